@@ -1,0 +1,1 @@
+"""Pure decisions of the lifecycle room: frozen dataclasses in, decisions out."""

@@ -1,0 +1,70 @@
+"""The one tree of errors that cross a border: who can mend it, and what to do next.
+
+Codes are stable (`path.dotdot`, `plan.changed`); wording may change. Connectors and services raise
+nothing else; the outer doors (middleware, DRF handler, task base, job main) turn them into answers.
+"""
+
+from typing import ClassVar
+
+
+class PortalError(Exception):
+    """Base of all expected errors: a stable `code`, a message that says what to do, and `fields`."""
+
+    status: ClassVar[int] = 500
+
+    def __init__(self, code: str, message: str, **fields: object) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.fields = fields
+
+    def as_dict(self) -> dict[str, object]:
+        """Give the JSON form used by the API, manifests and run rows."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "fields": {key: str(value) for key, value in self.fields.items()},
+        }
+
+
+class RuleViolation(PortalError):
+    """What was asked breaks a rule; the person asking can mend it."""
+
+    status = 400
+
+
+class NotAllowed(PortalError):
+    """The person may see the thing, but may not do this to it."""
+
+    status = 403
+
+
+class NotVisible(PortalError):
+    """The thing is not there for this person; never says whether it exists."""
+
+    status = 404
+
+
+class StaleState(PortalError):
+    """Somebody was first: a compare-and-set was lost, or a plan changed since it was read."""
+
+    status = 409
+
+
+class ExternalFailure(PortalError):
+    """A system outside the portal failed or did not answer in time."""
+
+    status = 502
+
+    def __init__(
+        self, code: str, message: str, *, service: str, retryable: bool, **fields: object
+    ) -> None:
+        super().__init__(code, message, service=service, retryable=retryable, **fields)
+        self.service = service
+        self.retryable = retryable
+
+
+class DataSafetyError(PortalError):
+    """Data could be lost by going on: stops the run, turns the red button on, is never retried."""
+
+    status = 500

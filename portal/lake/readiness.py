@@ -1,0 +1,13 @@
+"""The one meaning of a partition's `commit` flag: whether its data is complete.
+
+An absent flag means ready; only the word `false` (any case) means not ready yet.
+"""
+
+from collections.abc import Mapping
+
+FLAG = "commit"
+
+
+def is_ready(parameters: Mapping[str, str]) -> bool:
+    """Whether a partition with these parameters may be read by offline readers and acted on."""
+    return parameters.get(FLAG, "true").strip().lower() != "false"
