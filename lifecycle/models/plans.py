@@ -1,0 +1,349 @@
+"""What is a drop plan, a standing rule, and an owner's wish to have data cleaned now, as rows?
+
+Only fields, constraints and who may see a row stand here. Which item may enter a plan is decided in
+`lifecycle.domain`; how states move is in `lifecycle.services.plans`. The items themselves stand in a
+file beside the spool, under the plan's digest; the rows here hold counts and examples.
+"""
+
+import uuid
+from typing import Self
+
+from django.db import models
+from django.db.models import F, Q
+
+LAKE_CHARS = 32
+NAME_CHARS = 128
+PARTITION_CHARS = 767
+DIGEST_CHARS = 64
+
+
+class PlanState(models.TextChoices):
+    """Where a plan stands; moves only by compare-and-set."""
+
+    DRAFTING = "DRAFTING", "being drawn up"
+    PENDING = "PENDING", "waiting for approval"
+    APPROVED = "APPROVED", "approved, cooling off"
+    RUNNING = "RUNNING", "running"
+    DONE = "DONE", "done"
+    REJECTED = "REJECTED", "rejected"
+    LAPSED = "LAPSED", "lapsed"
+    WITHDRAWN = "WITHDRAWN", "withdrawn"
+    FAILED = "FAILED", "failed"
+
+
+class PlanSource(models.TextChoices):
+    """Who had the plan drawn up: a person, or a standing rule that two people approved."""
+
+    PERSON = "PERSON", "made by a person"
+    STANDING = "STANDING", "made by a standing rule"
+
+
+class ItemKind(models.TextChoices):
+    """What goes: a whole unpartitioned table, or partitions of a table."""
+
+    TABLE = "TABLE", "table"
+    PARTITION = "PARTITION", "partition"
+
+
+class DropPlanQuerySet(models.QuerySet["DropPlan"]):
+    """Who may see which plan."""
+
+    def for_user(
+        self, username: str, *, databases: tuple[str, ...], sees_all: bool
+    ) -> Self:
+        """Keep plans that this person may see.
+
+        `sees_all` is true for admins and operators; owners and database administrators see the
+        plans that hold a table of theirs.
+        """
+        if sees_all:
+            return self
+        mine = DropPlanTable.objects.filter(plan=models.OuterRef("pk")).filter(
+            Q(owner=username) | Q(db__in=databases)
+        )
+        return self.filter(models.Exists(mine))
+
+
+class DropPlan(models.Model):
+    """A frozen list of items that two people may have dropped together."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    lake = models.CharField(max_length=LAKE_CHARS)
+    generation = models.CharField(max_length=64, blank=True)
+    state = models.CharField(
+        max_length=16, choices=PlanState.choices, default=PlanState.DRAFTING
+    )
+    source = models.CharField(
+        max_length=16, choices=PlanSource.choices, default=PlanSource.PERSON
+    )
+    standing_rule = models.ForeignKey(
+        "lifecycle.StandingRule", null=True, blank=True, on_delete=models.PROTECT
+    )
+    requested_by = models.CharField(max_length=150)
+    requesters = models.JSONField(default=list)
+    reason = models.TextField(blank=True)
+    selection = models.JSONField(default=dict)
+    created_at = models.DateTimeField()
+
+    digest = models.CharField(max_length=DIGEST_CHARS, blank=True)
+    items_uri = models.TextField(blank=True)
+    items_sha256 = models.CharField(max_length=DIGEST_CHARS, blank=True)
+    backup_root = models.TextField(blank=True)
+    n_tables = models.PositiveIntegerField(default=0)
+    n_items = models.PositiveBigIntegerField(default=0)
+    n_bytes = models.PositiveBigIntegerField(default=0)
+    n_files = models.PositiveBigIntegerField(default=0)
+    n_unknown_size = models.PositiveBigIntegerField(default=0)
+    oldest_at = models.DateTimeField(null=True, blank=True)
+    newest_at = models.DateTimeField(null=True, blank=True)
+    left_out = models.JSONField(default=dict)
+
+    plan_run = models.ForeignKey(
+        "runs.Run", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    approval = models.ForeignKey(
+        "approvals.Approval",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+    )
+    run = models.ForeignKey(
+        "runs.Run", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    ended_at = models.DateTimeField(null=True, blank=True)
+    ended_by = models.CharField(max_length=150, blank=True)
+    ended_reason = models.TextField(blank=True)
+    outcome = models.JSONField(default=dict)
+
+    objects = DropPlanQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["lake", "created_at", "id"], name="plan_by_time"),
+            models.Index(
+                fields=["lake", "state", "created_at", "id"], name="plan_by_state"
+            ),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=PlanState.values), name="plan_state_known"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=["PENDING", "APPROVED", "RUNNING", "DONE"])
+                | (~Q(digest="") & Q(digest=F("items_sha256"))),
+                name="plan_past_draft_has_digest",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"drop plan {self.id}"
+
+    @property
+    def short_id(self) -> str:
+        """The first eight characters, as people say it."""
+        return str(self.id)[:8]
+
+
+class DropPlanTable(models.Model):
+    """What one table loses by a plan: counts, sizes, ages and the digest of its own lines."""
+
+    id = models.BigAutoField(primary_key=True)
+    plan = models.ForeignKey(DropPlan, on_delete=models.CASCADE, related_name="tables")
+    lake = models.CharField(max_length=LAKE_CHARS)
+    db = models.CharField(max_length=NAME_CHARS)
+    table = models.CharField(max_length=NAME_CHARS)
+    kind = models.CharField(max_length=16, choices=ItemKind.choices)
+    owner = models.CharField(max_length=150, blank=True)
+    n_items = models.PositiveBigIntegerField()
+    n_bytes = models.PositiveBigIntegerField(default=0)
+    n_files = models.PositiveBigIntegerField(default=0)
+    n_unknown_size = models.PositiveBigIntegerField(default=0)
+    n_still_read = models.PositiveBigIntegerField(default=0)
+    oldest_at = models.DateTimeField(null=True, blank=True)
+    newest_at = models.DateTimeField(null=True, blank=True)
+    is_first_drop = models.BooleanField(default=False)
+    digest = models.CharField(max_length=DIGEST_CHARS)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["plan", "db", "table"], name="plan_table_once"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["lake", "db", "table"], name="plan_table_by_name")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table}"
+
+
+class DropPlanExample(models.Model):
+    """One of the first items of a table in a plan, so that a reviewer sees real names and dates."""
+
+    id = models.BigAutoField(primary_key=True)
+    plan_table = models.ForeignKey(
+        DropPlanTable, on_delete=models.CASCADE, related_name="examples"
+    )
+    partition = models.CharField(max_length=PARTITION_CHARS, blank=True)
+    location = models.TextField()
+    updated_at = models.DateTimeField()
+    due_on = models.DateField()
+    n_bytes = models.PositiveBigIntegerField(null=True)
+    n_files = models.PositiveBigIntegerField(null=True)
+    is_still_read = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return self.partition or "(whole table)"
+
+
+class DropPlanResult(models.Model):
+    """What became of one item in the run: dropped, or left out with its reason."""
+
+    id = models.BigAutoField(primary_key=True)
+    plan = models.ForeignKey(DropPlan, on_delete=models.CASCADE, related_name="results")
+    db = models.CharField(max_length=NAME_CHARS)
+    table = models.CharField(max_length=NAME_CHARS)
+    partition = models.CharField(max_length=PARTITION_CHARS, blank=True)
+    outcome = models.CharField(max_length=32)
+    reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [
+            models.Index(
+                fields=["plan", "outcome", "id"], name="plan_result_by_outcome"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table} {self.partition}: {self.outcome}"
+
+
+class CleanNowRequest(models.Model):
+    """An owner's wish that a table, or one partition of it, be cleaned now; an admin may plan it.
+
+    `with_still_read` is the owner's explicit yes to data that was read in the last 30 days.
+    """
+
+    class State(models.TextChoices):
+        """Where the wish stands."""
+
+        OPEN = "OPEN", "open"
+        PLANNED = "PLANNED", "in a plan"
+        CLOSED = "CLOSED", "closed"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    lake = models.CharField(max_length=LAKE_CHARS)
+    db = models.CharField(max_length=NAME_CHARS)
+    table = models.CharField(max_length=NAME_CHARS)
+    partition = models.CharField(max_length=PARTITION_CHARS, blank=True)
+    with_still_read = models.BooleanField(default=False)
+    requested_by = models.CharField(max_length=150)
+    reason = models.TextField()
+    state = models.CharField(max_length=16, choices=State.choices, default=State.OPEN)
+    plan = models.ForeignKey(
+        DropPlan,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="requests",
+    )
+    created_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True, blank=True)
+    closed_by = models.CharField(max_length=150, blank=True)
+    closed_reason = models.TextField(blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["lake", "state", "created_at", "id"], name="clean_now_by_state"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"clean {self.db}.{self.table} {self.partition}".strip()
+
+
+class StandingRuleState(models.TextChoices):
+    """Where a standing rule stands."""
+
+    PENDING = "PENDING", "waiting for approval"
+    ACTIVE = "ACTIVE", "active"
+    REJECTED = "REJECTED", "rejected"
+    LAPSED = "LAPSED", "lapsed"
+    ENDED = "ENDED", "ended"
+
+
+class StandingRule(models.Model):
+    """Two people's leave to drop a table's due partitions each day, within caps, for 90 days at most."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    lake = models.CharField(max_length=LAKE_CHARS)
+    db = models.CharField(max_length=NAME_CHARS)
+    table = models.CharField(max_length=NAME_CHARS)
+    max_items_day = models.PositiveIntegerField()
+    max_bytes_day = models.PositiveBigIntegerField()
+    until = models.DateField()
+    state = models.CharField(
+        max_length=16,
+        choices=StandingRuleState.choices,
+        default=StandingRuleState.PENDING,
+    )
+    digest = models.CharField(max_length=DIGEST_CHARS)
+    requested_by = models.CharField(max_length=150)
+    reason = models.TextField()
+    approval = models.ForeignKey(
+        "approvals.Approval",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+    )
+    created_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    ended_by = models.CharField(max_length=150, blank=True)
+    last_note = models.TextField(blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["lake", "state", "db", "table"], name="standing_by_state"
+            )
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(max_items_day__gte=1) & Q(max_bytes_day__gte=1),
+                name="standing_caps_positive",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"standing rule for {self.db}.{self.table}"
+
+
+class BackupSlice(models.Model):
+    """Items of one backup batch, copied here by a short run because someone asked to see them."""
+
+    id = models.BigAutoField(primary_key=True)
+    batch_id = models.BigIntegerField()
+    partition = models.CharField(max_length=PARTITION_CHARS, blank=True)
+    source = models.TextField()
+    n_files = models.PositiveBigIntegerField(default=0)
+    n_bytes = models.PositiveBigIntegerField(default=0)
+    state = models.CharField(max_length=32, blank=True)
+    read_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["batch_id", "partition"], name="backup_slice_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.partition or "(whole table)"
