@@ -9,7 +9,10 @@ import uuid
 from typing import Self
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
+
+from lifecycle.models.findings import visible_to
+from portal.access.models import User
 
 LAKE_CHARS = 32
 NAME_CHARS = 128
@@ -48,20 +51,12 @@ class ItemKind(models.TextChoices):
 class DropPlanQuerySet(models.QuerySet["DropPlan"]):
     """Who may see which plan."""
 
-    def for_user(
-        self, username: str, *, databases: tuple[str, ...], sees_all: bool
-    ) -> Self:
-        """Keep plans that this person may see.
-
-        `sees_all` is true for admins and operators; owners and database administrators see the
-        plans that hold a table of theirs.
-        """
-        if sees_all:
+    def for_user(self, user: User) -> Self:
+        """Keep what `user` may see: admins and operators all, others plans with a table of theirs."""
+        if user.is_lake_admin or user.is_lake_operator:
             return self
-        mine = DropPlanTable.objects.filter(plan=models.OuterRef("pk")).filter(
-            Q(owner=username) | Q(db__in=databases)
-        )
-        return self.filter(models.Exists(mine))
+        mine = DropPlanTable.objects.for_user(user).filter(plan=OuterRef("pk"))
+        return self.filter(Exists(mine))
 
 
 class DropPlan(models.Model):
@@ -145,6 +140,14 @@ class DropPlan(models.Model):
         return str(self.id)[:8]
 
 
+class OwnedQuerySet(models.QuerySet["DropPlanTable"]):
+    """Rows that carry the names of a table and its owners."""
+
+    def for_user(self, user: User) -> Self:
+        """Keep the rows of tables that `user` may see."""
+        return self.filter(visible_to(user))
+
+
 class DropPlanTable(models.Model):
     """What one table loses by a plan: counts, sizes, ages and the digest of its own lines."""
 
@@ -155,6 +158,7 @@ class DropPlanTable(models.Model):
     table = models.CharField(max_length=NAME_CHARS)
     kind = models.CharField(max_length=16, choices=ItemKind.choices)
     owner = models.CharField(max_length=150, blank=True)
+    db_owner = models.CharField(max_length=150, blank=True)
     n_items = models.PositiveBigIntegerField()
     n_bytes = models.PositiveBigIntegerField(default=0)
     n_files = models.PositiveBigIntegerField(default=0)
@@ -164,6 +168,8 @@ class DropPlanTable(models.Model):
     newest_at = models.DateTimeField(null=True, blank=True)
     is_first_drop = models.BooleanField(default=False)
     digest = models.CharField(max_length=DIGEST_CHARS)
+
+    objects = OwnedQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -335,7 +341,6 @@ class BackupSlice(models.Model):
     source = models.TextField()
     n_files = models.PositiveBigIntegerField(default=0)
     n_bytes = models.PositiveBigIntegerField(default=0)
-    state = models.CharField(max_length=32, blank=True)
     read_at = models.DateTimeField()
 
     class Meta:

@@ -1,0 +1,19 @@
+"""Registers the lifecycle room with the platform: run kinds, approval kinds, pages, home cards."""
+
+from django.apps import AppConfig
+
+
+class LifecycleConfig(AppConfig):
+    """The lifecycle room."""
+
+    name = "lifecycle"
+    label = "lifecycle"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Register what this room adds; imported here, because models must be loaded first."""
+        from lifecycle.services import scan
+        from lifecycle.ui import findings_nav
+
+        scan.register_kinds()
+        findings_nav.register_pages()

@@ -1,0 +1,130 @@
+"""What people set per database, what was announced to whom, and what OBSERVE would have done."""
+
+from django.core.validators import MinValueValidator
+from django.db import models
+
+from lifecycle.domain.modes import DatabaseMode
+
+MIN_BACKUP_DAYS = 15
+NOTICE_DAYS = 7
+
+
+class DatabaseSetting(models.Model):
+    """How far a database is trusted and by which path template it is judged; no row = OBSERVE."""
+
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128)
+    mode = models.CharField(
+        max_length=8,
+        choices=[(mode.value, mode.value) for mode in DatabaseMode],
+        default=DatabaseMode.OBSERVE,
+    )
+    template = models.CharField(
+        max_length=512,
+        blank=True,
+        help_text="Where its paths must lie; empty = /user/<owner>/.",
+    )
+    notice_days = models.PositiveSmallIntegerField(
+        default=NOTICE_DAYS, validators=[MinValueValidator(1)]
+    )
+    backup_days = models.PositiveSmallIntegerField(
+        default=MIN_BACKUP_DAYS, validators=[MinValueValidator(MIN_BACKUP_DAYS)]
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["lake", "db"], name="database_setting_once"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(backup_days__gte=MIN_BACKUP_DAYS),
+                name="backup_days_at_least_15",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(notice_days__gte=1), name="notice_days_at_least_1"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db} {self.mode}"
+
+
+class PathWaiver(models.Model):
+    """An approved, expiring exception of one table or database from one path rule."""
+
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128)
+    table = models.CharField(max_length=256, blank=True)
+    reason = models.CharField(max_length=32, help_text="The rule that is waived.")
+    why = models.TextField()
+    approved_by = models.JSONField(default=list)
+    until = models.DateField()
+
+    class Meta:
+        indexes = [models.Index(fields=["lake", "until"], name="path_waiver_until")]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table} {self.reason} until {self.until}"
+
+
+class AnnouncedCoverage(models.Model):
+    """What one notice told one person about one table; counts only once the notice is sent.
+
+    It covers items due up to `horizon_on` that existed when the scan read them (`read_at`) and were
+    last updated no later than `as_of`, under the same level and ttl.
+    """
+
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128)
+    table = models.CharField(max_length=256)
+    tbl_id = models.BigIntegerField()
+    level = models.IntegerField()
+    ttl = models.IntegerField()
+    horizon_on = models.DateField()
+    as_of = models.DateTimeField()
+    read_at = models.DateTimeField()
+    notice = models.ForeignKey(
+        "notices.Notice", on_delete=models.PROTECT, related_name="+"
+    )
+    sent_on = models.DateField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["notice", "tbl_id"], name="coverage_once_a_notice"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["lake", "tbl_id", "sent_on"], name="coverage_table")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table} until {self.horizon_on}"
+
+
+class ShadowRecord(models.Model):
+    """One day of OBSERVE: what would have gone, and what of the day before's was used again."""
+
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128)
+    day = models.DateField()
+    n_due = models.BigIntegerField(default=0)
+    n_bytes_due = models.BigIntegerField(default=0)
+    n_new = models.BigIntegerField(
+        default=0, help_text="Due today and not the day before."
+    )
+    n_written_again = models.BigIntegerField(default=0)
+    n_read_again = models.BigIntegerField(default=0)
+    examples = models.JSONField(
+        default=list, help_text="Some items that were used again."
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["lake", "db", "day"], name="shadow_record_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db} {self.day}"

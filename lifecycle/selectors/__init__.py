@@ -1,0 +1,1 @@
+"""Reads of the lifecycle room: what a person may see, in keyset pages."""
