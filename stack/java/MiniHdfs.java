@@ -1,0 +1,29 @@
+import java.io.File;
+import java.net.URI;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hdfs.HdfsConfiguration;
+import org.apache.hadoop.hdfs.server.datanode.DataNode;
+import org.apache.hadoop.hdfs.server.namenode.NameNode;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+
+/** A real NameNode and DataNode in one JVM, configured by the files on its class path. */
+public final class MiniHdfs {
+  private MiniHdfs() {}
+
+  public static void main(String[] arguments) throws Exception {
+    // Without this the second node of a JVM cannot register its metrics.
+    DefaultMetricsSystem.setMiniClusterMode(true);
+    Configuration configuration = new HdfsConfiguration();
+    URI names = new URI(configuration.get("dfs.namenode.name.dir"));
+    if (!new File(names.getPath(), "current/VERSION").exists()) {
+      NameNode.format(configuration);
+    }
+    NameNode nameNode = NameNode.createNameNode(new String[0], configuration);
+    DataNode.createDataNode(new String[0], configuration);
+    while (nameNode.isInSafeMode() || nameNode.getNamesystem().getNumLiveDataNodes() < 1) {
+      Thread.sleep(50);
+    }
+    System.out.println("READY");
+    nameNode.join();
+  }
+}
