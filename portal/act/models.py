@@ -1,0 +1,169 @@
+"""Which rows does the portal keep about acting: backups, their probes, fences, holds, the red button?
+
+One row stands for a (run, table, batch); what happened to each item stands in the files beside the
+data (records.py), and the rows can be rebuilt from them. Rules are in `portal.act.services`.
+"""
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from portal.act.states import BackupState, FenceKind, HoldKind, ProbeState
+
+LAKE_CHARS = 32
+NAME_CHARS = 128
+PARTITION_CHARS = 767
+USER_CHARS = 150
+URI_CHARS = 1000
+
+
+def _choices(states: type[BackupState | FenceKind | HoldKind | ProbeState]) -> list[tuple[str, str]]:
+    return [(state.value, state.value.lower().replace("_", " ")) for state in states]
+
+
+class BackupBatch(models.Model):
+    """At most 100 items of one table that one run moved into the backup together.
+
+    `run_id` is no foreign key: the catalogue can be rebuilt from the files when the runs are lost.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    lake = models.CharField(max_length=LAKE_CHARS)
+    run_id = models.UUIDField()
+    epoch = models.PositiveIntegerField()
+    db = models.CharField(max_length=NAME_CHARS)
+    table = models.CharField(max_length=NAME_CHARS)
+    batch = models.PositiveIntegerField()
+    day = models.DateField(help_text="approval day in the lake's time zone")
+    root = models.CharField(max_length=URI_CHARS)
+    path = models.CharField(max_length=URI_CHARS, help_text="the sealed directory that holds it")
+    state = models.CharField(max_length=16, choices=_choices(BackupState))
+    is_table = models.BooleanField(help_text="a whole unpartitioned table, not partitions")
+    table_owner = models.CharField(max_length=USER_CHARS, blank=True)
+    plan_id = models.CharField(max_length=36, blank=True)
+    digest = models.CharField(max_length=64, blank=True)
+    n_items = models.PositiveIntegerField(default=0)
+    n_bytes = models.BigIntegerField(default=0)
+    n_files = models.PositiveBigIntegerField(default=0)
+    n_restored = models.PositiveIntegerField(default=0)
+    n_skipped = models.PositiveIntegerField(default=0)
+    first_partition = models.CharField(max_length=PARTITION_CHARS, blank=True)
+    last_partition = models.CharField(max_length=PARTITION_CHARS, blank=True)
+    manifest_sha256 = models.CharField(max_length=64)
+    seconds = models.FloatField(null=True, help_text="first rename to metadata drop")
+    dropped_at = models.DateTimeField()
+    purge_after = models.DateTimeField(null=True)
+    purged_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["run_id", "db", "table", "batch"], name="act_one_row_a_batch"
+            )
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "-day", "db", "table", "id"], name="act_by_day"),
+            models.Index(fields=["lake", "db", "table", "-day"], name="act_by_table"),
+            models.Index(fields=["lake", "state", "purge_after"], name="act_by_purge"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table} #{self.batch} of {self.run_id}"
+
+
+class BackupProbe(models.Model):
+    """One look at a batch after its drop: a late commit at the live path, damage in the backup."""
+
+    batch = models.ForeignKey(BackupBatch, on_delete=models.CASCADE, related_name="probes")
+    delay_seconds = models.IntegerField(help_text="after the drop; -1 = right before purge")
+    due_at = models.DateTimeField()
+    state = models.CharField(max_length=16, choices=_choices(ProbeState), default=ProbeState.DUE)
+    run_id = models.UUIDField(null=True)
+    done_at = models.DateTimeField(null=True)
+    n_late = models.PositiveIntegerField(default=0)
+    n_damaged = models.PositiveIntegerField(default=0)
+    details = models.JSONField(default=list)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["batch", "delay_seconds"], name="act_one_probe_a_delay")
+        ]
+        indexes: ClassVar = [models.Index(fields=["state", "due_at"], name="act_probe_due")]
+
+    def __str__(self) -> str:
+        return f"{self.batch} after {self.delay_seconds} s"
+
+
+class ActFence(models.Model):
+    """A directory behind which one run acts; closed when the run has been sealed and settled."""
+
+    run_id = models.UUIDField()
+    epoch = models.PositiveIntegerField()
+    lake = models.CharField(max_length=LAKE_CHARS)
+    kind = models.CharField(max_length=8, choices=_choices(FenceKind))
+    root = models.CharField(max_length=URI_CHARS)
+    day = models.DateField()
+    claims = models.JSONField(default=list, help_text="backups taken: [{run, epoch}]")
+    opened_at = models.DateTimeField()
+    lease_until = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["run_id", "epoch", "root", "day"], name="act_one_fence_a_day"
+            )
+        ]
+        indexes: ClassVar = [models.Index(fields=["run_id", "closed_at"], name="act_fence_open")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.run_id}/{self.epoch}"
+
+
+class Hold(models.Model):
+    """Nothing under this name may be planned, dropped or purged while it stands."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    lake = models.CharField(max_length=LAKE_CHARS)
+    db = models.CharField(max_length=NAME_CHARS)
+    table = models.CharField(max_length=NAME_CHARS, blank=True, help_text="empty = the database")
+    partition = models.CharField(max_length=PARTITION_CHARS, blank=True, help_text="empty = all")
+    kind = models.CharField(max_length=8, choices=_choices(HoldKind))
+    until = models.DateTimeField(null=True, help_text="empty = until released")
+    reason = models.TextField()
+    placed_by = models.CharField(max_length=USER_CHARS)
+    placed_at = models.DateTimeField()
+    released_by = models.CharField(max_length=USER_CHARS, blank=True)
+    released_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "released_at", "db", "table"], name="act_holds_active")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} hold on {self.db}.{self.table or '*'} {self.partition}".strip()
+
+
+class RedButton(models.Model):
+    """A press of the red button: while one is not released, nothing acts on that lake."""
+
+    lake = models.CharField(max_length=LAKE_CHARS)
+    pressed_by = models.CharField(max_length=USER_CHARS)
+    pressed_at = models.DateTimeField()
+    reason = models.TextField()
+    released_by = models.CharField(max_length=USER_CHARS, blank=True)
+    released_at = models.DateTimeField(null=True)
+    release_reason = models.TextField(blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["lake"], condition=Q(released_at__isnull=True), name="act_pressed_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.lake}: {self.reason}"

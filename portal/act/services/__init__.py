@@ -1,0 +1,26 @@
+"""What the portal may do about acting on data; every name here is called by rooms and run kinds."""
+
+from portal.act.services.beating import act_beat
+from portal.act.services.fencing import act_prepare, purge_prepare, restore_prepare
+from portal.act.services.holds import hold_place, hold_release, holds_place_restored
+from portal.act.services.ingesting import IngestReport, act_ingest, backups_rebuild
+from portal.act.services.red_button import red_button_press, red_button_release
+from portal.act.services.repairing import drop_repair
+from portal.act.services.settling import act_settle
+
+__all__ = [
+    "IngestReport",
+    "act_beat",
+    "act_ingest",
+    "act_prepare",
+    "act_settle",
+    "backups_rebuild",
+    "drop_repair",
+    "hold_place",
+    "hold_release",
+    "holds_place_restored",
+    "purge_prepare",
+    "red_button_press",
+    "red_button_release",
+    "restore_prepare",
+]

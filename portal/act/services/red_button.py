@@ -1,0 +1,63 @@
+"""How is everything that acts on a lake stopped at once, and started again?
+
+The press is a row; supervise copies it into every acting run's control.json within 10 s.
+"""
+
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from portal.access.models import User
+from portal.act.models import RedButton
+from portal.audit.services import audit_record
+from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+
+
+def red_button_press(*, lake: str, pressed_by: str, reason: str, now: datetime) -> RedButton:
+    """Stop all acting on `lake`; pressing it again keeps the first press and its reason.
+
+    Any signed-in person may press (stopping is always safe); the program itself presses it as
+    `system` on a DataSafetyError.
+    """
+    if not reason.strip():
+        raise RuleViolation("red_button.reason", "Say why everything must stop.")
+    try:
+        with transaction.atomic():
+            button = RedButton.objects.create(
+                lake=lake, pressed_by=pressed_by, pressed_at=now, reason=reason.strip()
+            )
+            audit_record(
+                "red_button.pressed",
+                actor=pressed_by,
+                lake=lake,
+                object_type="lake",
+                object_id=lake,
+                data={"reason": button.reason},
+                now=now,
+            )
+            return button
+    except IntegrityError:
+        return RedButton.objects.get(lake=lake, released_at__isnull=True)
+
+
+def red_button_release(*, lake: str, user: User, reason: str, now: datetime) -> None:
+    """Let `lake` be acted on again: an admin, with a reason; StaleState when it is not pressed."""
+    if not user.is_lake_admin:
+        raise NotAllowed("red_button.admin", "Only an admin may release the red button.")
+    if not reason.strip():
+        raise RuleViolation("red_button.reason", "Say why it is safe to go on.")
+    with transaction.atomic():
+        changed = RedButton.objects.filter(lake=lake, released_at__isnull=True).update(
+            released_by=user.username, released_at=now, release_reason=reason.strip()
+        )
+        if not changed:
+            raise StaleState("red_button.released", "The red button is not pressed (any more).")
+        audit_record(
+            "red_button.released",
+            actor=user.username,
+            lake=lake,
+            object_type="lake",
+            object_id=lake,
+            data={"reason": reason.strip()},
+            now=now,
+        )

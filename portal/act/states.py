@@ -1,0 +1,37 @@
+"""What states can a backup, a probe and a hold be in? Shared by models and the pure protocol."""
+
+from enum import StrEnum
+
+
+class BackupState(StrEnum):
+    """Where the data of one backup batch is."""
+
+    DROPPED = "DROPPED"
+    PARTLY_RESTORED = "PARTLY_RESTORED"
+    RESTORED = "RESTORED"
+    PURGED = "PURGED"
+    REPORTED = "REPORTED"
+
+
+class HoldKind(StrEnum):
+    """Why an item must not be touched."""
+
+    RESTORE = "RESTORE"
+    LEGAL = "LEGAL"
+
+
+class FenceKind(StrEnum):
+    """What an acting run does behind its fence."""
+
+    DROP = "DROP"
+    RESTORE = "RESTORE"
+    PURGE = "PURGE"
+
+
+class ProbeState(StrEnum):
+    """Whether a backup has been looked at again."""
+
+    DUE = "DUE"
+    CLEAN = "CLEAN"
+    LATE_COMMIT = "LATE_COMMIT"
+    DAMAGED = "DAMAGED"
