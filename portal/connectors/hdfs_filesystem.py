@@ -1,0 +1,259 @@
+"""HDFS through hdfs-native (Rust, no JVM), with the promises of journal.md.
+
+Its rename refuses an existing target and a missing parent. The user is whoever HADOOP_USER_NAME
+names while the client is made. `is_closed` has no call there: an acting job asks the JVM.
+"""
+
+import contextlib
+import os
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import NoReturn
+
+import hdfs_native
+
+from portal.connectors.file_status import FileStatus, stale_path, walk_tree
+from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
+from portal.lake.paths import LakePath
+
+_TIMEOUT_MS = 30_000
+_ACL_BIT = 1 << 12
+_MAKING = threading.Lock()
+
+
+@lru_cache(maxsize=32)
+def _client(authority: str, user: str | None) -> hdfs_native.Client:
+    """Make a client as `user`; the library reads the name from the environment, once, here."""
+    with _MAKING:
+        before = os.environ.get("HADOOP_USER_NAME")
+        if user is not None:
+            os.environ["HADOOP_USER_NAME"] = user
+        try:
+            return hdfs_native.Client(
+                f"hdfs://{authority}",
+                config={
+                    "dfs.client.socket-timeout": str(_TIMEOUT_MS),
+                    "dfs.client.use.datanode.hostname": "true",
+                },
+            )
+        finally:
+            if before is None:
+                os.environ.pop("HADOOP_USER_NAME", None)
+            else:
+                os.environ["HADOOP_USER_NAME"] = before
+
+
+class HdfsFileSystem:
+    """One name service, as one user."""
+
+    def __init__(self, authority: str, *, user: str | None = None) -> None:
+        self._authority = authority
+        self._client = _client(authority, user)
+
+    def status(self, path: LakePath) -> FileStatus | None:
+        """Give a file's status, or None where nothing is there."""
+        try:
+            with _translated(path):
+                return self._from_native(self._client.get_file_info(path.path))
+        except NotVisible:
+            return None
+
+    def children(self, path: LakePath) -> list[FileStatus]:
+        """List a directory, sorted by name."""
+        with _translated(path):
+            found = [
+                self._from_native(status)
+                for status in self._client.list_status(path.path)
+            ]
+        return sorted(found, key=lambda status: status.path.path)
+
+    def walk(self, path: LakePath) -> Iterator[FileStatus]:
+        """Give the root and all below it, parents first, sorted; links are not followed."""
+        return walk_tree(self, path)
+
+    def make_directory(self, path: LakePath, *, mode: int) -> None:
+        """Make one directory with exactly `mode`, for one caller only.
+
+        mkdirs accepts an existing directory; making it beside and renaming it into place does not.
+        """
+        temporary = path.parent.child(f"._{path.name}.{uuid.uuid4().hex}")
+        try:
+            with _translated(path):
+                self._client.mkdirs(temporary.path, mode, create_parent=False)
+        except NotVisible as error:
+            raise stale_path("fs.parent_missing", path) from error
+        try:
+            self.set_mode(temporary, mode)
+            self.rename(temporary, path)
+        except BaseException:
+            self.remove_empty_directory(temporary)
+            raise
+
+    def make_directories(self, path: LakePath, *, mode: int) -> None:
+        """Make a directory and its missing parents, all with `mode`."""
+        missing = []
+        while (found := self.status(path)) is None:
+            missing.append(path)
+            path = path.parent
+        if not found.is_dir:
+            raise stale_path("fs.exists", path)
+        for directory in reversed(missing):
+            try:
+                self.make_directory(directory, mode=mode)
+            except StaleState as error:
+                if error.code != "fs.exists":
+                    raise
+
+    def rename(self, source: LakePath, target: LakePath) -> None:
+        """Move atomically; the NameNode refuses an existing target and a missing parent."""
+        try:
+            with _translated(source):
+                self._client.rename(source.path, target.path, overwrite=False)
+        except PortalError as error:
+            code = self._why_not(source, target)
+            if code is None:
+                raise
+            raise stale_path(
+                code, source if code == "fs.missing" else target
+            ) from error
+
+    def read(self, path: LakePath) -> bytes:
+        """Read a whole small file."""
+        with _translated(path), self._client.read(path.path) as file:
+            return bytes(file.read())
+
+    def write_new(self, path: LakePath, data: bytes) -> None:
+        """Write beside, close, then rename without replacing."""
+        temporary = self._write_beside(path, data)
+        try:
+            self.rename(temporary, path)
+        except BaseException:
+            self.remove_file(temporary)
+            raise
+
+    def replace(self, path: LakePath, data: bytes) -> None:
+        """Write beside, close, then rename over."""
+        temporary = self._write_beside(path, data)
+        try:
+            with _translated(path):
+                self._client.rename(temporary.path, path.path, overwrite=True)
+        except PortalError:
+            self.remove_file(temporary)
+            raise
+
+    def remove_file(self, path: LakePath) -> None:
+        """Remove one file; a missing one is no error, a directory is refused."""
+        found = self.status(path)
+        if found is None:
+            return
+        if found.is_dir:
+            raise stale_path("fs.exists", path)
+        with contextlib.suppress(NotVisible), _translated(path):
+            self._client.delete(path.path, recursive=False)
+
+    def remove_empty_directory(self, path: LakePath) -> None:
+        """Remove an empty directory; a missing one is no error."""
+        try:
+            with contextlib.suppress(NotVisible), _translated(path):
+                self._client.delete(path.path, recursive=False)
+        except ExternalFailure as error:
+            if self.status(path) is not None and self.children(path):
+                raise stale_path("fs.not_empty", path) from error
+            raise
+
+    def set_mode(self, path: LakePath, mode: int) -> None:
+        """Set the permission bits."""
+        with _translated(path):
+            self._client.set_permission(path.path, mode)
+
+    def set_owner(self, path: LakePath, owner: str, group: str) -> None:
+        """Set owner and group."""
+        with _translated(path):
+            self._client.set_owner(path.path, owner, group)
+
+    def set_acl(self, path: LakePath, acl: tuple[str, ...]) -> None:
+        """Set the extended ACL entries as `status` gave them (scope:type:name:rwx)."""
+        entries = []
+        for text in acl:
+            scope, kind, name, permissions = text.split(":")
+            entries.append(hdfs_native.AclEntry(kind, scope, permissions, name or None))  # type: ignore[arg-type]  # literals
+        with _translated(path):
+            if entries:
+                self._client.set_acl(path.path, entries)
+            else:
+                self._client.remove_acl(path.path)
+
+    def is_closed(self, path: LakePath) -> bool | None:
+        """Say None: the client has no such call; an acting job asks its JVM."""
+        return None
+
+    def _from_native(self, found: hdfs_native.FileStatus) -> FileStatus:
+        return FileStatus(
+            path=LakePath("hdfs", self._authority, found.path.rstrip("/") or "/"),
+            is_dir=found.isdir,
+            size=found.length,
+            mtime_ms=found.modification_time,
+            atime_ms=found.access_time or None,
+            owner=found.owner,
+            group=found.group,
+            mode=found.permission & 0o7777,
+            acl=self._acl(found.path) if found.permission & _ACL_BIT else (),
+        )
+
+    def _acl(self, path: str) -> tuple[str, ...]:
+        found = self._client.get_acl_status(path)
+        return tuple(
+            f"{entry.scope}:{entry.type}:{entry.name or ''}:{entry.permissions}"
+            for entry in found.entries
+        )
+
+    def _write_beside(self, path: LakePath, data: bytes) -> LakePath:
+        temporary = path.parent.child(f"._{path.name}.{uuid.uuid4().hex}")
+        options = hdfs_native.WriteOptions(permission=0o600, create_parent=False)
+        try:
+            with (
+                _translated(path),
+                self._client.create(temporary.path, options) as writer,
+            ):
+                writer.write(data)
+                if data:
+                    writer.hsync()
+        except NotVisible as error:
+            raise stale_path("fs.parent_missing", path) from error
+        return temporary
+
+    def _why_not(self, source: LakePath, target: LakePath) -> str | None:
+        """Say why a rename was refused, by looking; None means that it was something else."""
+        if self.status(source) is None:
+            return "fs.missing"
+        if self.status(target) is not None:
+            return "fs.exists"
+        parent = self.status(target.parent)
+        return "fs.parent_missing" if parent is None or not parent.is_dir else None
+
+
+@contextmanager
+def _translated(path: LakePath) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - the library's errors have no common base class
+        _fail(error, path)
+
+
+def _fail(error: Exception, path: LakePath) -> NoReturn:
+    if isinstance(error, FileNotFoundError):
+        raise NotVisible("fs.missing", f"{path} is not there.", path=path) from error
+    if isinstance(error, FileExistsError):
+        raise stale_path("fs.exists", path) from error
+    denied = isinstance(error, PermissionError) or "AccessControl" in str(error)
+    first_line = (str(error).splitlines() or [type(error).__name__])[0]
+    raise ExternalFailure(
+        "fs.refused" if denied else "fs.failed",
+        f"HDFS {'refused' if denied else 'failed on'} {path}: {first_line}",
+        service="filesystem",
+        retryable=not denied,
+        path=path,
+    ) from error

@@ -1,0 +1,125 @@
+"""Where one lake's systems are and how to reach them: the metastore, its database, files, Spark.
+
+Read from lakes.json ({"main": {...}}). Passwords are never in it: it names the 0600 file that holds
+one. A job gets the same object through its request, so driver and portal mean the same lake.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from portal.lake.errors import ExternalFailure
+from portal.lake.ids import LakeId
+from portal.lake.paths import LakePath
+
+DatabaseKind = Literal["derby", "mysql"]
+
+
+@dataclass(frozen=True, slots=True)
+class MetastoreDb:
+    """The relational database behind the metastore; scans read it, nothing ever writes it."""
+
+    kind: DatabaseKind
+    jdbc_url: str
+    driver: str
+    user: str
+    password_file: str
+    host: str
+    port: int
+    database: str
+
+    def password(self) -> str:
+        """Read the password from its file."""
+        try:
+            return Path(self.password_file).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ExternalFailure(
+                "config.password_file",
+                f"The metastore database's password file {self.password_file} cannot be read.",
+                service="metastore_db",
+                retryable=False,
+                reason=error.strerror,
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class LakeConfig:
+    """Everything that a worker or a job needs to reach one lake."""
+
+    lake: LakeId
+    thrift_host: str
+    thrift_port: int
+    metastore_db: MetastoreDb
+    default_fs: str
+    spool: str
+    time_zone: str
+    spark_master: str
+    deployment_id: str
+    path_aliases: dict[str, str] = field(default_factory=dict)
+    backup_roots: tuple[str, ...] = ()
+    spark_conf: dict[str, str] = field(default_factory=dict)
+    spark_jars: tuple[str, ...] = ()
+    hadoop_user: str | None = None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The lake's time zone: it sets days for notices, directories and reports."""
+        return ZoneInfo(self.time_zone)
+
+    @property
+    def metastore_uri(self) -> str:
+        """The metastore's Thrift address as Spark wants it."""
+        return f"thrift://{self.thrift_host}:{self.thrift_port}"
+
+    def path(self, text: str) -> LakePath:
+        """Read a location of this lake: its default file system, its aliases."""
+        return LakePath.parse(
+            text, default_fs=self.default_fs, aliases=self.path_aliases
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the JSON form, as it stands in lakes.json and in a job's request."""
+        plain = asdict(self)
+        plain["lake"] = str(self.lake)
+        plain["backup_roots"] = list(self.backup_roots)
+        plain["spark_jars"] = list(self.spark_jars)
+        return plain
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "LakeConfig":
+        """Read the JSON form; a missing or unknown key is an ExternalFailure that names it."""
+        values = dict(data)
+        try:
+            values["lake"] = LakeId(values["lake"])
+            values["metastore_db"] = MetastoreDb(**values["metastore_db"])
+            values["backup_roots"] = tuple(values.get("backup_roots", ()))
+            values["spark_jars"] = tuple(values.get("spark_jars", ()))
+            return cls(**values)
+        except (KeyError, TypeError) as error:
+            raise ExternalFailure(
+                "config.lake",
+                f"The lake's configuration is not complete: {error}. Compare it with lakes.json "
+                "in docs/operations.md.",
+                service="config",
+                retryable=False,
+            ) from error
+
+
+def load_lakes(path: Path) -> dict[str, LakeConfig]:
+    """Read lakes.json: the lakes that this portal governs, by name."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ExternalFailure(
+            "config.lakes",
+            f"{path} cannot be read as JSON: {error}.",
+            service="config",
+            retryable=False,
+        ) from error
+    return {
+        name: LakeConfig.from_dict({"lake": name, **entry})
+        for name, entry in data.items()
+    }

@@ -1,0 +1,235 @@
+"""The Hive Metastore over Thrift: raw generated structures in and out, every call with a time-out.
+
+One factory makes every transport, so that SASL comes in at one place. A lost answer is an
+ExternalFailure: the caller looks again before it repeats, nothing is retried here. Statistics and
+DDL times are left as given: a change of ours must not count as a user's update.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self, TypeVar
+
+from pymetastore.hive_metastore import ThriftHiveMetastore, ttypes
+from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
+from thrift.protocol.TJSONProtocol import TJSONProtocol
+from thrift.Thrift import TException
+from thrift.transport.TSocket import TSocket
+from thrift.transport.TTransport import (
+    TBufferedTransport,
+    TMemoryBuffer,
+    TTransportException,
+)
+
+from portal.connectors.lake_config import LakeConfig
+from portal.lake.errors import ExternalFailure, NotVisible, StaleState
+from portal.lake.names import TableName
+
+_BATCH = 500
+_KEEP = {"DO_NOT_UPDATE_STATS": "true"}
+
+Struct = TypeVar("Struct")
+
+
+class Metastore:
+    """One connection to one lake's metastore; not for several threads."""
+
+    def __init__(self, client: Any, transport: Any) -> None:
+        self._client = client
+        self._transport = transport
+
+    @classmethod
+    def connect(cls, config: LakeConfig, *, timeout_seconds: float = 30) -> "Metastore":
+        """Open a connection and say who we are (set_ugi).
+
+        Raises:
+            ExternalFailure: nothing listens, or it does not answer in time.
+        """
+        socket = TSocket(config.thrift_host, config.thrift_port)
+        socket.setTimeout(timeout_seconds * 1000)
+        transport = TBufferedTransport(socket)
+        client = ThriftHiveMetastore.Client(TBinaryProtocolAccelerated(transport))
+        with _translated():
+            transport.open()
+            if config.hadoop_user is not None:
+                client.set_ugi(config.hadoop_user, [config.hadoop_user])
+        return cls(client, transport)
+
+    def __enter__(self) -> Self:
+        """Give the open connection."""
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Close the connection."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; twice is no error."""
+        self._transport.close()
+
+    def databases(self) -> list[str]:
+        """Give the names of all databases."""
+        with _translated():
+            return sorted(self._client.get_all_databases())
+
+    def database(self, name: str) -> ttypes.Database:
+        """Give a database; NotVisible `metastore.missing`."""
+        with _translated():
+            return self._client.get_database(name)
+
+    def table(self, name: TableName) -> ttypes.Table:
+        """Give a table; NotVisible `metastore.missing`."""
+        with _translated():
+            return self._client.get_table(name.db, name.table)
+
+    def table_or_none(self, name: TableName) -> ttypes.Table | None:
+        """Give a table, or None where there is none of this name."""
+        try:
+            return self.table(name)
+        except NotVisible:
+            return None
+
+    def partition_names(self, table: TableName) -> list[str]:
+        """Give the names of all partitions of a table (small tables and tests only)."""
+        with _translated():
+            return list(self._client.get_partition_names(table.db, table.table, -1))
+
+    def partitions_by_names(
+        self, table: TableName, names: Sequence[str]
+    ) -> list[ttypes.Partition]:
+        """Give those of the named partitions that exist, 500 a call; names as `k=v/k=v`."""
+        found: list[ttypes.Partition] = []
+        for start in range(0, len(names), _BATCH):
+            batch = list(names[start : start + _BATCH])
+            with _translated():
+                found += self._client.get_partitions_by_names(
+                    table.db, table.table, batch
+                )
+        return found
+
+    def drop_partitions(
+        self, table: TableName, names: Sequence[str], *, delete_data: bool = False
+    ) -> list[ttypes.Partition]:
+        """Drop partitions in one metastore transaction and give what was dropped.
+
+        A name that is not registered fails the whole call: NotVisible `metastore.missing`.
+        """
+        request = ttypes.DropPartitionsRequest(
+            dbName=table.db,
+            tblName=table.table,
+            parts=ttypes.RequestPartsSpec(names=list(names)),
+            deleteData=delete_data,
+            ifExists=False,
+            needResult=True,
+        )
+        with _translated():
+            return list(self._client.drop_partitions_req(request).partitions or [])
+
+    def drop_table(self, table: TableName, *, delete_data: bool = False) -> None:
+        """Drop a table; NotVisible `metastore.missing`."""
+        with _translated():
+            self._client.drop_table(table.db, table.table, delete_data)
+
+    def create_database(self, database: ttypes.Database) -> None:
+        """Register a database; StaleState `metastore.exists`."""
+        with _translated():
+            self._client.create_database(database)
+
+    def create_table(self, table: ttypes.Table) -> None:
+        """Register a table as given, its statistics and DDL time included."""
+        with _translated():
+            self._client.create_table_with_environment_context(table, _context())
+
+    def add_partitions(
+        self, partitions: Sequence[ttypes.Partition], *, if_not_exists: bool
+    ) -> list[ttypes.Partition]:
+        """Register partitions of one table and give those added; else `metastore.exists`."""
+        if not partitions:
+            return []
+        request = ttypes.AddPartitionsRequest(
+            dbName=partitions[0].dbName,
+            tblName=partitions[0].tableName,
+            parts=list(partitions),
+            ifNotExists=if_not_exists,
+            needResult=True,
+        )
+        with _translated():
+            return list(self._client.add_partitions_req(request).partitions or [])
+
+    def alter_table_keeping_times(self, name: TableName, table: ttypes.Table) -> None:
+        """Change a table; a Thrift alter keeps the DDL time that the structure holds."""
+        with _translated():
+            self._client.alter_table_with_environment_context(
+                name.db, name.table, table, _context()
+            )
+
+    def alter_partitions(
+        self, table: TableName, partitions: Sequence[ttypes.Partition]
+    ) -> None:
+        """Change partitions in one call; their DDL times stay as given."""
+        with _translated():
+            self._client.alter_partitions_with_environment_context(
+                table.db, table.table, list(partitions), _context()
+            )
+
+    def current_notification_id(self) -> int:
+        """Give the id of the newest event."""
+        with _translated():
+            return int(self._client.get_current_notificationEventId().eventId)
+
+    def notifications_after(
+        self, event_id: int, limit: int
+    ) -> list[ttypes.NotificationEvent]:
+        """Give at most `limit` events after `event_id`, oldest first."""
+        request = ttypes.NotificationEventRequest(lastEvent=event_id, maxEvents=limit)
+        with _translated():
+            return list(self._client.get_next_notification(request).events or [])
+
+
+def to_json(struct: Any) -> str:
+    """Write a Thrift structure as Hive's own JSON (numeric field ids), for manifests."""
+    buffer = TMemoryBuffer()
+    struct.write(TJSONProtocol(buffer))
+    return str(buffer.getvalue().decode("utf-8"))
+
+
+def from_json(cls: Callable[[], Struct], text: str) -> Struct:
+    """Read what `to_json` wrote."""
+    struct: Any = cls()
+    struct.read(TJSONProtocol(TMemoryBuffer(text.encode("utf-8"))))
+    return struct  # type: ignore[no-any-return]  # Thrift's structures are untyped
+
+
+def _context() -> ttypes.EnvironmentContext:
+    return ttypes.EnvironmentContext(properties=dict(_KEEP))
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except (ttypes.NoSuchObjectException, ttypes.UnknownDBException) as error:
+        raise NotVisible(
+            "metastore.missing", _said(error, "It is not registered.")
+        ) from error
+    except ttypes.AlreadyExistsException as error:
+        raise StaleState(
+            "metastore.exists", _said(error, "It is registered already.")
+        ) from error
+    except (TTransportException, OSError, EOFError) as error:
+        raise ExternalFailure(
+            "metastore.unreachable",
+            f"The metastore does not answer: {error}. Nothing is known of the last call.",
+            service="metastore",
+            retryable=True,
+        ) from error
+    except TException as error:
+        raise ExternalFailure(
+            "metastore.refused",
+            f"The metastore refused: {_said(error, repr(error))}",
+            service="metastore",
+            retryable=False,
+        ) from error
+
+
+def _said(error: Any, otherwise: str) -> str:
+    return str(getattr(error, "message", None) or otherwise)

@@ -1,0 +1,1 @@
+"""Running Spark programs: submit, find again, kill; the spool through which portal and job talk."""

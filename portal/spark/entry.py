@@ -1,0 +1,124 @@
+"""The one outer door of jobs: `entry.py <module> <spool>` runs `module.run(spark, job)`.
+
+Whatever happens ends in the spool's manifest: done with a result, failed with an error that says
+what to do, or cancelled. The traceback of the unexpected goes to the process's log only.
+"""
+
+import ctypes
+import importlib
+import os
+import signal
+import sys
+import traceback
+from datetime import datetime
+from typing import Any
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.sql import SparkSession
+
+from portal.connectors.filesystem import FileSystem
+from portal.connectors.hdfs_filesystem import HdfsFileSystem
+from portal.connectors.lake_config import LakeConfig
+from portal.connectors.local_filesystem import LocalFileSystem
+from portal.lake.errors import PortalError, RuleViolation
+from portal.lake.paths import LakePath
+from portal.spark.job import CANCELLED, JobContext
+from portal.spark.session import job_session
+from portal.spark.spool import Spool
+
+_PR_SET_PDEATHSIG = 1
+_ROOMS = ("lifecycle.jobs.", "refresh.jobs.", "optimizer.jobs.")
+
+
+def main(argv: list[str]) -> int:
+    """Run one job; 0 when it is done, 1 when its manifest says otherwise."""
+    module, address = argv
+    die_with_parent()
+    spool = _open_spool(address)
+    job: JobContext | None = None
+    try:
+        request = spool.read_request()
+        job = _context(request, spool=spool)
+        result = _load(module).run(job.spark, job)
+        manifest = {"outcome": "done", "error": None, "result": result}
+    except PortalError as error:
+        cancelled = error.code == CANCELLED
+        manifest = _failed("cancelled" if cancelled else "failed", error.as_dict())
+    except Exception as error:  # noqa: BLE001 - the outer door of jobs
+        traceback.print_exc()
+        manifest = _failed("failed", _unexpected(error))
+    manifest["log"] = list(job.log_lines) if job else []
+    spool.write_manifest(manifest)
+    if job is not None:
+        _stop(job.spark)
+    return 0 if manifest["outcome"] == "done" else 1
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to end this driver when the JVM that started it dies (journal.md J4)."""
+    parent = os.getppid()
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _open_spool(address: str) -> Spool:
+    root = LakePath.parse(address)
+    fs: FileSystem = (
+        HdfsFileSystem(root.authority) if root.scheme == "hdfs" else LocalFileSystem()
+    )
+    return Spool(fs, root)
+
+
+def _context(request: dict[str, Any], *, spool: Spool) -> JobContext:
+    run, epoch = str(request["run"]), int(request["epoch"])
+    return JobContext(
+        run=run,
+        epoch=epoch,
+        config=LakeConfig.from_dict(request["lake"]),
+        params=dict(request.get("params", {})),
+        now=datetime.fromisoformat(request["now"]),
+        spool=spool,
+        spark=job_session(f"lw-{run}-{epoch}"),
+    )
+
+
+def _load(module: str) -> Any:
+    if not module.startswith(_ROOMS):
+        raise RuleViolation(
+            "job.module", f"{module!r} is no job of a room.", module=module
+        )
+    return importlib.import_module(module)
+
+
+def _failed(outcome: str, error: dict[str, object]) -> dict[str, Any]:
+    return {"outcome": outcome, "error": error, "result": {}}
+
+
+def _unexpected(error: Exception) -> dict[str, object]:
+    if isinstance(error, Py4JJavaError):
+        said = str(error.java_exception).splitlines()[0]
+        code, message = "spark.failed", f"Spark failed: {said}"
+    elif isinstance(error, Py4JError | ConnectionError):
+        code, message = "spark.jvm_gone", "The driver's JVM has gone."
+    else:
+        code, message = (
+            "job.unexpected",
+            f"The job stopped on {type(error).__name__}: {error}",
+        )
+    return {
+        "code": code,
+        "message": f"{message} The run's log has the details.",
+        "fields": {},
+    }
+
+
+def _stop(spark: SparkSession) -> None:
+    try:
+        spark.stop()
+    except (Py4JError, ConnectionError):
+        return
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

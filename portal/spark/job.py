@@ -1,0 +1,88 @@
+"""What a job may ask of its surroundings: its request, the spool, progress, and `stop?`."""
+
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from portal.connectors.lake_config import LakeConfig
+from portal.lake.errors import ExternalFailure, StaleState
+from portal.spark.spool import Progress, Spool
+
+CANCELLED = "run.cancelled"
+_LOG_LINES = 200
+_CONTROL_SECONDS = 1.0
+
+
+@dataclass
+class JobContext:
+    """The surroundings of one epoch of one run, inside the driver."""
+
+    run: str
+    epoch: int
+    config: LakeConfig
+    params: dict[str, Any]
+    now: datetime
+    spool: Spool
+    spark: SparkSession
+    log_lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LOG_LINES))
+    _steps: int = 0
+    _control: dict[str, Any] = field(default_factory=dict)
+    _control_read: float = float("-inf")
+
+    def progress(
+        self, phase: str, done: int = 0, total: int = 0, message: str = ""
+    ) -> None:
+        """Say how far the job is: one more numbered file, and a line in the log."""
+        self._steps += 1
+        step = Progress.make(
+            self._steps,
+            phase=phase,
+            done=done,
+            total=total,
+            message=message,
+            at=datetime.now(UTC),
+        )
+        self.spool.write_progress(step)
+        self.log(f"{phase} {done}/{total or '?'} {message}".rstrip())
+
+    def log(self, text: str) -> None:
+        """Add a line to the log: the process's output, and the manifest's last lines."""
+        line = f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}"
+        self.log_lines.append(line)
+        print(line, flush=True)
+
+    def control(self, *, fresh: bool = False) -> dict[str, Any]:
+        """Give what the portal asks now; read at most once a second unless `fresh`."""
+        if fresh or time.monotonic() - self._control_read >= _CONTROL_SECONDS:
+            self._control = self.spool.read_control()
+            self._control_read = time.monotonic()
+        return self._control
+
+    def check_control(self) -> None:
+        """Stop here if the run was cancelled.
+
+        Raises:
+            StaleState: `run.cancelled`; the outer door turns it into the outcome `cancelled`.
+        """
+        if self.control().get("cancel"):
+            raise StaleState(CANCELLED, "The run was cancelled; nothing more was done.")
+
+    def check_jvm(self) -> None:
+        """Make sure that the JVM of this driver lives (journal.md J4, before acting).
+
+        Raises:
+            ExternalFailure: `spark.jvm_gone`.
+        """
+        try:
+            self.spark._jvm.java.lang.System.nanoTime()  # type: ignore[union-attr]  # typed Optional, set by the session
+        except Exception as error:
+            raise ExternalFailure(
+                "spark.jvm_gone",
+                "The driver's JVM has gone; the run stops before its next step.",
+                service="spark",
+                retryable=False,
+            ) from error

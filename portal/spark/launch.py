@@ -1,0 +1,228 @@
+"""Start a Spark program, find it again, end it: spark-submit with an argv list, never a shell.
+
+In client mode the Python driver outlives a killed JVM and the cluster's word does not count, so
+a program is alive as long as its process group on the launching host holds a process.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyspark
+
+from portal.connectors.lake_config import LakeConfig
+from portal.lake.errors import ExternalFailure, StaleState
+
+ROOT = Path(__file__).resolve().parents[2]
+_PACKAGES = ("portal", "lifecycle", "refresh", "optimizer")
+_PASSED_ON = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "TMPDIR",
+    "JAVA_HOME",
+    "HADOOP_CONF_DIR",
+)
+_KILL_WAIT_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A started program: its host, first process with start time (s after boot), and group."""
+
+    host: str
+    pid: int
+    pid_started: float
+    pgid: int
+
+
+def submit(
+    *,
+    module: str,
+    tag: str,
+    spool: str,
+    config: LakeConfig,
+    log_file: Path,
+    environment: Mapping[str, str],
+) -> Launched:
+    """Run `portal/spark/entry.py <module> <spool>` by spark-submit in its own session.
+
+    Returns once the process exists; how the job ends stands in the spool's manifest.
+    """
+    log_file.parent.mkdir(parents=True, exist_ok=True)
+    argv = submit_argv(
+        module=module, tag=tag, spool=spool, config=config, log_file=log_file
+    )
+    with log_file.open("ab") as log:
+        try:
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=log_file.parent,
+                env=driver_environment(config, environment),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ExternalFailure(
+                "spark.submit",
+                f"spark-submit could not be started: {error.strerror}. Is a JDK installed?",
+                service="spark",
+                retryable=True,
+            ) from error
+    started = _start_time(process.pid)
+    # Reaped by a thread: a zombie would stand in the process table as long as this worker lives.
+    threading.Thread(
+        target=process.wait, name=f"reap-{process.pid}", daemon=True
+    ).start()
+    return Launched(socket.gethostname(), process.pid, started or 0.0, process.pid)
+
+
+def submit_argv(
+    *, module: str, tag: str, spool: str, config: LakeConfig, log_file: Path
+) -> list[str]:
+    """Give the argv of a submission (also a way to see what would be run)."""
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+        "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
+        "spark.hadoop.fs.permissions.umask-mode": "077",
+        **config.spark_conf,
+        "spark.yarn.tags": tag,
+        "spark.yarn.maxAppAttempts": "1",
+        "spark.speculation": "false",
+    }
+    argv = [
+        str(_spark_home() / "bin" / "spark-submit"),
+        "--master",
+        config.spark_master,
+    ]
+    argv += ["--name", tag]
+    for key, value in sorted(settings.items()):
+        argv += ["--conf", f"{key}={value}"]
+    if config.spark_jars:
+        argv += ["--jars", ",".join(config.spark_jars)]
+    if not config.spark_master.startswith("local"):
+        argv += [
+            "--py-files",
+            str(_zip_packages(log_file.with_suffix(".packages.zip"))),
+        ]
+    return [*argv, str(ROOT / "portal" / "spark" / "entry.py"), module, spool]
+
+
+def driver_environment(
+    config: LakeConfig, environment: Mapping[str, str]
+) -> dict[str, str]:
+    """Give the driver's whole environment: nothing of the worker's own secrets is passed on."""
+    found = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    found |= {
+        "SPARK_HOME": str(_spark_home()),
+        "SPARK_SCALA_VERSION": "2.12",
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "PYTHONPATH": str(ROOT),
+        # Without it the folder of entry.py itself would come first on sys.path.
+        "PYTHONSAFEPATH": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
+    if config.spark_master.startswith("local") or "127.0.0.1" in config.spark_master:
+        found["SPARK_LOCAL_IP"] = "127.0.0.1"
+    if config.hadoop_user is not None:
+        found["HADOOP_USER_NAME"] = config.hadoop_user
+    return found | dict(environment)
+
+
+def is_alive(launched: Launched) -> bool:
+    """Whether any process of the program's group is left on this host.
+
+    Raises:
+        StaleState: the program was launched on another host; only that host can say.
+    """
+    _check_host(launched)
+    leader = _start_time(launched.pid)
+    if leader is not None and leader != launched.pid_started:
+        return False  # the number was given to someone else: ours has gone, whole group and all
+    return bool(_members(launched.pgid))
+
+
+def kill(launched: Launched) -> None:
+    """End the program: SIGKILL to its group, then wait until the group is empty; twice is safe.
+
+    Raises:
+        ExternalFailure: processes are still there after 20 s.
+    """
+    deadline = time.monotonic() + _KILL_WAIT_SECONDS
+    while is_alive(launched):
+        try:
+            os.killpg(launched.pgid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        if time.monotonic() > deadline:
+            raise ExternalFailure(
+                "spark.kill",
+                f"Process group {launched.pgid} is still there after {_KILL_WAIT_SECONDS:.0f} s.",
+                service="spark",
+                retryable=True,
+            )
+        time.sleep(0.05)
+
+
+def _check_host(launched: Launched) -> None:
+    here = socket.gethostname()
+    if launched.host != here:
+        raise StaleState(
+            "launch.other_host",
+            f"The program runs on {launched.host}; this is {here} and cannot look there.",
+            host=launched.host,
+        )
+
+
+def _spark_home() -> Path:
+    return Path(pyspark.__file__).parent
+
+
+def _stat_fields(pid: int) -> list[str] | None:
+    """Give /proc/<pid>/stat from the state on (the name before it may hold spaces)."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    return text.rpartition(")")[2].split()
+
+
+def _start_time(pid: int) -> float | None:
+    fields = _stat_fields(pid)
+    if fields is None or fields[0] == "Z":
+        return None
+    return int(fields[19]) / os.sysconf("SC_CLK_TCK")
+
+
+def _members(pgid: int) -> list[int]:
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            fields = _stat_fields(int(entry))
+            if fields is not None and fields[0] not in "ZX" and int(fields[2]) == pgid:
+                found.append(int(entry))
+    return found
+
+
+def _zip_packages(target: Path) -> Path:
+    """Pack the product's own packages for a driver or executor elsewhere (never third-party ones)."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in _PACKAGES:
+            for file in sorted((ROOT / package).rglob("*.py")):
+                archive.write(file, file.relative_to(ROOT))
+    return target

@@ -1,0 +1,142 @@
+"""A run's folder that portal and cluster both reach: request, progress, control, manifest, results.
+
+Every file is written whole (written beside, then renamed), so a reader never sees half of one.
+Progress files are numbered and never appended to: an object that grows cannot be read safely on HDFS.
+"""
+
+import contextlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from portal.connectors.filesystem import FileSystem, open_file_system
+from portal.connectors.lake_config import LakeConfig
+from portal.lake.errors import ExternalFailure, NotVisible, StaleState
+from portal.lake.paths import LakePath
+
+_REQUEST = "request.json"
+_MANIFEST = "manifest.json"
+_CONTROL = "control.json"
+_PROGRESS = "progress-"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One step of a job; `n` counts from 1, `total` is 0 where it is not known."""
+
+    n: int
+    phase: str
+    done: int
+    total: int
+    message: str
+    at: str
+
+    @classmethod
+    def make(
+        cls, n: int, *, phase: str, done: int, total: int, message: str, at: datetime
+    ) -> "Progress":
+        """Build a step with its instant as ISO text."""
+        return cls(n, phase, done, total, message, at.astimezone(UTC).isoformat())
+
+
+class Spool:
+    """The folder of one epoch of one run."""
+
+    def __init__(self, fs: FileSystem, root: LakePath) -> None:
+        self.fs = fs
+        self.root = root
+
+    @classmethod
+    def for_run(cls, config: LakeConfig, run_id: str, epoch: int) -> "Spool":
+        """Give the spool of a run's epoch: `<spool>/<run>/<epoch>`; nothing is made yet."""
+        return cls.at(
+            config, str(config.path(config.spool).child(str(run_id), str(epoch)))
+        )
+
+    @classmethod
+    def at(cls, config: LakeConfig, uri: str) -> "Spool":
+        """Give the spool at a stored address."""
+        root = config.path(uri)
+        return cls(open_file_system(root, config=config), root)
+
+    @property
+    def results(self) -> LakePath:
+        """Where the job writes its Parquet."""
+        return self.root.child("results")
+
+    def create(self) -> None:
+        """Make the folder, 0700; twice is no error."""
+        self.fs.make_directories(self.root, mode=0o700)
+
+    def write_request(self, request: Mapping[str, Any]) -> None:
+        """Write what the job gets; a second launch of the same epoch writes the same again."""
+        self._write(_REQUEST, request)
+
+    def read_request(self) -> dict[str, Any]:
+        """Read what the launcher wrote; NotVisible `fs.missing` before that."""
+        return self._read(_REQUEST)
+
+    def write_progress(self, progress: Progress) -> None:
+        """Write one numbered step; a number that is taken is left as it is."""
+        path = self.root.child(f"{_PROGRESS}{progress.n:06d}.json")
+        with contextlib.suppress(StaleState):
+            self.fs.write_new(path, _dump(asdict(progress)))
+
+    def progress_after(self, n: int) -> list[Progress]:
+        """Give the steps with a number above `n`, in order; none before the job has begun."""
+        try:
+            names = [status.path.name for status in self.fs.children(self.root)]
+        except NotVisible:
+            return []
+        wanted = [
+            name
+            for name in names
+            if name.startswith(_PROGRESS)
+            and int(name[len(_PROGRESS) : -len(".json")]) > n
+        ]
+        return [Progress(**self._read(name)) for name in wanted]
+
+    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
+        """Write the end of the job; the last thing it does."""
+        self._write(_MANIFEST, manifest)
+
+    def read_manifest(self) -> dict[str, Any] | None:
+        """Read how the job ended, or None while it has not said so."""
+        return self._read_or_none(_MANIFEST)
+
+    def write_control(self, control: Mapping[str, Any]) -> None:
+        """Write what the portal asks of the running job: cancel, red button, holds."""
+        self._write(_CONTROL, control)
+
+    def read_control(self) -> dict[str, Any]:
+        """Read what the portal asks; nothing written yet means nothing asked."""
+        return self._read_or_none(_CONTROL) or {}
+
+    def _write(self, name: str, data: Mapping[str, Any]) -> None:
+        self.fs.replace(self.root.child(name), _dump(data))
+
+    def _read(self, name: str) -> dict[str, Any]:
+        text = self.fs.read(self.root.child(name))
+        try:
+            return dict(json.loads(text))
+        except (ValueError, TypeError) as error:
+            raise ExternalFailure(
+                "spool.unreadable",
+                f"{self.root.child(name)} is no JSON object; the run must be started again.",
+                service="spool",
+                retryable=False,
+            ) from error
+
+    def _read_or_none(self, name: str) -> dict[str, Any] | None:
+        try:
+            return self._read(name)
+        except NotVisible:
+            return None
+
+
+def _dump(data: Mapping[str, Any]) -> bytes:
+    return json.dumps(data, sort_keys=True, ensure_ascii=False, indent=1).encode(
+        "utf-8"
+    )
