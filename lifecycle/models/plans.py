@@ -6,7 +6,7 @@ file beside the spool, under the plan's digest; the rows here hold counts and ex
 """
 
 import uuid
-from typing import Self
+from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
@@ -114,13 +114,13 @@ class DropPlan(models.Model):
     objects = DropPlanQuerySet.as_manager()
 
     class Meta:
-        indexes = [
+        indexes: ClassVar = [
             models.Index(fields=["lake", "created_at", "id"], name="plan_by_time"),
             models.Index(
                 fields=["lake", "state", "created_at", "id"], name="plan_by_state"
             ),
         ]
-        constraints = [
+        constraints: ClassVar = [
             models.CheckConstraint(
                 condition=Q(state__in=PlanState.values), name="plan_state_known"
             ),
@@ -172,12 +172,12 @@ class DropPlanTable(models.Model):
     objects = OwnedQuerySet.as_manager()
 
     class Meta:
-        constraints = [
+        constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["plan", "db", "table"], name="plan_table_once"
             )
         ]
-        indexes = [
+        indexes: ClassVar = [
             models.Index(fields=["lake", "db", "table"], name="plan_table_by_name")
         ]
 
@@ -201,7 +201,7 @@ class DropPlanExample(models.Model):
     is_still_read = models.BooleanField(default=False)
 
     class Meta:
-        ordering = ["id"]
+        ordering: ClassVar = ["id"]
 
     def __str__(self) -> str:
         return self.partition or "(whole table)"
@@ -219,8 +219,8 @@ class DropPlanResult(models.Model):
     reason = models.TextField(blank=True)
 
     class Meta:
-        ordering = ["id"]
-        indexes = [
+        ordering: ClassVar = ["id"]
+        indexes: ClassVar = [
             models.Index(
                 fields=["plan", "outcome", "id"], name="plan_result_by_outcome"
             )
@@ -265,7 +265,7 @@ class CleanNowRequest(models.Model):
     closed_reason = models.TextField(blank=True)
 
     class Meta:
-        indexes = [
+        indexes: ClassVar = [
             models.Index(
                 fields=["lake", "state", "created_at", "id"], name="clean_now_by_state"
             )
@@ -316,12 +316,12 @@ class StandingRule(models.Model):
     last_note = models.TextField(blank=True)
 
     class Meta:
-        indexes = [
+        indexes: ClassVar = [
             models.Index(
                 fields=["lake", "state", "db", "table"], name="standing_by_state"
             )
         ]
-        constraints = [
+        constraints: ClassVar = [
             models.CheckConstraint(
                 condition=Q(max_items_day__gte=1) & Q(max_bytes_day__gte=1),
                 name="standing_caps_positive",
@@ -336,7 +336,9 @@ class BackupSlice(models.Model):
     """Items of one backup batch, copied here by a short run because someone asked to see them."""
 
     id = models.BigAutoField(primary_key=True)
-    batch_id = models.BigIntegerField()
+    batch = models.ForeignKey(
+        "act.BackupBatch", on_delete=models.CASCADE, related_name="+"
+    )
     partition = models.CharField(max_length=PARTITION_CHARS, blank=True)
     source = models.TextField()
     n_files = models.PositiveBigIntegerField(default=0)
@@ -344,9 +346,9 @@ class BackupSlice(models.Model):
     read_at = models.DateTimeField()
 
     class Meta:
-        constraints = [
+        constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["batch_id", "partition"], name="backup_slice_once"
+                fields=["batch", "partition"], name="backup_slice_once"
             )
         ]
 

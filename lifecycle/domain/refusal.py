@@ -1,0 +1,194 @@
+"""Why may this item not enter a drop plan?
+
+The scan's class is only the start: a plan is drawn up later, so holds, modes and notices are judged
+again with what is known now. Shared locations are found by a sweep over every location of the scan.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+
+from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.domain.modes import DatabaseMode
+from lifecycle.domain.plan import Coverage, PlanItem, is_announced
+
+
+class LeftOut(StrEnum):
+    """Why an item of the chosen tables stays where it is."""
+
+    NOT_DUE = "NOT_DUE"
+    SOON = "SOON"
+    STILL_READ = "STILL_READ"
+    HELD = "HELD"
+    NOT_ENROLLED = "NOT_ENROLLED"
+    UNSUPPORTED = "UNSUPPORTED"
+    NONCONFORMING = "NONCONFORMING"
+    UNREADY = "UNREADY"
+    KEEP_FOREVER = "KEEP_FOREVER"
+    MISSING_DIRECTORY = "MISSING_DIRECTORY"
+    UNKNOWN = "UNKNOWN"
+    NOT_ACT_MODE = "NOT_ACT_MODE"
+    NOT_ANNOUNCED = "NOT_ANNOUNCED"
+    SHARED_LOCATION = "SHARED_LOCATION"
+    NO_BACKUP_ROOT = "NO_BACKUP_ROOT"
+    OTHER_BACKUP_ROOT = "OTHER_BACKUP_ROOT"
+    IN_OTHER_PLAN = "IN_OTHER_PLAN"
+
+
+EXPLANATIONS: dict[LeftOut, str] = {
+    LeftOut.NOT_DUE: "Not due yet.",
+    LeftOut.SOON: "Due soon, not yet.",
+    LeftOut.STILL_READ: "Due, but read in the last 30 days; goes only when its owner says yes.",
+    LeftOut.HELD: "Held: a restore hold or a legal hold stands on it.",
+    LeftOut.NOT_ENROLLED: "The table itself has no LEVEL and TTL; it is not in lifecycle.",
+    LeftOut.UNSUPPORTED: "A format that must be left alone.",
+    LeftOut.NONCONFORMING: "The path breaks the rules; it is reported and never acted on.",
+    LeftOut.UNREADY: "Not ready: its commit flag is false.",
+    LeftOut.KEEP_FOREVER: "LEVEL 0: kept for ever.",
+    LeftOut.MISSING_DIRECTORY: "Its directory is gone; there is nothing to back up.",
+    LeftOut.UNKNOWN: "The scan could not judge it.",
+    LeftOut.NOT_ACT_MODE: "The database is not in ACT mode.",
+    LeftOut.NOT_ANNOUNCED: "No notice about it has been sent for the days that it needs.",
+    LeftOut.SHARED_LOCATION: "Another database, table or partition has its data here or below.",
+    LeftOut.NO_BACKUP_ROOT: "No backup root lies on its file system.",
+    LeftOut.OTHER_BACKUP_ROOT: "Its file system has another backup root; plan it by itself.",
+    LeftOut.IN_OTHER_PLAN: "It stands in another plan that waits or runs.",
+}
+
+_BY_CLASS: dict[ExpiryClass, LeftOut] = {
+    ExpiryClass.NOT_NOW: LeftOut.NOT_DUE,
+    ExpiryClass.SOON: LeftOut.SOON,
+    ExpiryClass.STILL_READ: LeftOut.STILL_READ,
+    ExpiryClass.HELD: LeftOut.HELD,
+    ExpiryClass.NOT_ENROLLED: LeftOut.NOT_ENROLLED,
+    ExpiryClass.UNSUPPORTED: LeftOut.UNSUPPORTED,
+    ExpiryClass.NONCONFORMING: LeftOut.NONCONFORMING,
+    ExpiryClass.UNREADY: LeftOut.UNREADY,
+    ExpiryClass.KEEP_FOREVER: LeftOut.KEEP_FOREVER,
+    ExpiryClass.MISSING_DIRECTORY: LeftOut.MISSING_DIRECTORY,
+    ExpiryClass.UNKNOWN: LeftOut.UNKNOWN,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One row of the scan with what only the scan saw."""
+
+    item: PlanItem
+    cls: ExpiryClass
+    is_ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What a hold or an owner's yes is about: a database, a table, or one partition."""
+
+    db: str
+    table: str = ""
+    partition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Many names, asked by item."""
+
+    names: frozenset[Name] = frozenset()
+
+    @classmethod
+    def of(cls, names: Iterable[Name]) -> "Names":
+        """Collect names."""
+        return cls(frozenset(names))
+
+    def cover(self, item: PlanItem) -> bool:
+        """Whether one of the names is the item, its whole table or its whole database."""
+        return (
+            Name(item.db) in self.names
+            or Name(item.db, item.table) in self.names
+            or Name(item.db, item.table, item.partition) in self.names
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What is true when the plan is drawn up."""
+
+    today: date
+    modes: Mapping[str, DatabaseMode]
+    notice_days: Mapping[str, int]
+    coverages: Mapping[int, tuple[Coverage, ...]]
+    holds: Names = field(default_factory=Names)
+    yes_to_still_read: Names = field(default_factory=Names)
+    in_other_plans: Names = field(default_factory=Names)
+
+
+def left_out_by_class(cls: ExpiryClass) -> LeftOut:
+    """Give the reason why a row of a class other than CLEAN_NOW stays."""
+    return _BY_CLASS[cls]
+
+
+def refusal(candidate: Candidate, circumstances: Circumstances) -> LeftOut | None:
+    """Say why a row may not enter a plan, or None when it may as far as itself goes.
+
+    Whether its location is shared and has a backup root is judged for all rows together afterwards.
+    """
+    item, now = candidate.item, circumstances
+    by_class = _refusal_by_class(candidate, now.yes_to_still_read)
+    if by_class is not None:
+        return by_class
+    if now.modes.get(item.db, DatabaseMode.OBSERVE) is not DatabaseMode.ACT:
+        return LeftOut.NOT_ACT_MODE
+    if not candidate.is_ready:
+        return LeftOut.UNREADY
+    if now.holds.cover(item):
+        return LeftOut.HELD
+    if now.in_other_plans.cover(item):
+        return LeftOut.IN_OTHER_PLAN
+    days = now.notice_days[item.db]
+    if not is_announced(item, now.coverages.get(item.tbl_id, ()), now.today, days):
+        return LeftOut.NOT_ANNOUNCED
+    return None
+
+
+def _refusal_by_class(candidate: Candidate, yes_to_still_read: Names) -> LeftOut | None:
+    item = candidate.item
+    if candidate.cls is ExpiryClass.STILL_READ:
+        if not yes_to_still_read.cover(item):
+            return LeftOut.STILL_READ
+    elif candidate.cls is not ExpiryClass.CLEAN_NOW:
+        return _BY_CLASS[candidate.cls]
+    if item.level is None or item.ttl is None:
+        return LeftOut.NOT_ENROLLED
+    if item.level == 0:
+        return LeftOut.KEEP_FOREVER
+    if not item.location:
+        return LeftOut.MISSING_DIRECTORY
+    return None
+
+
+class SharedLocations:
+    """Finds candidates whose location equals, or holds, the location of something else.
+
+    First all candidates are given, then every location of the scan once; one pass, no sorting.
+    """
+
+    def __init__(self, candidates: Iterable[tuple[str, Name]]) -> None:
+        self._owners: dict[str, Name] = {}
+        self._shared: set[str] = set()
+        for location, name in candidates:
+            if self._owners.setdefault(location, name) != name:
+                self._shared.add(location)
+
+    def see(self, location: str, name: Name) -> None:
+        """Take note that `name` has its data at `location` (canonical)."""
+        end = len(location)
+        while end > 0:
+            prefix = location[:end]
+            owner = self._owners.get(prefix)
+            if owner is not None and owner != name:
+                self._shared.add(prefix)
+            end = location.rfind("/", 0, end)
+
+    def is_shared(self, location: str) -> bool:
+        """Whether something else lies at or below a candidate's location."""
+        return location in self._shared

@@ -1,0 +1,266 @@
+"""How is a drop plan drawn up from the scan's picture: which rows enter, which stay and why?
+
+Runs in a worker (it reads the lake's spool). The decisions are `lifecycle.domain.refusal` and
+`lifecycle.domain.plan_caps`; here rows are read, the items' file is written, and counts are kept.
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.domain.plan import PlanItem, canonical_line
+from lifecycle.domain.refusal import (
+    Candidate,
+    Circumstances,
+    LeftOut,
+    Name,
+    SharedLocations,
+    left_out_by_class,
+    refusal,
+)
+from lifecycle.services.results import result_tables
+from portal.connectors.lake_config import LakeConfig
+
+EXAMPLES_A_TABLE = 100
+DUE = (ExpiryClass.CLEAN_NOW, ExpiryClass.STILL_READ)
+ITEM_COLUMNS = (
+    *("db", "tbl", "tbl_id", "part_id", "part_name", "location", "level", "ttl"),
+    *("policy_source", "ddl_time", "create_time", "mtime_ms", "updated_ms", "due_on"),
+    *("cls", "n_files", "n_bytes", "ready"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the maker chose: whole databases and single tables."""
+
+    databases: frozenset[str] = frozenset()
+    tables: frozenset[tuple[str, str]] = frozenset()
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Selection":
+        """Read the form kept on the plan: {"databases": [..], "tables": ["db.table", ..]}."""
+        pairs = (name.partition(".") for name in data.get("tables", []))
+        return cls(
+            frozenset(data.get("databases", [])),
+            frozenset((db, tbl) for db, _, tbl in pairs),
+        )
+
+    def rows_of(self, items: pa.Table) -> pa.Table:
+        """Keep the rows of what was chosen."""
+        databases = pa.array(sorted(self.databases), type=pa.string())
+        tables = pa.array(
+            [f"{db}.{tbl}" for db, tbl in sorted(self.tables)], type=pa.string()
+        )
+        full_name = pc.binary_join_element_wise(items["db"], items["tbl"], ".")
+        return items.filter(
+            pc.or_(
+                pc.is_in(items["db"], value_set=databases),
+                pc.is_in(full_name, value_set=tables),
+            )
+        )
+
+
+@dataclass(slots=True)
+class TableDraft:
+    """What one table would lose."""
+
+    db: str
+    table: str
+    is_whole_table: bool
+    digest: Any = field(default_factory=hashlib.sha256)
+    n_items: int = 0
+    n_bytes: int = 0
+    n_files: int = 0
+    n_unknown_size: int = 0
+    n_still_read: int = 0
+    oldest_ms: int | None = None
+    newest_ms: int | None = None
+    examples: list[Candidate] = field(default_factory=list)
+
+    def add(self, candidate: Candidate, line: bytes) -> None:
+        """Count one item in."""
+        item = candidate.item
+        self.digest.update(line)
+        self.n_items += 1
+        self.n_bytes += item.n_bytes or 0
+        self.n_files += item.n_files or 0
+        self.n_unknown_size += item.n_bytes is None
+        self.n_still_read += candidate.cls is ExpiryClass.STILL_READ
+        updated = item.updated_ms
+        self.oldest_ms = (
+            updated if self.oldest_ms is None else min(self.oldest_ms, updated)
+        )
+        self.newest_ms = (
+            updated if self.newest_ms is None else max(self.newest_ms, updated)
+        )
+        if len(self.examples) < EXAMPLES_A_TABLE:
+            self.examples.append(candidate)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A plan before it is stored: the file's bytes, counts by table, and what stayed and why."""
+
+    content: bytes
+    tables: list[TableDraft]
+    left_out: Counter[str]
+    backup_root: str
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of the items' file: what approvals are bound to."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def n_items(self) -> int:
+        """How many items the plan holds."""
+        return sum(table.n_items for table in self.tables)
+
+
+def draft(
+    config: LakeConfig,
+    results_uri: str,
+    *,
+    selection: Selection,
+    circumstances: Circumstances,
+) -> Draft:
+    """Read the scan's items twice (candidates, then every location) and give the plan's content."""
+    left_out: Counter[str] = Counter()
+    chosen = (
+        selection.rows_of(table)
+        for table in result_tables(config, results_uri, "items", columns=ITEM_COLUMNS)
+    )
+    candidates = list(_candidates(chosen, circumstances, left_out))
+    candidates = list(_unshared(config, results_uri, candidates, left_out))
+    root, candidates = _of_one_root(candidates, config, left_out)
+    candidates.sort(key=lambda one: (one.item.db, one.item.table, one.item.partition))
+    lines: list[bytes] = []
+    tables: dict[tuple[str, str], TableDraft] = {}
+    for candidate in candidates:
+        item = candidate.item
+        line = canonical_line(item).rstrip("\n").encode() + b"\n"
+        lines.append(line)
+        table = tables.get((item.db, item.table))
+        if table is None:
+            table = TableDraft(item.db, item.table, is_whole_table=item.part_id == 0)
+            tables[(item.db, item.table)] = table
+        table.add(candidate, line)
+    return Draft(b"".join(lines), list(tables.values()), left_out, root)
+
+
+def _candidates(
+    chosen: Iterable[pa.Table], circumstances: Circumstances, left_out: Counter[str]
+) -> Iterator[Candidate]:
+    for rows in chosen:
+        is_due = pc.is_in(rows["cls"], value_set=pa.array(DUE, type=pa.string()))
+        for count in pc.value_counts(rows.filter(pc.invert(is_due))["cls"]).to_pylist():
+            left_out[left_out_by_class(ExpiryClass(count["values"]))] += count["counts"]
+        for row in rows.filter(is_due).to_pylist():
+            candidate = Candidate(
+                _plan_item(row), ExpiryClass(row["cls"]), row["ready"]
+            )
+            why = refusal(candidate, circumstances)
+            if why is None:
+                yield candidate
+            else:
+                left_out[why] += 1
+
+
+def _plan_item(row: dict[str, Any]) -> PlanItem:
+    return PlanItem(
+        db=row["db"],
+        table=row["tbl"],
+        tbl_id=row["tbl_id"],
+        partition=row["part_name"],
+        part_id=row["part_id"],
+        location=row["location"],
+        level=row["level"],
+        ttl=row["ttl"],
+        policy_source=row["policy_source"],
+        ddl_time=row["ddl_time"],
+        create_time=row["create_time"],
+        mtime_ms=row["mtime_ms"],
+        updated_ms=row["updated_ms"],
+        n_files=row["n_files"],
+        n_bytes=row["n_bytes"],
+        due_on=row["due_on"],
+    )
+
+
+def _name(item: PlanItem) -> Name:
+    return Name(item.db, item.table, item.partition)
+
+
+def _unshared(
+    config: LakeConfig,
+    results_uri: str,
+    candidates: list[Candidate],
+    left_out: Counter[str],
+) -> Iterator[Candidate]:
+    if not candidates:
+        return
+    shared = SharedLocations((one.item.location, _name(one.item)) for one in candidates)
+    for location, name in _all_locations(config, results_uri):
+        shared.see(location, name)
+    for candidate in candidates:
+        if shared.is_shared(candidate.item.location):
+            left_out[LeftOut.SHARED_LOCATION] += 1
+        else:
+            yield candidate
+
+
+def _all_locations(config: LakeConfig, results_uri: str) -> Iterator[tuple[str, Name]]:
+    """Give every location that the scan saw; they are canonical already."""
+    for part, keys in (
+        ("databases", ("db",)),
+        ("tables", ("db", "tbl")),
+        ("items", ("db", "tbl", "part_name")),
+    ):
+        for table in result_tables(
+            config, results_uri, part, columns=(*keys, "location")
+        ):
+            columns = [table[key].to_pylist() for key in keys]
+            for location, *parts in zip(
+                table["location"].to_pylist(), *columns, strict=True
+            ):
+                if location:
+                    yield location, Name(*parts)
+
+
+def _of_one_root(
+    candidates: Iterable[Candidate], config: LakeConfig, left_out: Counter[str]
+) -> tuple[str, list[Candidate]]:
+    """Keep what one backup root can take: a run acts behind one fence on one file system."""
+    roots = [config.path(root) for root in config.backup_roots]
+    by_root: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        place = config.path(candidate.item.location)
+        root = next((str(root) for root in roots if root.same_file_system(place)), None)
+        if root is None:
+            left_out[LeftOut.NO_BACKUP_ROOT] += 1
+        else:
+            by_root[root].append(candidate)
+    if not by_root:
+        return "", []
+    chosen = max(by_root, key=lambda root: len(by_root[root]))
+    for root, others in by_root.items():
+        if root != chosen:
+            left_out[LeftOut.OTHER_BACKUP_ROOT] += len(others)
+    return chosen, by_root[chosen]
+
+
+def instant(milliseconds: int | None) -> datetime | None:
+    """Give the UTC instant of epoch milliseconds."""
+    return (
+        None
+        if milliseconds is None
+        else datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
+    )
