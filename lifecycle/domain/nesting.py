@@ -86,7 +86,7 @@ class OwnedLocations:
         self._run_end = self._ends_of_runs()
 
     def of_others(self, path: LakePath, owner: str) -> tuple[tuple[str, ...], int]:
-        """Give the first names at or under `path` that are not `owner`'s, and how many there are."""
+        """Give the first names at or under `path` that are not `owner`'s, and their number."""
         start, end = range_under(self._keys, location_key(path))
         own_start, own_end = self._own_range(owner, start, end)
         names = []

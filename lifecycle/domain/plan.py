@@ -188,7 +188,7 @@ class Coverage:
 
 
 def is_announced(
-    item: PlanItem, coverages: Iterable[Coverage], *, today: date, notice_days: int
+    item: PlanItem, coverages: Iterable[Coverage], today: date, notice_days: int
 ) -> bool:
     """Whether a sent notice covered this very item and its days have passed.
 

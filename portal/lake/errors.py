@@ -8,7 +8,7 @@ from typing import ClassVar
 
 
 class PortalError(Exception):
-    """Base of all expected errors: a stable `code`, a message that says what to do, and `fields`."""
+    """Base of all expected errors: a stable `code`, a message saying what to do, and `fields`."""
 
     status: ClassVar[int] = 500
 

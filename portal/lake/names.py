@@ -107,7 +107,7 @@ class PartitionName:
         if not self.keys or len(self.keys) != len(self.values):
             raise RuleViolation(
                 "name.partition",
-                f"A partition needs one value a key; got keys {self.keys} and values {self.values}.",
+                f"A partition needs one value a key; got {self.keys} and {self.values}.",
             )
 
     @classmethod

@@ -16,7 +16,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True, order=True)
 class LakePath:
-    """A canonical absolute path: scheme, authority (may be empty) and path without trailing slash."""
+    """A canonical absolute path: scheme, authority (may be empty), path without closing slash."""
 
     scheme: str
     authority: str
@@ -28,8 +28,8 @@ class LakePath:
     ) -> "LakePath":
         """Read a metastore location or a bare absolute path.
 
-        `aliases` maps `host:port` or a logical name to the canonical authority. Raises RuleViolation
-        (`path.*`) on a relative path, a `..` or `.` segment, or a control character.
+        `aliases` maps `host:port` or a logical name to the canonical authority. Raises
+        RuleViolation (`path.*`) on a relative path, a `..` or `.` segment, or a control character.
         """
         match = _SCHEME.match(text)
         if match:
@@ -41,7 +41,9 @@ class LakePath:
             authority_part = base.group(2)[2:].split("/", 1)[0]
             scheme, rest = base.group(1).lower(), f"//{authority_part}{text}"
             if not text.startswith("/"):
-                raise RuleViolation("path.relative", f"{text!r} is not an absolute path.", path=text)
+                raise RuleViolation(
+                    "path.relative", f"{text!r} is not an absolute path.", path=text
+                )
         authority = ""
         if rest.startswith("//"):
             authority, slash, tail = rest[2:].partition("/")
@@ -51,7 +53,9 @@ class LakePath:
         authority = (aliases or {}).get(authority.lower(), authority.lower())
         if not rest.startswith("/"):
             if rest:
-                raise RuleViolation("path.relative", f"{text!r} is not an absolute path.", path=text)
+                raise RuleViolation(
+                    "path.relative", f"{text!r} is not an absolute path.", path=text
+                )
             rest = "/"
         if _CONTROL.search(rest):
             raise RuleViolation("path.control", f"{text!r} holds a control character.", path=text)
