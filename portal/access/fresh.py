@@ -1,0 +1,53 @@
+"""Did the person prove who they are just now? Asked before anything destructive."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+
+FRESH_SECONDS = 900
+_KEY = "lw_authenticated_at"
+
+
+def remember_authentication(request: HttpRequest, now: datetime) -> None:
+    """Note in the session that the password was given now; called by login and by re-login."""
+    request.session[_KEY] = now.timestamp()
+
+
+def authenticated_at(request: HttpRequest) -> datetime | None:
+    """Give when the password was last given in this session; None when that is not known."""
+    stamp = request.session.get(_KEY) if hasattr(request, "session") else None
+    return datetime.fromtimestamp(stamp, tz=UTC) if isinstance(stamp, int | float) else None
+
+
+def is_fresh(request: HttpRequest, now: datetime) -> bool:
+    """Say whether the last proof of identity is at most FRESH_SECONDS old."""
+    at = authenticated_at(request)
+    return at is not None and timedelta(0) <= now - at <= timedelta(seconds=FRESH_SECONDS)
+
+
+def require_fresh(
+    view: Callable[..., HttpResponseBase],
+) -> Callable[..., HttpResponseBase]:
+    """Send the person to the re-login page first when the last login is too old.
+
+    A POST is not replayed: the person comes back to the page it was sent from.
+    """
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if is_fresh(request, timezone.now()):
+            return view(request, *args, **kwargs)
+        back = request.get_full_path()
+        if request.method != "GET":
+            back = request.headers.get("Referer", "/").removeprefix(
+                f"{request.scheme}://{request.get_host()}"
+            )
+        return HttpResponseRedirect(f"{reverse('fresh-login')}?{urlencode({'next': back})}")
+
+    return wrapped

@@ -1,0 +1,39 @@
+"""Which lakes are governed? Reads lakes.json, again whenever the file changes."""
+
+from pathlib import Path
+from threading import Lock
+
+from django.conf import settings
+
+from portal.connectors.lake_config import LakeConfig, load_lakes
+from portal.lake.errors import NotVisible
+
+_lock = Lock()
+_read: dict[Path, tuple[int, dict[str, LakeConfig]]] = {}
+
+
+def all_lakes() -> dict[str, LakeConfig]:
+    """Give every governed lake by name; empty while no lakes file exists."""
+    path = Path(settings.LAKEWARDEN_LAKES)
+    try:
+        stamp = path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return {}
+    with _lock:
+        known = _read.get(path)
+        if known is None or known[0] != stamp:
+            known = (stamp, load_lakes(path))
+            _read[path] = known
+    return known[1]
+
+
+def get_lake(lake: str) -> LakeConfig:
+    """Give one lake's configuration.
+
+    Raises:
+        NotVisible: no lake of that name is governed.
+    """
+    try:
+        return all_lakes()[lake]
+    except KeyError:
+        raise NotVisible("lake.unknown", f"No lake '{lake}' is governed here.", lake=lake) from None

@@ -1,0 +1,50 @@
+"""Which rows say who a person is and which databases they administer?"""
+
+from functools import cached_property
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+
+ADMIN = "admin"
+OPERATOR = "operator"
+ROLES = frozenset({ADMIN, OPERATOR})
+
+
+class User(AbstractUser):
+    """A person; the username is the Hive user name, so ownership needs no mapping table."""
+
+    @cached_property
+    def roles(self) -> frozenset[str]:
+        """Give the person's roles; a superuser has none unless a group says so."""
+        if not self.is_active:
+            return frozenset()
+        return frozenset(self.groups.values_list("name", flat=True)) & ROLES
+
+    @property
+    def is_lake_admin(self) -> bool:
+        """Say whether the person approves drops and sees the whole lake."""
+        return ADMIN in self.roles
+
+    @property
+    def is_lake_operator(self) -> bool:
+        """Say whether the person keeps the portal running."""
+        return OPERATOR in self.roles
+
+
+class DatabaseAdministrator(models.Model):
+    """A person answers for a database of a lake; synced from the directory, never edited here."""
+
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128)
+    username = models.CharField(max_length=150)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["lake", "db", "username"], name="access_one_administrator_row"
+            )
+        ]
+        indexes = [models.Index(fields=["lake", "username"], name="access_dba_by_person")]
+
+    def __str__(self) -> str:
+        return f"{self.username} of {self.lake}.{self.db}"

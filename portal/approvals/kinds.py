@@ -1,0 +1,58 @@
+"""What sorts of things need approval? Rooms register theirs in `AppConfig.ready()`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from portal.access.models import ADMIN
+from portal.approvals.models import Approval
+from portal.lake.errors import NotVisible
+
+Hook = Callable[[Approval, datetime], None]
+
+
+def _nothing(approval: Approval, now: datetime) -> None:
+    """Do nothing: the default of every hook."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalKind:
+    """One sort of approval; hooks run inside the deciding transaction and write rows only."""
+
+    name: str
+    title: str = ""
+    roles: frozenset[str] = frozenset({ADMIN})
+    on_approved: Hook = _nothing
+    on_rejected: Hook = _nothing
+    on_lapsed: Hook = _nothing
+    on_withdrawn: Hook = _nothing
+    cooling_off: timedelta | None = None
+    """None = the deployment's cooling-off time."""
+
+
+_kinds: dict[str, ApprovalKind] = {}
+
+
+def register(kind: ApprovalKind) -> ApprovalKind:
+    """Add a kind; registering a name again replaces it."""
+    _kinds[kind.name] = kind
+    return kind
+
+
+def get_kind(name: str) -> ApprovalKind:
+    """Give a kind by name.
+
+    Raises:
+        NotVisible: no room registered it.
+    """
+    try:
+        return _kinds[name]
+    except KeyError:
+        raise NotVisible(
+            "approval.kind", f"No approval of the kind '{name}' is known.", kind=name
+        ) from None
+
+
+def all_kinds() -> list[ApprovalKind]:
+    """Give every kind, by name."""
+    return [_kinds[name] for name in sorted(_kinds)]

@@ -1,0 +1,73 @@
+"""Which rows say what was asked, who decided, and on exactly which content?"""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+
+from portal.approvals.domain import ApprovalState, Verdict
+
+
+class Approval(models.Model):
+    """A request for approval of one object with one digest."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    lake = models.CharField(max_length=32)
+    kind = models.CharField(max_length=64)
+    object_id = models.CharField(max_length=300)
+    digest = models.CharField(max_length=64)
+    state = models.CharField(max_length=16, default=ApprovalState.PENDING)
+    requesters = models.JSONField(default=list)
+    n_needed = models.PositiveSmallIntegerField(default=2)
+    summary = models.JSONField(default=dict)
+    created_at = models.DateTimeField()
+    lapses_at = models.DateTimeField()
+    approved_at = models.DateTimeField(null=True)
+    cool_until = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    end_reason = models.TextField(blank=True, default="")
+    used_by_run = models.CharField(max_length=36, blank=True, default="")
+    open_key = models.CharField(max_length=370, null=True, unique=True)  # noqa: DJ001 - NULL = closed
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(state__in=[state.value for state in ApprovalState]),
+                name="approvals_known_state",
+            )
+        ]
+        indexes = [
+            models.Index(fields=["lake", "state", "created_at"], name="approvals_by_state"),
+            models.Index(fields=["kind", "object_id"], name="approvals_by_object"),
+            models.Index(fields=["state", "lapses_at"], name="approvals_by_lapse"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.object_id} {self.state}"
+
+
+class Decision(models.Model):
+    """One person's word on one approval, with the digest they saw and when they proved who."""
+
+    approval = models.ForeignKey(Approval, on_delete=models.PROTECT, related_name="decisions")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="decisions"
+    )
+    verdict = models.CharField(max_length=8)
+    reason = models.TextField(blank=True, default="")
+    digest = models.CharField(max_length=64)
+    authenticated_at = models.DateTimeField()
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["at"]
+        constraints = [
+            models.UniqueConstraint(fields=["approval", "user"], name="approvals_one_word_each"),
+            models.CheckConstraint(
+                condition=models.Q(verdict__in=[verdict.value for verdict in Verdict]),
+                name="approvals_known_verdict",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.verdict} on {self.approval_id}"

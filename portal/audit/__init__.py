@@ -1,0 +1,1 @@
+"""What happened, who did it, and has anybody changed the record since?"""

@@ -1,0 +1,130 @@
+"""How is something written into the record, and is the record whole?"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import transaction
+
+from portal.audit.models import GENESIS, AuditEvent, AuditHead
+
+_CHAIN = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One event to be recorded; actions are dotted and stable (`plan.approved`)."""
+
+    action: str
+    actor: str
+    lake: str
+    object_type: str
+    object_id: str
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+def audit_record(  # noqa: PLR0913 - the agreed interface names them all
+    action: str,
+    *,
+    actor: str,
+    lake: str,
+    object_type: str,
+    object_id: str,
+    data: Mapping[str, object],
+    now: datetime,
+) -> AuditEvent:
+    """Append one event inside the caller's transaction; called twice it records twice."""
+    entry = AuditEntry(action, actor, lake, object_type, object_id, data)
+    return audit_record_many([entry], now=now)[0]
+
+
+def audit_record_many(entries: Sequence[AuditEntry], *, now: datetime) -> list[AuditEvent]:
+    """Append events in order under one lock of the chain's head."""
+    if not entries:
+        return []
+    with transaction.atomic():
+        AuditHead.objects.get_or_create(name=_CHAIN)
+        head = AuditHead.objects.select_for_update().get(name=_CHAIN)
+        events: list[AuditEvent] = []
+        for entry in entries:
+            event = _seal(entry, seq=head.seq + 1, previous_hash=head.hash, now=now)
+            head.seq, head.hash = event.seq, event.hash
+            events.append(event)
+        AuditEvent.objects.bulk_create(events, batch_size=500)
+        head.save(update_fields=["seq", "hash"])
+    return events
+
+
+@dataclass(frozen=True, slots=True)
+class ChainReport:
+    """What `audit_verify` found; `broken_at` is the first row that does not fit."""
+
+    n_events: int
+    head_hash: str
+    broken_at: int | None
+    problem: str
+
+
+def audit_verify() -> ChainReport:
+    """Recompute the whole chain; a changed, removed or added row is found."""
+    previous_hash, expected_seq = GENESIS, 1
+    for event in AuditEvent.objects.order_by("seq").iterator(chunk_size=2000):
+        problem = ""
+        if event.seq != expected_seq:
+            problem = f"event {expected_seq} is missing"
+        elif event.previous_hash != previous_hash or event.hash != event_hash(event):
+            problem = f"event {event.seq} was changed after it was written"
+        if problem:
+            return ChainReport(expected_seq - 1, previous_hash, expected_seq, problem)
+        previous_hash, expected_seq = event.hash, expected_seq + 1
+    head = AuditHead.objects.filter(name=_CHAIN).first()
+    end = (head.seq, head.hash) if head else (0, GENESIS)
+    if end != (expected_seq - 1, previous_hash):
+        return ChainReport(
+            expected_seq - 1, previous_hash, expected_seq, f"the last of {end[0]} events is missing"
+        )
+    return ChainReport(expected_seq - 1, previous_hash, None, "")
+
+
+def event_hash(event: AuditEvent) -> str:
+    """Give the sha256 over every field of the event and the hash of the one before."""
+    body = json.dumps(
+        [
+            event.seq,
+            event.at.astimezone(UTC).isoformat(timespec="microseconds"),
+            event.action,
+            event.actor,
+            event.lake,
+            event.object_type,
+            event.object_id,
+            event.data,
+            event.previous_hash,
+        ],
+        sort_keys=True,
+        separators=(",", ":"),
+    )
+    return hashlib.sha256(body.encode()).hexdigest()
+
+
+def _seal(entry: AuditEntry, *, seq: int, previous_hash: str, now: datetime) -> AuditEvent:
+    event = AuditEvent(
+        seq=seq,
+        at=now,
+        action=entry.action,
+        actor=entry.actor,
+        lake=entry.lake,
+        object_type=entry.object_type,
+        object_id=entry.object_id,
+        data=_plain(entry.data),
+        previous_hash=previous_hash,
+    )
+    event.hash = event_hash(event)
+    return event
+
+
+def _plain(data: Mapping[str, object]) -> Any:
+    """Give the data as it will be read back, so that the hash can be recomputed."""
+    return json.loads(json.dumps(dict(data), default=str, sort_keys=True))

@@ -1,0 +1,1 @@
+"""Who was told what, when, and did the mail server take it?"""

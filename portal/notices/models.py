@@ -1,0 +1,56 @@
+"""Which rows say that a person was told, and whether the mail server took it?"""
+
+import uuid
+from enum import StrEnum
+
+from django.db import models
+
+
+class NoticeState(StrEnum):
+    """The states of a notice; FAILED is shown to operators."""
+
+    QUEUED = "QUEUED"
+    SENDING = "SENDING"
+    SENT = "SENT"
+    FAILED = "FAILED"
+
+
+class Notice(models.Model):
+    """One mail to one person of one kind on one day: never written twice."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    lake = models.CharField(max_length=32)
+    kind = models.CharField(max_length=64)
+    day = models.DateField()
+    recipient = models.CharField(max_length=150)
+    email = models.CharField(max_length=254, blank=True, default="")
+    subject = models.CharField(max_length=250)
+    text = models.TextField()
+    html = models.TextField(blank=True, default="")
+    message_id = models.CharField(max_length=120, unique=True)
+    state = models.CharField(max_length=8, default=NoticeState.QUEUED)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    queued_at = models.DateTimeField()
+    claimed_at = models.DateTimeField(null=True)
+    not_before = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True)
+    sent_on = models.DateField(null=True)
+    error = models.CharField(max_length=500, blank=True, default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["lake", "kind", "day", "recipient"], name="notices_once_a_day"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state__in=[state.value for state in NoticeState]),
+                name="notices_known_state",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["state", "not_before"], name="notices_due"),
+            models.Index(fields=["lake", "recipient", "day"], name="notices_by_person"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.day} to {self.recipient}"

@@ -1,0 +1,1 @@
+"""What is running, where did it get to, and who takes over when its worker dies?"""

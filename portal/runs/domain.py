@@ -1,0 +1,111 @@
+"""Which states may a run pass through, and when is a claim on it dead? Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+
+class RunState(StrEnum):
+    """The states of a run; the last three are final."""
+
+    QUEUED = "QUEUED"
+    CLAIMED = "CLAIMED"
+    SUBMITTING = "SUBMITTING"
+    RUNNING = "RUNNING"
+    SETTLING = "SETTLING"
+    DONE = "DONE"
+    FAILED = "FAILED"
+    CANCELLED = "CANCELLED"
+
+
+FINAL = frozenset({RunState.DONE, RunState.FAILED, RunState.CANCELLED})
+ACTIVE = frozenset(RunState) - FINAL
+LEASED = frozenset({RunState.CLAIMED, RunState.SUBMITTING, RunState.SETTLING})
+
+TRANSITIONS: dict[RunState, frozenset[RunState]] = {
+    RunState.QUEUED: frozenset({RunState.CLAIMED, RunState.CANCELLED}),
+    # Back to QUEUED: the worker died before anything could have started.
+    RunState.CLAIMED: frozenset({RunState.SUBMITTING, RunState.SETTLING, RunState.QUEUED}),
+    RunState.SUBMITTING: frozenset({RunState.RUNNING, RunState.SETTLING}),
+    # Whatever ended the application, the road goes through settling.
+    RunState.RUNNING: frozenset({RunState.SETTLING}),
+    # Back to QUEUED: the application died without a result and another epoch may try.
+    RunState.SETTLING: FINAL | {RunState.QUEUED},
+    RunState.DONE: frozenset(),
+    RunState.FAILED: frozenset(),
+    RunState.CANCELLED: frozenset(),
+}
+
+# Added where the launching host cannot be asked whether its processes ended (journal.md J4).
+HOST_GONE_GRACE = timedelta(seconds=60)
+FIRST_HINT_AGAIN = timedelta(seconds=30)
+LAST_HINT_AGAIN = timedelta(minutes=10)
+
+
+def can_move(source: RunState, target: RunState) -> bool:
+    """Say whether a run may go from one state to the other."""
+    return target in TRANSITIONS[source]
+
+
+def sources_of(target: RunState) -> frozenset[RunState]:
+    """Give the states from which a run may enter `target`."""
+    return frozenset(state for state, targets in TRANSITIONS.items() if target in targets)
+
+
+def is_lease_dead(lease_until: datetime | None, now: datetime) -> bool:
+    """Say whether nobody holds the claim any more."""
+    return lease_until is None or lease_until <= now
+
+
+def tag_of(run_id: str, epoch: int) -> str:
+    """Give the application tag, stored before submit so that the application can be found again."""
+    return f"lw-{run_id}-{epoch}"
+
+
+def hint_again_after(n_hints: int) -> timedelta:
+    """Give how long to wait before a queued run's message is sent once more."""
+    return min(FIRST_HINT_AGAIN * 2 ** max(n_hints - 1, 0), LAST_HINT_AGAIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is known when an application has ended."""
+
+    outcome: str | None
+    """`done`, `failed`, `cancelled` as the manifest says; None when there is no manifest."""
+    has_error: bool
+    is_cancel_asked: bool
+    epoch: int
+    attempts: int
+
+
+def end_state(ending: Ending) -> RunState:
+    """Decide where a settled run goes.
+
+    A death without a manifest and without a cancel is tried again with the next epoch, as often as
+    the kind allows; an error that was reported is never tried again.
+    """
+    if ending.outcome == "done" and not ending.has_error:
+        return RunState.DONE
+    if ending.outcome == "cancelled" or (ending.outcome is None and ending.is_cancel_asked):
+        return RunState.CANCELLED
+    if ending.outcome is None and not ending.has_error and ending.epoch < ending.attempts:
+        return RunState.QUEUED
+    return RunState.FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a kind runs by itself: daily at an hour of the lake's zone, or at a steady interval."""
+
+    daily_at_hour: int | None = None
+    every: timedelta | None = None
+
+    def slot(self, local_now: datetime) -> str | None:
+        """Give the name of the slot that `local_now` falls in; None before today's hour."""
+        if self.every is not None:
+            seconds = int(self.every.total_seconds())
+            return f"t{int(local_now.timestamp()) // seconds * seconds}"
+        if self.daily_at_hour is None or local_now.hour < self.daily_at_hour:
+            return None
+        return local_now.date().isoformat()

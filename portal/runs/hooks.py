@@ -1,0 +1,33 @@
+"""What must happen above runs when data is in danger? The act app registers its red button here."""
+
+from datetime import datetime
+from typing import Protocol
+
+
+class SafetyHook(Protocol):
+    """Stops all acting on a lake."""
+
+    def __call__(self, lake: str, *, run_id: str, reason: str, now: datetime) -> None:
+        """Stop; called again for the same run it changes nothing."""
+
+
+_hooks: list[SafetyHook] = []
+
+
+def register_safety_hook(hook: SafetyHook) -> SafetyHook:
+    """Call `hook` for every DataSafetyError of a run."""
+    if hook not in _hooks:
+        _hooks.append(hook)
+    return hook
+
+
+def stop_everything(lake: str, *, run_id: str, reason: str, now: datetime) -> None:
+    """Call every hook; one that raises does not keep the others from being called."""
+    failed: Exception | None = None
+    for hook in _hooks:
+        try:
+            hook(lake, run_id=run_id, reason=reason, now=now)
+        except Exception as error:  # every brake is pulled before any error is shown
+            failed = error
+    if failed is not None:
+        raise failed

@@ -1,0 +1,92 @@
+"""What sorts of work exist? Rooms register a RunKind each in `AppConfig.ready()`.
+
+`tasks/` drives every run through the same states and calls these; a kind never sees a broker.
+"""
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from portal.lake.errors import NotVisible
+from portal.runs.domain import Schedule
+from portal.runs.models import Run
+from portal.runs.spools import open_spool
+
+
+class RunKind:
+    """One sort of work. Every method is safe to call twice with the same run and epoch."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    job: ClassVar[str | None] = None
+    """Module of the Spark job; None = done inside the worker by `execute`, in under 5 minutes."""
+    queue: ClassVar[str] = "default"
+    acting: ClassVar[bool] = False
+    """Whether the job changes the lake: such a run is settled and never adopted blindly."""
+    start_roles: ClassVar[frozenset[str]] = frozenset()
+    attempts: ClassVar[int] = 2
+    """How many epochs may be tried when applications die without a manifest."""
+    schedule: ClassVar[Schedule | None] = None
+
+    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+        """Give the params of a run by schedule; None = not wanted now."""
+        return {"now": now.isoformat()}
+
+    def request(self, run: Run) -> dict[str, Any]:
+        """Give the params of the Spark job's request."""
+        return dict(run.params)
+
+    def environment(self, run: Run) -> dict[str, str]:
+        """Give what the job gets by environment: passwords, never anything else secret."""
+        return {}
+
+    def prepare(self, run: Run) -> None:
+        """Do what must stand before submit; acting kinds make the fence here."""
+
+    def beat(self, run: Run) -> None:
+        """Tell a running job what it must know, about every 5-10 s; acting kinds renew a lease."""
+        write_cancel(run)
+
+    def execute(self, run: Run) -> dict[str, Any]:
+        """Do the work of a kind without a job; the result goes to `ingest` as the manifest's."""
+        raise NotImplementedError(f"{self.name} has no job and no execute")
+
+    def settle(self, run: Run) -> None:
+        """Bring the lake into a known state after the application ended, however it ended."""
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Take the result into the portal's database, in chunks.
+
+        Called for failed and cancelled runs too; `manifest["outcome"]` says which.
+        """
+
+
+def write_cancel(run: Run) -> None:
+    """Write the run's control file when a cancel was asked for."""
+    if run.cancel_requested_by and run.spool:
+        open_spool(run).write_control({"cancel": True, "by": run.cancel_requested_by})
+
+
+_kinds: dict[str, RunKind] = {}
+
+
+def register(kind: RunKind) -> RunKind:
+    """Add a kind; registering a name again replaces it."""
+    _kinds[kind.name] = kind
+    return kind
+
+
+def get_kind(name: str) -> RunKind:
+    """Give a kind by name.
+
+    Raises:
+        NotVisible: no room registered it.
+    """
+    try:
+        return _kinds[name]
+    except KeyError:
+        raise NotVisible("run.kind", f"No work of the kind '{name}' is known.", kind=name) from None
+
+
+def all_kinds() -> list[RunKind]:
+    """Give every kind, by name."""
+    return [_kinds[name] for name in sorted(_kinds)]

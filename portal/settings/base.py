@@ -1,0 +1,237 @@
+"""What is the same in every deployment? Values that differ come from LAKEWARDEN_* environment."""
+
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pymysql
+from csp.constants import NONE, SELF
+
+pymysql.install_as_MySQLdb()
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+LAKEWARDEN_VAR = Path(os.environ.get("LAKEWARDEN_VAR", BASE_DIR / "var"))
+LAKEWARDEN_LAKES = Path(os.environ.get("LAKEWARDEN_LAKES", LAKEWARDEN_VAR / "lakes.json"))
+LAKEWARDEN_DIRECTORY = Path(
+    os.environ.get("LAKEWARDEN_DIRECTORY", LAKEWARDEN_VAR / "directory.json")
+)
+LAKEWARDEN_REDIS_URL = os.environ.get("LAKEWARDEN_REDIS_URL", "redis://127.0.0.1:6379/0")
+LAKEWARDEN_BASE_URL = os.environ.get("LAKEWARDEN_BASE_URL", "http://127.0.0.1:8000").rstrip("/")
+LAKEWARDEN_COOLING_OFF_SECONDS = int(os.environ.get("LAKEWARDEN_COOLING_OFF_SECONDS", "86400"))
+LAKEWARDEN_PROBE_SECONDS = tuple(
+    int(part) for part in os.environ.get("LAKEWARDEN_PROBE_SECONDS", "0,3600,86400").split(",")
+)
+# Refused in production: time may be played through only where no real lake hangs on it.
+LAKEWARDEN_ALLOW_PLAYED_TIME = False
+
+
+def read_secret_key(path: Path, *, create: bool) -> str:
+    """Read the signing key from a 0600 file; development makes the file when it is absent."""
+    if not path.exists() and create:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(os.urandom(48).hex())
+    return path.read_text(encoding="ascii").strip()
+
+
+def database_from_url(url: str) -> dict[str, Any]:
+    """Turn LAKEWARDEN_DB_URL into Django's form; empty means SQLite below LAKEWARDEN_VAR."""
+    if not url:
+        return sqlite_database(LAKEWARDEN_VAR / "portal.sqlite3")
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        return sqlite_database(Path(unquote(parts.path)))
+    return {
+        "ENGINE": "django.db.backends.mysql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": str(parts.port or 3306),
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {
+            "charset": "utf8mb4",
+            # A conditional UPDATE must see what others committed, not the snapshot it began with.
+            "isolation_level": "read committed",
+            "init_command": "SET sql_mode='STRICT_TRANS_TABLES', innodb_lock_wait_timeout=20",
+            "connect_timeout": 10,
+        },
+        "TEST": {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_bin"},
+    }
+
+
+def sqlite_database(path: Path) -> dict[str, Any]:
+    """Give the embedded database: WAL, every transaction takes the write lock at its start."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": path,
+        "OPTIONS": {
+            "timeout": 20,
+            "transaction_mode": "IMMEDIATE",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        },
+    }
+
+
+DATABASES = {"default": database_from_url(os.environ.get("LAKEWARDEN_DB_URL", ""))}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "access.User"
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "portal.access",
+    "portal.audit",
+    "portal.runs",
+    "portal.act",
+    "portal.events",
+    "portal.notices",
+    "portal.approvals",
+    "portal.ui",
+    "lifecycle",
+    "tasks",
+]
+# A room that has no content yet is no app yet.
+INSTALLED_APPS = [
+    app
+    for app in INSTALLED_APPS
+    if not app.startswith(("portal.", "lifecycle", "tasks"))
+    or (BASE_DIR / app.replace(".", "/") / "apps.py").exists()
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "portal.access.middleware.SameSiteMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "portal.access.middleware.SessionLimitsMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "portal.urls"
+WSGI_APPLICATION = "portal.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+
+SESSION_IDLE_SECONDS = 30 * 60
+SESSION_TOTAL_SECONDS = 12 * 60 * 60
+SESSION_COOKIE_AGE = SESSION_TOTAL_SECONDS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+CSRF_TRUSTED_ORIGINS = [LAKEWARDEN_BASE_URL]
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+_smtp_host, _, _smtp_port = os.environ.get("LAKEWARDEN_SMTP", "127.0.0.1:25").rpartition(":")
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+EMAIL_HOST = _smtp_host
+EMAIL_PORT = int(_smtp_port)
+EMAIL_TIMEOUT = 20
+EMAIL_HOST_USER = os.environ.get("LAKEWARDEN_SMTP_USER", "")
+EMAIL_HOST_PASSWORD = os.environ.get("LAKEWARDEN_SMTP_PASSWORD", "")
+DEFAULT_FROM_EMAIL = os.environ.get("LAKEWARDEN_MAIL_FROM", "Lakewarden <lakewarden@localhost>")
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Lakewarden",
+    "DESCRIPTION": "Governance of the data lake: what is there, what expires, who decided.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+}
+
+LAKEWARDEN_LEASE = timedelta(seconds=float(os.environ.get("LAKEWARDEN_LEASE_SECONDS", "30")))
+LAKEWARDEN_BEAT_SECONDS = float(os.environ.get("LAKEWARDEN_BEAT_SECONDS", "5"))
+LAKEWARDEN_POLL_SECONDS = float(os.environ.get("LAKEWARDEN_POLL_SECONDS", "10"))
+LAKEWARDEN_WATCHDOG_SECONDS = float(os.environ.get("LAKEWARDEN_WATCHDOG_SECONDS", "10"))
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+    },
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "stream": sys.stderr},
+    },
+    "root": {"handlers": ["console"], "level": "INFO"},
+}

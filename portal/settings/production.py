@@ -1,0 +1,26 @@
+"""What does a deployment demand? Everything by environment; a missing value stops the start."""
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from portal.settings.base import *  # noqa: F403 - settings modules build on each other
+
+DEBUG = False
+SECRET_KEY = read_secret_key(  # noqa: F405 - from base
+    Path(os.environ["LAKEWARDEN_SECRET_KEY_FILE"]), create=False
+)
+ALLOWED_HOSTS = [urlsplit(os.environ["LAKEWARDEN_BASE_URL"]).hostname or ""]
+SECURE_SSL_REDIRECT = True
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_HSTS_SECONDS = 365 * 24 * 3600
+SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+SECURE_HSTS_PRELOAD = True
+SESSION_COOKIE_SECURE = True
+SESSION_COOKIE_NAME = "__Host-lw-session"
+CSRF_COOKIE_SECURE = True
+CSRF_COOKIE_NAME = "__Host-lw-csrf"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}

@@ -1,0 +1,20 @@
+"""How does the site run under pytest? A real file database of its own a process, no shortcuts."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from portal.settings.base import *  # noqa: F403 - settings modules build on each other
+
+DEBUG = False
+SECRET_KEY = "for tests only: signs nothing that leaves the test run"  # noqa: S105 - not a secret
+ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
+LAKEWARDEN_ALLOW_PLAYED_TIME = True
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405 - from base
+    # A file, not memory: threads of one test must meet each other in real transactions.
+    DATABASES["default"]["TEST"] = {  # noqa: F405 - from base
+        "NAME": str(Path(tempfile.gettempdir()) / f"lakewarden-test-{os.getpid()}.sqlite3")
+    }

@@ -1,0 +1,21 @@
+"""Which address goes where? The portal's own pages, then each room's pages and API."""
+
+from importlib.util import find_spec
+
+from django.urls import URLPattern, URLResolver, include, path
+
+
+def _room(prefix: str, module: str) -> list[URLPattern | URLResolver]:
+    """Include a room's URLs when the room has them."""
+    try:
+        found = find_spec(module)
+    except ModuleNotFoundError:
+        found = None
+    return [path(prefix, include(module))] if found else []
+
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    *_room("lifecycle/", "lifecycle.ui.urls"),
+    *_room("api/v1/lifecycle/", "lifecycle.api.urls"),
+    *_room("", "portal.ui.urls"),
+]
