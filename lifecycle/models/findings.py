@@ -188,6 +188,11 @@ class TableFinding(models.Model):
     oldest_updated_at = models.DateTimeField(null=True)
     newest_updated_at = models.DateTimeField(null=True)
     next_due_on = models.DateField(null=True)
+    window_due_last_on = models.DateField(
+        null=True, help_text="Latest due day of the items that are due now or soon."
+    )
+    window_created_at = models.DateTimeField(null=True, help_text="Newest creation among them.")
+    window_updated_at = models.DateTimeField(null=True, help_text="Newest update among them.")
 
     objects = FindingQuerySet.as_manager()
 

@@ -68,7 +68,7 @@ class PathWaiver(models.Model):
 
 
 class AnnouncedCoverage(models.Model):
-    """What one notice told one person about one table; counts only once the notice is sent.
+    """What one notice told one person about one table; counts once that notice has been sent.
 
     It covers items due up to `horizon_on` that existed when the scan read them (`read_at`) and were
     last updated no later than `as_of`, under the same level and ttl.
@@ -86,7 +86,6 @@ class AnnouncedCoverage(models.Model):
     notice = models.ForeignKey(
         "notices.Notice", on_delete=models.PROTECT, related_name="+"
     )
-    sent_on = models.DateField(null=True)
 
     class Meta:
         constraints = [
@@ -95,7 +94,7 @@ class AnnouncedCoverage(models.Model):
             )
         ]
         indexes = [
-            models.Index(fields=["lake", "tbl_id", "sent_on"], name="coverage_table")
+            models.Index(fields=["lake", "tbl_id"], name="coverage_table")
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,180 @@
+"""What does each row of a scan's Parquet look like as a row of the portal's database?"""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from lifecycle.models import (
+    DatabaseFinding,
+    DatabaseSetting,
+    Generation,
+    ItemExample,
+    ItemRange,
+    PathFinding,
+    TableFinding,
+)
+from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.domain.modes import DatabaseMode
+from lifecycle.models.findings import FindingKind
+from lifecycle.services.results import result_rows
+from portal.connectors.lake_config import LakeConfig
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Owners:
+    """Who owns each database and table, for rows that carry only names."""
+
+    of_database: dict[str, str]
+    of_table: dict[tuple[str, str], str]
+
+    @classmethod
+    def read(cls, config: LakeConfig, results_uri: str) -> "Owners":
+        """Read the owners from the results."""
+        databases: dict[str, str] = {}
+        for chunk in result_rows(config, results_uri, "databases"):
+            databases |= {row["db"]: row["owner"] or "" for row in chunk}
+        tables: dict[tuple[str, str], str] = {}
+        for chunk in result_rows(config, results_uri, "tables"):
+            tables |= {(row["db"], row["tbl"]): row["owner"] or "" for row in chunk}
+        return cls(databases, tables)
+
+
+@dataclass
+class RowMaker:
+    """Makes rows of one generation; `table_keys` is filled once its tables are stored."""
+
+    generation: Generation
+    owners: Owners
+    table_keys: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        settings = DatabaseSetting.objects.filter(lake=self.generation.lake)
+        self._modes = dict(settings.values_list("db", "mode"))
+
+    def database(self, row: Row) -> DatabaseFinding:
+        """Make the row of a database."""
+        db = row["db"]
+        return DatabaseFinding(
+            generation=self.generation,
+            lake=self.generation.lake,
+            db=db,
+            owner=self.owners.of_database.get(db, ""),
+            db_owner=self.owners.of_database.get(db, ""),
+            location=row["location"] or "",
+            mode=self._mode(db),
+            reasons=list(row.get("reasons") or []),
+            n_tables=row.get("n_tables") or 0,
+            n_partitions=row.get("n_partitions") or 0,
+            n_clean_now=row.get("n_clean_now") or 0,
+            n_soon=row.get("n_soon") or 0,
+            bytes_clean_now=row.get("bytes_clean_now") or 0,
+            bytes_soon=row.get("bytes_soon") or 0,
+        )
+
+    def table(self, row: Row) -> TableFinding:
+        """Make the row of a table."""
+        db = row["db"]
+        counts = {f"n_{cls.lower()}": row.get(f"n_{cls.lower()}") or 0 for cls in ExpiryClass}
+        sizes = {cls.value: row.get(f"bytes_{cls.lower()}") or 0 for cls in ExpiryClass}
+        return TableFinding(
+            generation=self.generation,
+            lake=self.generation.lake,
+            db=db,
+            table=row["tbl"],
+            tbl_id=row["tbl_id"],
+            owner=row["owner"] or "",
+            db_owner=self.owners.of_database.get(db, ""),
+            mode=self._mode(db),
+            table_type=row["tbl_type"] or "",
+            format=row["format"] or "",
+            location=row["location"] or "",
+            level=row["level"],
+            ttl=row["ttl"],
+            policy_source=row["policy_source"] or "",
+            enrolled=bool(row["enrolled"]),
+            reasons=list(row["reasons"] or []),
+            unsupported_reason=row["unsupported_reason"] or "",
+            n_partitions=row["n_partitions"] or 0,
+            n_files=row["n_files"],
+            n_bytes=row["n_bytes"],
+            class_bytes=sizes,
+            bytes_clean_now=sizes[ExpiryClass.CLEAN_NOW],
+            bytes_soon=sizes[ExpiryClass.SOON],
+            bytes_still_read=sizes[ExpiryClass.STILL_READ],
+            oldest_updated_at=_from_ms(row["oldest_updated_ms"]),
+            newest_updated_at=_from_ms(row["newest_updated_ms"]),
+            next_due_on=row["next_due_on"],
+            **counts,
+        )
+
+    def path(self, row: Row) -> PathFinding:
+        """Make the row of a nonconforming path."""
+        db, table = row["db"], row.get("tbl") or ""
+        db_owner = self.owners.of_database.get(db, "")
+        reasons = list(row["reasons"] or [])
+        return PathFinding(
+            generation=self.generation,
+            lake=self.generation.lake,
+            kind=FindingKind(row["kind"]),
+            db=db,
+            table=table,
+            partition=row.get("part_name") or "",
+            owner=self.owners.of_table.get((db, table), "") if table else db_owner,
+            db_owner=db_owner,
+            location=row["location"] or "",
+            reasons=reasons,
+            reason_key=f"|{'|'.join(reasons)}|",
+            related=list(row["related"] or []),
+            hint=row["hint"] or "",
+        )
+
+    def item_range(self, row: Row) -> ItemRange:
+        """Make the row of a contiguous range."""
+        return ItemRange(
+            table_id=self.table_keys[row["db"], row["tbl"]],
+            cls=row["cls"],
+            first=row["first_part"] or "",
+            last=row["last_part"] or "",
+            n_items=row["n"],
+            n_bytes=row["n_bytes"],
+            due_first=row["due_first"],
+            due_last=row["due_last"],
+        )
+
+    def example(self, row: Row) -> ItemExample:
+        """Make the row of one item."""
+        return ItemExample(
+            table_id=self.table_keys[row["db"], row["tbl"]],
+            part_id=row["part_id"] or 0,
+            partition=row["part_name"] or "",
+            location=row["location"] or "",
+            cls=row["cls"],
+            reason=row["reason"] or "",
+            level=row["level"],
+            ttl=row["ttl"],
+            policy_source=row["policy_source"] or "",
+            ddl_at=_from_seconds(row["ddl_time"]),
+            created_at=_from_seconds(row["create_time"]),
+            modified_at=_from_ms(row["mtime_ms"]),
+            read_at=_from_ms(row["atime_ms"]),
+            updated_at=_from_ms(row["updated_ms"]),
+            winner=row["winner"] or "",
+            due_at=_from_ms(row["due_ms"]),
+            due_on=row["due_on"],
+            n_files=row["n_files"],
+            n_bytes=row["n_bytes"],
+            ready=bool(row["ready"]),
+        )
+
+    def _mode(self, db: str) -> str:
+        return str(self._modes.get(db, DatabaseMode.OBSERVE))
+
+
+def _from_ms(value: int | None) -> datetime | None:
+    return None if value is None else datetime.fromtimestamp(value / 1000, tz=UTC)
+
+
+def _from_seconds(value: int | None) -> datetime | None:
+    return None if not value else datetime.fromtimestamp(value, tz=UTC)

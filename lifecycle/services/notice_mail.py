@@ -1,0 +1,75 @@
+"""What does the week-ahead mail say? HTML and text from templates, with a link to the exact list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from lifecycle.models import Generation, TableFinding
+from portal.notices.services import Mail
+
+TABLES_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class TableNews:
+    """What the mail says about one table."""
+
+    table: TableFinding
+    horizon_on: date
+    is_new: bool
+
+    @property
+    def n_due(self) -> int:
+        """How many items are due now or within the notice days."""
+        return self.table.n_clean_now + self.table.n_soon + self.table.n_still_read
+
+    @property
+    def n_bytes(self) -> int:
+        """How much data that is."""
+        table = self.table
+        return table.bytes_clean_now + table.bytes_soon + table.bytes_still_read
+
+    @property
+    def what(self) -> str:
+        """`the table` or `partitions`, as the seed's rule drops them."""
+        return "partitions" if self.table.n_partitions else "the whole table"
+
+    @property
+    def url(self) -> str:
+        """The page that says why."""
+        path = reverse("lifecycle:table", args=[self.table.db, self.table.table])
+        return f"{settings.LAKEWARDEN_BASE_URL}{path}?{urlencode({'lake': self.table.lake})}"
+
+
+def week_ahead_mail(tables: Sequence[TableNews], *, generation: Generation, username: str) -> Mail:
+    """Write one person's mail; the same tables give the same words."""
+    last = max(news.horizon_on for news in tables)
+    context = {
+        "username": username,
+        "tables": tables[:TABLES_SHOWN],
+        "n_more": max(len(tables) - TABLES_SHOWN, 0),
+        "n_tables": len(tables),
+        "n_due": sum(news.n_due for news in tables),
+        "n_bytes": sum(news.n_bytes for news in tables),
+        "horizon_on": last,
+        "lake": generation.lake,
+        "as_of": generation.as_of,
+        "url": list_url(generation.lake, username),
+    }
+    noun = "table" if len(tables) == 1 else "tables"
+    return Mail(
+        subject=f"[Lakewarden] Data in {len(tables)} {noun} of yours expires by {last}",
+        text=render_to_string("lifecycle/mail/week_ahead.txt", context),
+        html=render_to_string("lifecycle/mail/week_ahead.html", context),
+    )
+
+
+def list_url(lake: str, username: str) -> str:
+    """Give the address of the person's own list of what is due now or soon."""
+    query = urlencode({"lake": lake, "show": "week", "person": username})
+    return f"{settings.LAKEWARDEN_BASE_URL}{reverse('lifecycle:expiring')}?{query}"

@@ -1,0 +1,108 @@
+"""How does a scan of the lake start, and what becomes of its result?
+
+A scan is a run of kind `lifecycle.scan`. One that fails leaves the last whole picture in place.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.utils.dateparse import parse_datetime
+
+from lifecycle.models import CurrentGeneration, DatabaseSetting, PathWaiver
+from lifecycle.services.ingest import generation_load
+from lifecycle.services.notices import week_ahead_queue
+from portal.access.lakes import get_lake
+from portal.act.selectors import holds_for_jobs
+from portal.lake.clock import day_of
+from portal.runs.kinds import RunKind, register
+from portal.runs.models import Run
+from portal.runs.services import run_request
+
+KIND = "lifecycle.scan"
+SOON_DAYS = 7
+STILL_READ_DAYS = 30
+
+
+class ScanKind(RunKind):
+    """Reads the whole lake and judges every path and item."""
+
+    name = KIND
+    job = "lifecycle.jobs.scan"
+    queue = "scan"
+    title = "Scan of the lake"
+    start_roles = frozenset({"admin", "operator"})
+
+    def request(self, run: Run) -> dict[str, Any]:
+        """Give the job its instant, what people have set, and where the last good result lies."""
+        now = scan_instant(run)
+        previous = CurrentGeneration.objects.filter(lake=run.lake).select_related("generation")
+        last = previous.first()
+        return {
+            "now": now.isoformat(),
+            "previous": last.generation.results_uri if last else None,
+            "databases": _databases(run.lake),
+            "holds": holds_for_jobs(run.lake, now=now),
+            "waivers": _waivers(run.lake, now),
+            "still_read_days": STILL_READ_DAYS,
+            "soon_days": SOON_DAYS,
+            "backup_roots": list(get_lake(run.lake).backup_roots),
+        }
+
+    def ingest(self, run: Run, manifest: Mapping[str, Any]) -> None:
+        """Load the rows, then queue the notices that the new picture calls for. Safe to repeat."""
+        if manifest["outcome"] != "done":
+            return
+        now = scan_instant(run)
+        generation = generation_load(run, manifest["result"], now=now)
+        week_ahead_queue(generation, now=now)
+
+
+def register_kinds() -> None:
+    """Tell the platform of the run kinds of this file."""
+    register(ScanKind())
+
+
+def scan_request(
+    lake: str, *, requested_by: str, now: datetime, reason: str = "", daily: bool = False
+) -> Run:
+    """Ask for a scan; the daily one exists once a day, and two unfinished ones never stand at once.
+
+    Called twice it gives the run that is there.
+    """
+    day = day_of(now, get_lake(lake).zone)
+    unfinished = Run.objects.filter(lake=lake, kind=KIND, finished_at=None).first()
+    if unfinished and not daily:
+        return unfinished
+    return run_request(
+        KIND,
+        lake=lake,
+        params={"now": now.isoformat()},
+        requested_by=requested_by,
+        reason=reason,
+        unique_key=f"scan:{lake}:{day}" if daily else None,
+        now=now,
+    )
+
+
+def scan_instant(run: Run) -> datetime:
+    """Give the instant that the run judges due dates against."""
+    instant = parse_datetime(run.params["now"])
+    if instant is None:
+        raise ValueError(run.params["now"])
+    return instant
+
+
+def _databases(lake: str) -> dict[str, dict[str, Any]]:
+    fields = ("db", "mode", "template", "notice_days", "backup_days")
+    rows = DatabaseSetting.objects.filter(lake=lake).values(*fields)
+    return {row.pop("db"): dict(row) for row in rows}
+
+
+def _waivers(lake: str, now: datetime) -> list[dict[str, Any]]:
+    today = day_of(now, get_lake(lake).zone)
+    rows = PathWaiver.objects.filter(lake=lake, until__gte=today)
+    return [
+        {"db": row.db, "table": row.table, "reason": row.reason, "until": row.until.isoformat()}
+        for row in rows
+    ]
