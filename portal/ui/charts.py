@@ -1,0 +1,87 @@
+"""How does a chart reach the browser under a strict CSP, and what does a reader without it see?
+
+A chart is a Plotly figure as JSON (drawn by `lw.js`) together with the table of the same numbers,
+which is in the page always. Colours come from the theme in the browser, never from here.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import plotly.graph_objects as go
+
+Number = int | float | None
+Unit = Literal["", "bytes", "days", "seconds"]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure and its data table; `name` is unique on the page, `unit` says how cells are shown."""
+
+    name: str
+    title: str
+    figure: dict[str, Any]
+    head: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    unit: Unit = ""
+
+    @property
+    def script_id(self) -> str:
+        """The id of the JSON element that `lw.js` reads."""
+        return f"chart-{self.name}"
+
+
+def chart_json(figure: go.Figure) -> dict[str, Any]:
+    """Give the figure as plain JSON values, without Plotly's own template of colours."""
+    figure.update_layout(template="none")
+    plain: dict[str, Any] = json.loads(figure.to_json())
+    plain.get("layout", {}).pop("template", None)
+    return plain
+
+
+def bar_chart(
+    name: str,
+    *,
+    title: str,
+    labels: Sequence[str],
+    series: Mapping[str, Sequence[Number]],
+    unit: Unit = "",
+) -> Chart:
+    """Give bars, one group a label, stacked when there are several series."""
+    figure = go.Figure([go.Bar(name=key, x=labels, y=values) for key, values in series.items()])
+    figure.update_layout(barmode="stack" if len(series) > 1 else "group")
+    return _chart(name, title=title, figure=figure, labels=labels, series=series, unit=unit)
+
+
+def line_chart(
+    name: str,
+    *,
+    title: str,
+    labels: Sequence[str],
+    series: Mapping[str, Sequence[Number]],
+    unit: Unit = "",
+) -> Chart:
+    """Give lines over days or other labels in order."""
+    mode = "lines+markers" if len(labels) < 40 else "lines"
+    figure = go.Figure(
+        [go.Scatter(name=key, x=labels, y=values, mode=mode) for key, values in series.items()]
+    )
+    return _chart(name, title=title, figure=figure, labels=labels, series=series, unit=unit)
+
+
+def _chart(
+    name: str,
+    *,
+    title: str,
+    figure: go.Figure,
+    labels: Sequence[str],
+    series: Mapping[str, Sequence[Number]],
+    unit: Unit,
+) -> Chart:
+    figure.update_layout(showlegend=len(series) > 1)
+    rows = tuple(
+        (label, *(values[place] for values in series.values()))
+        for place, label in enumerate(labels)
+    )
+    return Chart(name, title, chart_json(figure), ("", *series), rows, unit)

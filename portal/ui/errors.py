@@ -1,0 +1,184 @@
+"""What does a person or a program get when something goes wrong: the code, what happened, what next?
+
+The outer door: expected errors (PortalError) become a page or JSON with their own status; anything
+else is logged with an id and answered without a traceback.
+"""
+
+import logging
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from portal.lake.errors import (
+    DataSafetyError,
+    ExternalFailure,
+    NotAllowed,
+    NotVisible,
+    PortalError,
+    RuleViolation,
+    StaleState,
+)
+
+log = logging.getLogger("lakewarden.errors")
+
+_TITLES: dict[type[PortalError], tuple[str, str]] = {
+    RuleViolation: ("That cannot be done as asked", "Mend what the message names, then try again."),
+    NotVisible: (
+        "Not found",
+        "It does not exist, or you may not see it. Ask an admin if you should.",
+    ),
+    NotAllowed: ("You may not do this", "Ask somebody with the right to do it."),
+    StaleState: (
+        "Somebody was first",
+        "What you saw has changed since. Open the page again and look before you decide.",
+    ),
+    ExternalFailure: (
+        "Another system did not answer",
+        "Nothing was changed. Try again in a minute; if it stays, tell an operator.",
+    ),
+    DataSafetyError: (
+        "Stopped to keep data safe",
+        "The run was stopped and nothing goes on by itself. Tell an operator the code below.",
+    ),
+}
+
+GetResponse = Callable[[HttpRequest], HttpResponse]
+
+
+class PortalErrorMiddleware:
+    """Turn errors that a view raises into pages (or JSON below `/api/`)."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass the request on."""
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Answer an expected error; leave others to handler500."""
+        if not isinstance(error, PortalError):
+            return None
+        _log(error, request.path)
+        if request.path.startswith("/api/"):
+            return JsonResponse(as_json(error), status=error.status)
+        return error_page(request, error)
+
+
+def as_json(error: PortalError) -> dict[str, Any]:
+    """Give the API's form of an error."""
+    _, step = _words(error)
+    return {**error.as_dict(), "next_step": step}
+
+
+def error_page(request: HttpRequest, error: PortalError) -> HttpResponse:
+    """Give the page of an expected error."""
+    title, step = _words(error)
+    return _page(
+        request, error.status, code=error.code, title=title, message=error.message, step=step
+    )
+
+
+def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Answer an API error in one form: code, message, fields, next_step."""
+    if isinstance(error, PortalError):
+        _log(error, str(context.get("view")))
+        return Response(as_json(error), status=error.status)
+    response = exception_handler(error, context)
+    if response is not None:
+        response.data = _rest_error(response)
+    return response
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer an address that nothing stands behind."""
+    return _plain(request, NotVisible("page.missing", "There is nothing at this address for you."))
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer what Django refuses by itself."""
+    return _plain(request, NotAllowed("page.forbidden", "This is not open to you."))
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer a request that Django could not read."""
+    return _plain(request, RuleViolation("page.bad_request", "The request could not be read."))
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer a form without the right token."""
+    return _plain(
+        request,
+        NotAllowed(
+            "form.token",
+            "The form was too old or came from elsewhere, so nothing was done. "
+            "Open the page again and send it once more.",
+        ),
+    )
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer a mistake of ours: an id to quote, no traceback."""
+    mark = uuid.uuid4().hex[:12]
+    log.error("unexpected error %s at %s", mark, request.path)
+    title = "The portal made a mistake"
+    message = "Something went wrong that should not. Nothing more is known to this page."
+    step = f"Tell an operator the id {mark}; it stands in the log with the details."
+    if request.path.startswith("/api/"):
+        body = {"code": "portal.bug", "message": message, "fields": {"id": mark}, "next_step": step}
+        return JsonResponse(body, status=500)
+    return _page(request, 500, code=f"portal.bug {mark}", title=title, message=message, step=step)
+
+
+def _plain(request: HttpRequest, error: PortalError) -> HttpResponse:
+    if request.path.startswith("/api/"):
+        return JsonResponse(as_json(error), status=error.status)
+    return error_page(request, error)
+
+
+def _words(error: PortalError) -> tuple[str, str]:
+    for kind, words in _TITLES.items():
+        if isinstance(error, kind):
+            return words
+    return "Something went wrong", "Tell an operator the code below."
+
+
+def _rest_error(response: Response) -> dict[str, Any]:
+    detail = response.data
+    fields: dict[str, Any] = {}
+    message = "The request is not valid; see the fields."
+    if isinstance(detail, dict) and set(detail) == {"detail"}:
+        message = str(detail["detail"])
+    elif isinstance(detail, dict):
+        fields = {key: str(value) for key, value in detail.items()}
+    elif isinstance(detail, list):
+        message = "; ".join(str(part) for part in detail)
+    steps = {
+        401: "Sign in first.",
+        403: "Ask somebody with the right to do it.",
+        404: "Check the address; it may also be one you may not see.",
+        405: "Use another method; see the API page.",
+    }
+    return {
+        "code": f"api.{response.status_code}",
+        "message": message,
+        "fields": fields,
+        "next_step": steps.get(response.status_code, "Mend the request and send it again."),
+    }
+
+
+def _log(error: PortalError, place: str) -> None:
+    write = log.error if error.status >= 500 else log.info  # noqa: PLR2004 - the HTTP border
+    write("%s at %s: %s", error.code, place, error.message)
+
+
+def _page(
+    request: HttpRequest, status: int, *, code: str, title: str, message: str, step: str
+) -> HttpResponse:
+    context = {"status": status, "code": code, "title": title, "message": message, "step": step}
+    return render(request, "ui/error.html", context, status=status)

@@ -1,0 +1,130 @@
+"""What stands on every page: which lake, how old its picture is, the navigation, the red button?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+
+from portal.access.lakes import all_lakes
+from portal.access.registry import pages_for
+from portal.act.selectors import red_button_state
+from portal.lake.errors import NotVisible
+from portal.runs.domain import RunState
+from portal.runs.models import Run
+
+THEME_COOKIE = "lw_theme"
+THEMES = ("auto", "light", "dark")
+STALE_AFTER = timedelta(hours=36)
+SCAN_QUEUE = "scan"
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """How old the shown picture of the lake is, and whether the newest scan failed."""
+
+    at: datetime | None = None
+    url: str = ""
+    failed_url: str = ""
+
+    @property
+    def stale(self) -> bool:
+        """Whether a daily scan was missed."""
+        return self.at is not None and timezone.now() - self.at > STALE_AFTER
+
+
+class FrameMiddleware:
+    """Show times in the zone of the lake that the request is about."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass the request on in the lake's zone."""
+        config = all_lakes().get(_lake_named(request))
+        if config is None:
+            return self.get_response(request)
+        with timezone.override(config.zone):
+            return self.get_response(request)
+
+
+def current_lake(request: HttpRequest) -> str:
+    """Give the lake that the request is about: `?lake=`, else the first one governed.
+
+    Raises NotVisible `lake.none` when no lake is governed yet.
+    """
+    name = _lake_named(request)
+    if not name:
+        raise NotVisible("lake.none", "No lake is set up yet. Tell an operator.")
+    return name
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    """Give `frame` to every template (a context processor)."""
+    user = getattr(request, "user", None)
+    theme = request.COOKIES.get(THEME_COOKIE, "auto")
+    shown: dict[str, Any] = {
+        "theme": theme if theme in THEMES else "auto",
+        "zone": timezone.get_current_timezone_name(),
+    }
+    if user is None or not user.is_authenticated:
+        return {"frame": shown}
+    lake = _lake_named(request)
+    shown |= {
+        "lake": lake,
+        "lakes": sorted(all_lakes()),
+        "roles": sorted(user.roles) or ["owner"],
+        "nav": _navigation(request),
+        "fresh": _freshness(lake),
+        "red_button": red_button_state(lake) if lake else None,
+        "may_red_button": user.is_lake_admin or user.is_lake_operator,
+    }
+    return {"frame": shown}
+
+
+def _lake_named(request: HttpRequest) -> str:
+    lakes = all_lakes()
+    asked = request.GET.get("lake", "")
+    return asked if asked in lakes else next(iter(sorted(lakes)), "")
+
+
+def _navigation(request: HttpRequest) -> list[tuple[str, list[dict[str, Any]]]]:
+    entries: list[dict[str, Any]] = []
+    for page in pages_for(request.user):
+        try:
+            url = reverse(page.url_name)
+        except NoReverseMatch:
+            continue
+        entries.append(
+            {"section": page.section, "title": page.title, "icon": page.icon, "url": url}
+        )
+    for entry in entries:
+        entry["active"] = entry["url"] == _longest_match(request.path, entries)
+    sections: dict[str, list[dict[str, Any]]] = {}
+    for entry in entries:
+        sections.setdefault(entry["section"], []).append(entry)
+    return list(sections.items())
+
+
+def _longest_match(path: str, entries: list[dict[str, Any]]) -> str:
+    fitting = [
+        e["url"]
+        for e in entries
+        if path == e["url"] or (e["url"] != "/" and path.startswith(e["url"]))
+    ]
+    return max(fitting, key=len, default="")
+
+
+def _freshness(lake: str) -> Freshness:
+    scans = Run.objects.filter(lake=lake, queue=SCAN_QUEUE).order_by("-queued_at")
+    done = scans.filter(state=RunState.DONE).only("id", "finished_at").first()
+    newest = scans.exclude(state=RunState.CANCELLED).only("id", "state").first()
+    failed = newest is not None and newest.state == RunState.FAILED
+    return Freshness(
+        at=done.finished_at if done else None,
+        url=reverse("ui:run", args=[done.pk]) if done else "",
+        failed_url=reverse("ui:run", args=[newest.pk]) if newest and failed else "",
+    )

@@ -1,0 +1,86 @@
+"""What columns does a list have, how is each cell shown, and what stands in its CSV?
+
+One description serves the page and the export, so that they cannot differ.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["text", "code", "count", "bytes", "ago", "day", "state", "template"]
+
+_RIGHT: frozenset[str] = frozenset({"count", "bytes"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One column.
+
+    `key` is a dotted attribute or mapping path on the row. `sort` names an entry of the list's
+    `orders` (a `-sort` entry, where there is one, gives the other direction). `url` makes the cell a
+    link. `template` (kind "template") is rendered with `row` and `value`. `export=False` keeps the
+    column out of the CSV.
+    """
+
+    key: str
+    title: str
+    kind: Kind = "text"
+    sort: str = ""
+    url: Callable[[Any], str | None] | None = None
+    template: str = ""
+    help: str = ""
+    export: bool = True
+
+    @property
+    def align(self) -> str:
+        """The CSS class of the column."""
+        return "lw-num" if self.kind in _RIGHT else ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value with what the template needs to show it."""
+
+    column: Column
+    row: Any
+    value: Any
+    url: str | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows and columns for `ui/_table.html`; `caption` is what a screen reader announces."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Any]
+    caption: str
+    orders: Sequence[str] = ()
+    sort: str = ""
+    select: str = ""
+
+    @property
+    def body(self) -> list[tuple[Any, list[Cell]]]:
+        """Each row with its cells."""
+        return [(row, [_cell(column, row) for column in self.columns]) for row in self.rows]
+
+
+def value_of(row: Any, key: str) -> Any:
+    """Follow a dotted path through attributes, mappings and callables without arguments."""
+    value = row
+    for part in key.split("."):
+        if value is None:
+            return None
+        value = value.get(part) if isinstance(value, Mapping) else getattr(value, part)
+        if callable(value):
+            value = value()
+    return value
+
+
+def exported(columns: Sequence[Column]) -> list[Column]:
+    """The columns that stand in the CSV."""
+    return [column for column in columns if column.export]
+
+
+def _cell(column: Column, row: Any) -> Cell:
+    url = column.url(row) if column.url else None
+    return Cell(column, row, value_of(row, column.key) if column.key else None, url)

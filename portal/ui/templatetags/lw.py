@@ -1,0 +1,230 @@
+"""How are bytes, times, days, states and links shown? Human first, exact on hover."""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+
+from django import template
+from django.forms import BoundField
+from django.template import Context
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from portal.lake.clock import from_epoch_seconds
+from portal.ui.charts import Chart
+from portal.ui.states import look_of
+from portal.ui.tables import Cell, Table
+
+register = template.Library()
+
+NOTHING = format_html('<span class="lw-none" title="{}">{}</span>', "no value", "—")
+_STEPS = (("y", 31_557_600), ("mo", 2_629_800), ("d", 86_400), ("h", 3_600), ("min", 60))
+_UNITS = ("B", "KB", "MB", "GB", "TB", "PB", "EB")
+
+
+@register.filter
+def count(value: int | None) -> str:
+    """Show a number with thin thousands separators."""
+    return NOTHING if value is None else f"{int(value):,}"
+
+
+def human_bytes(value: int) -> str:
+    """Spell a size with three digits at most, in powers of 1024 as Hadoop's tools do."""
+    size, unit = float(value), 0
+    while abs(size) >= 999.5 and unit < len(_UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    return (
+        f"{size:.0f} {_UNITS[unit]}" if unit == 0 or size >= 99.95 else f"{size:.1f} {_UNITS[unit]}"
+    )
+
+
+@register.filter(name="bytes")
+def bytes_(value: int | None) -> SafeString:
+    """Show a size; the exact number on hover."""
+    if value is None:
+        return NOTHING
+    exact = int(value)
+    return format_html(
+        '<data class="lw-bytes" value="{}" title="{} bytes">{}</data>',
+        exact,
+        f"{exact:,}",
+        human_bytes(exact),
+    )
+
+
+@register.filter
+def from_ms(value: int | None) -> datetime | None:
+    """Read epoch milliseconds, as files and the scan give them."""
+    return None if value is None else from_epoch_seconds(value / 1000)
+
+
+def human_span(seconds: float) -> str:
+    """Spell a length of time by its largest unit."""
+    for word, length in _STEPS:
+        if seconds >= length:
+            return f"{int(seconds // length)} {word}"
+    return f"{int(seconds)} s"
+
+
+@register.filter
+def ago(value: datetime | None) -> SafeString:
+    """Show an instant relative to now; exact UTC and local time on hover."""
+    if value is None:
+        return NOTHING
+    seconds = (timezone.now() - value).total_seconds()
+    if abs(seconds) < 5:
+        text = "just now"
+    else:
+        span = human_span(abs(seconds))
+        text = f"{span} ago" if seconds > 0 else f"in {span}"
+    return _time(value, text)
+
+
+@register.filter
+def instant(value: datetime | None) -> SafeString:
+    """Show an instant in the lake's time; UTC on hover."""
+    if value is None:
+        return NOTHING
+    return _time(value, f"{timezone.localtime(value):%Y-%m-%d %H:%M:%S}")
+
+
+def _time(value: datetime, text: str) -> SafeString:
+    exact = value.astimezone(UTC)
+    local = timezone.localtime(value)
+    return format_html(
+        '<time class="lw-time" datetime="{}" title="{} UTC · {} {}">{}</time>',
+        exact.isoformat(timespec="seconds"),
+        f"{exact:%Y-%m-%d %H:%M:%S}",
+        f"{local:%Y-%m-%d %H:%M:%S}",
+        timezone.get_current_timezone_name(),
+        text,
+    )
+
+
+@register.filter
+def day(value: date | None) -> SafeString:
+    """Show a day of the lake's calendar."""
+    if value is None:
+        return NOTHING
+    return format_html(
+        '<time class="lw-time" datetime="{0}" title="{0}">{0}</time>', f"{value:%Y-%m-%d}"
+    )
+
+
+@register.filter
+def due(value: date | None) -> SafeString:
+    """Show a due day as `in 5 days`, `today` or `5 days overdue`; the day on hover."""
+    if value is None:
+        return NOTHING
+    days = (value - timezone.localdate()).days
+    unit = "day" if abs(days) == 1 else "days"
+    text = (
+        "today" if days == 0 else f"in {days:,} {unit}" if days > 0 else f"{-days:,} {unit} overdue"
+    )
+    return format_html(
+        '<time class="lw-time{}" datetime="{}" title="{}">{}</time>',
+        " lw-overdue" if days < 0 else "",
+        f"{value:%Y-%m-%d}",
+        f"{value:%Y-%m-%d}",
+        text,
+    )
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """Show an icon that a screen reader skips."""
+    return format_html('<i class="ti ti-{}" aria-hidden="true"></i>', name)
+
+
+@register.simple_tag
+def state_badge(state: str) -> SafeString:
+    """Show a state by icon, word and colour."""
+    look = look_of(str(state))
+    return format_html(
+        '<span class="lw-state lw-{}" title="{}"><i class="ti ti-{}" aria-hidden="true"></i>{}</span>',
+        look.tone,
+        look.help or look.word,
+        look.icon,
+        look.word,
+    )
+
+
+@register.filter
+def state_word(state: str) -> str:
+    """Give the word of a state, for text and option lists."""
+    return look_of(str(state)).word
+
+
+@register.simple_tag(takes_context=True)
+def query(context: Context, **changes: object) -> str:
+    """Give this page's query string with changes; an empty value takes the key out.
+
+    Any change of filter or order starts the list anew, so cursors fall out unless they are set here.
+    """
+    params = context["request"].GET.copy()
+    for cursor in ("after", "before"):
+        params.pop(cursor, None)
+    for key, value in changes.items():
+        params.pop(key, None)
+        if value not in ("", None):
+            params[key] = str(value)
+    text = params.urlencode()
+    return f"?{text}" if text else "?"
+
+
+@register.simple_tag(takes_context=True)
+def sort_url(context: Context, table: Table, name: str) -> str:
+    """Give the link that sorts by a column, or the other way round if it does already."""
+    flipped = f"-{name}"
+    if name not in table.orders:
+        return query(context, sort=flipped)
+    other = table.sort == name and flipped in table.orders
+    return query(context, sort=flipped if other else name)
+
+
+@register.simple_tag(takes_context=True)
+def cell(context: Context, cell: Cell) -> SafeString | str:
+    """Show one cell of a table by its column's kind."""
+    shown = _shown(context, cell)
+    if cell.url and cell.column.kind != "template":
+        return format_html('<a href="{}">{}</a>', cell.url, shown)
+    return shown
+
+
+def _shown(context: Context, cell: Cell) -> SafeString | str:
+    if cell.column.kind == "template":
+        values = {"row": cell.row, "value": cell.value, "frame": context.get("frame")}
+        return render_to_string(cell.column.template, values, request=context.get("request"))
+    if cell.value is None or cell.value == "":
+        return NOTHING
+    if cell.column.kind == "code":
+        return format_html("<code>{}</code>", cell.value)
+    show = {"count": count, "bytes": bytes_, "ago": ago, "day": day, "state": state_badge}
+    shower = show.get(cell.column.kind)
+    return shower(cell.value) if shower else format_html("{}", cell.value)
+
+
+@register.inclusion_tag("ui/_chart.html")
+def chart(chart: Chart) -> Mapping[str, Any]:
+    """Show a chart with its data table; without JavaScript the table alone."""
+    return {"chart": chart, "payload": {"figure": chart.figure, "unit": chart.unit}}
+
+
+@register.simple_tag
+def control(field: BoundField, **attrs: str) -> SafeString:
+    """Show a form field's control in the kit's look (the label is the template's)."""
+    kind = getattr(field.field.widget, "input_type", "")
+    css = {"select": "form-select", "checkbox": "form-check-input"}.get(kind, "form-control")
+    if field.errors:
+        css += " is-invalid"
+    return field.as_widget(attrs={"class": css, **attrs})
+
+
+@register.filter
+def unit_value(value: Any, unit: str) -> Any:
+    """Show a number of a chart's table in its unit."""
+    if isinstance(value, str):
+        return value
+    return bytes_(value) if unit == "bytes" else count(value)

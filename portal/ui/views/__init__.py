@@ -1,0 +1,1 @@
+"""The platform's own pages: they parse, call one service or selector, and render."""

@@ -1,0 +1,193 @@
+/* The kit's behaviour. Everything here is an extra: pages work without it, except the drawn charts. */
+(function () {
+  "use strict";
+  var root = document.documentElement;
+
+  function css(name) {
+    return getComputedStyle(root).getPropertyValue(name).trim();
+  }
+
+  /* -- theme ------------------------------------------------------------------------------- */
+  function bindTheme() {
+    document.querySelectorAll("[data-lw-theme-form]").forEach(function (form) {
+      form.addEventListener("submit", function (event) {
+        event.preventDefault();
+        var theme = root.dataset.bsTheme === "dark" ? "light" : "dark";
+        var body = new FormData(form);
+        body.set("theme", theme);
+        root.dataset.bsTheme = theme;
+        root.dataset.lwTheme = theme;
+        fetch(form.action, { method: "POST", body: body, redirect: "manual" });
+        drawCharts(document);
+      });
+    });
+  }
+
+  /* -- menus and confirmations: one open at a time, Escape and outside click close --------- */
+  var FOLDS = "details.lw-menu, details.lw-confirm";
+
+  function closeFold(fold, refocus) {
+    if (!fold.open) { return; }
+    fold.open = false;
+    if (refocus) { fold.querySelector("summary").focus(); }
+  }
+
+  function bindFolds() {
+    document.addEventListener("keydown", function (event) {
+      if (event.key !== "Escape") { return; }
+      document.querySelectorAll(FOLDS).forEach(function (fold) { closeFold(fold, true); });
+    });
+    document.addEventListener("click", function (event) {
+      document.querySelectorAll(FOLDS).forEach(function (fold) {
+        if (!fold.contains(event.target)) { closeFold(fold, false); }
+      });
+      var button = event.target.closest("[data-lw-close]");
+      if (button) { closeFold(button.closest("details"), true); }
+    });
+    revealButtons(document);
+  }
+
+  function revealButtons(scope) {
+    scope.querySelectorAll("[data-lw-close], [data-lw-check-all]").forEach(function (element) {
+      element.hidden = false;
+    });
+  }
+
+  function bindNavigation() {
+    var fold = document.querySelector(".lw-nav-fold");
+    if (!fold) { return; }
+    var wide = window.matchMedia("(min-width: 62rem)");
+    function fit() { fold.open = wide.matches; }
+    wide.addEventListener("change", fit);
+    fit();
+  }
+
+  /* -- check boxes ------------------------------------------------------------------------- */
+  function bindChecks() {
+    document.addEventListener("change", function (event) {
+      var name = event.target.dataset && event.target.dataset.lwCheckAll;
+      if (!name) { return; }
+      var table = event.target.closest("table");
+      table.querySelectorAll('tbody input[type="checkbox"]').forEach(function (box) {
+        if (box.name === name) { box.checked = event.target.checked; }
+      });
+    });
+  }
+
+  /* -- a form is sent once ----------------------------------------------------------------- */
+  function bindForms() {
+    document.addEventListener("submit", function (event) {
+      var form = event.target;
+      if (event.defaultPrevented || form.method !== "post") { return; }
+      if (form.dataset.lwSent) { event.preventDefault(); return; }
+      form.dataset.lwSent = "1";
+    });
+    window.addEventListener("pageshow", function () {
+      document.querySelectorAll("form[data-lw-sent]").forEach(function (form) {
+        delete form.dataset.lwSent;
+      });
+    });
+  }
+
+  /* -- charts ------------------------------------------------------------------------------ */
+  function loadPlotly(then) {
+    if (window.Plotly) { then(); return; }
+    var own = document.querySelector("script[data-plotly]");
+    var script = document.createElement("script");
+    script.src = own.dataset.plotly;
+    script.onload = then;
+    document.head.appendChild(script);
+  }
+
+  function palette() {
+    return [1, 2, 3, 4, 5, 6, 7, 8].map(function (n) { return css("--lw-chart-" + n); });
+  }
+
+  function layoutOf(figure, unit) {
+    var grid = css("--lw-line");
+    var axis = { gridcolor: grid, linecolor: grid, zerolinecolor: grid, automargin: true, fixedrange: true };
+    var layout = Object.assign({
+      height: 260,
+      margin: { l: 8, r: 8, t: 8, b: 8 },
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      colorway: palette(),
+      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: css("--lw-ink-2") },
+      bargap: 0.35,
+      legend: { orientation: "h", y: -0.2 },
+      hovermode: "x unified",
+      hoverlabel: { bgcolor: css("--lw-surface"), bordercolor: grid, font: { color: css("--lw-ink") } }
+    }, figure.layout);
+    layout.xaxis = Object.assign({}, axis, { showgrid: false }, figure.layout.xaxis);
+    layout.yaxis = Object.assign({}, axis, { rangemode: "tozero" }, figure.layout.yaxis);
+    if (unit === "bytes") { bytesAxis(figure, layout); }
+    return layout;
+  }
+
+  function humanBytes(value) {
+    var units = ["B", "KB", "MB", "GB", "TB", "PB"];
+    var at = 0;
+    while (Math.abs(value) >= 999.5 && at < units.length - 1) { value /= 1024; at += 1; }
+    return (at === 0 || value >= 99.95 ? value.toFixed(0) : value.toFixed(1)) + " " + units[at];
+  }
+
+  function bytesAxis(figure, layout) {
+    var top = 0;
+    figure.data.forEach(function (trace) {
+      (trace.y || []).forEach(function (value) { top = Math.max(top, value || 0); });
+      trace.text = (trace.y || []).map(function (value) { return value === null ? "" : humanBytes(value); });
+      trace.hovertemplate = "%{text}";
+      trace.textposition = trace.type === "bar" ? "none" : undefined;
+    });
+    if (layout.barmode === "stack") { top *= figure.data.length; }
+    var step = Math.pow(1024, Math.floor(Math.log(Math.max(top, 1)) / Math.log(1024)));
+    [500, 200, 100, 50, 20, 10, 5, 2, 1, 0.5, 0.2].some(function (factor) {
+      if (top / (step * factor) >= 3) { step *= factor; return true; }
+      return false;
+    });
+    var ticks = [];
+    for (var at = 0; at <= top * 1.1 && ticks.length < 12; at += step) { ticks.push(at); }
+    layout.yaxis.tickvals = ticks;
+    layout.yaxis.ticktext = ticks.map(humanBytes);
+  }
+
+  function draw(holder) {
+    var source = document.getElementById(holder.dataset.lwChart);
+    var canvas = holder.querySelector(".lw-chart-canvas");
+    var payload = JSON.parse(source.textContent);
+    canvas.hidden = false;
+    var layout = layoutOf(payload.figure, payload.unit);
+    window.Plotly.react(canvas, payload.figure.data, layout, { displayModeBar: false, responsive: true });
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", holder.querySelector("figcaption").textContent + "; the numbers are in the data table");
+    if (!holder.dataset.lwDrawn) {
+      holder.dataset.lwDrawn = "1";
+      holder.querySelector(".lw-chart-table").open = false;
+    }
+  }
+
+  function drawCharts(scope) {
+    var charts = scope.querySelectorAll("[data-lw-chart]");
+    if (!charts.length) { return; }
+    loadPlotly(function () { charts.forEach(draw); });
+  }
+
+  function start() {
+    bindTheme();
+    bindFolds();
+    bindNavigation();
+    bindChecks();
+    bindForms();
+    drawCharts(document);
+    document.body.addEventListener("htmx:afterSwap", function (event) {
+      revealButtons(event.target);
+      drawCharts(event.target);
+    });
+  }
+
+  if (document.readyState === "loading") {
+    document.addEventListener("DOMContentLoaded", start);
+  } else {
+    start();
+  }
+})();
