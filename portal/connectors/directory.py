@@ -36,8 +36,7 @@ class Directory:
                 for username, entry in data.get("people", {}).items()
             }
             administrators = {
-                db: tuple(names)
-                for db, names in data.get("database_administrators", {}).items()
+                db: tuple(names) for db, names in data.get("database_administrators", {}).items()
             }
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ExternalFailure(

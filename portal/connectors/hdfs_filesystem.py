@@ -20,7 +20,7 @@ from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleSt
 from portal.lake.paths import LakePath
 
 _TIMEOUT_MS = 30_000
-_ACL_BIT = 1 << 12
+_ACTIONS = ("---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx")
 _MAKING = threading.Lock()
 
 
@@ -52,6 +52,7 @@ class HdfsFileSystem:
     def __init__(self, authority: str, *, user: str | None = None) -> None:
         self._authority = authority
         self._client = _client(authority, user)
+        self._has_acls = True
 
     def status(self, path: LakePath) -> FileStatus | None:
         """Give a file's status, or None where nothing is there."""
@@ -64,10 +65,9 @@ class HdfsFileSystem:
     def children(self, path: LakePath) -> list[FileStatus]:
         """List a directory, sorted by name."""
         with _translated(path):
-            found = [
-                self._from_native(status)
-                for status in self._client.list_status(path.path)
-            ]
+            found = [self._from_native(status) for status in self._client.list_status(path.path)]
+        if len(found) == 1 and found[0].path == path:
+            _fail(NotADirectoryError("Not a directory"), path)  # a file lists itself
         return sorted(found, key=lambda status: status.path.path)
 
     def walk(self, path: LakePath) -> Iterator[FileStatus]:
@@ -116,9 +116,7 @@ class HdfsFileSystem:
             code = self._why_not(source, target)
             if code is None:
                 raise
-            raise stale_path(
-                code, source if code == "fs.missing" else target
-            ) from error
+            raise stale_path(code, source if code == "fs.missing" else target) from error
 
     def read(self, path: LakePath) -> bytes:
         """Read a whole small file."""
@@ -175,16 +173,17 @@ class HdfsFileSystem:
             self._client.set_owner(path.path, owner, group)
 
     def set_acl(self, path: LakePath, acl: tuple[str, ...]) -> None:
-        """Set the extended ACL entries as `status` gave them (scope:type:name:rwx)."""
-        entries = []
-        for text in acl:
-            scope, kind, name, permissions = text.split(":")
-            entries.append(hdfs_native.AclEntry(kind, scope, permissions, name or None))  # type: ignore[arg-type]  # literals
+        """Set the extended ACL entries as `status` gave them; the mode's bits stay as they are."""
         with _translated(path):
-            if entries:
-                self._client.set_acl(path.path, entries)
-            else:
+            if not acl:
                 self._client.remove_acl(path.path)
+                return
+            mode = self._client.get_file_info(path.path).permission
+            base = [
+                f"access:{kind}::{_ACTIONS[mode >> shift & 7]}"
+                for kind, shift in (("user", 6), ("mask", 3), ("other", 0))
+            ]
+            self._client.set_acl(path.path, [_entry(text) for text in (*base, *acl)])
 
     def is_closed(self, path: LakePath) -> bool | None:
         """Say None: the client has no such call; an acting job asks its JVM."""
@@ -200,11 +199,22 @@ class HdfsFileSystem:
             owner=found.owner,
             group=found.group,
             mode=found.permission & 0o7777,
-            acl=self._acl(found.path) if found.permission & _ACL_BIT else (),
+            acl=self._acl(found.path),
         )
 
     def _acl(self, path: str) -> tuple[str, ...]:
-        found = self._client.get_acl_status(path)
+        # The library hides the bit that says whether there is one, so every file is asked.
+        if not self._has_acls:
+            return ()
+        try:
+            found = self._client.get_acl_status(path)
+        except FileNotFoundError:
+            return ()
+        except RuntimeError as error:
+            if "dfs.namenode.acls.enabled" not in str(error):
+                raise
+            self._has_acls = False
+            return ()
         return tuple(
             f"{entry.scope}:{entry.type}:{entry.name or ''}:{entry.permissions}"
             for entry in found.entries
@@ -235,11 +245,16 @@ class HdfsFileSystem:
         return "fs.parent_missing" if parent is None or not parent.is_dir else None
 
 
+def _entry(text: str) -> hdfs_native.AclEntry:
+    scope, kind, name, permissions = text.split(":")
+    return hdfs_native.AclEntry(kind, scope, permissions, name or None)  # type: ignore[arg-type]  # literals
+
+
 @contextmanager
 def _translated(path: LakePath) -> Iterator[None]:
     try:
         yield
-    except Exception as error:  # noqa: BLE001 - the library's errors have no common base class
+    except Exception as error:  # the library's errors have no common base class
         _fail(error, path)
 
 
@@ -248,8 +263,8 @@ def _fail(error: Exception, path: LakePath) -> NoReturn:
         raise NotVisible("fs.missing", f"{path} is not there.", path=path) from error
     if isinstance(error, FileExistsError):
         raise stale_path("fs.exists", path) from error
-    denied = isinstance(error, PermissionError) or "AccessControl" in str(error)
     first_line = (str(error).splitlines() or [type(error).__name__])[0]
+    denied = isinstance(error, OSError) or "AccessControl" in first_line
     raise ExternalFailure(
         "fs.refused" if denied else "fs.failed",
         f"HDFS {'refused' if denied else 'failed on'} {path}: {first_line}",

@@ -76,9 +76,7 @@ class LakeConfig:
 
     def path(self, text: str) -> LakePath:
         """Read a location of this lake: its default file system, its aliases."""
-        return LakePath.parse(
-            text, default_fs=self.default_fs, aliases=self.path_aliases
-        )
+        return LakePath.parse(text, default_fs=self.default_fs, aliases=self.path_aliases)
 
     def as_dict(self) -> dict[str, Any]:
         """Give the JSON form, as it stands in lakes.json and in a job's request."""
@@ -119,7 +117,4 @@ def load_lakes(path: Path) -> dict[str, LakeConfig]:
             service="config",
             retryable=False,
         ) from error
-    return {
-        name: LakeConfig.from_dict({"lake": name, **entry})
-        for name, entry in data.items()
-    }
+    return {name: LakeConfig.from_dict({"lake": name, **entry}) for name, entry in data.items()}

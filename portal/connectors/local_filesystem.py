@@ -13,6 +13,7 @@ import stat
 import uuid
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import NoReturn
 
 from portal.connectors.file_status import FileStatus, stale_path, walk_tree
@@ -41,7 +42,7 @@ class LocalFileSystem:
     def children(self, path: LakePath) -> list[FileStatus]:
         """List a directory, sorted by name."""
         try:
-            names = sorted(os.listdir(path.path))
+            names = sorted(entry.name for entry in Path(path.path).iterdir())
         except OSError as error:
             _fail(error, path)
         found = [self.status(_below(path, name)) for name in names]
@@ -54,8 +55,8 @@ class LocalFileSystem:
     def make_directory(self, path: LakePath, *, mode: int) -> None:
         """Make one directory with exactly `mode`."""
         try:
-            os.mkdir(path.path, mode)
-            os.chmod(path.path, mode)
+            Path(path.path).mkdir(mode)
+            Path(path.path).chmod(mode)
         except FileNotFoundError as error:
             raise stale_path("fs.parent_missing", path) from error
         except OSError as error:
@@ -101,8 +102,7 @@ class LocalFileSystem:
     def read(self, path: LakePath) -> bytes:
         """Read a whole small file."""
         try:
-            with open(path.path, "rb") as file:
-                return file.read()
+            return Path(path.path).read_bytes()
         except OSError as error:
             _fail(error, path)
 
@@ -119,7 +119,7 @@ class LocalFileSystem:
         """Write beside, fsync, then rename over."""
         temporary = self._write_beside(path, data)
         try:
-            os.replace(temporary.path, path.path)
+            Path(temporary.path).replace(path.path)
         except OSError as error:
             self.remove_file(temporary)
             _fail(error, path)
@@ -128,7 +128,7 @@ class LocalFileSystem:
     def remove_file(self, path: LakePath) -> None:
         """Remove one file; a missing one is no error."""
         try:
-            os.unlink(path.path)
+            Path(path.path).unlink()
         except FileNotFoundError:
             return
         except OSError as error:
@@ -137,7 +137,7 @@ class LocalFileSystem:
     def remove_empty_directory(self, path: LakePath) -> None:
         """Remove an empty directory; a missing one is no error."""
         try:
-            os.rmdir(path.path)
+            Path(path.path).rmdir()
         except FileNotFoundError:
             return
         except OSError as error:
@@ -148,16 +148,14 @@ class LocalFileSystem:
     def set_mode(self, path: LakePath, mode: int) -> None:
         """Set the permission bits."""
         try:
-            os.chmod(path.path, mode)
+            Path(path.path).chmod(mode)
         except OSError as error:
             _fail(error, path)
 
     def set_owner(self, path: LakePath, owner: str, group: str) -> None:
         """Set owner and group by name (or by number for one that has no name)."""
         try:
-            os.chown(
-                path.path, _user_id(owner), _group_id(group), follow_symlinks=False
-            )
+            os.chown(path.path, _user_id(owner), _group_id(group), follow_symlinks=False)
         except OSError as error:
             _fail(error, path)
 
@@ -185,9 +183,7 @@ class LocalFileSystem:
             is_dir=stat.S_ISDIR(found.st_mode),
             size=0 if stat.S_ISDIR(found.st_mode) else found.st_size,
             mtime_ms=found.st_mtime_ns // 1_000_000,
-            atime_ms=found.st_atime_ns // 1_000_000
-            if _keeps_access_times(found.st_dev)
-            else None,
+            atime_ms=found.st_atime_ns // 1_000_000 if _keeps_access_times(found.st_dev) else None,
             owner=_user_name(found.st_uid),
             group=_group_name(found.st_gid),
             mode=stat.S_IMODE(found.st_mode),
@@ -256,7 +252,7 @@ def _acl(path: str) -> tuple[str, ...]:
 def _keeps_access_times(device: int) -> bool:
     wanted = f"{os.major(device)}:{os.minor(device)}"
     try:
-        with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
+        with Path("/proc/self/mountinfo").open(encoding="utf-8") as mounts:
             for line in mounts:
                 fields = line.split()
                 if fields[2] == wanted:

@@ -93,17 +93,13 @@ class Metastore:
         with _translated():
             return list(self._client.get_partition_names(table.db, table.table, -1))
 
-    def partitions_by_names(
-        self, table: TableName, names: Sequence[str]
-    ) -> list[ttypes.Partition]:
+    def partitions_by_names(self, table: TableName, names: Sequence[str]) -> list[ttypes.Partition]:
         """Give those of the named partitions that exist, 500 a call; names as `k=v/k=v`."""
         found: list[ttypes.Partition] = []
         for start in range(0, len(names), _BATCH):
             batch = list(names[start : start + _BATCH])
             with _translated():
-                found += self._client.get_partitions_by_names(
-                    table.db, table.table, batch
-                )
+                found += self._client.get_partitions_by_names(table.db, table.table, batch)
         return found
 
     def drop_partitions(
@@ -162,9 +158,7 @@ class Metastore:
                 name.db, name.table, table, _context()
             )
 
-    def alter_partitions(
-        self, table: TableName, partitions: Sequence[ttypes.Partition]
-    ) -> None:
+    def alter_partitions(self, table: TableName, partitions: Sequence[ttypes.Partition]) -> None:
         """Change partitions in one call; their DDL times stay as given."""
         with _translated():
             self._client.alter_partitions_with_environment_context(
@@ -176,9 +170,7 @@ class Metastore:
         with _translated():
             return int(self._client.get_current_notificationEventId().eventId)
 
-    def notifications_after(
-        self, event_id: int, limit: int
-    ) -> list[ttypes.NotificationEvent]:
+    def notifications_after(self, event_id: int, limit: int) -> list[ttypes.NotificationEvent]:
         """Give at most `limit` events after `event_id`, oldest first."""
         request = ttypes.NotificationEventRequest(lastEvent=event_id, maxEvents=limit)
         with _translated():
@@ -208,13 +200,9 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except (ttypes.NoSuchObjectException, ttypes.UnknownDBException) as error:
-        raise NotVisible(
-            "metastore.missing", _said(error, "It is not registered.")
-        ) from error
+        raise NotVisible("metastore.missing", _said(error, "It is not registered.")) from error
     except ttypes.AlreadyExistsException as error:
-        raise StaleState(
-            "metastore.exists", _said(error, "It is registered already.")
-        ) from error
+        raise StaleState("metastore.exists", _said(error, "It is registered already.")) from error
     except (TTransportException, OSError, EOFError) as error:
         raise ExternalFailure(
             "metastore.unreachable",

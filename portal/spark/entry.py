@@ -64,9 +64,7 @@ def die_with_parent() -> None:
 
 def _open_spool(address: str) -> Spool:
     root = LakePath.parse(address)
-    fs: FileSystem = (
-        HdfsFileSystem(root.authority) if root.scheme == "hdfs" else LocalFileSystem()
-    )
+    fs: FileSystem = HdfsFileSystem(root.authority) if root.scheme == "hdfs" else LocalFileSystem()
     return Spool(fs, root)
 
 
@@ -85,9 +83,7 @@ def _context(request: dict[str, Any], *, spool: Spool) -> JobContext:
 
 def _load(module: str) -> Any:
     if not module.startswith(_ROOMS):
-        raise RuleViolation(
-            "job.module", f"{module!r} is no job of a room.", module=module
-        )
+        raise RuleViolation("job.module", f"{module!r} is no job of a room.", module=module)
     return importlib.import_module(module)
 
 

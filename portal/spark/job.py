@@ -33,9 +33,7 @@ class JobContext:
     _control: dict[str, Any] = field(default_factory=dict)
     _control_read: float = float("-inf")
 
-    def progress(
-        self, phase: str, done: int = 0, total: int = 0, message: str = ""
-    ) -> None:
+    def progress(self, phase: str, done: int = 0, total: int = 0, message: str = "") -> None:
         """Say how far the job is: one more numbered file, and a line in the log."""
         self._steps += 1
         step = Progress.make(

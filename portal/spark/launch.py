@@ -60,9 +60,7 @@ def submit(
     Returns once the process exists; how the job ends stands in the spool's manifest.
     """
     log_file.parent.mkdir(parents=True, exist_ok=True)
-    argv = submit_argv(
-        module=module, tag=tag, spool=spool, config=config, log_file=log_file
-    )
+    argv = submit_argv(module=module, tag=tag, spool=spool, config=config, log_file=log_file)
     with log_file.open("ab") as log:
         try:
             process = subprocess.Popen(
@@ -83,9 +81,7 @@ def submit(
             ) from error
     started = _start_time(process.pid)
     # Reaped by a thread: a zombie would stand in the process table as long as this worker lives.
-    threading.Thread(
-        target=process.wait, name=f"reap-{process.pid}", daemon=True
-    ).start()
+    threading.Thread(target=process.wait, name=f"reap-{process.pid}", daemon=True).start()
     return Launched(socket.gethostname(), process.pid, started or 0.0, process.pid)
 
 
@@ -122,9 +118,7 @@ def submit_argv(
     return [*argv, str(ROOT / "portal" / "spark" / "entry.py"), module, spool]
 
 
-def driver_environment(
-    config: LakeConfig, environment: Mapping[str, str]
-) -> dict[str, str]:
+def driver_environment(config: LakeConfig, environment: Mapping[str, str]) -> dict[str, str]:
     """Give the driver's whole environment: nothing of the worker's own secrets is passed on."""
     found = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     found |= {

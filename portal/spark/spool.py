@@ -51,9 +51,7 @@ class Spool:
     @classmethod
     def for_run(cls, config: LakeConfig, run_id: str, epoch: int) -> "Spool":
         """Give the spool of a run's epoch: `<spool>/<run>/<epoch>`; nothing is made yet."""
-        return cls.at(
-            config, str(config.path(config.spool).child(str(run_id), str(epoch)))
-        )
+        return cls.at(config, str(config.path(config.spool).child(str(run_id), str(epoch))))
 
     @classmethod
     def at(cls, config: LakeConfig, uri: str) -> "Spool":
@@ -93,8 +91,7 @@ class Spool:
         wanted = [
             name
             for name in names
-            if name.startswith(_PROGRESS)
-            and int(name[len(_PROGRESS) : -len(".json")]) > n
+            if name.startswith(_PROGRESS) and int(name[len(_PROGRESS) : -len(".json")]) > n
         ]
         return [Progress(**self._read(name)) for name in wanted]
 
@@ -137,6 +134,4 @@ class Spool:
 
 
 def _dump(data: Mapping[str, Any]) -> bytes:
-    return json.dumps(data, sort_keys=True, ensure_ascii=False, indent=1).encode(
-        "utf-8"
-    )
+    return json.dumps(data, sort_keys=True, ensure_ascii=False, indent=1).encode("utf-8")
