@@ -13,10 +13,13 @@ import tarfile
 import time
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
+from stack.errors import StackError
 from stack.places import CLASSES, JARS, JAVA_SOURCES, POMS, VENDOR
+from stack.servers.derby import make_template
 
 SETS = ("metastore", "spark", "hdfs", "web")
 _WEBJARS = "META-INF/resources/webjars"
@@ -44,10 +47,6 @@ _FROM_PACKAGES = (
 )
 
 
-class AssetError(RuntimeError):
-    """A file that the portal needs could not be fetched or found."""
-
-
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -59,11 +58,19 @@ def fetch_jars(name: str) -> bool:
     if stamp.exists() and stamp.read_text() == _digest(pom):
         return False
     target.mkdir(parents=True, exist_ok=True)
-    command = ["mvn", "-q", "-B", "-ntp", "-f", str(pom), "dependency:copy-dependencies"]
+    command = [
+        "mvn",
+        "-q",
+        "-B",
+        "-ntp",
+        "-f",
+        str(pom),
+        "dependency:copy-dependencies",
+    ]
     command += [f"-DoutputDirectory={target}", "-DincludeScope=runtime"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode != 0:
-        raise AssetError(f"Maven could not fetch {pom}:\n{(done.stdout + done.stderr)[-3000:]}")
+        raise StackError(f"Maven could not fetch {pom}:\n{(done.stdout + done.stderr)[-3000:]}")
     stamp.write_text(_digest(pom))
     return True
 
@@ -98,7 +105,7 @@ def unpack_web() -> bool:
     for package, source, target in _FROM_PACKAGES:
         spec = find_spec(package)
         if spec is None or spec.origin is None:
-            raise AssetError(f"The Python package {package} is missing; run ./lakewarden demo.")
+            raise StackError(f"The Python package {package} is missing; run ./lakewarden demo.")
         _write(VENDOR / target, (Path(spec.origin).parent / source).read_bytes())
     return True
 
@@ -123,7 +130,7 @@ def compile_mini_hdfs() -> bool:
     command = ["javac", "-cp", f"{JARS / 'hdfs'}/*", "-d", str(target), str(source)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode != 0:
-        raise AssetError(f"javac could not compile {source}:\n{done.stderr[-3000:]}")
+        raise StackError(f"javac could not compile {source}:\n{done.stderr[-3000:]}")
     stamp.write_text(_digest(source))
     return True
 
@@ -131,18 +138,19 @@ def compile_mini_hdfs() -> bool:
 def main() -> int:
     """Fetch and unpack everything, saying each step and its time."""
     steps: list[tuple[str, Callable[[], bool]]] = [
-        (f"jars for {name}", lambda name=name: fetch_jars(name)) for name in SETS
+        (f"jars for {name}", partial(fetch_jars, name)) for name in SETS
     ]
     steps += [
         ("the metastore's distribution", unpack_metastore),
         ("CSS, JavaScript and fonts", unpack_web),
         ("the small HDFS", compile_mini_hdfs),
+        ("the metastore's schema on Derby", make_template),
     ]
     for title, step in steps:
         started = time.monotonic()
         try:
             done = step()
-        except AssetError as error:
+        except StackError as error:
             print(f"  {title}: FAILED\n{error}", file=sys.stderr, flush=True)
             return 1
         word = "fetched" if done else "there already"

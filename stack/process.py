@@ -1,0 +1,167 @@
+"""How one server process is started, found again, waited for and ended.
+
+A process is known by pid + start time (a pid alone may be somebody else's tomorrow) and ended by
+its own process group.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from stack.errors import StackError
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessRecord:
+    """What is kept of a started process, enough to end it from another process."""
+
+    name: str
+    pid: int
+    started: int
+    pgid: int
+    log: str
+    port: int | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """Give the JSON form."""
+        return asdict(self)
+
+
+def start_time(pid: int) -> int | None:
+    """Give the start time in clock ticks since boot, or None for a process gone or a zombie."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = text.rsplit(")", 1)[1].split()
+    return None if fields[0] == "Z" else int(fields[19])
+
+
+def is_running(record: ProcessRecord) -> bool:
+    """Whether this very process is still there."""
+    return start_time(record.pid) == record.started
+
+
+def group_members(pgid: int) -> list[int]:
+    """Give the living processes of a group."""
+    members = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and start_time(int(entry.name)) is not None:
+            try:
+                if os.getpgid(int(entry.name)) == pgid:
+                    members.append(int(entry.name))
+            except ProcessLookupError:
+                continue
+    return members
+
+
+def end_group(pgid: int, *, grace_seconds: float = 10) -> None:
+    """Ask a group to end (not with a grace of 0), then make it; returns when it is empty."""
+    steps = [(signal.SIGTERM, grace_seconds), (signal.SIGKILL, 10.0)]
+    for number, seconds in steps if grace_seconds else steps[1:]:
+        try:
+            os.killpg(pgid, number)
+        except ProcessLookupError:
+            return
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if not group_members(pgid):
+                return
+            time.sleep(0.05)
+
+
+def free_port() -> int:
+    """Give a loopback port that is free now."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+def port_answers(port: int) -> bool:
+    """Whether somebody accepts connections on the loopback port."""
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((LOOPBACK, port)) == 0
+
+
+def tail(log: Path, *, lines: int = 15) -> str:
+    """Give a log's last lines for an error message."""
+    try:
+        return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
+    except OSError:
+        return "(no log)"
+
+
+class ServerProcess:
+    """One child process in its own session, with its output in a log file."""
+
+    def __init__(self, name: str, log: Path) -> None:
+        self.name = name
+        self.log = log
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def start(
+        self,
+        argv: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        cwd: Path | None = None,
+        port: int | None = None,
+    ) -> ProcessRecord:
+        """Start the process; returns at once."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as output:
+            self._child = subprocess.Popen(
+                list(argv),
+                env=dict(environment),
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        pid = self._child.pid
+        return ProcessRecord(self.name, pid, start_time(pid) or 0, pid, str(self.log), port)
+
+    @property
+    def pid(self) -> int:
+        """The process id of the running child."""
+        if self._child is None:
+            raise StackError(f"{self.name} was not started.")
+        return self._child.pid
+
+    def is_alive(self) -> bool:
+        """Whether the child runs."""
+        return self._child is not None and self._child.poll() is None
+
+    def wait_until(self, is_ready: Callable[[], bool], *, timeout_seconds: float) -> None:
+        """Wait until `is_ready()`; a child that dies or is late is a StackError naming its log."""
+        deadline = time.monotonic() + timeout_seconds
+        while not is_ready():
+            if not self.is_alive():
+                code = None if self._child is None else self._child.returncode
+                raise StackError(
+                    f"{self.name} ended with code {code} before it was ready. "
+                    f"Its log is {self.log}:\n{tail(self.log)}"
+                )
+            if time.monotonic() > deadline:
+                raise StackError(
+                    f"{self.name} was not ready after {timeout_seconds:.0f} s. "
+                    f"Its log is {self.log}:\n{tail(self.log)}"
+                )
+            time.sleep(0.1)
+
+    def stop(self, *, grace_seconds: float = 10) -> None:
+        """End the whole process group; twice does nothing."""
+        if self._child is None:
+            return
+        end_group(self._child.pid, grace_seconds=grace_seconds)
+        self._child.wait(timeout=10)
+        self._child = None

@@ -1,0 +1,94 @@
+"""The stack itself: both forms start, hold a real table, and leave no process behind."""
+
+import os
+import smtplib
+import subprocess
+import sys
+import time
+from email.message import EmailMessage
+from pathlib import Path
+
+import pymysql
+import redis
+from pymetastore.metastore import HMS
+
+from stack.ledger import Ledger
+from stack.process import start_time
+from stack.stack import Stack
+from tests.support.sql import REPO, SqlShell
+
+_OWNER = """
+import sys, time
+from pathlib import Path
+from stack.stack import Stack
+stack = Stack.embedded(Path(sys.argv[1]))
+stack._layers = [[stack.redis, stack.smtp]]
+stack.start()
+print("up", flush=True)
+time.sleep(600)
+"""
+
+
+def _a_real_table(stack: Stack, sql: SqlShell, db: str) -> None:
+    location = f"{stack.lake_root}/user/alice/{db}"
+    sql.run(
+        f"create database {db} location '{location}.db'",
+        f"create table {db}.visits (id int) partitioned by (dt string) stored as parquet "
+        "tblproperties ('LEVEL'='1','TTL'='30')",
+        f"insert into {db}.visits values (1, '2026-01-01'), (2, '2026-01-02'), (3, 'a b%=:ü')",  # noqa: S608  (our own names)
+    )
+    assert sql.run(f"select count(*) from {db}.visits") == [[3]]  # noqa: S608  (our own names)
+    config = stack.config()
+    with HMS.create(config.thrift_host, config.thrift_port) as hms:
+        names = hms.list_partitions(db, "visits")
+    assert len(names) == 3
+
+
+def test_the_embedded_stack_holds_a_real_table(
+    embedded_stack: Stack, embedded_sql: SqlShell
+) -> None:
+    _a_real_table(embedded_stack, embedded_sql, "self_test_embedded")
+    folder = embedded_stack.var / "lake/user/alice/self_test_embedded.db/visits"
+    assert (folder / "dt=2026-01-01").is_dir()
+
+
+def test_the_full_stack_holds_a_real_table_on_hdfs_and_mariadb(
+    full_stack: Stack, full_sql: SqlShell
+) -> None:
+    _a_real_table(full_stack, full_sql, "self_test_full")
+    assert full_stack.mariadb is not None
+    link: pymysql.Connection[pymysql.cursors.Cursor] = full_stack.mariadb.connect()
+    with link, link.cursor() as cursor:
+        cursor.execute(
+            "select count(*) from PARTITIONS p join TBLS t on t.TBL_ID = p.TBL_ID "
+            "where t.TBL_NAME = 'visits'"
+        )
+        assert cursor.fetchone() == (3,)
+
+
+def test_redis_answers_and_mails_are_kept(embedded_stack: Stack) -> None:
+    assert redis.Redis.from_url(embedded_stack.redis_url).ping()
+    message = EmailMessage()
+    message["Subject"], message["To"] = "self-test é", "someone@example.com"
+    message.set_content("hello")
+    host, port = embedded_stack.smtp.address.split(":")
+    with smtplib.SMTP(host, int(port)) as client:
+        client.send_message(message, from_addr="portal@example.com")
+    (kept,) = embedded_stack.smtp.messages(to="someone@example.com")
+    assert kept["Subject"] == "self-test é"
+
+
+def test_nothing_remains_when_the_owner_is_killed(tmp_path: Path) -> None:
+    owner = subprocess.Popen(
+        [sys.executable, "-c", _OWNER, str(tmp_path)], cwd=REPO, stdout=subprocess.PIPE, text=True
+    )
+    assert owner.stdout is not None
+    assert owner.stdout.readline() == "up\n"
+    started = Ledger(tmp_path / "stack.json").running()
+    assert {record.name for record in started} == {"redis", "smtp"}
+    os.kill(owner.pid, 9)
+    owner.wait()
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and any(start_time(record.pid) for record in started):
+        time.sleep(0.1)
+    assert not any(start_time(record.pid) for record in started)
