@@ -53,7 +53,7 @@ EXPLANATIONS: dict[LeftOut, str] = {
     LeftOut.SHARED_LOCATION: "Another database, table or partition has its data here or below.",
     LeftOut.NO_BACKUP_ROOT: "No backup root lies on its file system.",
     LeftOut.OTHER_BACKUP_ROOT: "Its file system has another backup root; plan it by itself.",
-    LeftOut.IN_OTHER_PLAN: "It stands in another plan that waits or runs.",
+    LeftOut.IN_OTHER_PLAN: "Its table is in another plan that waits, runs, or ran since the scan.",
 }
 
 _BY_CLASS: dict[ExpiryClass, LeftOut] = {
@@ -132,10 +132,22 @@ def refusal(candidate: Candidate, circumstances: Circumstances) -> LeftOut | Non
 
     Whether its location is shared and has a backup root is judged for all rows together afterwards.
     """
-    item, now = candidate.item, circumstances
-    by_class = _refusal_by_class(candidate, now.yes_to_still_read)
-    if by_class is not None:
-        return by_class
+    by_class = _refusal_by_class(candidate, circumstances.yes_to_still_read)
+    return by_class or _refusal_by_circumstances(candidate, circumstances)
+
+
+def _refusal_by_class(candidate: Candidate, yes_to_still_read: Names) -> LeftOut | None:
+    item = candidate.item
+    if candidate.cls is ExpiryClass.STILL_READ:
+        if not yes_to_still_read.cover(item):
+            return LeftOut.STILL_READ
+    elif candidate.cls is not ExpiryClass.CLEAN_NOW:
+        return _BY_CLASS[candidate.cls]
+    return LeftOut.KEEP_FOREVER if item.level == 0 else None
+
+
+def _refusal_by_circumstances(candidate: Candidate, now: Circumstances) -> LeftOut | None:
+    item = candidate.item
     if now.modes.get(item.db, DatabaseMode.OBSERVE) is not DatabaseMode.ACT:
         return LeftOut.NOT_ACT_MODE
     if not candidate.is_ready:
@@ -147,22 +159,6 @@ def refusal(candidate: Candidate, circumstances: Circumstances) -> LeftOut | Non
     days = now.notice_days[item.db]
     if not is_announced(item, now.coverages.get(item.tbl_id, ()), now.today, days):
         return LeftOut.NOT_ANNOUNCED
-    return None
-
-
-def _refusal_by_class(candidate: Candidate, yes_to_still_read: Names) -> LeftOut | None:
-    item = candidate.item
-    if candidate.cls is ExpiryClass.STILL_READ:
-        if not yes_to_still_read.cover(item):
-            return LeftOut.STILL_READ
-    elif candidate.cls is not ExpiryClass.CLEAN_NOW:
-        return _BY_CLASS[candidate.cls]
-    if item.level is None or item.ttl is None:
-        return LeftOut.NOT_ENROLLED
-    if item.level == 0:
-        return LeftOut.KEEP_FOREVER
-    if not item.location:
-        return LeftOut.MISSING_DIRECTORY
     return None
 
 

@@ -1,8 +1,8 @@
 """What is a drop plan, a standing rule, and an owner's wish to have data cleaned now, as rows?
 
-Only fields, constraints and who may see a row stand here. Which item may enter a plan is decided in
-`lifecycle.domain`; how states move is in `lifecycle.services.plans`. The items themselves stand in a
-file beside the spool, under the plan's digest; the rows here hold counts and examples.
+Only fields, constraints and who may see a row stand here. Which item may enter a plan is decided
+in `lifecycle.domain`; how states move is in `lifecycle.services.plans`. The items themselves stand
+in a file in the spool, under the plan's digest; the rows here hold counts and examples.
 """
 
 import uuid
@@ -52,7 +52,7 @@ class DropPlanQuerySet(models.QuerySet["DropPlan"]):
     """Who may see which plan."""
 
     def for_user(self, user: User) -> Self:
-        """Keep what `user` may see: admins and operators all, others plans with a table of theirs."""
+        """Keep what `user` may see: all for admins and operators, else plans with own tables."""
         if user.is_lake_admin or user.is_lake_operator:
             return self
         mine = DropPlanTable.objects.for_user(user).filter(plan=OuterRef("pk"))
@@ -64,13 +64,11 @@ class DropPlan(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     lake = models.CharField(max_length=LAKE_CHARS)
-    generation = models.CharField(max_length=64, blank=True)
-    state = models.CharField(
-        max_length=16, choices=PlanState.choices, default=PlanState.DRAFTING
+    generation = models.ForeignKey(
+        "lifecycle.Generation", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    source = models.CharField(
-        max_length=16, choices=PlanSource.choices, default=PlanSource.PERSON
-    )
+    state = models.CharField(max_length=16, choices=PlanState.choices, default=PlanState.DRAFTING)
+    source = models.CharField(max_length=16, choices=PlanSource.choices, default=PlanSource.PERSON)
     standing_rule = models.ForeignKey(
         "lifecycle.StandingRule", null=True, blank=True, on_delete=models.PROTECT
     )
@@ -88,7 +86,6 @@ class DropPlan(models.Model):
     n_items = models.PositiveBigIntegerField(default=0)
     n_bytes = models.PositiveBigIntegerField(default=0)
     n_files = models.PositiveBigIntegerField(default=0)
-    n_unknown_size = models.PositiveBigIntegerField(default=0)
     oldest_at = models.DateTimeField(null=True, blank=True)
     newest_at = models.DateTimeField(null=True, blank=True)
     left_out = models.JSONField(default=dict)
@@ -116,9 +113,7 @@ class DropPlan(models.Model):
     class Meta:
         indexes: ClassVar = [
             models.Index(fields=["lake", "created_at", "id"], name="plan_by_time"),
-            models.Index(
-                fields=["lake", "state", "created_at", "id"], name="plan_by_state"
-            ),
+            models.Index(fields=["lake", "state", "created_at", "id"], name="plan_by_state"),
         ]
         constraints: ClassVar = [
             models.CheckConstraint(
@@ -156,13 +151,13 @@ class DropPlanTable(models.Model):
     lake = models.CharField(max_length=LAKE_CHARS)
     db = models.CharField(max_length=NAME_CHARS)
     table = models.CharField(max_length=NAME_CHARS)
+    tbl_id = models.BigIntegerField()
     kind = models.CharField(max_length=16, choices=ItemKind.choices)
     owner = models.CharField(max_length=150, blank=True)
     db_owner = models.CharField(max_length=150, blank=True)
     n_items = models.PositiveBigIntegerField()
     n_bytes = models.PositiveBigIntegerField(default=0)
     n_files = models.PositiveBigIntegerField(default=0)
-    n_unknown_size = models.PositiveBigIntegerField(default=0)
     n_still_read = models.PositiveBigIntegerField(default=0)
     oldest_at = models.DateTimeField(null=True, blank=True)
     newest_at = models.DateTimeField(null=True, blank=True)
@@ -173,9 +168,7 @@ class DropPlanTable(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(
-                fields=["plan", "db", "table"], name="plan_table_once"
-            )
+            models.UniqueConstraint(fields=["plan", "db", "table"], name="plan_table_once")
         ]
         indexes: ClassVar = [
             models.Index(fields=["lake", "db", "table"], name="plan_table_by_name")
@@ -189,9 +182,7 @@ class DropPlanExample(models.Model):
     """One of the first items of a table in a plan, so that a reviewer sees real names and dates."""
 
     id = models.BigAutoField(primary_key=True)
-    plan_table = models.ForeignKey(
-        DropPlanTable, on_delete=models.CASCADE, related_name="examples"
-    )
+    plan_table = models.ForeignKey(DropPlanTable, on_delete=models.CASCADE, related_name="examples")
     partition = models.CharField(max_length=PARTITION_CHARS, blank=True)
     location = models.TextField()
     updated_at = models.DateTimeField()
@@ -221,9 +212,7 @@ class DropPlanResult(models.Model):
     class Meta:
         ordering: ClassVar = ["id"]
         indexes: ClassVar = [
-            models.Index(
-                fields=["plan", "outcome", "id"], name="plan_result_by_outcome"
-            )
+            models.Index(fields=["plan", "outcome", "id"], name="plan_result_by_outcome")
         ]
 
     def __str__(self) -> str:
@@ -266,9 +255,7 @@ class CleanNowRequest(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            models.Index(
-                fields=["lake", "state", "created_at", "id"], name="clean_now_by_state"
-            )
+            models.Index(fields=["lake", "state", "created_at", "id"], name="clean_now_by_state")
         ]
 
     def __str__(self) -> str:
@@ -286,14 +273,16 @@ class StandingRuleState(models.TextChoices):
 
 
 class StandingRule(models.Model):
-    """Two people's leave to drop a table's due partitions each day, within caps, for 90 days at most."""
+    """Two people's leave to drop what is due of one table each day, within caps, for 90 days."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     lake = models.CharField(max_length=LAKE_CHARS)
     db = models.CharField(max_length=NAME_CHARS)
     table = models.CharField(max_length=NAME_CHARS)
+    tbl_id = models.BigIntegerField(help_text="The table's generation; a new one is not covered.")
     max_items_day = models.PositiveIntegerField()
     max_bytes_day = models.PositiveBigIntegerField()
+    starts_on = models.DateField()
     until = models.DateField()
     state = models.CharField(
         max_length=16,
@@ -317,9 +306,7 @@ class StandingRule(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            models.Index(
-                fields=["lake", "state", "db", "table"], name="standing_by_state"
-            )
+            models.Index(fields=["lake", "state", "db", "table"], name="standing_by_state")
         ]
         constraints: ClassVar = [
             models.CheckConstraint(
@@ -336,9 +323,7 @@ class BackupSlice(models.Model):
     """Items of one backup batch, copied here by a short run because someone asked to see them."""
 
     id = models.BigAutoField(primary_key=True)
-    batch = models.ForeignKey(
-        "act.BackupBatch", on_delete=models.CASCADE, related_name="+"
-    )
+    batch = models.ForeignKey("act.BackupBatch", on_delete=models.CASCADE, related_name="+")
     partition = models.CharField(max_length=PARTITION_CHARS, blank=True)
     source = models.TextField()
     n_files = models.PositiveBigIntegerField(default=0)
@@ -347,9 +332,7 @@ class BackupSlice(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(
-                fields=["batch", "partition"], name="backup_slice_once"
-            )
+            models.UniqueConstraint(fields=["batch", "partition"], name="backup_slice_once")
         ]
 
     def __str__(self) -> str:

@@ -4,18 +4,16 @@ Runs in a worker (it reads the lake's spool). The decisions are `lifecycle.domai
 `lifecycle.domain.plan_caps`; here rows are read, the items' file is written, and counts are kept.
 """
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from lifecycle.domain.expiry import ExpiryClass
-from lifecycle.domain.plan import PlanItem, canonical_line
+from lifecycle.domain.plan import PlanDigest, PlanItem, PlanSummary
 from lifecycle.domain.refusal import (
     Candidate,
     Circumstances,
@@ -34,6 +32,17 @@ ITEM_COLUMNS = (
     *("db", "tbl", "tbl_id", "part_id", "part_name", "location", "level", "ttl"),
     *("policy_source", "ddl_time", "create_time", "mtime_ms", "updated_ms", "due_on"),
     *("cls", "n_files", "n_bytes", "ready"),
+)
+# Without these the job could not tell whether the item is still the one that was approved.
+REQUIRED = (
+    "location",
+    "level",
+    "ttl",
+    "create_time",
+    "mtime_ms",
+    "updated_ms",
+    "n_files",
+    "n_bytes",
 )
 
 
@@ -56,9 +65,7 @@ class Selection:
     def rows_of(self, items: pa.Table) -> pa.Table:
         """Keep the rows of what was chosen."""
         databases = pa.array(sorted(self.databases), type=pa.string())
-        tables = pa.array(
-            [f"{db}.{tbl}" for db, tbl in sorted(self.tables)], type=pa.string()
-        )
+        tables = pa.array([f"{db}.{tbl}" for db, tbl in sorted(self.tables)], type=pa.string())
         full_name = pc.binary_join_element_wise(items["db"], items["tbl"], ".")
         return items.filter(
             pc.or_(
@@ -69,60 +76,30 @@ class Selection:
 
 
 @dataclass(slots=True)
-class TableDraft:
-    """What one table would lose."""
+class TableExtras:
+    """What a plan's page says of a table beyond its digest row."""
 
-    db: str
-    table: str
     is_whole_table: bool
-    digest: Any = field(default_factory=hashlib.sha256)
-    n_items: int = 0
-    n_bytes: int = 0
-    n_files: int = 0
-    n_unknown_size: int = 0
+    tbl_id: int
     n_still_read: int = 0
-    oldest_ms: int | None = None
-    newest_ms: int | None = None
     examples: list[Candidate] = field(default_factory=list)
 
-    def add(self, candidate: Candidate, line: bytes) -> None:
+    def add(self, candidate: Candidate) -> None:
         """Count one item in."""
-        item = candidate.item
-        self.digest.update(line)
-        self.n_items += 1
-        self.n_bytes += item.n_bytes or 0
-        self.n_files += item.n_files or 0
-        self.n_unknown_size += item.n_bytes is None
         self.n_still_read += candidate.cls is ExpiryClass.STILL_READ
-        updated = item.updated_ms
-        self.oldest_ms = (
-            updated if self.oldest_ms is None else min(self.oldest_ms, updated)
-        )
-        self.newest_ms = (
-            updated if self.newest_ms is None else max(self.newest_ms, updated)
-        )
         if len(self.examples) < EXAMPLES_A_TABLE:
             self.examples.append(candidate)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """A plan before it is stored: the file's bytes, counts by table, and what stayed and why."""
+    """A plan before it is stored: the file's bytes, its summary, and what stayed and why."""
 
     content: bytes
-    tables: list[TableDraft]
+    summary: PlanSummary
+    extras: dict[tuple[str, str], TableExtras]
     left_out: Counter[str]
     backup_root: str
-
-    @property
-    def digest(self) -> str:
-        """The sha256 of the items' file: what approvals are bound to."""
-        return hashlib.sha256(self.content).hexdigest()
-
-    @property
-    def n_items(self) -> int:
-        """How many items the plan holds."""
-        return sum(table.n_items for table in self.tables)
 
 
 def draft(
@@ -141,19 +118,17 @@ def draft(
     candidates = list(_candidates(chosen, circumstances, left_out))
     candidates = list(_unshared(config, results_uri, candidates, left_out))
     root, candidates = _of_one_root(candidates, config, left_out)
-    candidates.sort(key=lambda one: (one.item.db, one.item.table, one.item.partition))
-    lines: list[bytes] = []
-    tables: dict[tuple[str, str], TableDraft] = {}
+    candidates.sort(key=lambda candidate: candidate.item.key)
+    digest = PlanDigest()
+    lines = []
+    extras: dict[tuple[str, str], TableExtras] = {}
     for candidate in candidates:
         item = candidate.item
-        line = canonical_line(item).rstrip("\n").encode() + b"\n"
-        lines.append(line)
-        table = tables.get((item.db, item.table))
-        if table is None:
-            table = TableDraft(item.db, item.table, is_whole_table=item.part_id == 0)
-            tables[(item.db, item.table)] = table
-        table.add(candidate, line)
-    return Draft(b"".join(lines), list(tables.values()), left_out, root)
+        lines.append(digest.add(item))
+        if (item.db, item.table) not in extras:
+            extras[item.db, item.table] = TableExtras(item.part_id == 0, item.tbl_id)
+        extras[item.db, item.table].add(candidate)
+    return Draft(b"".join(lines), digest.finish(), extras, left_out, root)
 
 
 def _candidates(
@@ -164,9 +139,7 @@ def _candidates(
         for count in pc.value_counts(rows.filter(pc.invert(is_due))["cls"]).to_pylist():
             left_out[left_out_by_class(ExpiryClass(count["values"]))] += count["counts"]
         for row in rows.filter(is_due).to_pylist():
-            candidate = Candidate(
-                _plan_item(row), ExpiryClass(row["cls"]), row["ready"]
-            )
+            candidate = Candidate(_plan_item(row), ExpiryClass(row["cls"]), row["ready"])
             why = refusal(candidate, circumstances)
             if why is None:
                 yield candidate
@@ -224,13 +197,9 @@ def _all_locations(config: LakeConfig, results_uri: str) -> Iterator[tuple[str, 
         ("tables", ("db", "tbl")),
         ("items", ("db", "tbl", "part_name")),
     ):
-        for table in result_tables(
-            config, results_uri, part, columns=(*keys, "location")
-        ):
+        for table in result_tables(config, results_uri, part, columns=(*keys, "location")):
             columns = [table[key].to_pylist() for key in keys]
-            for location, *parts in zip(
-                table["location"].to_pylist(), *columns, strict=True
-            ):
+            for location, *parts in zip(table["location"].to_pylist(), *columns, strict=True):
                 if location:
                     yield location, Name(*parts)
 
@@ -255,12 +224,3 @@ def _of_one_root(
         if root != chosen:
             left_out[LeftOut.OTHER_BACKUP_ROOT] += len(others)
     return chosen, by_root[chosen]
-
-
-def instant(milliseconds: int | None) -> datetime | None:
-    """Give the UTC instant of epoch milliseconds."""
-    return (
-        None
-        if milliseconds is None
-        else datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
-    )

@@ -1,0 +1,127 @@
+"""What must be known, beside the scan's items, to say what may enter a drop plan now?"""
+
+from collections import defaultdict
+from collections.abc import Collection
+from datetime import date, datetime
+
+from django.db.models import Case, F, Q, Sum, Value, When
+
+from lifecycle.domain.modes import DatabaseMode
+from lifecycle.domain.plan import Coverage
+from lifecycle.domain.refusal import Circumstances, Name, Names
+from lifecycle.models import (
+    AnnouncedCoverage,
+    CleanNowRequest,
+    CurrentGeneration,
+    DatabaseSetting,
+    DropPlan,
+    DropPlanTable,
+    Generation,
+    PlanState,
+    TableFinding,
+)
+from portal.access.models import DatabaseAdministrator
+from portal.act.selectors import holds_active
+from portal.lake.errors import StaleState
+
+WAITING = (PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)
+
+
+def current_generation(lake: str) -> Generation:
+    """Give the last whole picture of a lake.
+
+    Raises:
+        StaleState: `scan.none` before the first finished scan.
+    """
+    current = CurrentGeneration.objects.select_related("generation").filter(lake=lake).first()
+    if current is None:
+        raise StaleState("scan.none", "No scan has finished yet. Start a scan and try again.")
+    return current.generation
+
+
+def act_databases(lake: str) -> set[str]:
+    """Give the databases in which the portal may act."""
+    settings = DatabaseSetting.objects.filter(lake=lake, mode=DatabaseMode.ACT)
+    return set(settings.values_list("db", flat=True))
+
+
+def inventory(generation: Generation, databases: Collection[str]) -> int:
+    """Count the items that a scan knew in some databases: partitions, and unpartitioned tables."""
+    rows = TableFinding.objects.filter(generation=generation, db__in=databases)
+    counted = rows.aggregate(
+        n=Sum(Case(When(n_partitions=0, then=Value(1)), default=F("n_partitions")))
+    )
+    return counted["n"] or 0
+
+
+def circumstances_of(
+    plan: DropPlan, generation: Generation, *, today: date, now: datetime
+) -> Circumstances:
+    """Read modes, notices, holds, owners' yes and other plans as they are now."""
+    settings = list(DatabaseSetting.objects.filter(lake=plan.lake))
+    return Circumstances(
+        today=today,
+        modes={setting.db: DatabaseMode(setting.mode) for setting in settings},
+        notice_days={setting.db: setting.notice_days for setting in settings},
+        coverages=_coverages(plan.lake),
+        holds=Names.of(
+            Name(hold.db, hold.table, hold.partition) for hold in holds_active(plan.lake, now=now)
+        ),
+        yes_to_still_read=Names.of(
+            Name(request.db, request.table, request.partition)
+            for request in open_requests(plan.lake)
+            if request.with_still_read
+        ),
+        in_other_plans=Names.of(_in_other_plans(plan, generation)),
+    )
+
+
+def _coverages(lake: str) -> dict[int, tuple[Coverage, ...]]:
+    by_table: dict[int, list[Coverage]] = defaultdict(list)
+    rows = AnnouncedCoverage.objects.filter(lake=lake, sent_on__isnull=False)
+    for row in rows.iterator(chunk_size=2000):
+        if row.sent_on is not None:
+            by_table[row.tbl_id].append(
+                Coverage(
+                    tbl_id=row.tbl_id,
+                    level=row.level,
+                    ttl=row.ttl,
+                    horizon_on=row.horizon_on,
+                    read_at=row.read_at,
+                    as_of=row.as_of,
+                    sent_on=row.sent_on,
+                )
+            )
+    return {tbl_id: tuple(rows) for tbl_id, rows in by_table.items()}
+
+
+def _in_other_plans(plan: DropPlan, generation: Generation) -> list[Name]:
+    others = (
+        DropPlanTable.objects.filter(lake=plan.lake)
+        .exclude(plan=plan)
+        .filter(
+            Q(plan__state__in=WAITING)
+            | Q(plan__run__isnull=False, plan__ended_at__gte=generation.read_at)
+        )
+    )
+    return [Name(db, table) for db, table in others.values_list("db", "table")]
+
+
+def open_requests(lake: str) -> list[CleanNowRequest]:
+    """Give the owners' open wishes whose author still owns the table."""
+    wishes = CleanNowRequest.objects.filter(lake=lake, state=CleanNowRequest.State.OPEN)
+    return [
+        wish
+        for wish in wishes.order_by("created_at")[:5000]
+        if owns_table(wish.requested_by, lake=lake, db=wish.db, table=wish.table)
+    ]
+
+
+def owns_table(username: str, *, lake: str, db: str, table: str) -> bool:
+    """Whether a person answers for a table: its owner, its database's, or an administrator."""
+    current = CurrentGeneration.objects.filter(lake=lake).values("generation_id")
+    owned = TableFinding.objects.filter(generation_id__in=current, db=db, table=table).filter(
+        Q(owner=username) | Q(db_owner=username)
+    )
+    administered = DatabaseAdministrator.objects.filter(lake=lake, db=db, username=username)
+    return owned.exists() or administered.exists()

@@ -1,0 +1,177 @@
+"""When and how does an approved plan run, and what becomes of it?
+
+A plan runs only while its approval stands: asked when the run is made, at every submit, and before
+settling finishes a half-done item. A plan of a standing rule stands on the rule's approval.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+
+from lifecycle.models import (
+    CleanNowRequest,
+    DatabaseSetting,
+    DropPlan,
+    DropPlanResult,
+    DropPlanTable,
+    PlanState,
+    StandingRuleState,
+)
+from lifecycle.models.policy import MIN_BACKUP_DAYS
+from lifecycle.selectors.plan_inputs import act_databases
+from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
+from portal.access.lakes import get_lake
+from portal.act.selectors import red_button_state
+from portal.approvals.services import approval_check, approval_use
+from portal.lake.clock import day_of
+from portal.lake.errors import PortalError, StaleState
+from portal.runs.models import Run
+from portal.runs.services import run_request
+
+DROP_KIND = "lifecycle.drop"
+RULE_APPROVAL_KIND = "lifecycle.standing_rule"
+RESULTS_KEPT = 5_000
+_CHUNK = 1_000
+
+
+def plans_start_due(now: datetime, *, lake: str | None = None) -> list[Run]:
+    """Start every plan whose cooling-off is over; one that cannot start says why on its page."""
+    due = Q(approval__cool_until__lte=now) | Q(approval__isnull=True, standing_rule__isnull=False)
+    waiting = DropPlan.objects.filter(due, state=PlanState.APPROVED).order_by("created_at", "id")
+    if lake is not None:
+        waiting = waiting.filter(lake=lake)
+    started = []
+    for plan in waiting[:100]:
+        try:
+            started.append(plan_execute(plan.pk, now=now))
+        except PortalError as error:
+            DropPlan.objects.filter(pk=plan.pk, state=PlanState.APPROVED).update(
+                outcome={"blocked": error.as_dict()}
+            )
+    return started
+
+
+@transaction.atomic
+def plan_execute(plan_id: UUID | str, *, now: datetime) -> Run:
+    """Start the drop run of an approved plan; called twice it is StaleState, never a second run."""
+    plan = DropPlan.objects.select_for_update().get(pk=plan_id)
+    if plan.state != PlanState.APPROVED:
+        raise StaleState("plan.not_approved", "Only an approved plan can run.", state=plan.state)
+    if red_button_state(plan.lake) is not None:
+        raise StaleState("red_button.on", "The red button is on: nothing is dropped.")
+    _check_modes(plan)
+    check_approved(plan, now=now)
+    run = run_request(
+        DROP_KIND,
+        lake=plan.lake,
+        params={"plan": str(plan.pk), "digest": plan.digest},
+        requested_by=plan.requested_by,
+        reason=plan.reason,
+        unique_key=f"drop:{plan.pk}",
+        subject=("drop_plan", str(plan.pk)),
+        now=now,
+    )
+    if plan.approval_id is not None:
+        approval_use(plan.approval_id, run_id=str(run.pk), now=now)
+    plan_move(plan, PlanState.RUNNING, now=now, run=run, outcome={})
+    plan_audit("plan.started", plan, actor="system", now=now, run=str(run.pk))
+    return run
+
+
+def check_approved(plan: DropPlan, *, now: datetime) -> None:
+    """Raise StaleState unless this very content may run now (or go on in its own run)."""
+    run_id = str(plan.run_id or "")
+    if plan.approval_id is not None:
+        approval_check(
+            APPROVAL_KIND, object_id=str(plan.pk), digest=plan.digest, now=now, run_id=run_id
+        )
+        return
+    rule = plan.standing_rule
+    if rule is None or rule.state != StandingRuleState.ACTIVE:
+        raise StaleState("plan.not_approved", "Nobody has approved this plan.")
+    if day_of(now, get_lake(plan.lake).zone) > rule.until:
+        raise StaleState("standing.over", "The standing rule behind this plan is over.")
+    approval_check(
+        RULE_APPROVAL_KIND,
+        object_id=str(rule.pk),
+        digest=rule.digest,
+        now=now,
+        run_id=str(rule.pk),
+    )
+
+
+def is_approved(plan: DropPlan, *, now: datetime) -> bool:
+    """Whether the plan may still go on."""
+    try:
+        check_approved(plan, now=now)
+    except StaleState:
+        return False
+    return True
+
+
+def _check_modes(plan: DropPlan) -> None:
+    databases = set(DropPlanTable.objects.filter(plan=plan).values_list("db", flat=True))
+    gone = sorted(databases - act_databases(plan.lake))
+    if gone:
+        raise StaleState(
+            "plan.mode",
+            f"Not in ACT mode any more: {', '.join(gone)}. Reject the plan and make a new one.",
+        )
+
+
+def approval_day(plan: DropPlan) -> Any:
+    """Give the day, in the lake's zone, under which the backup is kept."""
+    approved_at = plan.approval.approved_at if plan.approval is not None else plan.created_at
+    return day_of(approved_at, get_lake(plan.lake).zone)
+
+
+def keep_days(plan: DropPlan) -> dict[str, int]:
+    """Give for each database of the plan how many days its backups are kept."""
+    databases = list(plan.tables.values_list("db", flat=True).distinct())
+    days = dict.fromkeys(databases, MIN_BACKUP_DAYS)
+    settings = DatabaseSetting.objects.filter(lake=plan.lake, db__in=databases)
+    return days | dict(settings.values_list("db", "backup_days"))
+
+
+def plan_finish(
+    plan: DropPlan, run: Run, *, outcome: str, report: Mapping[str, Any], now: datetime
+) -> None:
+    """Take what the run did onto the plan; called again for the same run it changes nothing.
+
+    `report` is {"counts": {...}, "skipped": [{db, table, partition, outcome, reason}, ...]}.
+    """
+    if plan.state != PlanState.RUNNING or plan.run_id != run.pk:
+        return
+    DropPlanResult.objects.filter(plan=plan).delete()
+    DropPlanResult.objects.bulk_create(
+        (
+            DropPlanResult(
+                plan=plan,
+                db=row["db"],
+                table=row["table"],
+                partition=row.get("partition", ""),
+                outcome=row.get("outcome", "SKIPPED"),
+                reason=row.get("reason", ""),
+            )
+            for row in report.get("skipped", [])[:RESULTS_KEPT]
+        ),
+        batch_size=_CHUNK,
+    )
+    done = outcome == "done"
+    with transaction.atomic():
+        plan_move(
+            plan,
+            PlanState.DONE if done else PlanState.FAILED,
+            now=now,
+            by="system",
+            reason="" if done else f"The run ended as {outcome}.",
+            outcome={"counts": dict(report.get("counts", {}))},
+        )
+        CleanNowRequest.objects.filter(plan=plan, state=CleanNowRequest.State.PLANNED).update(
+            state=CleanNowRequest.State.CLOSED, closed_at=now, closed_by="system"
+        )
+        plan_audit("plan.finished", plan, actor="system", now=now, outcome=outcome)

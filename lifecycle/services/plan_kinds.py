@@ -1,0 +1,135 @@
+"""Which runs and which question stand behind drop plans? The platform drives them.
+
+`lifecycle.plan` draws a plan up in a worker; `lifecycle.drop` is the Spark job that acts.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from lifecycle.models import DropPlan, PlanState
+from lifecycle.services.plan_execution import (
+    DROP_KIND,
+    approval_day,
+    check_approved,
+    is_approved,
+    keep_days,
+    plan_finish,
+)
+from lifecycle.services.plan_store import plan_draw
+from lifecycle.services.plans import (
+    APPROVAL_KIND,
+    PLAN_KIND,
+    plan_approved,
+    plan_lapsed,
+    plan_move,
+    plan_rejected,
+    plan_withdrawn,
+)
+from portal.access.models import ADMIN, OPERATOR
+from portal.act.services import act_beat, act_ingest, act_prepare, act_settle
+from portal.approvals import kinds as approval_kinds
+from portal.runs import kinds as run_kinds
+from portal.runs.models import Run
+
+
+class PlanKind(run_kinds.RunKind):
+    """Draws up a drop plan from the last scan's items."""
+
+    name = PLAN_KIND
+    title = "Draw up a drop plan"
+    queue = "plan"
+    start_roles = frozenset({ADMIN, OPERATOR})
+
+    def execute(self, run: Run) -> dict[str, Any]:
+        """Draw the plan up; at the instant that the request named, as in played days."""
+        now = datetime.fromisoformat(run.params["now"])
+        return plan_draw(_plan(run), folder=f"{run.pk}-{run.epoch}", now=now)
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """End the plan when its drawing up failed."""
+        plan = _plan(run)
+        if manifest["outcome"] != "done" and plan.state == PlanState.DRAFTING:
+            error = manifest.get("error") or {}
+            reason = error.get("message") or f"Drawing it up ended as {manifest['outcome']}."
+            plan_move(plan, PlanState.FAILED, now=timezone.now(), by="system", reason=reason)
+
+
+class DropKind(run_kinds.RunKind):
+    """Backs up and drops the items of an approved plan."""
+
+    name = DROP_KIND
+    job = "lifecycle.jobs.drop"
+    title = "Back up and drop"
+    queue = "destructive"
+    acting = True
+
+    def prepare(self, run: Run) -> None:
+        """Ask once more whether it may run, then make the fence."""
+        plan = _plan(run)
+        now = timezone.now()
+        check_approved(plan, now=now)
+        _fence(run, plan, now)
+
+    def request(self, run: Run) -> dict[str, Any]:
+        """Give the job the plan's file, its digest, the fence and how long backups are kept."""
+        plan = _plan(run)
+        day = approval_day(plan)
+        return {
+            **_fence(run, plan, timezone.now()),
+            "plan": str(plan.pk),
+            "digest": plan.digest,
+            "items": plan.items_uri,
+            "items_sha256": plan.items_sha256,
+            "n_items": plan.n_items,
+            "approved_day": day.isoformat(),
+            "keep_days": keep_days(plan),
+        }
+
+    def beat(self, run: Run) -> None:
+        """Renew the lease and tell the job of cancel, holds and the red button."""
+        act_beat(run, now=timezone.now())
+
+    def settle(self, run: Run) -> None:
+        """Seal and settle; what is half done is taken back when the approval no longer stands."""
+        plan = _plan(run)
+        now = timezone.now()
+        act_settle(run, now=now, still_approved=lambda: is_approved(plan, now=now))
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Take the files' word into the catalogue and end the plan."""
+        now = timezone.now()
+        report = act_ingest(run, manifest, now=now)
+        plan_finish(
+            _plan(run),
+            run,
+            outcome=manifest["outcome"],
+            report={"counts": report.counts, "skipped": report.skipped},
+            now=now,
+        )
+
+
+def _plan(run: Run) -> DropPlan:
+    plans = DropPlan.objects.select_related("approval", "standing_rule")
+    return plans.get(pk=run.params["plan"])
+
+
+def _fence(run: Run, plan: DropPlan, now: datetime) -> dict[str, Any]:
+    return act_prepare(run, root=plan.backup_root, day=approval_day(plan), now=now)
+
+
+def register_plan_kinds() -> None:
+    """Tell the platform of the runs and the approval of this file."""
+    run_kinds.register(PlanKind())
+    run_kinds.register(DropKind())
+    approval_kinds.register(
+        approval_kinds.ApprovalKind(
+            name=APPROVAL_KIND,
+            title="Drop plan",
+            on_approved=plan_approved,
+            on_rejected=plan_rejected,
+            on_lapsed=plan_lapsed,
+            on_withdrawn=plan_withdrawn,
+        )
+    )

@@ -1,0 +1,265 @@
+"""How does a drawn-up plan become rows, a file with a digest, and a question to two people?
+
+Called in a worker by the run kind `lifecycle.plan`. Drawn up twice, the second finds the plan past
+DRAFTING and changes nothing.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from lifecycle.domain.caps import Caps, caps_crossed, inventory_shrank
+from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.domain.plan import TableDigest
+from lifecycle.domain.refusal import Candidate, Name
+from lifecycle.models import (
+    CleanNowRequest,
+    DropPlan,
+    DropPlanExample,
+    DropPlanTable,
+    Generation,
+    ItemKind,
+    PlanState,
+    TableFinding,
+)
+from lifecycle.selectors.plan_inputs import (
+    circumstances_of,
+    current_generation,
+    inventory,
+    open_requests,
+)
+from lifecycle.services.plan_draft import Draft, Selection, TableExtras, draft
+from lifecycle.services.plan_parties import requesters_of
+from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
+from portal.access.lakes import get_lake
+from portal.approvals.services import approval_open
+from portal.connectors.filesystem import open_file_system
+from portal.connectors.lake_config import LakeConfig
+from portal.lake.clock import day_of
+from portal.lake.errors import StaleState
+
+DIRECTORY_MODE = 0o700
+_CHUNK = 500
+
+
+def plan_caps() -> Caps:
+    """Give the caps of this deployment."""
+    return Caps(
+        max_items=getattr(settings, "LAKEWARDEN_PLAN_MAX_ITEMS", 20_000),
+        max_bytes=getattr(settings, "LAKEWARDEN_PLAN_MAX_BYTES", 100 * 1024**4),
+        max_percent=getattr(settings, "LAKEWARDEN_PLAN_MAX_PERCENT", 50),
+    )
+
+
+def plan_draw(plan: DropPlan, *, folder: str, now: datetime) -> dict[str, Any]:
+    """Draw up a plan: its file under `<spool>/plans/<plan>/<folder>`, its rows, its approval.
+
+    Ends as FAILED with a sentence when nothing may go, or when it is more than the caps allow.
+    """
+    if plan.state != PlanState.DRAFTING:
+        return {"plan": str(plan.pk), "state": plan.state}
+    config = get_lake(plan.lake)
+    generation = current_generation(plan.lake)
+    today = day_of(now, config.zone)
+    drafted = draft(
+        config,
+        generation.results_uri,
+        selection=Selection.from_json(plan.selection),
+        circumstances=circumstances_of(plan, generation, today=today, now=now),
+    )
+    problem = _problem(plan, drafted, generation)
+    if problem:
+        _store_refused(plan, drafted, generation, problem=problem, now=now)
+    else:
+        uri = _write_items(config, plan, drafted, folder)
+        plan_store(plan, drafted, generation, items_uri=uri, now=now)
+    return {"plan": str(plan.pk), "state": plan.state, "items": drafted.summary.n_items}
+
+
+def _problem(plan: DropPlan, drafted: Draft, generation: Generation) -> str:
+    if not drafted.summary.n_items:
+        return "Nothing of what was chosen may go now. See below what was left out, and why."
+    databases = {table.db for table in drafted.summary.tables}
+    crossed = caps_crossed(
+        n_items=drafted.summary.n_items,
+        n_bytes=drafted.summary.n_bytes,
+        n_inventory=inventory(generation, databases),
+        caps=plan_caps(),
+    )
+    if crossed:
+        return " ".join([*crossed, "Choose fewer tables."])
+    before = Generation.objects.filter(lake=plan.lake, pk__lt=generation.pk).order_by("-pk").first()
+    if before is not None and inventory_shrank(
+        previous=_n_known(before), current=_n_known(generation)
+    ):
+        return "The last scan saw half or less of what the one before saw. Find out why first."
+    return ""
+
+
+def _n_known(generation: Generation) -> int:
+    totals = generation.totals
+    return int(totals.get("n_partitions") or 0) + int(totals.get("n_tables") or 0)
+
+
+def _write_items(config: LakeConfig, plan: DropPlan, drafted: Draft, folder: str) -> str:
+    directory = config.path(config.spool).child("plans", str(plan.pk), folder)
+    fs = open_file_system(directory, config=config)
+    fs.make_directories(directory, mode=DIRECTORY_MODE)
+    path = directory.child("items.jsonl")
+    # A worker that died here may have left a file; nobody has approved its digest.
+    fs.replace(path, drafted.content)
+    return str(path)
+
+
+@transaction.atomic
+def _store_refused(
+    plan: DropPlan, drafted: Draft, generation: Generation, *, problem: str, now: datetime
+) -> None:
+    plan_move(
+        plan,
+        PlanState.FAILED,
+        now=now,
+        by="system",
+        reason=problem,
+        generation=generation,
+        left_out=dict(drafted.left_out),
+    )
+    plan_audit("plan.refused", plan, actor="system", now=now, reason=problem)
+
+
+def plan_store(
+    plan: DropPlan, drafted: Draft, generation: Generation, *, items_uri: str, now: datetime
+) -> None:
+    """Write tables and examples, then in one short transaction the totals and the question."""
+    _write_tables(plan, drafted, generation)
+    with transaction.atomic():
+        _open(plan, drafted, generation, items_uri=items_uri, now=now)
+
+
+def _open(
+    plan: DropPlan, drafted: Draft, generation: Generation, *, items_uri: str, now: datetime
+) -> None:
+    wishes = _answered_wishes(plan, drafted)
+    names = {(table.db, table.table) for table in drafted.summary.tables}
+    requesters = requesters_of(plan.lake, maker=plan.requested_by, tables=names, wishes=wishes)
+    summary = drafted.summary
+    fields: dict[str, Any] = {
+        "generation": generation,
+        "digest": summary.digest,
+        "items_uri": items_uri,
+        "items_sha256": summary.digest,
+        "backup_root": drafted.backup_root,
+        "n_tables": len(summary.tables),
+        "n_items": summary.n_items,
+        "n_bytes": summary.n_bytes,
+        "n_files": summary.n_files,
+        "oldest_at": instant(min(table.oldest_updated_ms for table in summary.tables)),
+        "newest_at": instant(max(table.newest_updated_ms for table in summary.tables)),
+        "left_out": dict(drafted.left_out),
+        "requesters": requesters,
+    }
+    approval = approval_open(
+        APPROVAL_KIND,
+        lake=plan.lake,
+        object_id=str(plan.pk),
+        digest=summary.digest,
+        requesters=requesters,
+        summary={
+            "title": f"Drop {summary.n_items} items of {len(summary.tables)} tables",
+            "n_tables": len(summary.tables),
+            "n_items": summary.n_items,
+            "n_bytes": summary.n_bytes,
+            "reason": plan.reason,
+        },
+        now=now,
+    )
+    plan_move(plan, PlanState.PENDING, now=now, approval=approval, **fields)
+    _close_wishes(plan, wishes)
+    plan_audit("plan.created", plan, actor=plan.requested_by, now=now, items=summary.n_items)
+
+
+def _write_tables(plan: DropPlan, drafted: Draft, generation: Generation) -> None:
+    """Write one row a table with its examples; rows of a try that died are removed first."""
+    plan.tables.all().delete()
+    findings = {
+        (row.db, row.table): row
+        for row in TableFinding.objects.filter(
+            generation=generation, db__in={table.db for table in drafted.summary.tables}
+        )
+    }
+    for table in drafted.summary.tables:
+        extras = drafted.extras[table.db, table.table]
+        finding = findings.get((table.db, table.table))
+        if finding is None or finding.tbl_id != extras.tbl_id:
+            raise StaleState(
+                "plan.picture", "The scan's picture changed while the plan was drawn up. Try again."
+            )
+        with transaction.atomic():
+            row = _write_table(plan, table, extras, finding)
+            DropPlanExample.objects.bulk_create(
+                (_example(row, one) for one in extras.examples), batch_size=_CHUNK
+            )
+
+
+def _write_table(
+    plan: DropPlan, table: TableDigest, extras: TableExtras, finding: TableFinding
+) -> DropPlanTable:
+    return DropPlanTable.objects.create(
+        plan=plan,
+        lake=plan.lake,
+        db=table.db,
+        table=table.table,
+        tbl_id=extras.tbl_id,
+        kind=ItemKind.TABLE if extras.is_whole_table else ItemKind.PARTITION,
+        owner=finding.owner,
+        db_owner=finding.db_owner,
+        n_items=table.n_items,
+        n_bytes=table.n_bytes,
+        n_files=table.n_files,
+        n_still_read=extras.n_still_read,
+        oldest_at=instant(table.oldest_updated_ms),
+        newest_at=instant(table.newest_updated_ms),
+        is_first_drop=not dropped_before(plan.lake, extras.tbl_id),
+        digest=table.digest,
+    )
+
+
+def _example(row: DropPlanTable, candidate: Candidate) -> DropPlanExample:
+    item = candidate.item
+    return DropPlanExample(
+        plan_table=row,
+        partition=item.partition,
+        location=item.location,
+        updated_at=instant(item.updated_ms),
+        due_on=item.due_on,
+        n_bytes=item.n_bytes,
+        n_files=item.n_files,
+        is_still_read=candidate.cls is ExpiryClass.STILL_READ,
+    )
+
+
+def dropped_before(lake: str, tbl_id: int) -> bool:
+    """Whether an explicitly approved drop of this very table has succeeded."""
+    return DropPlanTable.objects.filter(
+        lake=lake, tbl_id=tbl_id, plan__state=PlanState.DONE, plan__approval__isnull=False
+    ).exists()
+
+
+def _answered_wishes(plan: DropPlan, drafted: Draft) -> list[CleanNowRequest]:
+    tables = {Name(table.db, table.table) for table in drafted.summary.tables}
+    return [wish for wish in open_requests(plan.lake) if Name(wish.db, wish.table) in tables]
+
+
+def _close_wishes(plan: DropPlan, wishes: Iterable[CleanNowRequest]) -> None:
+    keys = [wish.pk for wish in wishes]
+    CleanNowRequest.objects.filter(pk__in=keys, state=CleanNowRequest.State.OPEN).update(
+        state=CleanNowRequest.State.PLANNED, plan=plan
+    )
+
+
+def instant(milliseconds: int) -> datetime:
+    """Give the UTC instant of epoch milliseconds."""
+    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
