@@ -1,4 +1,4 @@
-"""Which rows does the portal keep about acting: backups, their probes, fences, holds, the red button?
+"""Which rows does the portal keep about acting: backups, probes, fences, holds, the red button?
 
 One row stands for a (run, table, batch); what happened to each item stands in the files beside the
 data (records.py), and the rows can be rebuilt from them. Rules are in `portal.act.services`.
@@ -19,7 +19,9 @@ USER_CHARS = 150
 URI_CHARS = 1000
 
 
-def _choices(states: type[BackupState | FenceKind | HoldKind | ProbeState]) -> list[tuple[str, str]]:
+def _choices(
+    states: type[BackupState | FenceKind | HoldKind | ProbeState],
+) -> list[tuple[str, str]]:
     return [(state.value, state.value.lower().replace("_", " ")) for state in states]
 
 

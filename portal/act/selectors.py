@@ -1,4 +1,4 @@
-"""What does the portal know about backups, holds and the red button? Reads only, keyset friendly."""
+"""What does the portal know about backups, holds and the red button? Reads only."""
 
 from collections.abc import Iterable
 from datetime import date, datetime
@@ -27,9 +27,7 @@ def holds_active(lake: str, *, now: datetime) -> QuerySet[Hold]:
 
 def holds_for_jobs(lake: str, *, now: datetime) -> list[dict[str, Any]]:
     """Give the standing holds as jobs read them: {db, table, partition, until, kind, reason}."""
-    rows = holds_active(lake, now=now).values(
-        "db", "table", "partition", "until", "kind", "reason"
-    )
+    rows = holds_active(lake, now=now).values("db", "table", "partition", "until", "kind", "reason")
     return [{**row, "until": row["until"].isoformat() if row["until"] else None} for row in rows]
 
 
@@ -92,7 +90,7 @@ def restorable_batches(ids: Iterable[UUID]) -> list[BackupBatch]:
 
 
 def purgeable_batches(lake: str, *, now: datetime) -> QuerySet[BackupBatch]:
-    """Give the batches whose days are over; the job checks marker, manifest, holds and age again."""
+    """Give the batches whose days are over; the job checks every condition again."""
     return BackupBatch.objects.filter(
         lake=lake, purge_after__lte=now, state__in=(*RESTORABLE, BackupState.RESTORED)
     ).order_by("purge_after", "id")

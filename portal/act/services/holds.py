@@ -21,7 +21,7 @@ RESTORE_HOLD = timedelta(days=30)
 _CHUNK = 2000
 
 
-def hold_place(
+def hold_place(  # noqa: PLR0913 - each says something about the hold
     *,
     lake: str,
     name: tuple[str, str, str],

@@ -26,7 +26,7 @@ def act_ingest(
     now: datetime,
     also: Callable[[IngestReport], None] | None = None,
 ) -> IngestReport:
-    """Bring a settled run into the catalogue: upsert on (run, table, batch), audit one event an item.
+    """Bring a settled run into the catalogue: upsert on (run, table, batch), one event an item.
 
     `also` runs in the same transaction (the rooms queue their notices there). Called twice it
     changes nothing and gives the same report.

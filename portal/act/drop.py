@@ -1,0 +1,417 @@
+"""Which items of a batch may go, in what order are they moved, verified and dropped?"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from portal.act import facts
+from portal.act.control import Control
+from portal.act.facts import ActItem
+from portal.act.layout import done_name, first_batch, intent_name, item_name
+from portal.act.protocol import (
+    RENAME_SECONDS,
+    DropOrder,
+    DropResult,
+    Rules,
+    Tools,
+    check_control,
+    chunks,
+    tables_of,
+)
+from portal.act.records import (
+    BatchDone,
+    BatchIntent,
+    FileFact,
+    ItemDone,
+    ItemIntent,
+    Outcome,
+    files_of,
+    shortfall,
+)
+from portal.act.registry import drop_exactly, names_registered, structs_of
+from portal.connectors.metastore import to_json
+from portal.lake.errors import DataSafetyError, StaleState
+from portal.lake.names import TableName
+from portal.lake.paths import LakePath
+
+Report = Callable[[int, str], None]
+
+
+@dataclass
+class _Batch:
+    """One batch on its way: what was meant, what became of each item so far."""
+
+    name: TableName
+    number: int
+    table: Any
+    intents: list[ItemIntent] = field(default_factory=list)
+    outcomes: dict[str, tuple[Outcome, str]] = field(default_factory=dict)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    deferred: list[str] = field(default_factory=list)
+    seconds: float | None = None
+    is_settled: bool = True
+
+    def pending(self) -> list[ItemIntent]:
+        """Items that nothing has been decided about yet."""
+        return [intent for intent in self.intents if intent.item not in self.outcomes]
+
+    def put(self, intent: ItemIntent, outcome: Outcome, reason: str = "") -> None:
+        """Say what became of an item."""
+        self.outcomes[intent.item] = (outcome, reason)
+
+
+def drop_items(
+    order: DropOrder,
+    items: Iterable[ActItem],
+    *,
+    rules: Rules,
+    tools: Tools,
+    report: Report = lambda _done, _message: None,
+) -> DropResult:
+    """Back up and drop the items, table by table, at most 100 at a time.
+
+    `items` come sorted by (db, table, partition). Ends early with StaleState when the run is
+    stopped or was taken over; what was done stands, what is half done is settled.
+    """
+    result = DropResult()
+    number, n_done = first_batch(order.epoch), 0
+    for name, group in tables_of(items, order.lake):
+        for chunk in chunks(group):
+            waiting: Sequence[ActItem] = chunk
+            while waiting:
+                batch = drop_batch(order, name, waiting, number=number, rules=rules, tools=tools)
+                number += 1
+                _count(result, batch)
+                again = set(batch.deferred)
+                n_done += len(waiting) - len(again)
+                waiting = [item for item in waiting if item.partition in again]
+                report(n_done, f"{name}: batch {batch.number}")
+    return result
+
+
+def drop_batch(
+    order: DropOrder,
+    name: TableName,
+    items: Sequence[ActItem],
+    *,
+    number: int,
+    rules: Rules,
+    tools: Tools,
+) -> _Batch:
+    """Take one batch through (a) to (i)."""
+    control = check_control(tools)
+    with tools.fail.step("facts"):
+        batch = _read_facts(name, items, number=number, rules=rules, tools=tools, control=control)
+    if not batch.intents:
+        return batch
+    with tools.fail.step("intent"):
+        intent = _intent_file(order, batch, now=tools.clock().isoformat())
+        tools.fs.write_new(order.fence.child(intent_name(number)), intent.to_bytes())
+    with tools.fail.step("recheck"):
+        _recheck(batch, rules=rules, tools=tools)
+    started = tools.monotonic()
+    _rename(batch, order.fence, tools=tools, started=started)
+    with tools.fail.step("listing"):
+        moved = _verify(batch, order.fence, tools=tools)
+    _drop(batch, moved, fence=order.fence, tools=tools)
+    batch.seconds = tools.monotonic() - started
+    with tools.fail.step("confirm"):
+        _confirm(batch, moved, tools=tools)
+    if batch.is_settled:
+        with tools.fail.step("done"):
+            _write_done(order, batch, tools=tools)
+    return batch
+
+
+def _read_facts(
+    name: TableName,
+    items: Sequence[ActItem],
+    *,
+    number: int,
+    rules: Rules,
+    tools: Tools,
+    control: Control,
+) -> _Batch:
+    """(b) Read everything again; what is not as approved is refused with its reason."""
+    table = tools.metastore.table_or_none(name)
+    batch = _Batch(name, number, table)
+    why = _table_refusal(table, items, rules=rules, tools=tools)
+    if why:
+        batch.refused = [(item.partition, why) for item in items]
+        return batch
+    structs = structs_of(tools.metastore, name, table, [item.partition for item in items])
+    wanted: list[tuple[ActItem, Any, LakePath]] = []
+    for item in items:
+        struct = structs.get(item.partition)
+        location = rules.location(table, struct if item.partition else None) if struct else None
+        hold = control.hold_on(item.db, item.table, item.partition, now=tools.clock())
+        reasons = [f"held: {hold.reason}"] if hold else []
+        reasons += _metadata_reasons(item, table, struct, location, rules=rules)
+        if reasons or location is None:
+            batch.refused.append((item.partition, "; ".join(reasons)))
+        else:
+            wanted.append((item, struct, location))
+    listings = tools.lister([location for _, _, location in wanted])
+    for item, struct, location in wanted:
+        statuses = listings.get(location)
+        files = files_of(statuses, root=location) if statuses else ()
+        why = _file_refusal(item, files, location=location, tools=tools)
+        if why:
+            batch.refused.append((item.partition, why))
+            continue
+        batch.intents.append(
+            ItemIntent(
+                item=item_name(number, len(batch.intents)),
+                partition=item.partition,
+                source=str(location),
+                generation=facts.generation_of(struct),
+                metadata=to_json(struct),
+                files=files,
+                parents=parents_of(tools, location),
+                facts={"level": item.level, "ttl": item.ttl, "due_on": item.due_on},
+            )
+        )
+    return batch
+
+
+def _table_refusal(
+    table: Any, items: Sequence[ActItem], *, rules: Rules, tools: Tools
+) -> str | None:
+    if table is None:
+        return "the table is not registered any more"
+    why = rules.refusal(table)
+    if why:
+        return why
+    if bool(table.partitionKeys) != bool(items[0].partition):
+        return "the table's partitioning is not as approved"
+    home = rules.location(table, None)
+    if home is not None and tools.fs.status(home) is not None and table.partitionKeys:
+        names = [child.path.name for child in tools.fs.children(home) if child.is_dir]
+        writing = facts.being_written(names)
+        if writing:
+            return f"a job is writing to the table ({writing})"
+    return None
+
+
+def _metadata_reasons(
+    item: ActItem, table: Any, struct: Any, location: LakePath | None, *, rules: Rules
+) -> list[str]:
+    if struct is None:
+        return ["not registered any more"]
+    if location is None:
+        return ["has no location"]
+    reasons = facts.changes(
+        item,
+        generation=facts.generation_of(struct),
+        location=location,
+        policy=rules.policy(table),
+    )
+    if item.partition and not rules.is_ready(struct):
+        reasons.append("its data is not complete (commit=false)")
+    return reasons
+
+
+def _file_refusal(
+    item: ActItem, files: tuple[FileFact, ...], *, location: LakePath, tools: Tools
+) -> str | None:
+    """Judge the files of an item: missing, changed, being written, or not movable from here."""
+    if not files:
+        return "its directory is missing"
+    if not files[0].is_dir:
+        return "its location is no directory"
+    if not location.same_file_system(tools.fence.path):
+        return "no backup root on its file system"
+    writing = facts.being_written(fact.path for fact in files)
+    if writing:
+        return f"a job is writing to it ({writing})"
+    reasons = facts.file_changes(item, files)
+    return "; ".join(reasons) or _open_file(files, location, tools=tools)
+
+
+def _open_file(files: Iterable[FileFact], location: LakePath, *, tools: Tools) -> str | None:
+    for fact in files:
+        if not fact.is_dir and tools.is_closed(_below(location, fact.path)) is False:
+            return f"{fact.path} is open for writing"
+    return None
+
+
+def parents_of(tools: Tools, location: LakePath) -> tuple[FileFact, ...]:
+    """Record the directories above an item, nearest last, so that a restore can make them again."""
+    found = []
+    path = location
+    while path.parent != path:
+        path = path.parent
+        status = tools.fs.status(path)
+        if status is not None:
+            fact = FileFact.of(status, root=path)
+            found.append(replace(fact, path=str(path)))
+    return tuple(reversed(found))
+
+
+def _intent_file(order: DropOrder, batch: _Batch, *, now: str) -> BatchIntent:
+    return BatchIntent(
+        run=order.run,
+        epoch=order.epoch,
+        batch=batch.number,
+        lake=str(order.lake),
+        db=batch.name.db,
+        table=batch.name.table,
+        table_owner=batch.table.owner or "",
+        plan=order.plan,
+        digest=order.digest,
+        at=now,
+        keep_days=order.keep(batch.name.db),
+        table_metadata=to_json(batch.table),
+        items=tuple(batch.intents),
+    )
+
+
+def _recheck(batch: _Batch, *, rules: Rules, tools: Tools) -> None:
+    """(d) Token and open files once more, right before the first rename."""
+    table = tools.metastore.table_or_none(batch.name)
+    names = [intent.partition for intent in batch.intents]
+    structs = structs_of(tools.metastore, batch.name, table, names)
+    listings = tools.lister([_path(intent.source) for intent in batch.intents])
+    for intent in batch.intents:
+        source = _path(intent.source)
+        struct = structs.get(intent.partition)
+        statuses = listings.get(source)
+        if struct is None or facts.generation_of(struct) != intent.generation:
+            batch.put(intent, Outcome.SKIPPED, "its metadata changed a moment ago")
+        elif rules.refusal(table):
+            batch.put(intent, Outcome.SKIPPED, str(rules.refusal(table)))
+        elif not statuses or files_of(statuses, root=source) != intent.files:
+            batch.put(intent, Outcome.SKIPPED, "its files changed a moment ago")
+        elif (why := _open_file(intent.files, source, tools=tools)) is not None:
+            batch.put(intent, Outcome.SKIPPED, why)
+
+
+def _rename(batch: _Batch, fence: LakePath, *, tools: Tools, started: float) -> None:
+    """(e) Move each item behind the fence; what does not fit into the time goes later."""
+    for intent in batch.pending():
+        if tools.monotonic() - started > RENAME_SECONDS:
+            batch.put(intent, Outcome.DEFERRED, "left to the next batch")
+            batch.deferred.append(intent.partition)
+            continue
+        with tools.fail.step("rename"):
+            tools.gate()
+            tools.fail.reach("rename:send")
+            try:
+                tools.fence.move(_path(intent.source), fence.child(intent.item))
+            except StaleState as error:
+                if error.code != "fs.missing":
+                    raise
+                batch.put(intent, Outcome.SKIPPED, "its directory went away a moment ago")
+
+
+def _verify(batch: _Batch, fence: LakePath, *, tools: Tools) -> list[ItemIntent]:
+    """(f) What was moved equals the manifest, else it goes back."""
+    pending = batch.pending()
+    listings = tools.lister([fence.child(intent.item) for intent in pending])
+    good = []
+    for intent in pending:
+        target = fence.child(intent.item)
+        found = files_of(listings.get(target, []), root=target)
+        if found == intent.files:
+            good.append(intent)
+        else:
+            _take_back(batch, intent, found, target=target, tools=tools)
+    return good
+
+
+def _take_back(
+    batch: _Batch,
+    intent: ItemIntent,
+    found: tuple[FileFact, ...],
+    *,
+    target: LakePath,
+    tools: Tools,
+) -> None:
+    short = shortfall(intent.files, found)
+    source = _path(intent.source)
+    if tools.fs.status(source) is None and found:
+        tools.gate()
+        tools.fence.move(target, source)
+        batch.put(intent, Outcome.RETURNED, "files changed while it was moved")
+        return
+    if short:
+        raise DataSafetyError(
+            "act.short_backup",
+            f"The backup of {batch.name} {intent.partition} lacks {short[0]}. Nothing was dropped; "
+            "look at the backup before anything goes on.",
+            backup=target,
+            source=source,
+        )
+    batch.put(intent, Outcome.NEW_DATA, "new data came while it was moved")
+    batch.is_settled = False
+
+
+def _drop(batch: _Batch, moved: list[ItemIntent], *, fence: LakePath, tools: Tools) -> None:
+    """(g) Drop the metadata of exactly these generations; others go back."""
+    if not moved:
+        return
+    with tools.fail.step("drop"):
+        tools.gate()
+        changed = drop_exactly(
+            tools.metastore,
+            batch.name,
+            moved,
+            before_send=lambda: tools.fail.reach("drop:send"),
+        )
+    for intent in changed:
+        moved.remove(intent)
+        target = fence.child(intent.item)
+        found = files_of(tools.lister([target]).get(target, []), root=target)
+        _take_back(batch, intent, found, target=target, tools=tools)
+
+
+def _confirm(batch: _Batch, moved: list[ItemIntent], *, tools: Tools) -> None:
+    """(h) Source absent, name unregistered; anything else is left to settle."""
+    registered = names_registered(
+        tools.metastore, batch.name, [intent.partition for intent in moved]
+    )
+    for intent in moved:
+        if intent.partition in registered or tools.fs.status(_path(intent.source)) is not None:
+            batch.is_settled = False
+        batch.put(intent, Outcome.DROPPED)
+
+
+def _write_done(order: DropOrder, batch: _Batch, *, tools: Tools) -> None:
+    """(i) Say what became of the batch; the last word about it."""
+    done = BatchDone(
+        run=order.run,
+        epoch=order.epoch,
+        batch=batch.number,
+        at=tools.clock().isoformat(),
+        writer="driver",
+        items=tuple(
+            ItemDone(intent.item, intent.partition, *batch.outcomes[intent.item])
+            for intent in batch.intents
+        ),
+        seconds=batch.seconds,
+    )
+    tools.fs.write_new(order.fence.child(done_name(batch.number)), done.to_bytes())
+
+
+def _count(result: DropResult, batch: _Batch) -> None:
+    result.n_batches += bool(batch.intents)
+    result.slowest_seconds = max(result.slowest_seconds, batch.seconds or 0.0)
+    for partition, reason in batch.refused:
+        result.count(Outcome.SKIPPED, name=_full(batch.name, partition), reason=reason)
+    for intent in batch.intents:
+        outcome, reason = batch.outcomes[intent.item]
+        if outcome is not Outcome.DEFERRED:
+            result.count(outcome, name=_full(batch.name, intent.partition), reason=reason)
+
+
+def _full(name: TableName, partition: str) -> str:
+    return f"{name}/{partition}" if partition else str(name)
+
+
+def _path(text: str) -> LakePath:
+    return LakePath.parse(text)
+
+
+def _below(root: LakePath, relative: str) -> LakePath:
+    # Listed names may hold what LakePath.child refuses; they are only looked at, never made.
+    return LakePath(root.scheme, root.authority, f"{root.path}/{relative}")

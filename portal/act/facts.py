@@ -1,0 +1,122 @@
+"""Is an item still what was approved, and is anybody writing to it? Facts read again before acting.
+
+The token is what the plan knew: generation, location, LEVEL, TTL, newest mtime, file count, bytes.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from portal.act.records import FileFact, Generation
+from portal.connectors.file_status import FileStatus, FileSystem
+from portal.lake.errors import NotVisible
+from portal.lake.paths import LakePath
+
+DDL_TIME = "transient_lastDdlTime"
+_STAGING_PREFIXES = (".hive-staging", ".spark-staging")
+
+Lister = Callable[[Sequence[LakePath]], dict[LakePath, list[FileStatus]]]
+
+
+@dataclass(frozen=True, slots=True)
+class ActItem:
+    """One item of an approved plan; a None is a fact that the scan did not need to know."""
+
+    db: str
+    table: str
+    partition: str
+    location: str
+    create_time: int
+    ddl_time: int | None
+    level: int
+    ttl: int
+    mtime_ms: int | None
+    n_files: int | None
+    n_bytes: int | None
+    due_on: str = ""
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> "ActItem":
+        """Read a line of the items file; what else stands in it is kept out."""
+        return cls(**{name: row[name] for name in cls.__slots__ if name in row})
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """LEVEL and TTL as they stand now; None where unset or unreadable."""
+
+    level: int | None
+    ttl: int | None
+
+
+def generation_of(struct: Any) -> Generation:
+    """Give the generation of a Thrift Table or Partition."""
+    storage = struct.sd
+    serde = (storage.serdeInfo.parameters or {}) if storage and storage.serdeInfo else {}
+    ddl_time = (struct.parameters or {}).get(DDL_TIME)
+    return Generation(
+        create_time=int(struct.createTime),
+        ddl_time=int(ddl_time) if ddl_time and ddl_time.isdigit() else None,
+        location=(storage.location or "") if storage else "",
+        data_path=serde.get("path"),
+    )
+
+
+def list_here(fs: FileSystem) -> Lister:
+    """Give a lister that walks each path in this process; a missing path has no entry."""
+
+    def lister(paths: Sequence[LakePath]) -> dict[LakePath, list[FileStatus]]:
+        found = {}
+        for path in paths:
+            try:
+                found[path] = list(fs.walk(path))
+            except NotVisible:
+                continue
+        return found
+
+    return lister
+
+
+def changes(
+    item: ActItem, *, generation: Generation, location: LakePath, policy: Policy
+) -> list[str]:
+    """Name what of the metastore's facts is not as approved."""
+    pairs = {
+        "create time": (item.create_time, generation.create_time),
+        "DDL time": (item.ddl_time, generation.ddl_time),
+        "location": (item.location, str(location)),
+        "LEVEL": (item.level, policy.level),
+        "TTL": (item.ttl, policy.ttl),
+    }
+    return [_differs(name, old, new) for name, (old, new) in pairs.items() if old != new]
+
+
+def file_changes(item: ActItem, files: Sequence[FileFact]) -> list[str]:
+    """Name what of the files is not as approved; what the plan did not know is not judged."""
+    pairs = {
+        "newest modification": (item.mtime_ms, max(fact.mtime_ms for fact in files)),
+        "number of files": (item.n_files, sum(not fact.is_dir for fact in files)),
+        "bytes": (item.n_bytes, sum(fact.size for fact in files)),
+    }
+    return [
+        _differs(name, old, new)
+        for name, (old, new) in pairs.items()
+        if old is not None and old != new
+    ]
+
+
+def is_staging(name: str) -> bool:
+    """Whether a directory's name says that a job is writing here."""
+    return name == "_temporary" or name.startswith(_STAGING_PREFIXES)
+
+
+def being_written(paths: Iterable[str]) -> str | None:
+    """Give the first relative path that shows a running job, if any."""
+    for path in paths:
+        if any(is_staging(segment) for segment in path.split("/")):
+            return path
+    return None
+
+
+def _differs(name: str, old: object, new: object) -> str:
+    return f"{name} was {old}, now {new}"

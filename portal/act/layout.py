@@ -1,0 +1,123 @@
+"""Where does everything lie under a backup root? The directories of journal.md, spelled once.
+
+<root>/lakewarden-root.json
+<root>/<day>/open/<run>/<epoch>/            fence of a drop; its items, intents, dones, lease
+<root>/<day>/sealed/<run>/<epoch>/          the same after the end
+<root>/<day>/restoring/<restore>/<epoch>/   fence of a restore; holds claimed <run>.<epoch>/
+<root>/<day>/purging/<purge>/<epoch>/       fence of a purge; holds claimed <run>.<epoch>/
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+
+from portal.act.states import FenceKind
+from portal.lake.errors import RuleViolation
+from portal.lake.paths import LakePath
+
+MARKER = "lakewarden-root.json"
+LEASE = "lease.json"
+DIRECTORY_MODE = 0o700
+
+_RUN = re.compile(r"[0-9a-zA-Z-]{1,64}\Z")
+_CLAIMED = re.compile(r"([0-9a-zA-Z-]{1,64})\.(\d+)\Z")
+_INTENT = re.compile(r"intent\.(\d+)\.json\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class BackupRef:
+    """One epoch of one drop run: a directory of items with their intents and dones."""
+
+    run: str
+    epoch: int
+
+    @property
+    def claimed_name(self) -> str:
+        """The directory's name while a restore or purge has it."""
+        return f"{self.run}.{self.epoch}"
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """The directory of one day under one backup root."""
+
+    root: LakePath
+    day: date
+
+    @property
+    def path(self) -> LakePath:
+        """The day's directory."""
+        return self.root.child(self.day.isoformat())
+
+    def open(self, run: str, epoch: int) -> LakePath:
+        """The fence of a drop run."""
+        return self.path.child("open", _run(run), str(epoch))
+
+    def sealed(self, run: str, epoch: int) -> LakePath:
+        """Where a drop run's items lie after its end."""
+        return self.path.child("sealed", _run(run), str(epoch))
+
+    def taken(self, kind: FenceKind, run: str, epoch: int) -> LakePath:
+        """The fence of a restore or purge run."""
+        return self.path.child(
+            "restoring" if kind is FenceKind.RESTORE else "purging", _run(run), str(epoch)
+        )
+
+    def fence(self, kind: FenceKind, run: str, epoch: int) -> LakePath:
+        """The fence of any acting run."""
+        if kind is FenceKind.DROP:
+            return self.open(run, epoch)
+        return self.taken(kind, run, epoch)
+
+
+def item_name(batch: int, index: int) -> str:
+    """Name the directory of one item in the backup."""
+    return f"b{batch:07d}-i{index:03d}"
+
+
+def first_batch(epoch: int) -> int:
+    """Give the first batch number of an epoch; numbers of two epochs never meet."""
+    return (epoch - 1) * 100_000 + 1
+
+
+def intent_name(batch: int) -> str:
+    """Name the file that says what a batch is about to do."""
+    return f"intent.{batch}.json"
+
+
+def done_name(batch: int) -> str:
+    """Name the file that says what became of a batch."""
+    return f"done.{batch}.json"
+
+
+def purged_name(batch: int) -> str:
+    """Name the file that says that a batch was purged, or is being purged."""
+    return f"purged.{batch}.json"
+
+
+def restore_intent_name(restore: str, epoch: int, batch: int) -> str:
+    """Name the file that says what a restore is about to do with items of `batch`."""
+    return f"restore.{_run(restore)}.{epoch}.{batch}.intent.json"
+
+
+def restore_done_name(restore: str, epoch: int, batch: int) -> str:
+    """Name the file that says what a restore did with items of `batch`."""
+    return f"restore.{_run(restore)}.{epoch}.{batch}.done.json"
+
+
+def batch_of_intent(name: str) -> int | None:
+    """Read the batch number from an intent file's name; None for any other file."""
+    match = _INTENT.match(name)
+    return int(match.group(1)) if match else None
+
+
+def read_claimed(name: str) -> BackupRef | None:
+    """Read `<run>.<epoch>`, the name of a claimed backup; None for any other name."""
+    match = _CLAIMED.match(name)
+    return BackupRef(match.group(1), int(match.group(2))) if match else None
+
+
+def _run(run: str) -> str:
+    if not _RUN.match(run):
+        raise RuleViolation("act.run", f"{run!r} is not the id of a run.")
+    return run

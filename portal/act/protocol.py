@@ -1,0 +1,138 @@
+"""How is one batch of approved items moved and dropped so that nothing is ever lost?
+
+The steps (a) to (i) of docs/decisions: control, facts, intent, recheck, rename, listing, drop,
+confirm, done. Only the driver calls this; executors list. Whatever stops it half way is settled by
+`settle.py` from the intents that have no done. Free of Django: jobs import it.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby, islice
+from typing import Any, Protocol
+
+from portal.act.control import Control
+from portal.act.facts import ActItem, Lister, Policy
+from portal.act.failpoints import Failpoints
+from portal.act.fence import Fence
+from portal.connectors.file_status import FileSystem
+from portal.connectors.metastore import Metastore
+from portal.lake.errors import StaleState
+from portal.lake.ids import LakeId
+from portal.lake.names import TableName
+from portal.lake.paths import LakePath
+
+BATCH_ITEMS = 100
+# The promise is 5 s from the first rename to the metadata drop; renaming ends before that.
+RENAME_SECONDS = 3.0
+STOPPED = "run.cancelled"
+
+
+class Rules(Protocol):
+    """What the room knows of its objects; read from fresh metastore structures."""
+
+    def refusal(self, table: Any) -> str | None:
+        """Say why a table must not be acted on (format, type), or None."""
+
+    def policy(self, table: Any) -> Policy:
+        """Read LEVEL and TTL as they stand now."""
+
+    def location(self, table: Any, partition: Any | None) -> LakePath | None:
+        """Give the effective location of a table or partition."""
+
+    def is_ready(self, partition: Any) -> bool:
+        """Whether a partition's data is complete."""
+
+
+@dataclass
+class Tools:
+    """What a driver works with; tests put in their own clock, fence or lister."""
+
+    fs: FileSystem
+    metastore: Metastore
+    fence: Fence
+    lister: Lister
+    control: Callable[[], Control]
+    clock: Callable[[], datetime]
+    fail: Failpoints = field(default_factory=Failpoints)
+    # Asks whether the rest of this process (the JVM) lives; raises when it does not.
+    alive: Callable[[], None] = lambda: None
+    # Whether a file has no writer; None = cannot be known here.
+    is_closed: Callable[[LakePath], bool | None] = lambda _path: None
+    monotonic: Callable[[], float] = time.monotonic
+
+    def gate(self) -> None:
+        """Before each (e) and (g): the process is whole, the fence stands, the lease is in date."""
+        self.alive()
+        self.fence.check()
+
+
+@dataclass(frozen=True, slots=True)
+class DropOrder:
+    """What a drop run was allowed to do."""
+
+    run: str
+    epoch: int
+    lake: LakeId
+    plan: str
+    digest: str
+    fence: LakePath
+    keep_days: dict[str, int]
+    default_keep_days: int = 15
+
+    def keep(self, db: str) -> int:
+        """How many days a backup of this database is kept; never under 15."""
+        return max(15, self.keep_days.get(db, self.default_keep_days))
+
+
+@dataclass
+class DropResult:
+    """What a drop run did, for its manifest; the truth is in the done files."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    skipped: list[dict[str, str]] = field(default_factory=list)
+    n_batches: int = 0
+    slowest_seconds: float = 0.0
+    _shown: int = 1000
+
+    def count(self, outcome: str, *, name: str, reason: str) -> None:
+        """Count one item; keep the first thousand that were not dropped, with their reasons."""
+        self.counts[outcome] = self.counts.get(outcome, 0) + 1
+        if outcome != "DROPPED" and len(self.skipped) < self._shown:
+            self.skipped.append({"item": name, "outcome": outcome, "reason": reason})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the manifest's form."""
+        return {
+            "counts": self.counts,
+            "skipped": self.skipped,
+            "n_batches": self.n_batches,
+            "slowest_seconds": round(self.slowest_seconds, 3),
+        }
+
+
+def check_control(tools: Tools) -> Control:
+    """(a) Read the portal's word; StaleState `run.cancelled` when it is stop."""
+    with tools.fail.step("control"):
+        control = tools.control()
+        if control.stop:
+            raise StaleState(
+                STOPPED, f"Stopped before the next batch ({control.stop}); what is done stands."
+            )
+        return control
+
+
+def tables_of(
+    items: Iterable[ActItem], lake: LakeId
+) -> Iterator[tuple[TableName, Iterator[ActItem]]]:
+    """Group a sorted item stream by table."""
+    for (db, table), group in groupby(items, key=lambda item: (item.db, item.table)):
+        yield TableName(lake, db, table), group
+
+
+def chunks(items: Iterable[ActItem], size: int = BATCH_ITEMS) -> Iterator[Sequence[ActItem]]:
+    """Cut a table's items into batches."""
+    stream = iter(items)
+    while batch := list(islice(stream, size)):
+        yield batch

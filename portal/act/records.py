@@ -1,0 +1,250 @@
+"""What stands in the files beside the data? The schema of intents and dones, read and written.
+
+An intent is the manifest of a backup: with it alone the data can be verified and the metadata built
+again. Files are compared by everything that a rename keeps.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from portal.connectors.file_status import FileStatus
+from portal.lake.errors import DataSafetyError
+from portal.lake.paths import LakePath
+
+VERSION = 1
+
+
+class Outcome(StrEnum):
+    """What became of one item of a batch."""
+
+    DROPPED = "DROPPED"
+    SKIPPED = "SKIPPED"
+    RETURNED = "RETURNED"
+    DEFERRED = "DEFERRED"
+    NEW_DATA = "NEW_DATA"
+    GONE = "GONE"
+    RESTORED = "RESTORED"
+    CONFLICT = "CONFLICT"
+
+
+# Outcomes after which the old data lies in the backup.
+IN_BACKUP = frozenset({Outcome.DROPPED, Outcome.NEW_DATA})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FileFact:
+    """One file or directory of an item; `path` is relative to the item, '' for its root."""
+
+    path: str
+    is_dir: bool
+    size: int
+    mtime_ms: int
+    owner: str
+    group: str
+    mode: int
+    acl: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, status: FileStatus, *, root: LakePath) -> "FileFact":
+        """Take from a listing what a rename keeps."""
+        return cls(
+            path=status.path.path[len(root.path) :].lstrip("/"),
+            is_dir=status.is_dir,
+            size=status.size,
+            mtime_ms=status.mtime_ms,
+            owner=status.owner,
+            group=status.group,
+            mode=status.mode,
+            acl=tuple(status.acl),
+        )
+
+    def row(self) -> list[Any]:
+        """Give the compact JSON form."""
+        return [*asdict(self).values()]
+
+    @classmethod
+    def from_row(cls, row: Sequence[Any]) -> "FileFact":
+        """Read the compact JSON form."""
+        *plain, acl = row
+        return cls(*plain, tuple(acl))
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """Which life of a name is meant: a name dropped and made again is another generation."""
+
+    create_time: int
+    ddl_time: int | None
+    location: str
+    data_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemIntent:
+    """One item: where it is, where it goes, and all that is needed to bring it back."""
+
+    item: str
+    partition: str
+    source: str
+    generation: Generation
+    metadata: str
+    files: tuple[FileFact, ...]
+    parents: tuple[FileFact, ...]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_files(self) -> int:
+        """How many files the item has."""
+        return sum(not fact.is_dir for fact in self.files)
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes the item's files hold."""
+        return sum(fact.size for fact in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchIntent:
+    """At most 100 items of one table; `table_metadata` builds the table where it is gone too."""
+
+    run: str
+    epoch: int
+    batch: int
+    lake: str
+    db: str
+    table: str
+    table_owner: str
+    plan: str
+    digest: str
+    at: str
+    keep_days: int
+    table_metadata: str
+    items: tuple[ItemIntent, ...]
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the batch is one whole unpartitioned table."""
+        return len(self.items) == 1 and self.items[0].partition == ""
+
+    def to_bytes(self) -> bytes:
+        """Give the file's content."""
+        items = [
+            {
+                **{name: getattr(item, name) for name in ("item", "partition", "source")},
+                "generation": asdict(item.generation),
+                "metadata": item.metadata,
+                "files": [fact.row() for fact in item.files],
+                "parents": [fact.row() for fact in item.parents],
+                "facts": item.facts,
+            }
+            for item in self.items
+        ]
+        plain = {name: getattr(self, name) for name in self.__slots__ if name != "items"}
+        return _dump({"version": VERSION, **plain, "items": items})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "BatchIntent":
+        """Read the file's content; a damaged one is a DataSafetyError."""
+        plain = _load(data)
+        try:
+            items = tuple(
+                ItemIntent(
+                    **{
+                        **item,
+                        "generation": Generation(**item["generation"]),
+                        "files": tuple(FileFact.from_row(row) for row in item["files"]),
+                        "parents": tuple(FileFact.from_row(row) for row in item["parents"]),
+                    }
+                )
+                for item in plain.pop("items")
+            )
+            return cls(**plain, items=items)
+        except (KeyError, TypeError, ValueError) as error:
+            raise _damaged(error) from error
+
+
+@dataclass(frozen=True, slots=True)
+class ItemDone:
+    """What became of one item, and why."""
+
+    item: str
+    partition: str
+    outcome: Outcome
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchDone:
+    """What became of a batch; `writer` is driver or settle."""
+
+    run: str
+    epoch: int
+    batch: int
+    at: str
+    writer: str
+    items: tuple[ItemDone, ...]
+    seconds: float | None = None
+    target: dict[str, Any] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        """Give the file's content."""
+        return _dump({"version": VERSION, **asdict(self)})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "BatchDone":
+        """Read the file's content; a damaged one is a DataSafetyError."""
+        plain = _load(data)
+        try:
+            items = tuple(
+                ItemDone(**{**item, "outcome": Outcome(item["outcome"])})
+                for item in plain.pop("items")
+            )
+            return cls(**plain, items=items)
+        except (KeyError, TypeError, ValueError) as error:
+            raise _damaged(error) from error
+
+    def outcome_of(self, item: str) -> Outcome | None:
+        """Give an item's outcome; None if the file does not name it."""
+        return next((done.outcome for done in self.items if done.item == item), None)
+
+
+def files_of(statuses: Iterable[FileStatus], *, root: LakePath) -> tuple[FileFact, ...]:
+    """Give the manifest of a listing, sorted by path."""
+    return tuple(sorted(FileFact.of(status, root=root) for status in statuses))
+
+
+def shortfall(manifest: Iterable[FileFact], found: Iterable[FileFact]) -> list[str]:
+    """Name what the manifest has and `found` lacks or holds fewer bytes of."""
+    there = {fact.path: fact for fact in found}
+    return [
+        fact.path or "."
+        for fact in manifest
+        if fact.path not in there
+        or there[fact.path].is_dir != fact.is_dir
+        or there[fact.path].size < fact.size
+    ]
+
+
+def _dump(plain: dict[str, Any]) -> bytes:
+    return json.dumps(plain, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _load(data: bytes) -> dict[str, Any]:
+    try:
+        plain = json.loads(data)
+    except ValueError as error:
+        raise _damaged(error) from error
+    if not isinstance(plain, dict) or plain.pop("version", None) != VERSION:
+        raise _damaged(ValueError("unknown version"))
+    return plain
+
+
+def _damaged(error: Exception) -> DataSafetyError:
+    return DataSafetyError(
+        "act.record",
+        f"A journal file beside the data cannot be read ({error}); nothing is done with its items. "
+        "Look at it before going on.",
+    )

@@ -1,0 +1,138 @@
+"""What does the metastore say about a batch's names, and how is exactly one generation dropped?"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from pymetastore.hive_metastore import ttypes
+
+from portal.act.facts import generation_of
+from portal.act.records import BatchIntent, ItemIntent
+from portal.connectors.metastore import Metastore, from_json
+from portal.lake.errors import NotVisible, StaleState
+from portal.lake.ids import LakeId
+from portal.lake.names import TableName, escape_path_name
+
+_TRIES = 3
+
+
+def partition_name(table: Any, partition: Any) -> str:
+    """Give Hive's `k=v/k=v` name of a Thrift partition."""
+    return "/".join(
+        f"{escape_path_name(key.name)}={escape_path_name(value)}"
+        for key, value in zip(table.partitionKeys, partition.values, strict=True)
+    )
+
+
+def structs_of(
+    metastore: Metastore, name: TableName, table: Any, partitions: Sequence[str]
+) -> dict[str, Any]:
+    """Give the registered structures by partition name; the table itself stands under ''."""
+    if table is None:
+        return {}
+    if not table.partitionKeys:
+        return {"": table}
+    wanted = [partition for partition in partitions if partition]
+    if not wanted:
+        return {"": table}
+    try:
+        found = metastore.partitions_by_names(name, wanted)
+    except NotVisible:
+        return {}
+    return {partition_name(table, partition): partition for partition in found}
+
+
+def names_registered(
+    metastore: Metastore, name: TableName, partitions: Sequence[str]
+) -> frozenset[str]:
+    """Give those of the names that are registered now, whatever their generation."""
+    table = metastore.table_or_none(name)
+    return frozenset(structs_of(metastore, name, table, partitions)) & frozenset(partitions)
+
+
+def same_generation(
+    metastore: Metastore, name: TableName, intents: Iterable[ItemIntent]
+) -> list[ItemIntent]:
+    """Give those intents whose create time, location and DDL time are still registered."""
+    intents = list(intents)
+    table = metastore.table_or_none(name)
+    structs = structs_of(metastore, name, table, [intent.partition for intent in intents])
+    return [
+        intent
+        for intent in intents
+        if intent.partition in structs
+        and generation_of(structs[intent.partition]) == intent.generation
+    ]
+
+
+def drop_exactly(
+    metastore: Metastore,
+    name: TableName,
+    intents: Sequence[ItemIntent],
+    *,
+    before_send: Callable[[], None] = lambda: None,
+) -> list[ItemIntent]:
+    """Drop the metadata of these generations, never data; give the intents that were not the same.
+
+    One call drops all partitions or none. A table that has partition keys is never dropped here.
+    """
+    for _ in range(_TRIES):
+        same = same_generation(metastore, name, intents)
+        try:
+            _drop(metastore, name, same, before_send=before_send)
+        except NotVisible:
+            # One of the names went away between the look and the call: nothing was dropped.
+            continue
+        kept = {intent.item for intent in same}
+        return [intent for intent in intents if intent.item not in kept]
+    raise StaleState("act.busy_table", f"{name} changes too fast; try the run again later.")
+
+
+def add_again(
+    metastore: Metastore,
+    intent: BatchIntent,
+    items: Sequence[ItemIntent],
+    *,
+    change: Callable[[Any], Any],
+) -> int:
+    """Register items from their manifest, each changed by `change`; the table first if it is gone.
+
+    Gives how many were registered. A name taken meanwhile is left as it is.
+    """
+    if not items:
+        return 0
+    name = TableName(LakeId(intent.lake), intent.db, intent.table)
+    if not items[0].partition:
+        return _create(metastore, change(from_json(ttypes.Table, items[0].metadata)))
+    if metastore.table_or_none(name) is None:
+        _create(metastore, from_json(ttypes.Table, intent.table_metadata))
+    added = metastore.add_partitions(
+        [change(from_json(ttypes.Partition, item.metadata)) for item in items], if_not_exists=True
+    )
+    return len(added)
+
+
+def _create(metastore: Metastore, table: Any) -> int:
+    try:
+        metastore.create_table(table)
+    except StaleState as error:
+        if error.code != "metastore.exists":
+            raise
+        return 0
+    return 1
+
+
+def _drop(
+    metastore: Metastore,
+    name: TableName,
+    same: Sequence[ItemIntent],
+    *,
+    before_send: Callable[[], None],
+) -> None:
+    if not same:
+        return
+    before_send()
+    if same[0].partition:
+        names = [intent.partition for intent in same]
+        metastore.drop_partitions(name, names, delete_data=False)
+    else:
+        metastore.drop_table(name, delete_data=False)
