@@ -23,6 +23,7 @@ class PortalError(Exception):
         return {
             "code": self.code,
             "message": self.message,
+            "kind": type(self).__name__,
             "fields": {key: str(value) for key, value in self.fields.items()},
         }
 

@@ -1,0 +1,133 @@
+"""Who works on a run now? Every change of state is a conditional UPDATE on state and epoch."""
+
+import logging
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from portal.lake.errors import StaleState
+from portal.runs.domain import RunState, can_move, tag_of
+from portal.runs.models import Run
+from portal.runs.outbox import hint_run
+
+_log = logging.getLogger(__name__)
+
+
+def run_claim(run_id: object, *, holder: str, now: datetime) -> Run | None:
+    """Claim a queued run: next epoch, own lease. None when it is not queued any more."""
+    n_changed = Run.objects.filter(pk=run_id, state=RunState.QUEUED).update(
+        state=RunState.CLAIMED,
+        epoch=F("epoch") + 1,
+        host=socket.gethostname(),
+        lease_owner=holder,
+        lease_until=now + settings.LAKEWARDEN_LEASE,
+        claimed_at=now,
+        tag="",
+        spool="",
+        pid=None,
+        pid_started=None,
+        pgid=None,
+        progress_n=0,
+        submitted_at=None,
+        settling_at=None,
+        n_settles=0,
+        error=None,
+    )
+    return Run.objects.get(pk=run_id) if n_changed else None
+
+
+def run_claim_settling(run_id: object, *, holder: str, now: datetime) -> Run | None:
+    """Claim a run that has to be settled; None while somebody else's claim lives."""
+    n_changed = (
+        Run.objects.filter(pk=run_id, state=RunState.SETTLING)
+        .filter(Q(lease_until=None) | Q(lease_until__lte=now))
+        .update(
+            lease_owner=holder,
+            lease_until=now + settings.LAKEWARDEN_LEASE,
+            n_settles=F("n_settles") + 1,
+        )
+    )
+    return Run.objects.get(pk=run_id) if n_changed else None
+
+
+def run_move(run: Run, target: RunState, **changes: Any) -> None:
+    """Move a run from the state and epoch it was read in; `run` then shows the new row.
+
+    Raises:
+        StaleState: somebody else moved it first.
+    """
+    if not can_move(RunState(run.state), target):
+        raise StaleState("run.state", f"A run cannot go from {run.state} to {target}.")
+    n_changed = Run.objects.filter(pk=run.pk, state=run.state, epoch=run.epoch).update(
+        state=target, **changes
+    )
+    if n_changed != 1:
+        raise StaleState("run.lost", f"Run {run.pk} was taken over by another worker.")
+    run.refresh_from_db()
+
+
+def run_to_settling(run: Run, *, now: datetime, **changes: Any) -> None:
+    """End the working part of a run and ask a worker to settle it, in one transaction."""
+    with transaction.atomic():
+        run_move(
+            run,
+            RunState.SETTLING,
+            settling_at=now,
+            lease_owner="",
+            lease_until=None,
+            n_hints=0,
+            **changes,
+        )
+        hint_run(run, now=now)
+
+
+def run_renew(run: Run, *, holder: str, now: datetime) -> bool:
+    """Renew a claim; False when it was lost."""
+    length: timedelta = settings.LAKEWARDEN_LEASE
+    return bool(
+        Run.objects.filter(pk=run.pk, epoch=run.epoch, state=run.state, lease_owner=holder).update(
+            lease_until=now + length
+        )
+    )
+
+
+def next_tag(run: Run) -> str:
+    """Give the tag of the run's current epoch."""
+    return tag_of(str(run.pk), run.epoch)
+
+
+@contextmanager
+def beating(run: Run, *, holder: str) -> Iterator[None]:
+    """Keep the claim alive while the block works; a lost claim shows at the next `run_move`."""
+    stop = threading.Event()
+    thread = threading.Thread(
+        target=_beat, args=(run, holder, stop), name=f"beat-{run.pk}", daemon=True
+    )
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _beat(run: Run, holder: str, stop: threading.Event) -> None:
+    worked: Run = Run(pk=run.pk, epoch=run.epoch, state=run.state)
+    try:
+        while not stop.wait(settings.LAKEWARDEN_BEAT_SECONDS):
+            try:
+                if not run_renew(worked, holder=holder, now=timezone.now()):
+                    return
+            except DatabaseError as error:
+                # A busy database may miss a beat; the lease outlives several of them.
+                _log.warning("run %s: beat failed: %s", run.pk, error)
+    finally:
+        connection.close()

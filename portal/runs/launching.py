@@ -1,0 +1,82 @@
+"""How does a claimed run become an application, so that a crash at any line loses nothing?"""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from portal.access.lakes import get_lake
+from portal.lake.errors import StaleState
+from portal.runs.claims import beating, next_tag, run_move, run_renew, run_to_settling
+from portal.runs.domain import RunState
+from portal.runs.kinds import RunKind
+from portal.runs.logs import run_log
+from portal.runs.models import Run
+from portal.runs.polling import SUPERVISED
+from portal.runs.processes import TAG_VARIABLE
+from portal.runs.spools import log_file, new_spool
+from portal.spark import launch
+from portal.spark.launch import Launched
+
+
+def run_submit(run: Run, kind: RunKind, *, holder: str, now: datetime) -> None:
+    """Submit the application of a claimed run and store where it runs.
+
+    The tag is stored before anything is started: whoever finds the row afterwards can look for it.
+    """
+    spool = new_spool(run)
+    run_move(run, RunState.SUBMITTING, tag=next_tag(run), spool=str(spool.root))
+    with beating(run, holder=holder):
+        spool.create()
+        kind.prepare(run)
+        spool.write_request(_request(run, kind, now))
+        kind.beat(run)
+        if not run_renew(run, holder=holder, now=timezone.now()):
+            raise StaleState("run.lost", f"Run {run.pk} was taken over before it was submitted.")
+        launched = launch.submit(
+            module=str(kind.job),
+            tag=run.tag,
+            spool=run.spool,
+            config=get_lake(run.lake),
+            log_file=log_file(run),
+            environment={**kind.environment(run), TAG_VARIABLE: run.tag},
+        )
+    try:
+        run_adopt(run, launched, now=timezone.now())
+    except StaleState:
+        launch.kill(launched)
+        raise
+
+
+def run_adopt(run: Run, launched: Launched, *, now: datetime) -> None:
+    """Store where the application of a submitting run is; from here on it is polled."""
+    run_move(
+        run,
+        RunState.RUNNING,
+        host=launched.host,
+        pid=launched.pid,
+        pid_started=launched.pid_started,
+        pgid=launched.pgid,
+        submitted_at=now,
+        lease_owner="",
+        lease_until=now + SUPERVISED,
+    )
+    run_log(run, f"Started on {launched.host} as {run.tag}.", now=now)
+
+
+def run_execute(run: Run, kind: RunKind, *, holder: str) -> None:
+    """Do the work of a kind without an application, then go on to settling."""
+    with beating(run, holder=holder):
+        result = kind.execute(run)
+    run_to_settling(run, now=timezone.now(), result=result)
+
+
+def _request(run: Run, kind: RunKind, now: datetime) -> dict[str, Any]:
+    return {
+        "run": str(run.pk),
+        "epoch": run.epoch,
+        "lake": get_lake(run.lake).as_dict(),
+        # A played day (demo, tests) comes in the params; the job never reads a clock for it.
+        "now": str(run.params.get("now") or now.isoformat()),
+        "params": kind.request(run),
+    }

@@ -1,0 +1,46 @@
+"""Who leads? One row a role; whoever stops renewing loses it."""
+
+import os
+import socket
+import uuid
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q
+
+from portal.runs.models import Lease
+
+
+def new_holder() -> str:
+    """Give a name for this process that no other process has or had."""
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+
+
+def lease_take(name: str, *, holder: str, length: timedelta, now: datetime) -> int | None:
+    """Take or renew a lease; gives its fencing number while held, None while another holds it.
+
+    The number grows with every change of holder. Called twice it renews.
+    """
+    mine = Lease.objects.filter(name=name, holder=holder)
+    if mine.update(until=now + length) == 0:
+        free = Lease.objects.filter(Q(name=name) & Q(until__lte=now))
+        if free.update(holder=holder, until=now + length, epoch=F("epoch") + 1) == 0 and (
+            Lease.objects.filter(name=name).exists() or not _create(name, holder, now + length)
+        ):
+            return None
+    held = Lease.objects.filter(name=name, holder=holder).first()
+    return held.epoch if held else None
+
+
+def lease_release(name: str, *, holder: str, now: datetime) -> None:
+    """Give a lease up at once; not holding it is no error."""
+    Lease.objects.filter(name=name, holder=holder).update(until=now)
+
+
+def _create(name: str, holder: str, until: datetime) -> bool:
+    try:
+        with transaction.atomic():
+            Lease.objects.create(name=name, holder=holder, until=until)
+    except IntegrityError:
+        return False
+    return True

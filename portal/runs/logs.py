@@ -1,0 +1,43 @@
+"""What does a run's own log say? Lines for people, in order."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from portal.runs.models import Run, RunEvent
+
+_TRIES = 5
+
+
+class Line(NamedTuple):
+    """One line of a run's log."""
+
+    level: str
+    text: str
+
+
+def run_log(run: Run, text: str, *, now: datetime, level: str = "info") -> None:
+    """Add one line to a run's log."""
+    run_log_many(run, [Line(level, text)], now=now)
+
+
+def run_log_many(run: Run, lines: Sequence[Line], *, now: datetime) -> None:
+    """Add lines in order; a second writer at the same moment gets the next numbers."""
+    if not lines:
+        return
+    for attempt in range(_TRIES):
+        try:
+            with transaction.atomic():
+                last = RunEvent.objects.filter(run=run).aggregate(n=Max("seq"))["n"] or 0
+                RunEvent.objects.bulk_create(
+                    RunEvent(run=run, seq=last + n, at=now, level=line.level, text=line.text)
+                    for n, line in enumerate(lines, start=1)
+                )
+        except IntegrityError:
+            if attempt == _TRIES - 1:
+                raise
+        else:
+            return

@@ -1,0 +1,67 @@
+"""How does a message reach the broker although the broker may be gone when it is written?"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from portal.lake.errors import ExternalFailure
+from portal.runs.models import Outbox, Run
+
+RUN = "run"
+KEEP_PUBLISHED = timedelta(days=1)
+_FIRST_RETRY = timedelta(seconds=1)
+_LAST_RETRY = timedelta(seconds=10)
+
+Send = Callable[[Outbox], None]
+
+
+class Published(NamedTuple):
+    """What one turn of the relay did; `problem` is empty while the broker answers."""
+
+    n_published: int
+    problem: str
+
+
+def outbox_add(
+    topic: str, *, row_id: str, queue: str, now: datetime, not_before: datetime | None = None
+) -> Outbox:
+    """Write a message inside the caller's transaction; sent twice it does no harm."""
+    return Outbox.objects.create(
+        topic=topic, row_id=row_id, queue=queue, created_at=now, not_before=not_before or now
+    )
+
+
+def hint_run(run: Run, *, now: datetime, not_before: datetime | None = None) -> None:
+    """Tell the workers that a run needs one of them; inside the caller's transaction."""
+    outbox_add(RUN, row_id=str(run.pk), queue=run.queue, now=now, not_before=not_before)
+    n_hints = run.n_hints + 1
+    Run.objects.filter(pk=run.pk).update(hinted_at=not_before or now, n_hints=n_hints)
+    run.n_hints = n_hints
+
+
+def outbox_publish(send: Send, *, now: datetime, limit: int = 200) -> Published:
+    """Send what is due, oldest first; stops at the first refusal, so that order is kept roughly.
+
+    A message is sent again when this process dies between sending and noting it: receivers are
+    safe to call twice.
+    """
+    due = Outbox.objects.filter(published_at=None, not_before__lte=now).order_by("id")[:limit]
+    n_published = 0
+    for row in due:
+        try:
+            send(row)
+        except ExternalFailure as error:
+            wait = min(_FIRST_RETRY * 2 ** min(row.n_attempts, 10), _LAST_RETRY)
+            Outbox.objects.filter(pk=row.pk).update(
+                n_attempts=row.n_attempts + 1, error=error.message[:500], not_before=now + wait
+            )
+            return Published(n_published, error.message)
+        Outbox.objects.filter(pk=row.pk).update(published_at=now, error="")
+        n_published += 1
+    return Published(n_published, "")
+
+
+def outbox_forget(now: datetime) -> int:
+    """Delete what was published more than a day ago."""
+    n_deleted, _ = Outbox.objects.filter(published_at__lt=now - KEEP_PUBLISHED).delete()
+    return n_deleted

@@ -1,0 +1,110 @@
+"""Where has a running application got to, and has it ended?"""
+
+import socket
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from portal.lake.errors import PortalError
+from portal.runs.claims import run_to_settling
+from portal.runs.domain import RunState
+from portal.runs.kinds import RunKind, get_kind
+from portal.runs.logs import Line, run_log, run_log_many
+from portal.runs.models import Run
+from portal.runs.spools import open_spool
+from portal.spark import launch
+from portal.spark.launch import Launched
+from portal.spark.spool import Progress, Spool
+
+SUPERVISED = timedelta(seconds=60)
+CANCEL_GRACE = timedelta(seconds=60)
+END_GRACE = timedelta(seconds=15)
+
+
+def runs_here() -> list[Run]:
+    """Give the running applications that only this host can ask after."""
+    return list(Run.objects.filter(state=RunState.RUNNING, host=socket.gethostname()))
+
+
+def run_poll(run: Run, *, now: datetime) -> None:
+    """Look after one application: tell it what it must know, note its progress, see its end.
+
+    Two pollers at once do no harm: progress and the end are taken by compare-and-set.
+    """
+    kind = get_kind(run.kind)
+    spool = open_spool(run)
+    _look_after(run, kind, spool, now=now)
+    launched = launched_of(run)
+    if launch.is_alive(launched):
+        if _must_be_killed(run, spool, now=now):
+            run_log(run, "It did not end by itself and was killed.", now=now, level="warning")
+            launch.kill(launched)
+        else:
+            Run.objects.filter(pk=run.pk, epoch=run.epoch, state=RunState.RUNNING).update(
+                lease_until=now + SUPERVISED
+            )
+            return
+    # What it wrote between the last look and its end.
+    _look_after(run, kind, spool, now=now, is_alive=False)
+    run_to_settling(run, now=now)
+
+
+def launched_of(run: Run) -> Launched:
+    """Give the stored place of a run's application."""
+    return Launched(run.host, run.pid or 0, run.pid_started or 0.0, run.pgid or 0)
+
+
+def _look_after(
+    run: Run, kind: RunKind, spool: Spool, *, now: datetime, is_alive: bool = True
+) -> None:
+    """A file system that does not answer now is said once; the next poll asks again."""
+    try:
+        if is_alive:
+            kind.beat(run)
+        _take_progress(run, spool.progress_after(run.progress_n), now=now)
+    except PortalError as error:
+        if run.message != error.message[:500]:
+            Run.objects.filter(pk=run.pk, epoch=run.epoch).update(message=error.message[:500])
+            run.message = error.message[:500]
+            run_log(run, error.message, now=now, level="warning")
+
+
+def _take_progress(run: Run, steps: list[Progress], *, now: datetime) -> None:
+    if not steps:
+        return
+    last = steps[-1]
+    with transaction.atomic():
+        n_changed = Run.objects.filter(
+            pk=run.pk, epoch=run.epoch, progress_n=run.progress_n, state=RunState.RUNNING
+        ).update(
+            progress_n=last.n,
+            phase=last.phase[:64],
+            done=last.done,
+            total=last.total,
+            message=last.message[:500],
+        )
+        if n_changed:
+            lines, phase, message = [], run.phase, run.message
+            for step in steps:
+                if (step.phase, step.message) != (phase, message):
+                    text = f"{step.phase}: {step.message}" if step.message else step.phase
+                    lines.append(Line("info", text))
+                phase, message = step.phase, step.message
+            run_log_many(run, lines, now=now)
+    run.refresh_from_db()
+
+
+def _must_be_killed(run: Run, spool: Spool, *, now: datetime) -> bool:
+    if run.cancel_requested_at is not None and now - run.cancel_requested_at > CANCEL_GRACE:
+        return True
+    written = _manifest_written_at(spool)
+    return written is not None and now.timestamp() - written > END_GRACE.total_seconds()
+
+
+def _manifest_written_at(spool: Spool) -> float | None:
+    """The manifest is the last thing a job does; a process that stays after it hangs."""
+    try:
+        status = spool.fs.status(spool.root.child("manifest.json"))
+    except PortalError:
+        return None
+    return status.mtime_ms / 1000 if status is not None else None

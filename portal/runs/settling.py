@@ -1,0 +1,199 @@
+"""How does a run end? However its application ended: settle the lake, take the result in, close."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from portal.audit.services import audit_record
+from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError
+from portal.runs.claims import beating, run_move
+from portal.runs.domain import Ending, RunState, end_state
+from portal.runs.hooks import stop_everything
+from portal.runs.kinds import RunKind
+from portal.runs.logs import Line, run_log, run_log_many
+from portal.runs.models import Outbox, Run
+from portal.runs.outbox import RUN, hint_run
+from portal.runs.spools import log_file, open_spool
+
+SETTLE_AGAIN = timedelta(seconds=30)
+MAX_SETTLES = 5
+_TAIL_LINES = 40
+_TAIL_BYTES = 20_000
+
+
+def run_settle(run: Run, kind: RunKind, *, holder: str) -> None:
+    """Settle, ingest and close a run whose settling this worker has claimed.
+
+    Every part is safe to repeat: a worker that dies leaves SETTLING, the next one does it anew.
+    """
+    now = timezone.now()
+    try:
+        with beating(run, holder=holder):
+            manifest = manifest_of(run)
+            _settle_lake(run, kind)
+            kind.ingest(run, manifest)
+    except DataSafetyError as error:
+        run_endanger(run, error, now=now)
+    except ExternalFailure as error:
+        if not error.retryable or (not kind.acting and run.n_settles >= MAX_SETTLES):
+            _close(run, RunState.FAILED, error=error.as_dict(), now=now)
+        else:
+            run_settle_later(run, error.message, now=now)
+    except PortalError as error:
+        _close(run, RunState.FAILED, error=error.as_dict(), now=now)
+    else:
+        _end(run, kind, manifest, now=timezone.now())
+
+
+def manifest_of(run: Run) -> dict[str, Any]:
+    """Give how the run's work ended: by its manifest, its error, or its silence (`died`)."""
+    if run.error is not None:
+        return {"outcome": "failed", "error": run.error, "result": {}, "log": []}
+    if not run.spool:
+        return {"outcome": "done", "error": None, "result": run.result or {}, "log": []}
+    manifest = open_spool(run).read_manifest()
+    if manifest is not None:
+        return manifest
+    outcome = "cancelled" if run.cancel_requested_by else "died"
+    return {"outcome": outcome, "error": None, "result": {}, "log": _tail(run)}
+
+
+def run_give_up(run: Run, error: dict[str, Any], *, acting: bool, now: datetime) -> None:
+    """End a run that cannot be settled; one that acts leaves the lake unchecked: red button."""
+    if acting:
+        run_endanger(run, DataSafetyError(error["code"], error["message"]), now=now)
+    else:
+        _close(run, RunState.FAILED, error=error, now=now)
+
+
+def run_endanger(run: Run, error: DataSafetyError, *, now: datetime) -> None:
+    """Data could be lost: the red button first, then the run's end. Never tried again."""
+    stop_everything(run.lake, run_id=str(run.pk), reason=error.message, now=now)
+    _close(run, RunState.FAILED, error=error.as_dict(), now=now)
+
+
+def run_settle_later(run: Run, why: str, *, now: datetime) -> None:
+    """Leave a run in SETTLING and have it tried again in half a minute."""
+    again = now + SETTLE_AGAIN
+    with transaction.atomic():
+        n_changed = Run.objects.filter(pk=run.pk, epoch=run.epoch, state=RunState.SETTLING).update(
+            lease_owner="", lease_until=again, message=why[:500]
+        )
+        if n_changed:
+            hint_run(run, now=now, not_before=again)
+            run_log(run, f"Settling again in 30 s: {why}", now=now, level="warning")
+    run.refresh_from_db()
+
+
+def _settle_lake(run: Run, kind: RunKind) -> None:
+    try:
+        kind.settle(run)
+    except (DataSafetyError, ExternalFailure):
+        raise
+    except PortalError as error:
+        if not kind.acting:
+            raise
+        # An acting run that cannot be settled leaves the lake in a state nobody has checked.
+        raise DataSafetyError("run.unsettled", error.message, cause=error.code) from error
+
+
+def _end(run: Run, kind: RunKind, manifest: dict[str, Any], *, now: datetime) -> None:
+    error = manifest.get("error")
+    outcome = manifest["outcome"]
+    run_log_many(run, [Line("info", str(text)) for text in manifest.get("log", [])], now=now)
+    if error and error.get("kind") == DataSafetyError.__name__:
+        run_endanger(run, DataSafetyError(error["code"], error["message"]), now=now)
+        return
+    is_retryable = bool(error) and not kind.acting and is_worth_retrying(error)
+    target = end_state(
+        Ending(
+            outcome=None if outcome == "died" or is_retryable else outcome,
+            has_error=bool(error) and not is_retryable,
+            is_cancel_asked=bool(run.cancel_requested_by),
+            epoch=run.epoch,
+            attempts=kind.attempts,
+        )
+    )
+    if target is RunState.QUEUED:
+        _again(run, error, now=now)
+        return
+    if outcome == "died" and not error:
+        error = {
+            "code": "run.died",
+            "message": "The application ended without a result. The log shows its last lines.",
+            "fields": {},
+        }
+    _close(run, target, error=error, now=now, result=manifest.get("result"))
+
+
+def is_worth_retrying(error: dict[str, Any]) -> bool:
+    """Say whether an error came from outside and may be gone the next time."""
+    return str(error.get("fields", {}).get("retryable", "")) == "True"
+
+
+def _again(run: Run, error: dict[str, Any] | None, *, now: datetime) -> None:
+    why = error["message"] if error else "The application ended without a result."
+    again = now + SETTLE_AGAIN * run.epoch
+    with transaction.atomic():
+        run_move(
+            run,
+            RunState.QUEUED,
+            error=None,
+            lease_owner="",
+            lease_until=None,
+            message=why[:500],
+            n_hints=0,
+        )
+        hint_run(run, now=now, not_before=again)
+        run_log(run, f"Trying again: {why}", now=now, level="warning")
+
+
+def _close(
+    run: Run,
+    target: RunState,
+    *,
+    error: dict[str, Any] | None,
+    now: datetime,
+    result: dict[str, Any] | None = None,
+) -> None:
+    with transaction.atomic():
+        run_move(
+            run,
+            target,
+            finished_at=now,
+            lease_owner="",
+            lease_until=None,
+            error=error,
+            result=result,
+            message=(error or {}).get("message", "")[:500],
+        )
+        Outbox.objects.filter(topic=RUN, row_id=str(run.pk), published_at=None).delete()
+        run_log(run, _last_words(target, error), now=now, level="error" if error else "info")
+        audit_record(
+            f"run.{target.lower()}",
+            actor="lakewarden",
+            lake=run.lake,
+            object_type="run",
+            object_id=str(run.pk),
+            data={"kind": run.kind, "error": (error or {}).get("code", "")},
+            now=now,
+        )
+
+
+def _last_words(target: RunState, error: dict[str, Any] | None) -> str:
+    if error is None:
+        return {RunState.DONE: "Done.", RunState.CANCELLED: "Cancelled."}.get(target, "Failed.")
+    return f"{error['message']} ({error['code']})"
+
+
+def _tail(run: Run) -> list[str]:
+    """Give the end of the driver's log, where this host has it."""
+    path = log_file(run)
+    if not path.exists():
+        return []
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - _TAIL_BYTES, 0))
+        text = file.read().decode(errors="replace")
+    return text.splitlines()[-_TAIL_LINES:]

@@ -1,0 +1,113 @@
+"""Whose worker died, and what becomes of the run? The watchdog's rules (journal.md J4).
+
+Only what is known to have ended is replaced: an application that can be found is adopted, one on
+a host that cannot be asked is left until its lease and another minute are over.
+"""
+
+import logging
+import socket
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Q
+
+from portal.lake.errors import PortalError, StaleState
+from portal.runs.claims import run_move, run_to_settling
+from portal.runs.domain import HOST_GONE_GRACE, LEASED, RunState, hint_again_after
+from portal.runs.kinds import get_kind
+from portal.runs.launching import run_adopt
+from portal.runs.logs import run_log
+from portal.runs.models import Outbox, Run
+from portal.runs.outbox import RUN, hint_run
+from portal.runs.processes import find_by_tag
+
+_log = logging.getLogger(__name__)
+
+
+def watch(*, now: datetime) -> int:
+    """Take over what nobody holds any more and repeat lost messages; gives how many runs moved.
+
+    Two watchdogs at once do no harm.
+    """
+    n_moved = 0
+    dead = Q(lease_until=None) | Q(lease_until__lte=now)
+    for run in Run.objects.filter(dead, state__in=LEASED):
+        n_moved += _guarded(run, now=now)
+    gone = now - HOST_GONE_GRACE
+    for run in Run.objects.filter(state=RunState.RUNNING, lease_until__lte=gone).exclude(
+        host=socket.gethostname()
+    ):
+        n_moved += _guarded(run, now=now)
+    _hint_again(now)
+    return n_moved
+
+
+def _guarded(run: Run, *, now: datetime) -> bool:
+    try:
+        return _take_over(run, now=now)
+    except StaleState:
+        return False
+    except PortalError as error:
+        _log.warning("run %s: takeover failed: %s", run.pk, error.message)
+        return False
+
+
+def _take_over(run: Run, *, now: datetime) -> bool:
+    match RunState(run.state):
+        case RunState.CLAIMED:
+            _requeue(run, now=now)
+        case RunState.SUBMITTING:
+            return _take_over_submitting(run, now=now)
+        case RunState.RUNNING:
+            run_log(run, f"{run.host} is gone; the run is taken over.", now=now, level="warning")
+            run_to_settling(run, now=now)
+        case _:  # SETTLING: the next worker claims it as soon as a message reaches one.
+            return False
+    return True
+
+
+def _requeue(run: Run, *, now: datetime) -> None:
+    """Nothing was started yet, so another worker begins anew; a run that kills workers ends."""
+    if run.epoch > get_kind(run.kind).attempts:
+        error = {
+            "code": "run.worker_died",
+            "message": f"{run.epoch} workers died on this run; it is not tried again.",
+            "fields": {},
+        }
+        run_to_settling(run, now=now, error=error)
+        return
+    with transaction.atomic():
+        run_move(run, RunState.QUEUED, lease_owner="", lease_until=None, n_hints=0)
+        hint_run(run, now=now)
+        run_log(run, "Its worker died; another one begins anew.", now=now, level="warning")
+
+
+def _take_over_submitting(run: Run, *, now: datetime) -> bool:
+    """The worker died around the submit: adopt the application if it can be found."""
+    if run.host != socket.gethostname():
+        if run.lease_until is not None and now < run.lease_until + HOST_GONE_GRACE:
+            return False
+        launched = None
+    else:
+        launched = find_by_tag(run.tag)
+    if launched is not None:
+        run_log(run, "Its worker died; the application was found again.", now=now)
+        run_adopt(run, launched, now=now)
+    else:
+        run_log(run, "Its worker died before the start.", now=now, level="warning")
+        run_to_settling(run, now=now)
+    return True
+
+
+def _hint_again(now: datetime) -> None:
+    """A message may be lost with the broker; the row is not, so it is simply said again."""
+    free = Q(lease_until=None) | Q(lease_until__lte=now)
+    waiting = Run.objects.filter(free, state__in=[RunState.QUEUED, RunState.SETTLING])
+    pending = set(
+        Outbox.objects.filter(topic=RUN, published_at=None).values_list("row_id", flat=True)
+    )
+    for run in waiting:
+        last = run.hinted_at or run.queued_at
+        if str(run.pk) not in pending and last + hint_again_after(run.n_hints) <= now:
+            with transaction.atomic():
+                hint_run(run, now=now)
