@@ -15,6 +15,7 @@ from lifecycle.domain.caps import Caps, caps_crossed, inventory_shrank
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.domain.plan import TableDigest
 from lifecycle.domain.refusal import Candidate, Name
+from lifecycle.domain.standing import TableShare
 from lifecycle.models import (
     CleanNowRequest,
     DropPlan,
@@ -34,6 +35,7 @@ from lifecycle.selectors.plan_inputs import (
 from lifecycle.services.plan_draft import Draft, Selection, TableExtras, draft
 from lifecycle.services.plan_parties import requesters_of
 from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
+from lifecycle.services.standing_rules import standing_decision
 from portal.access.lakes import get_lake
 from portal.approvals.services import approval_open
 from portal.connectors.filesystem import open_file_system
@@ -161,6 +163,21 @@ def _open(
         "left_out": dict(drafted.left_out),
         "requesters": requesters,
     }
+    if plan.standing_rule is not None:
+        decision = standing_decision(
+            plan,
+            _share(drafted),
+            dropped_before=all(
+                dropped_before(plan.lake, one.tbl_id) for one in drafted.extras.values()
+            ),
+            now=now,
+        )
+        if decision.covered:
+            plan_move(plan, PlanState.APPROVED, now=now, **fields)
+            _close_wishes(plan, wishes)
+            plan_audit("plan.covered", plan, actor="system", now=now, rule=plan.standing_rule_id)
+            return
+        fields["reason"] = f"{plan.reason} Not covered by the rule: {decision.why}"
     approval = approval_open(
         APPROVAL_KIND,
         lake=plan.lake,
@@ -239,6 +256,13 @@ def _example(row: DropPlanTable, candidate: Candidate) -> DropPlanExample:
         n_files=item.n_files,
         is_still_read=candidate.cls is ExpiryClass.STILL_READ,
     )
+
+
+def _share(drafted: Draft) -> TableShare:
+    """Give what a standing rule's plan takes of its only table."""
+    (table,) = drafted.summary.tables
+    extras = drafted.extras[table.db, table.table]
+    return TableShare(extras.tbl_id, table.n_items, table.n_bytes, extras.n_still_read)
 
 
 def dropped_before(lake: str, tbl_id: int) -> bool:

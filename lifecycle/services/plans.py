@@ -23,7 +23,10 @@ PLAN_KIND = "lifecycle.plan"
 APPROVAL_KIND = "lifecycle.drop"
 
 TRANSITIONS: dict[str, frozenset[str]] = {
-    PlanState.DRAFTING: frozenset({PlanState.PENDING, PlanState.FAILED, PlanState.WITHDRAWN}),
+    # Straight to APPROVED where a standing rule covers the plan.
+    PlanState.DRAFTING: frozenset(
+        {PlanState.PENDING, PlanState.APPROVED, PlanState.FAILED, PlanState.WITHDRAWN}
+    ),
     PlanState.PENDING: frozenset(
         {PlanState.APPROVED, PlanState.REJECTED, PlanState.LAPSED, PlanState.WITHDRAWN}
     ),

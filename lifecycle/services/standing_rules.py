@@ -1,0 +1,324 @@
+"""How do two people approve a table's daily drops ahead, within caps and for 90 days at most?
+
+A rule never covers the first drop of a table, more than its caps, or still-read items: such a day's
+plan waits for its own approval (`lifecycle.domain.standing` decides).
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Sum
+
+from lifecycle.domain import standing
+from lifecycle.models import (
+    DropPlan,
+    PlanSource,
+    PlanState,
+    StandingRule,
+    StandingRuleState,
+    TableFinding,
+)
+from lifecycle.services.plan_parties import requesters_of
+from lifecycle.services.plans import plan_create
+from portal.access.lakes import get_lake
+from portal.access.models import User
+from portal.approvals import kinds as approval_kinds
+from portal.approvals.domain import ApprovalState
+from portal.approvals.models import Approval
+from portal.approvals.services import approval_decide, approval_open, approval_use
+from portal.audit.services import audit_record
+from portal.lake.clock import day_of
+from portal.lake.errors import NotAllowed, NotVisible, PortalError, RuleViolation, StaleState
+
+APPROVAL_KIND = "lifecycle.standing_rule"
+_LIVE = (StandingRuleState.PENDING, StandingRuleState.ACTIVE)
+_USED = (PlanState.APPROVED, PlanState.RUNNING, PlanState.DONE, PlanState.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleWish:
+    """What a person wants a standing rule to say."""
+
+    db: str
+    table: str
+    max_items_day: int
+    max_bytes_day: int
+    until: date
+    reason: str
+
+
+def _require_maker(user: User) -> None:
+    if not (user.is_lake_admin or user.is_lake_operator):
+        raise NotAllowed("standing.role", "Admins and operators ask for standing rules.")
+
+
+@transaction.atomic
+def standing_rule_request(lake: str, wish: RuleWish, *, user: User, now: datetime) -> StandingRule:
+    """Ask two people for a standing rule; a table has at most one that waits or is active."""
+    _require_maker(user)
+    if not wish.reason.strip():
+        raise RuleViolation("standing.reason", "Say why this table needs a standing rule.")
+    table = TableFinding.objects.current(lake).filter(db=wish.db, table=wish.table).first()
+    if table is None:
+        raise RuleViolation("standing.table", f"The last scan saw no table {wish.db}.{wish.table}.")
+    today = day_of(now, get_lake(lake).zone)
+    content = {
+        "lake": lake,
+        "db": wish.db,
+        "table": wish.table,
+        "tbl_id": table.tbl_id,
+        "max_items_day": wish.max_items_day,
+        "max_bytes_day": wish.max_bytes_day,
+        "starts_on": today,
+        "until": wish.until,
+    }
+    rule = StandingRule(
+        **content,
+        digest=_digest(content),
+        requested_by=user.username,
+        reason=wish.reason.strip(),
+        created_at=now,
+    )
+    standing.check_rule(rule_terms(rule))
+    if StandingRule.objects.filter(
+        lake=lake, db=wish.db, table=wish.table, state__in=_LIVE
+    ).exists():
+        raise StaleState("standing.exists", "This table has a standing rule already. End it first.")
+    rule.save()
+    names = {(wish.db, wish.table)}
+    requesters = requesters_of(lake, maker=user.username, tables=names, wishes=())
+    rule.approval = approval_open(
+        APPROVAL_KIND,
+        lake=lake,
+        object_id=str(rule.pk),
+        digest=rule.digest,
+        requesters=requesters,
+        summary={"title": f"Standing rule for {wish.db}.{wish.table}", "reason": rule.reason},
+        now=now,
+    )
+    rule.save(update_fields=["approval"])
+    _audit("standing_rule.requested", rule, actor=user.username, now=now, content=content)
+    return rule
+
+
+def _digest(content: dict[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def rule_terms(rule: StandingRule) -> standing.StandingRule:
+    """Give the rule as the domain reads it."""
+    return standing.StandingRule(
+        tbl_id=rule.tbl_id,
+        max_items=rule.max_items_day,
+        max_bytes=rule.max_bytes_day,
+        starts_on=rule.starts_on,
+        ends_on=rule.until,
+    )
+
+
+def get_rule_for_user(rule_id: UUID | str, *, user: User) -> StandingRule:
+    """Give a rule that this person may see: admins and operators all, owners their tables'."""
+    rule = StandingRule.objects.select_related("approval").filter(pk=rule_id).first()
+    if rule is not None and not (user.is_lake_admin or user.is_lake_operator):
+        tables = TableFinding.objects.current(rule.lake).for_user(user)
+        if not tables.filter(db=rule.db, table=rule.table).exists():
+            rule = None
+    if rule is None:
+        raise NotVisible(
+            "standing.missing", "There is no such standing rule, or it is not yours to see."
+        )
+    return rule
+
+
+def standing_rule_decide(
+    rule_id: UUID | str,
+    *,
+    user: User,
+    verdict: str,
+    reason: str,
+    authenticated_at: datetime | None,
+    now: datetime,
+) -> StandingRule:
+    """Record one person's word on a rule (never its maker's own, always with a fresh login)."""
+    rule = get_rule_for_user(rule_id, user=user)
+    if rule.approval_id is None:
+        raise StaleState("standing.closed", "This rule does not wait for a decision.")
+    approval_decide(
+        rule.approval_id,
+        user=user,
+        verdict=verdict,
+        reason=reason,
+        digest=rule.digest,
+        authenticated_at=authenticated_at,
+        now=now,
+    )
+    return get_rule_for_user(rule_id, user=user)
+
+
+@transaction.atomic
+def standing_rule_end(
+    rule_id: UUID | str, *, user: User, reason: str, now: datetime
+) -> StandingRule:
+    """End a rule before its day: its maker or an admin. Plans under it stop before they start."""
+    rule = get_rule_for_user(rule_id, user=user)
+    if user.username != rule.requested_by and not user.is_lake_admin:
+        raise NotAllowed("standing.end", "Only its maker or an admin may end a standing rule.")
+    _move(rule, StandingRuleState.ENDED, sources=_LIVE, actor=user.username, note=reason, now=now)
+    return rule
+
+
+def standing_rules_refresh(lake: str, *, now: datetime) -> None:
+    """Let approved rules begin when their cooling-off is over, and end those whose day has come."""
+    today = day_of(now, get_lake(lake).zone)
+    for rule in StandingRule.objects.filter(lake=lake, state__in=_LIVE).select_related("approval"):
+        if rule.until < today:
+            sources, note = _LIVE, "Its last day is over."
+            _move(
+                rule, StandingRuleState.ENDED, sources=sources, actor="system", note=note, now=now
+            )
+        elif rule.state == StandingRuleState.PENDING:
+            _activate(rule, now=now)
+
+
+def _activate(rule: StandingRule, *, now: datetime) -> None:
+    approval = rule.approval
+    if approval is None or approval.state != ApprovalState.APPROVED:
+        return
+    if approval.cool_until is None or approval.cool_until > now:
+        return
+    try:
+        with transaction.atomic():
+            approval_use(approval.pk, run_id=str(rule.pk), now=now)
+            _move(
+                rule,
+                StandingRuleState.ACTIVE,
+                sources=(StandingRuleState.PENDING,),
+                actor="system",
+                note="",
+                now=now,
+            )
+    except PortalError as error:
+        StandingRule.objects.filter(pk=rule.pk).update(last_note=error.message)
+
+
+def standing_plans_make(lake: str, now: datetime) -> list[DropPlan]:
+    """Have today's plans drawn up, one a rule and day; called again the same day it adds none."""
+    standing_rules_refresh(lake, now=now)
+    today = day_of(now, get_lake(lake).zone)
+    made = []
+    for rule in StandingRule.objects.filter(lake=lake, state=StandingRuleState.ACTIVE):
+        due = TableFinding.objects.current(lake).filter(
+            db=rule.db, table=rule.table, n_clean_now__gt=0
+        )
+        if due.exists() and not _plan_of_day(rule, today):
+            with transaction.atomic():
+                made.append(
+                    plan_create(
+                        lake,
+                        selection={"databases": [], "tables": [f"{rule.db}.{rule.table}"]},
+                        requested_by=rule.requested_by,
+                        reason=f"Standing rule: {rule.reason}",
+                        now=now,
+                        source=PlanSource.STANDING,
+                        standing_rule=rule,
+                    )
+                )
+    return made
+
+
+def _plan_of_day(rule: StandingRule, today: date) -> bool:
+    zone = get_lake(rule.lake).zone
+    newest = DropPlan.objects.filter(standing_rule=rule).order_by("-created_at").first()
+    return newest is not None and day_of(newest.created_at, zone) >= today
+
+
+def standing_decision(
+    plan: DropPlan, share: standing.TableShare, *, dropped_before: bool, now: datetime
+) -> standing.StandingDecision:
+    """Decide whether the plan's rule covers its only table today."""
+    rule = plan.standing_rule
+    if rule is None or rule.state != StandingRuleState.ACTIVE:
+        return standing.StandingDecision(covered=False, why="The standing rule is not active.")
+    zone = get_lake(plan.lake).zone
+    today = day_of(now, zone)
+    others = [
+        other.pk
+        for other in DropPlan.objects.filter(
+            standing_rule=rule, approval__isnull=True, state__in=_USED
+        ).exclude(pk=plan.pk)
+        if day_of(other.created_at, zone) == today
+    ]
+    used = DropPlan.objects.filter(pk__in=others, digest__gt="").aggregate(
+        items=Sum("n_items"), size=Sum("n_bytes")
+    )
+    return standing.decide(
+        rule_terms(rule),
+        share,
+        used=standing.UsedToday(used["items"] or 0, used["size"] or 0),
+        dropped_before=dropped_before,
+        today=today,
+    )
+
+
+def _move(
+    rule: StandingRule,
+    to: StandingRuleState,
+    *,
+    sources: tuple[StandingRuleState, ...],
+    actor: str,
+    note: str,
+    now: datetime,
+) -> None:
+    ended = to not in _LIVE
+    moved = StandingRule.objects.filter(pk=rule.pk, state__in=sources).update(
+        state=to,
+        last_note=note,
+        ended_at=now if ended else None,
+        ended_by=actor if ended else "",
+    )
+    if not moved:
+        raise StaleState("standing.state", "The rule has moved on. Reload the page.")
+    rule.refresh_from_db()
+    _audit(f"standing_rule.{to.lower()}", rule, actor=actor, now=now, note=note)
+
+
+def _audit(action: str, rule: StandingRule, *, actor: str, now: datetime, **data: object) -> None:
+    audit_record(
+        action,
+        actor=actor,
+        lake=rule.lake,
+        object_type="standing_rule",
+        object_id=str(rule.pk),
+        data={"digest": rule.digest, **data},
+        now=now,
+    )
+
+
+def _follow(to: StandingRuleState) -> approval_kinds.Hook:
+    def hook(approval: Approval, now: datetime) -> None:
+        rule = StandingRule.objects.select_for_update().get(pk=approval.object_id)
+        if rule.state != StandingRuleState.PENDING:
+            return
+        note = approval.end_reason
+        _move(rule, to, sources=(StandingRuleState.PENDING,), actor="system", note=note, now=now)
+
+    return hook
+
+
+def register_standing_kinds() -> None:
+    """Tell the platform of the approval; a rule begins by `standing_rules_refresh`."""
+    approval_kinds.register(
+        approval_kinds.ApprovalKind(
+            name=APPROVAL_KIND,
+            title="Standing rule",
+            on_rejected=_follow(StandingRuleState.REJECTED),
+            on_lapsed=_follow(StandingRuleState.LAPSED),
+            on_withdrawn=_follow(StandingRuleState.ENDED),
+        )
+    )
