@@ -1,0 +1,4 @@
+# Aliases only; the commands themselves are in ./lakewarden.
+.PHONY: demo test stop doctor
+demo test stop doctor:
+	./lakewarden $@

@@ -1,0 +1,184 @@
+"""How a fresh machine becomes one that can run the demo: standard library only, Python 3.11.
+
+Finds or installs the system's tools, makes .venv from requirements.lock, fetches the assets, builds
+the JVM functions, then hands over to `stack.cli` in that environment. Each step says what it does
+and how long it took, and does nothing when its result is there.
+"""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+REPO = Path(__file__).resolve().parent.parent
+VENV = REPO / ".venv"
+PYTHON = VENV / "bin" / "python"
+LOCK = REPO / "requirements.lock"
+STAMP = VENV / ".lock-sha256"
+POLICY = Path("/usr/sbin/policy-rc.d")
+USAGE = """Usage: ./lakewarden COMMAND
+
+  demo [--detach]    set up everything, make a lake, serve the portal (PORT, else 8000)
+  test [TIER ...]    run the gates and the tests, or only some tiers of them:
+                     gates unit component integration browser security faults
+  stop               end the demo and everything it started
+  doctor             name each missing tool and the command that installs it
+"""
+
+
+class Tool(NamedTuple):
+    """A tool of the system: how to see it, which Debian package holds it, who needs it."""
+
+    title: str
+    is_there: Callable[[], bool]
+    package: str
+    commands: frozenset[str]
+
+
+def _on_path(*names: str) -> Callable[[], bool]:
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
+    return lambda: any(shutil.which(name, path=path) for name in names)
+
+
+def _has_ensurepip() -> bool:
+    return VENV.is_dir() or importlib.util.find_spec("ensurepip") is not None
+
+
+BOTH = frozenset({"demo", "test"})
+TESTS = frozenset({"test"})
+TOOLS = (
+    Tool("Python's venv module", _has_ensurepip, "python3.11-venv", BOTH),
+    Tool("a JDK 17 (javac)", _on_path("javac"), "openjdk-17-jdk-headless", BOTH),
+    Tool("Maven (mvn)", _on_path("mvn"), "maven", BOTH),
+    Tool("MariaDB's server (mariadbd)", _on_path("mariadbd"), "mariadb-server", TESTS),
+    Tool("Chromium", _on_path("chromium"), "chromium", TESTS),
+)
+
+
+def missing_tools(command: str) -> list[Tool]:
+    """Give the tools that a command needs and this machine lacks."""
+    return [tool for tool in TOOLS if command in tool.commands and not tool.is_there()]
+
+
+def doctor() -> int:
+    """Name each tool: there, or the command that installs it."""
+    n_missing = 0
+    for tool in TOOLS:
+        if tool.is_there():
+            print(f"  ok       {tool.title}")
+        else:
+            n_missing += 1
+            needed = " and ".join(sorted(tool.commands))
+            print(f"  MISSING  {tool.title}, for {needed}: apt-get install {tool.package}")
+    packages = "installed" if _lock_is_installed() else "not installed yet; ./lakewarden demo does"
+    print(f"  {'ok' if _lock_is_installed() else 'later':7}  Python packages: {packages}")
+    return 1 if n_missing else 0
+
+
+@contextmanager
+def _no_services() -> Iterator[None]:
+    """Keep Debian's packages from starting system services while they are installed."""
+    if POLICY.exists():
+        yield
+        return
+    POLICY.write_text("#!/bin/sh\nexit 101\n", encoding="utf-8")
+    POLICY.chmod(0o755)
+    try:
+        yield
+    finally:
+        POLICY.unlink(missing_ok=True)
+
+
+def install_tools(command: str) -> bool:
+    """Install what is missing by apt when that is possible; False if something stays missing."""
+    missing = missing_tools(command)
+    if not missing:
+        return True
+    packages = [tool.package for tool in missing]
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        for tool in missing:
+            print(f"Missing: {tool.title}. Install it: sudo apt-get install {tool.package}")
+        return False
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
+    with _no_services():
+        subprocess.run(["apt-get", "update", "-qq"], check=False, env=environment)
+        done = subprocess.run(install, check=False, env=environment, stdout=subprocess.DEVNULL)
+    importlib.invalidate_caches()
+    if done.returncode != 0:
+        print(f"apt-get could not install {' '.join(packages)}; its words are above.")
+    return done.returncode == 0
+
+
+def _lock_digest() -> str:
+    return hashlib.sha256(LOCK.read_bytes()).hexdigest()
+
+
+def _lock_is_installed() -> bool:
+    return STAMP.exists() and STAMP.read_text(encoding="utf-8") == _lock_digest()
+
+
+def install_packages() -> bool:
+    """Make .venv and install the locked packages, unless they are there."""
+    if _lock_is_installed():
+        return True
+    if not PYTHON.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
+    pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
+    print("      about 90 packages, PySpark alone is 320 MB: a few minutes the first time")
+    done = subprocess.run([*pip, "-r", str(LOCK)], check=False)
+    if done.returncode == 0:
+        STAMP.write_text(_lock_digest(), encoding="utf-8")
+    return done.returncode == 0
+
+
+def _module(name: str) -> bool:
+    return subprocess.run([str(PYTHON), "-m", name], check=False, cwd=REPO).returncode == 0
+
+
+def set_up(command: str) -> bool:
+    """Run the set-up's steps in order; False at the first that fails."""
+    steps: Sequence[tuple[str, Callable[[], bool]]] = (
+        ("system tools", lambda: install_tools(command)),
+        ("Python packages", install_packages),
+        ("jars and page assets", lambda: _module("stack.assets")),
+        ("JVM functions", lambda: _module("stack.jvm")),
+    )
+    for number, (title, step) in enumerate(steps, start=1):
+        print(f"[{number}/{len(steps)}] {title}", flush=True)
+        started = time.monotonic()
+        if not step():
+            print(f"Set-up stopped at: {title}. Run it again when that is mended.", flush=True)
+            return False
+        print(f"      done in {time.monotonic() - started:.1f} s", flush=True)
+    return True
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do one command."""
+    command = arguments[0] if arguments else ""
+    if command == "doctor":
+        return doctor()
+    if command == "stop":
+        if not PYTHON.exists():
+            print("Nothing is running: nothing was ever set up here.")
+            return 0
+    elif command not in ("demo", "test"):
+        print(USAGE)
+        return 0 if command in ("", "help", "-h", "--help") else 2
+    elif not set_up(command):
+        return 1
+    os.chdir(REPO)
+    # No shell: this very process goes on, so that Ctrl-C reaches it.
+    return os.execv(PYTHON, [str(PYTHON), "-m", "stack.cli", *arguments])  # noqa: S606  (as said)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,37 @@
+"""What `./lakewarden demo | test | stop` do once the set-up is done."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from stack.demo import Demo, stop
+from stack.errors import StackError
+from stack.gate import run_gate
+from stack.say import console
+
+
+def _demo(arguments: Sequence[str]) -> int:
+    unknown = [word for word in arguments if word != "--detach"]
+    port = os.environ.get("PORT", "8000")
+    if unknown or not port.isdigit() or not 0 < int(port) < 65536:
+        console.print(f"Cannot read {' '.join(unknown) or f'PORT={port}'}: see ./lakewarden help.")
+        return 2
+    return Demo(port=int(port), detach="--detach" in arguments).run()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do one command."""
+    command, rest = arguments[0], arguments[1:]
+    try:
+        if command == "demo":
+            return _demo(rest)
+        if command == "test":
+            return run_gate(rest)
+        return stop()
+    except StackError as error:
+        console.print(f"[red]Stopped:[/] {error}", markup=True)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,196 @@
+"""How the demo comes to be and is served: a stack, a lake, nine played days, the portal.
+
+The first run makes everything under var/demo; later runs serve what is there. A first run that was
+broken off leaves no marker and is begun again.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import FrameType
+
+from rich.table import Table
+
+from stack.errors import StackError
+from stack.ledger import Ledger
+from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS
+from stack.places import REPO, var_directory
+from stack.process import port_answers
+from stack.say import console, step
+from stack.servers.portal import Site, Supervisor, Worker
+from stack.stack import LAKE, Stack
+
+N_PLAYED_DAYS = 9
+
+
+class Demo:
+    """The demo under one var folder, on one port."""
+
+    def __init__(self, *, port: int, detach: bool) -> None:
+        self.var = var_directory()
+        self.port = port
+        self.detach = detach
+        self.marker = self.var / "made.json"
+
+    def run(self) -> int:
+        """Make what is missing, serve; returns after Ctrl-C, or at once when detached."""
+        if self._is_served():
+            self._print_welcome()
+            console.print("It runs already. [bold]./lakewarden stop[/] ends it.")
+            return 0
+        if port_answers(self.port):
+            console.print(
+                f"[red]Port {self.port} is in use by another program.[/] "
+                f"Choose another: PORT=8001 ./lakewarden demo"
+            )
+            return 2
+        started = time.monotonic()
+        first = not self.marker.exists()
+        if first and self.var.exists():
+            Ledger(self.var / "stack.json").end_all()
+            shutil.rmtree(self.var)
+        stack = Stack.embedded(self.var, owned=not self.detach)
+        _end_on_signals()
+        try:
+            self._serve(stack, first=first)
+            self._print_welcome()
+            console.print(f"Serving after {time.monotonic() - started:.0f} s.")
+            if self.detach:
+                console.print("[bold]./lakewarden stop[/] ends it.")
+                return 0
+            console.print("Ctrl-C ends it.")
+            _wait_while_alive(stack)
+        except KeyboardInterrupt:
+            console.print("Ending.")
+        except BaseException:
+            stack.stop()
+            raise
+        stack.stop()
+        return 0
+
+    # -- steps -----------------------------------------------------------------------------
+
+    def _serve(self, stack: Stack, *, first: bool) -> None:
+        with step("Servers: Derby, Hive Metastore, Redis, mail"):
+            stack.start(lambda line: console.print(f"  [dim]{line}[/]"))
+        settings = {**stack.env, "LAKEWARDEN_BASE_URL": f"http://127.0.0.1:{self.port}"}
+        environment = {**stack.ledger.environment(), **settings}
+        environment["DJANGO_SETTINGS_MODULE"] = "portal.settings.development"
+        with step("The portal's database"):
+            _run(["manage.py", "migrate", "--noinput", "-v", "0"], environment=environment)
+        if first:
+            self._make(stack, environment=environment)
+        programs = [
+            Worker(self.var, ledger=stack.ledger, settings=settings),
+            Supervisor(self.var, ledger=stack.ledger, settings=settings),
+            Site(self.var, ledger=stack.ledger, settings=settings, port=self.port),
+        ]
+        with step("The portal: site, worker, supervisor"):
+            for program in programs:
+                program.start()
+            for program in programs:
+                program.wait_ready()
+        stack.ledger.note(url=f"http://127.0.0.1:{self.port}", log_ins=self._log_ins())
+
+    def _make(self, stack: Stack, *, environment: dict[str, str]) -> None:
+        started = time.monotonic()
+        with step("People and their log-ins"):
+            _run(["-m", "stack.portal_people"], environment=environment)
+        with step("A lake, made through Spark and the metastore"):
+            _run(["-m", "stack.lake.make", str(stack.lakes_file)], environment=environment)
+        now = datetime.now(UTC)
+        for days_ago in reversed(range(N_PLAYED_DAYS)):
+            moment = now - timedelta(days=days_ago)
+            with step(f"The day {moment:%Y-%m-%d}: scan, notices, mails"):
+                command = ["manage.py", "daily_cycle", "--now", moment.isoformat(), "--lake", LAKE]
+                _run(command, environment=environment)
+        self.marker.write_text(
+            json.dumps({"made_at": now.isoformat(), "seconds": time.monotonic() - started}),
+            encoding="utf-8",
+        )
+
+    # -- what is said ----------------------------------------------------------------------
+
+    def _is_served(self) -> bool:
+        ledger = Ledger(self.var / "stack.json")
+        names = {record.name for record in ledger.running()}
+        if "site" not in names:
+            return False
+        self.port = int(str(ledger.fact("url") or f":{self.port}").rsplit(":", 1)[1])
+        return port_answers(self.port)
+
+    @staticmethod
+    def _log_ins() -> dict[str, list[str]]:
+        return {
+            "owner": list(OWNERS)[:1],
+            "admin": list(ADMINS),
+            "operator": list(OPERATORS),
+            "password": [DEMO_PASSWORD],
+        }
+
+    def _print_welcome(self) -> None:
+        table = Table(title=f"Lakewarden: http://127.0.0.1:{self.port}", title_style="bold")
+        for column in ("log in as", "password", "role"):
+            table.add_column(column)
+        rows = [("alice", "owner")]
+        rows += [(name, "admin") for name in ADMINS] + [(name, "operator") for name in OPERATORS]
+        for name, role in rows:
+            table.add_row(name, DEMO_PASSWORD, role)
+        console.print(table)
+        console.print(f"Mails: {self.var / 'mail'}   logs: {self.var / 'logs'}")
+
+
+def _run(arguments: list[str], *, environment: dict[str, str]) -> None:
+    """Run a Python program of the repository; its lines are shown, a failure names its words."""
+    child = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=REPO,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert child.stdout is not None  # noqa: S101  (asked for just above)
+    log = Path(environment["LAKEWARDEN_VAR"]) / "logs" / "set-up.log"
+    last: list[str] = []
+    with log.open("a", encoding="utf-8") as kept:
+        for line in child.stdout:
+            kept.write(line)
+            last = [*last[-30:], line]
+            if line.startswith("* "):
+                console.print(f"  [dim]{line[2:].rstrip()}[/]")
+    if child.wait() != 0:
+        raise StackError(f"{' '.join(arguments)} failed (log {log}):\n{''.join(last)}")
+
+
+def _end_on_signals() -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+
+
+def _wait_while_alive(stack: Stack) -> None:
+    while True:
+        alive = {record.name for record in stack.ledger.running()}
+        gone = {"site", "worker", "supervisor", "metastore", "derby", "redis", "smtp"} - alive
+        if gone:
+            raise StackError(
+                f"{', '.join(sorted(gone))} ended by itself; see {stack.var / 'logs'}."
+            )
+        time.sleep(1)
+
+
+def stop() -> int:
+    """End the demo, whoever started it; says how much there was to end."""
+    ledger = Ledger(var_directory() / "stack.json")
+    n_ended = ledger.end_all(spare=[os.getpid(), os.getppid()])
+    console.print("Nothing was running." if not n_ended else f"Ended {n_ended} processes.")
+    return 0

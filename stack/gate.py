@@ -1,0 +1,152 @@
+"""Is the project sound? The gates in their order, then every tier of tests, with honest counts."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from stack.places import REPO
+from stack.say import console
+
+_BIN = Path(sys.executable).parent
+_TEST_SETTINGS = {"DJANGO_SETTINGS_MODULE": "portal.settings.test"}
+_TEXTS = ("portal", "lifecycle", "tasks", "stack", "tests", "bench", "docs", "templates", "static")
+TIERS: Mapping[str, Sequence[str]] = {
+    "unit": ("tests/unit", "tests/architecture"),
+    "component": ("tests/component",),
+    "integration": ("tests/integration",),
+    "browser": ("tests/browser",),
+    "security": ("tests/security",),
+    "faults": ("tests/faults",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What one tier (or the gates) came to."""
+
+    name: str
+    n_passed: int
+    n_failed: int
+    seconds: float
+
+
+def _gates() -> Sequence[tuple[str, Sequence[str], Mapping[str, str]]]:
+    python = sys.executable
+    texts = [name for name in _TEXTS if (REPO / name).exists()]
+    deploy = {
+        "DJANGO_SETTINGS_MODULE": "portal.settings.production",
+        "LAKEWARDEN_SECRET_KEY_FILE": str(_throw_away_key()),
+        "LAKEWARDEN_BASE_URL": "https://portal.example.com",
+    }
+    check = [python, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    return (
+        ("format", [str(_BIN / "ruff"), "format", "--check", "."], {}),
+        ("lint", [str(_BIN / "ruff"), "check", "."], {}),
+        ("types", [str(_BIN / "mypy")], _TEST_SETTINGS),
+        ("imports", [str(_BIN / "lint-imports")], {}),
+        ("templates", [str(_BIN / "djlint"), "templates", "--lint", "--quiet"], {}),
+        ("migrations", [python, "manage.py", "makemigrations", "--check"], _TEST_SETTINGS),
+        ("deploy check", check, deploy),
+        ("spelling", [str(_BIN / "codespell"), *texts, "README.md"], {}),
+    )
+
+
+def _throw_away_key() -> Path:
+    path = REPO / "var" / "test" / "secret_key"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        path.write_text(os.urandom(48).hex(), encoding="ascii")
+        path.chmod(0o600)
+    return path
+
+
+def run_gates() -> Count:
+    """Run every gate, also after one has failed; shows the words of those that fail."""
+    n_failed, began = 0, time.monotonic()
+    gates = _gates()
+    for title, command, settings in gates:
+        started = time.monotonic()
+        done = subprocess.run(
+            command,
+            check=False,
+            cwd=REPO,
+            env={**os.environ, **settings},
+            capture_output=True,
+            text=True,
+        )
+        seconds = f"[dim]{time.monotonic() - started:.1f} s[/]"
+        if done.returncode == 0:
+            console.print(f"[green]✓[/] {title} {seconds}")
+        else:
+            n_failed += 1
+            console.print(f"[red]✗ {title}[/] {seconds}")
+            console.print((done.stdout + done.stderr)[-6000:], markup=False)
+    return Count("gates", len(gates) - n_failed, n_failed, time.monotonic() - began)
+
+
+def run_tier(name: str, *, arguments: Sequence[str]) -> Count:
+    """Run one tier under pytest; a tier without tests counts as one failure."""
+    started = time.monotonic()
+    console.rule(name)
+    folders = [folder for folder in TIERS[name] if (REPO / folder).is_dir()]
+    report = REPO / "var" / "test" / f"{name}.xml"
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.unlink(missing_ok=True)
+    status = 0
+    if folders:
+        command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}"]
+        environment = {**os.environ, **_TEST_SETTINGS}
+        done = subprocess.run(
+            [*command, *arguments, *folders], check=False, cwd=REPO, env=environment
+        )
+        status = done.returncode
+    n_passed, n_failed = read_report(report)
+    if n_passed + n_failed == 0:
+        console.print(f"[red]The tier {name} ran no test.[/]")
+        n_failed = 1
+    elif status != 0 and n_failed == 0:
+        console.print(f"[red]pytest ended with code {status} in {name}.[/]")
+        n_failed = 1
+    return Count(name, n_passed, n_failed, time.monotonic() - started)
+
+
+def read_report(report: Path) -> tuple[int, int]:
+    """Count passed and failed tests of a JUnit report; skipped ones count as failed here.
+
+    Nothing is skipped in this project, so a skip is a test that did not do its work.
+    """
+    if not report.exists():
+        return 0, 0
+    n_passed = n_failed = 0
+    for case in ElementTree.parse(report).iter("testcase"):  # noqa: S314  (pytest wrote it)
+        if any(case.find(word) is not None for word in ("failure", "error", "skipped")):
+            n_failed += 1
+        else:
+            n_passed += 1
+    return n_passed, n_failed
+
+
+def run_gate(arguments: Sequence[str]) -> int:
+    """Run the gates and all tiers, or only those named; what pytest needs may follow `--`."""
+    names, _, extra = " ".join(arguments).partition("--")
+    wanted = names.split() or ["gates", *TIERS]
+    unknown = [name for name in wanted if name not in {"gates", *TIERS}]
+    if unknown:
+        console.print(f"No such tier: {', '.join(unknown)}. There are: gates, {', '.join(TIERS)}.")
+        return 2
+    counts = []
+    for name in wanted:
+        counts.append(run_gates() if name == "gates" else run_tier(name, arguments=extra.split()))
+    console.rule("summary")
+    for count in counts:
+        n_run = count.n_passed + count.n_failed
+        console.print(f"{count.name}: {n_run} run, {count.n_failed} failed, {count.seconds:.0f} s")
+    n_passed = sum(count.n_passed for count in counts)
+    n_failed = sum(count.n_failed for count in counts)
+    print(f"{n_passed} passed, {n_failed} failed", flush=True)
+    return 1 if n_failed else 0

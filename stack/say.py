@@ -1,0 +1,18 @@
+"""How the command line shows what it does: one line a step, with its time."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+
+console = Console(highlight=False)
+
+
+@contextmanager
+def step(title: str) -> Iterator[None]:
+    """Show a step while it runs and its time when it is done."""
+    started = time.monotonic()
+    with console.status(title):
+        yield
+    console.print(f"[green]✓[/] {title} [dim]{time.monotonic() - started:.1f} s[/]")

@@ -1,0 +1,98 @@
+"""The portal's own processes: the site, the Celery worker, the supervisor."""
+
+import http.client
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stack.ledger import Ledger
+from stack.places import REPO
+from stack.process import LOOPBACK, port_answers
+from stack.servers.base import Server
+
+
+class _PortalProcess(Server):
+    """A program of the portal, started in the repository with the stack's environment."""
+
+    def __init__(
+        self, var: Path, *, ledger: Ledger, settings: Mapping[str, str], port: int | None = None
+    ) -> None:
+        super().__init__(var, ledger=ledger, port=port)
+        self.settings = settings
+
+    def prepare(self) -> None:
+        """Run where manage.py is; keep no folder of its own."""
+        self.directory = REPO
+
+    def environment(self) -> Mapping[str, str]:
+        """Give the stack's environment to the portal."""
+        return {
+            "DJANGO_SETTINGS_MODULE": "portal.settings.development",
+            **super().environment(),
+            **self.settings,
+        }
+
+
+class Site(_PortalProcess):
+    """Gunicorn with the Django site."""
+
+    name = "site"
+
+    @property
+    def url(self) -> str:
+        """The portal's address."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    def command(self) -> Sequence[str]:
+        """Give gunicorn's argv."""
+        return [
+            *(sys.executable, "-m", "gunicorn", "portal.wsgi:application"),
+            *("--bind", f"{LOOPBACK}:{self.port}", "--workers", "2", "--threads", "4"),
+            *("--worker-tmp-dir", "/dev/shm"),  # noqa: S108  (gunicorn's own advice: no disk beat)
+        ]
+
+    def is_ready(self) -> bool:
+        """Whether the log-in page is served."""
+        if not port_answers(self.port):
+            return False
+        link = http.client.HTTPConnection(LOOPBACK, self.port, timeout=20)
+        try:
+            link.request("GET", "/")
+            return link.getresponse().status < http.client.INTERNAL_SERVER_ERROR
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            link.close()
+
+
+class Worker(_PortalProcess):
+    """A Celery worker for every queue."""
+
+    name = "worker"
+    ready_seconds = 60.0
+
+    def command(self) -> Sequence[str]:
+        """Give Celery's argv."""
+        return [
+            *(sys.executable, "-m", "celery", "-A", "tasks.celery", "worker"),
+            *("--loglevel", "INFO", "--concurrency", "2", "--hostname", f"lw-{self.port}@%h"),
+        ]
+
+    def is_ready(self) -> bool:
+        """Whether the worker said that it is ready."""
+        text = self.process.log.read_text(encoding="utf-8", errors="replace")
+        return " ready." in text[text.rfind("[config]") :]
+
+
+class Supervisor(_PortalProcess):
+    """`manage.py supervise`: relay, supervise and watchdog loops."""
+
+    name = "supervisor"
+
+    def command(self) -> Sequence[str]:
+        """Give manage.py's argv."""
+        return [sys.executable, "manage.py", "supervise"]
+
+    def is_ready(self) -> bool:
+        """Whether it runs; it says no more than that."""
+        return self.process.is_alive()
