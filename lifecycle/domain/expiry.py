@@ -190,10 +190,12 @@ def _clocks(case: _Case) -> str:
     seconds = facts.ddl_time or facts.create_time
     metastore = _minute(seconds * 1000 if seconds else None, zone)
     label = "Metadata changed" if facts.ddl_time else "Created (no DDL time)"
-    files = "not looked at" if facts.mtime_ms is None else _minute(facts.mtime_ms, zone)
-    wins = "the files" if case.winner is Winner.MTIME else "the metastore"
+    files = (
+        "not looked at" if facts.mtime_ms is None else f"changed {_minute(facts.mtime_ms, zone)}"
+    )
+    wins = "files" if case.winner is Winner.MTIME else "metadata"
     return (
-        f"{label} {metastore}, files changed {files}; the later is {wins}'. "
+        f"{label} {metastore}, files {files}; the later counts ({wins}). "
         f"TTL {facts.ttl} days from {facts.policy_source}: due {case.due_on}."
     )
 

@@ -89,7 +89,7 @@ class OwnedLocations:
         """Give the first names at or under `path` that are not `owner`'s, and their number."""
         start, end = range_under(self._keys, location_key(path))
         own_start, own_end = self._own_range(owner, start, end)
-        names = []
+        names: list[str] = []
         position = start
         while position < end and len(names) < RELATED_SHOWN:
             if self._places[position].owner == owner:

@@ -1,0 +1,1 @@
+"""Tests of pure decisions: no database, no socket, no clock."""
