@@ -14,6 +14,11 @@ def _room(prefix: str, module: str) -> list[URLPattern | URLResolver]:
     return [path(prefix, include(module))] if found else []
 
 
+handler400 = "portal.ui.errors.bad_request"
+handler403 = "portal.ui.errors.permission_denied"
+handler404 = "portal.ui.errors.page_not_found"
+handler500 = "portal.ui.errors.server_error"
+
 urlpatterns: list[URLPattern | URLResolver] = [
     *_room("lifecycle/", "lifecycle.ui.urls"),
     *_room("api/v1/lifecycle/", "lifecycle.api.urls"),

@@ -48,6 +48,6 @@ def require_fresh(
             back = request.headers.get("Referer", "/").removeprefix(
                 f"{request.scheme}://{request.get_host()}"
             )
-        return HttpResponseRedirect(f"{reverse('fresh-login')}?{urlencode({'next': back})}")
+        return HttpResponseRedirect(f"{reverse('ui:fresh-login')}?{urlencode({'next': back})}")
 
     return wrapped

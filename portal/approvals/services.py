@@ -102,7 +102,7 @@ def approval_decide(  # noqa: PLR0913 - a decision carries what it was taken on
                 "verdict": word.verdict,
                 "reason": word.reason,
                 "digest": digest,
-                "authenticated_at": authenticated_at,
+                "authenticated_at": authenticated_at or now,
                 "at": now,
             },
         )

@@ -1,6 +1,6 @@
 """Which rows hold the record of what happened? Append-only, each row sealed by the one before."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from django.db import models
@@ -21,7 +21,7 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         """Refuse."""
         _refuse()
 
-    def bulk_update(self, objs: Any, fields: Sequence[str], batch_size: int | None = None) -> int:
+    def bulk_update(self, objs: Any, fields: Iterable[str], batch_size: int | None = None) -> int:
         """Refuse."""
         _refuse()
 

@@ -1,9 +1,35 @@
-"""How is a person told exactly once, and what happens when the mail server says no?"""
+"""How is a person told exactly once, and what happens when the mail server says no?
 
+The row is claimed (SENDING) before the server is spoken to and closed after its answer. A crash in
+between leaves SENDING; it is sent again with the same Message-ID, so a mail reader can tell.
+"""
+
+import smtplib
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from email.utils import parseaddr
+from urllib.parse import urlsplit
+from uuid import UUID, uuid4
 
-from portal.notices.models import Notice
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMultiAlternatives, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q
+
+from portal.lake.errors import NotVisible, RuleViolation
+from portal.notices.models import Notice, NoticeState
+from portal.runs.outbox import outbox_add
+
+NOTICE = "notice"
+QUEUE = "mail"
+MAX_ATTEMPTS = 5
+STUCK_AFTER = timedelta(minutes=5)
+_FIRST_RETRY = timedelta(seconds=30)
+_PER_CONNECTION = 100
+_BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +44,193 @@ class Mail:
 def notice_queue(  # noqa: PLR0913 - the agreed interface names them all
     kind: str, *, lake: str, day: date, recipient: str, email: str, mail: Mail, now: datetime
 ) -> Notice:
-    """Queue one mail; again for the same kind, day and person it gives the row that is there."""
-    raise NotImplementedError
+    """Queue one mail; again for the same kind, day and person it gives the row that is there.
+
+    An address that no mail can go to makes a FAILED row: it is shown, not lost.
+
+    Raises:
+        RuleViolation: a line break in the subject (a header could be smuggled in).
+    """
+    if any(mark in mail.subject for mark in "\r\n\0"):
+        raise RuleViolation("notice.header", "A subject is one line; take the line break out.")
+    known = Notice.objects.filter(lake=lake, kind=kind, day=day, recipient=recipient).first()
+    if known is not None:
+        return known
+    problem = _address_problem(email)
+    row_id = uuid4()
+    notice = Notice(
+        id=row_id,
+        lake=lake,
+        kind=kind,
+        day=day,
+        recipient=recipient,
+        email="" if problem else email,
+        subject=mail.subject[:250],
+        text=mail.text,
+        html=mail.html,
+        message_id=f"<{row_id}@{_mail_domain()}>",
+        state=NoticeState.FAILED if problem else NoticeState.QUEUED,
+        error=problem,
+        queued_at=now,
+        not_before=now,
+    )
+    try:
+        with transaction.atomic():
+            notice.save(force_insert=True)
+            if not problem:
+                outbox_add(NOTICE, row_id=str(row_id), queue=QUEUE, now=now)
+    except IntegrityError:
+        return Notice.objects.get(lake=lake, kind=kind, day=day, recipient=recipient)
+    return notice
 
 
-def notices_send(*, now: datetime, today: date) -> dict[str, int]:
+def notices_send(*, now: datetime, today: date, lake: str | None = None) -> dict[str, int]:
     """Send what is due; gives counts `sent`, `failed`, `retry`. Safe to run twice at once."""
-    raise NotImplementedError
+    counts = {"sent": 0, "failed": 0, "retry": 0}
+    due = Notice.objects.filter(state=NoticeState.QUEUED, not_before__lte=now)
+    if lake is not None:
+        due = due.filter(lake=lake)
+    ids = list(due.order_by("not_before", "id").values_list("id", flat=True)[:_BATCH])
+    for start in range(0, len(ids), _PER_CONNECTION):
+        connection = _open_connection()
+        try:
+            for row_id in ids[start : start + _PER_CONNECTION]:
+                notice = _claim(row_id, now=now)
+                if notice is not None:
+                    counts[_send(notice, connection, now=now, today=today)] += 1
+        finally:
+            connection.close()
+    return counts
+
+
+def notice_send(notice_id: UUID | str, *, now: datetime, today: date) -> str:
+    """Send one notice if it is due; gives `sent`, `failed`, `retry`, or `` when nothing was to do.
+
+    Called twice, at once too, the mail goes once.
+    """
+    notice = _claim(notice_id, now=now)
+    if notice is None:
+        return ""
+    connection = _open_connection()
+    try:
+        return _send(notice, connection, now=now, today=today)
+    finally:
+        connection.close()
+
+
+def notice_retry(notice_id: UUID | str, *, email: str, now: datetime) -> Notice:
+    """Queue a failed notice once more, to a mended address.
+
+    Raises:
+        NotVisible: there is no failed notice of that id.
+        RuleViolation: the address is none.
+    """
+    problem = _address_problem(email)
+    if problem:
+        raise RuleViolation("notice.address", problem)
+    with transaction.atomic():
+        n_changed = Notice.objects.filter(pk=notice_id, state=NoticeState.FAILED).update(
+            state=NoticeState.QUEUED, email=email, attempts=0, error="", not_before=now
+        )
+        if not n_changed:
+            raise NotVisible("notice.unknown", "There is no failed notice of that id.")
+        outbox_add(NOTICE, row_id=str(notice_id), queue=QUEUE, now=now)
+    return Notice.objects.get(pk=notice_id)
+
+
+def notices_unstick(now: datetime) -> int:
+    """Queue again what a dead sender left in SENDING, and repeat messages that were lost."""
+    n_stuck = Notice.objects.filter(
+        state=NoticeState.SENDING, claimed_at__lte=now - STUCK_AFTER
+    ).update(state=NoticeState.QUEUED, not_before=now, error="Its sender died; sent again.")
+    lost = Notice.objects.filter(
+        Q(state=NoticeState.QUEUED) & Q(not_before__lte=now - STUCK_AFTER)
+    ).values_list("id", flat=True)[:_BATCH]
+    for row_id in list(lost):
+        with transaction.atomic():
+            Notice.objects.filter(pk=row_id, state=NoticeState.QUEUED).update(not_before=now)
+            outbox_add(NOTICE, row_id=str(row_id), queue=QUEUE, now=now)
+    return n_stuck
+
+
+def _address_problem(email: str) -> str:
+    if not email:
+        return "The directory has no mail address for this person."
+    try:
+        validate_email(email)
+    except ValidationError:
+        return f"'{email[:100]!a}' is no mail address; mend it in the directory."
+    return ""
+
+
+def _mail_domain() -> str:
+    return urlsplit(settings.LAKEWARDEN_BASE_URL).hostname or "lakewarden"
+
+
+def _open_connection() -> BaseEmailBackend:
+    connection: BaseEmailBackend = get_connection(fail_silently=False)
+    return connection
+
+
+def _claim(notice_id: UUID | str, *, now: datetime) -> Notice | None:
+    n_changed = Notice.objects.filter(
+        pk=notice_id, state=NoticeState.QUEUED, not_before__lte=now
+    ).update(state=NoticeState.SENDING, claimed_at=now, attempts=F("attempts") + 1)
+    return Notice.objects.get(pk=notice_id) if n_changed else None
+
+
+def _send(notice: Notice, connection: BaseEmailBackend, *, now: datetime, today: date) -> str:
+    try:
+        connection.open()
+        _message(notice, connection).send(fail_silently=False)
+    except (smtplib.SMTPException, OSError) as error:
+        return _refused(notice, error, now=now)
+    Notice.objects.filter(pk=notice.pk).update(
+        state=NoticeState.SENT, sent_at=now, sent_on=today, error=""
+    )
+    return "sent"
+
+
+def _message(notice: Notice, connection: BaseEmailBackend) -> EmailMultiAlternatives:
+    message = EmailMultiAlternatives(
+        subject=notice.subject,
+        body=notice.text,
+        from_email=settings.DEFAULT_FROM_EMAIL,
+        to=[parseaddr(notice.email)[1]],
+        headers={"Message-ID": notice.message_id, "Auto-Submitted": "auto-generated"},
+        connection=connection,
+    )
+    if notice.html:
+        message.attach_alternative(notice.html, "text/html")
+    return message
+
+
+def _refused(notice: Notice, error: Exception, *, now: datetime) -> str:
+    """A refusal for good ends it and is shown; anything else is tried again, each time later."""
+    is_final = _is_permanent(error) or notice.attempts >= MAX_ATTEMPTS
+    Notice.objects.filter(pk=notice.pk).update(
+        state=NoticeState.FAILED if is_final else NoticeState.QUEUED,
+        not_before=now + _FIRST_RETRY * 2**notice.attempts,
+        error=_words(error)[:500],
+    )
+    if not is_final:
+        again = now + _FIRST_RETRY * 2**notice.attempts
+        outbox_add(NOTICE, row_id=str(notice.pk), queue=QUEUE, now=now, not_before=again)
+    return "failed" if is_final else "retry"
+
+
+def _is_permanent(error: Exception) -> bool:
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        return all(code >= 500 for code, _ in error.recipients.values())
+    return isinstance(error, smtplib.SMTPResponseException) and 550 <= error.smtp_code < 560
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        code, said = next(iter(error.recipients.values()))
+        return f"The mail server refused the address: {code} {said.decode(errors='replace')}"
+    if isinstance(error, smtplib.SMTPResponseException):
+        answer = error.smtp_error
+        text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
+        return f"The mail server refused the mail: {error.smtp_code} {text}"
+    return f"The mail server did not answer: {error}"

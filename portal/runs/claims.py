@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
@@ -21,7 +22,7 @@ from portal.runs.outbox import hint_run
 _log = logging.getLogger(__name__)
 
 
-def run_claim(run_id: object, *, holder: str, now: datetime) -> Run | None:
+def run_claim(run_id: UUID | str, *, holder: str, now: datetime) -> Run | None:
     """Claim a queued run: next epoch, own lease. None when it is not queued any more."""
     n_changed = Run.objects.filter(pk=run_id, state=RunState.QUEUED).update(
         state=RunState.CLAIMED,
@@ -44,7 +45,7 @@ def run_claim(run_id: object, *, holder: str, now: datetime) -> Run | None:
     return Run.objects.get(pk=run_id) if n_changed else None
 
 
-def run_claim_settling(run_id: object, *, holder: str, now: datetime) -> Run | None:
+def run_claim_settling(run_id: UUID | str, *, holder: str, now: datetime) -> Run | None:
     """Claim a run that has to be settled; None while somebody else's claim lives."""
     n_changed = (
         Run.objects.filter(pk=run_id, state=RunState.SETTLING)

@@ -106,7 +106,7 @@ def _end(run: Run, kind: RunKind, manifest: dict[str, Any], *, now: datetime) ->
     if error and error.get("kind") == DataSafetyError.__name__:
         run_endanger(run, DataSafetyError(error["code"], error["message"]), now=now)
         return
-    is_retryable = bool(error) and not kind.acting and is_worth_retrying(error)
+    is_retryable = not kind.acting and is_worth_retrying(error or {})
     target = end_state(
         Ending(
             outcome=None if outcome == "died" or is_retryable else outcome,

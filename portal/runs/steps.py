@@ -5,6 +5,7 @@ This is the outer door of background work: here, and nowhere below, unexpected e
 
 import logging
 from datetime import datetime
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -19,7 +20,7 @@ from portal.runs.settling import MAX_SETTLES, run_give_up, run_settle, run_settl
 _log = logging.getLogger(__name__)
 
 
-def run_step(run_id: object, *, holder: str) -> RunState | None:
+def run_step(run_id: UUID | str, *, holder: str) -> RunState | None:
     """Do what the run needs now: claim and start it, or settle it. Gives the state it is in then.
 
     Safe to call twice at once and for a run that needs nothing.

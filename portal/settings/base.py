@@ -125,9 +125,11 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "portal.access.middleware.SessionLimitsMiddleware",
+    "portal.ui.frame.FrameMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "portal.ui.errors.PortalErrorMiddleware",
 ]
 
 ROOT_URLCONF = "portal.urls"
@@ -142,6 +144,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "portal.ui.frame.frame",
             ]
         },
     }
@@ -162,9 +165,9 @@ AUTH_PASSWORD_VALIDATORS = [
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-LOGIN_URL = "login"
+LOGIN_URL = "ui:login"
 LOGIN_REDIRECT_URL = "/"
-LOGOUT_REDIRECT_URL = "login"
+LOGOUT_REDIRECT_URL = "ui:login"
 
 SESSION_IDLE_SECONDS = 30 * 60
 SESSION_TOTAL_SECONDS = 12 * 60 * 60
@@ -173,6 +176,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "portal.ui.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
@@ -202,6 +206,7 @@ EMAIL_HOST_PASSWORD = os.environ.get("LAKEWARDEN_SMTP_PASSWORD", "")
 DEFAULT_FROM_EMAIL = os.environ.get("LAKEWARDEN_MAIL_FROM", "Lakewarden <lakewarden@localhost>")
 
 REST_FRAMEWORK = {
+    "EXCEPTION_HANDLER": "portal.ui.errors.api_exception_handler",
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -1,14 +1,13 @@
 """How does the site run on one machine: the demo, and a contributor's own server?"""
 
 import os
+from pathlib import Path
 
 from portal.settings.base import *  # noqa: F403 - settings modules build on each other
 
 DEBUG = os.environ.get("LAKEWARDEN_DEBUG", "") == "1"
 SECRET_KEY = read_secret_key(  # noqa: F405 - from base
-    Path(  # noqa: F405 - from base
-        os.environ.get("LAKEWARDEN_SECRET_KEY_FILE", LAKEWARDEN_VAR / "secret_key")  # noqa: F405
-    ),
+    Path(os.environ.get("LAKEWARDEN_SECRET_KEY_FILE", LAKEWARDEN_VAR / "secret_key")),  # noqa: F405 - from base
     create=True,
 )
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]

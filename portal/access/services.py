@@ -1,0 +1,61 @@
+"""How do people, their roles and the databases they answer for get into the portal?"""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from django.contrib.auth.models import Group
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from portal.access.models import ROLES, DatabaseAdministrator, User
+from portal.connectors.directory import Directory
+from portal.lake.errors import RuleViolation
+
+
+def person_create(
+    username: str, *, password: str, email: str, name: str = "", roles: Collection[str] = ()
+) -> User:
+    """Create a person or bring one up to date; called twice it changes nothing.
+
+    Raises:
+        RuleViolation: an unknown role, or a password that is too weak.
+    """
+    unknown = set(roles) - ROLES
+    if unknown:
+        raise RuleViolation("person.role", f"Unknown roles: {', '.join(sorted(unknown))}.")
+    with transaction.atomic():
+        user, _ = User.objects.update_or_create(
+            username=username, defaults={"email": email, "first_name": name[:150]}
+        )
+        if not user.check_password(password):
+            try:
+                validate_password(password, user)
+            except ValidationError as error:
+                raise RuleViolation("person.password", " ".join(error.messages)) from None
+            user.set_password(password)
+            user.save(update_fields=["password"])
+        user.groups.set([Group.objects.get_or_create(name=role)[0] for role in roles])
+    return user
+
+
+def directory_sync(lake: str, *, path: Path) -> int:
+    """Take over who administers which database; gives how many rows changed.
+
+    The directory is the truth: rows it no longer has are removed. Twice it changes nothing.
+    """
+    directory = Directory.load(path)
+    wanted = {
+        (db, username) for db, names in directory.administrators.items() for username in names
+    }
+    with transaction.atomic():
+        rows = DatabaseAdministrator.objects.filter(lake=lake)
+        known = {(row.db, row.username): row.pk for row in rows}
+        gone = [pk for key, pk in known.items() if key not in wanted]
+        rows.filter(pk__in=gone).delete()
+        new = [
+            DatabaseAdministrator(lake=lake, db=db, username=username)
+            for db, username in sorted(wanted - set(known))
+        ]
+        DatabaseAdministrator.objects.bulk_create(new)
+    return len(gone) + len(new)

@@ -1,0 +1,64 @@
+"""What waits for a person's decision, and what may they do with one approval now?"""
+
+from datetime import datetime
+from uuid import UUID
+
+from portal.access.models import User
+from portal.approvals.domain import OPEN, ApprovalState, Verdict
+from portal.approvals.kinds import all_kinds, get_kind
+from portal.approvals.models import Approval
+from portal.lake.errors import NotVisible
+
+
+def approval_get(approval_id: UUID | str) -> Approval:
+    """Give an approval by id; who may see it is decided by the page of its object.
+
+    Raises:
+        NotVisible: there is none.
+    """
+    try:
+        return Approval.objects.get(pk=UUID(str(approval_id)))
+    except (Approval.DoesNotExist, ValueError):
+        raise NotVisible("approval.unknown", "There is no such approval.") from None
+
+
+def approval_latest(kind: str, object_id: str) -> Approval | None:
+    """Give the newest approval of an object, open or not."""
+    return Approval.objects.filter(kind=kind, object_id=object_id).order_by("-created_at").first()
+
+
+def approvals_waiting_for(user: User, *, now: datetime, limit: int = 200) -> list[Approval]:
+    """Give what the person may decide and has not decided yet, the first to lapse first."""
+    kinds = [kind.name for kind in all_kinds() if kind.roles & user.roles]
+    if not kinds:
+        return []
+    pending = (
+        Approval.objects.filter(state=ApprovalState.PENDING, kind__in=kinds, lapses_at__gt=now)
+        .exclude(decisions__user=user)
+        .order_by("lapses_at")[:limit]
+    )
+    return [approval for approval in pending if not _asked(approval, user)]
+
+
+def approval_moves(approval: Approval, *, user: User, now: datetime) -> frozenset[str]:
+    """Give what the server would let the person do now: APPROVE, REJECT, WITHDRAW.
+
+    A fresh login is asked for when it is done.
+    """
+    state = ApprovalState(approval.state)
+    if state not in OPEN or approval.lapses_at <= now:
+        return frozenset()
+    said = {one.user_id: one.verdict for one in approval.decisions.all()}
+    if _asked(approval, user):
+        may_withdraw = state is ApprovalState.PENDING and not said
+        return frozenset({"WITHDRAW"}) if may_withdraw else frozenset()
+    if not user.roles & get_kind(approval.kind).roles:
+        return frozenset()
+    moves = {Verdict.REJECT.value}
+    if state is ApprovalState.PENDING and user.pk not in said:
+        moves.add(Verdict.APPROVE.value)
+    return frozenset(moves)
+
+
+def _asked(approval: Approval, user: User) -> bool:
+    return user.username.casefold() in {name.casefold() for name in approval.requesters}
