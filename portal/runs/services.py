@@ -66,7 +66,7 @@ def run_request(  # noqa: PLR0913 - the agreed interface names them all
     return run
 
 
-def run_cancel(run_id: UUID | str, *, user: User, now: datetime) -> Run:
+def run_cancel(run_id: UUID | str, *, user: User, reason: str = "", now: datetime) -> Run:
     """Ask a run to stop; a queued one ends at once, a running one at its next check.
 
     Called twice the second changes nothing.
@@ -88,8 +88,9 @@ def run_cancel(run_id: UUID | str, *, user: User, now: datetime) -> Run:
             "cancel_requested_at": now,
         }
         _ask_to_stop(run, **asked)
-        run_log(run, f"{user.username} asked to cancel it.", now=now, level="warning")
-        _audit(run, "run.cancel_asked", actor=user.username, now=now)
+        why = f": {reason}" if reason else "."
+        run_log(run, f"{user.username} asked to cancel it{why}", now=now, level="warning")
+        _audit(run, "run.cancel_asked", actor=user.username, now=now, reason=reason)
     return run
 
 
