@@ -1,1 +1,1 @@
-"""The kit every page is made of, and the platform's own pages; knows the platform, names no room."""
+"""The kit every page is made of, and the platform's own pages; it names no room."""

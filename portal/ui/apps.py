@@ -9,3 +9,18 @@ class UiConfig(AppConfig):
     name = "portal.ui"
     label = "ui"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Register the platform's own pages."""
+        from portal.access.models import ADMIN, OPERATOR
+        from portal.access.registry import Page, register_page
+
+        keepers = frozenset({ADMIN, OPERATOR})
+        for page in (
+            Page("", "Home", "ui:home", "home", 0),
+            Page("Portal", "Runs", "ui:runs", "player-play", 800),
+            Page("Portal", "Audit", "ui:audit", "history", 810),
+            Page("Portal", "Red button", "ui:red-button", "hand-stop", 820, keepers),
+            Page("Portal", "API", "ui:api", "api", 830),
+        ):
+            register_page(page)

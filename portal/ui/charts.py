@@ -17,7 +17,7 @@ Unit = Literal["", "bytes", "days", "seconds"]
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure and its data table; `name` is unique on the page, `unit` says how cells are shown."""
+    """A figure and its data table; `name` is unique on the page, `unit` says how to show cells."""
 
     name: str
     title: str

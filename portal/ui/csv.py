@@ -12,7 +12,6 @@ from django.http import StreamingHttpResponse
 
 from portal.ui.tables import Column, exported, value_of
 
-
 # A spreadsheet skips these before it looks for a formula; defusedcsv looks at the first sign only.
 _UNSEEN = frozenset("\t\r\n ")
 
@@ -21,9 +20,7 @@ class _Echo:
     """A file that hands back what it is asked to write."""
 
     def write(self, value: str) -> str:
-        if isinstance(value, str) and value and value[0] in _UNSEEN:
-        return f"'{value}"
-    return value
+        return value
 
 
 def stream_csv(
@@ -31,8 +28,8 @@ def stream_csv(
 ) -> StreamingHttpResponse:
     """Answer with one CSV line a row, under the columns' keys.
 
-    Pass `queryset.iterator(chunk_size=2000)` for long lists. Instants are ISO 8601 in UTC; bytes and
-    counts are exact.
+    Pass `queryset.iterator(chunk_size=2000)` for long lists. Instants are ISO 8601 in UTC; bytes
+    and counts are exact.
     """
     response = StreamingHttpResponse(
         _lines(rows, exported(columns)), content_type="text/csv; charset=utf-8"

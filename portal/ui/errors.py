@@ -1,4 +1,4 @@
-"""What does a person or a program get when something goes wrong: the code, what happened, what next?
+"""What does a person or a program get when something goes wrong: code, what happened, what next?
 
 The outer door: expected errors (PortalError) become a page or JSON with their own status; anything
 else is logged with an id and answered without a traceback.
@@ -173,7 +173,7 @@ def _rest_error(response: Response) -> dict[str, Any]:
 
 
 def _log(error: PortalError, place: str) -> None:
-    write = log.error if error.status >= 500 else log.info  # noqa: PLR2004 - the HTTP border
+    write = log.error if error.status >= 500 else log.info
     write("%s at %s: %s", error.code, place, error.message)
 
 

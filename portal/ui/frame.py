@@ -14,12 +14,11 @@ from portal.access.registry import pages_for
 from portal.act.selectors import red_button_state
 from portal.lake.errors import NotVisible
 from portal.runs.domain import RunState
-from portal.runs.models import Run
+from portal.ui.selectors import last_good_scan, newest_scan, sees_all
 
 THEME_COOKIE = "lw_theme"
 THEMES = ("auto", "light", "dark")
 STALE_AFTER = timedelta(hours=36)
-SCAN_QUEUE = "scan"
 
 
 @dataclass(frozen=True)
@@ -78,9 +77,9 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "lakes": sorted(all_lakes()),
         "roles": sorted(user.roles) or ["owner"],
         "nav": _navigation(request),
-        "fresh": _freshness(lake),
+        "fresh": _freshness(lake, may_open=sees_all(user)),
         "red_button": red_button_state(lake) if lake else None,
-        "may_red_button": user.is_lake_admin or user.is_lake_operator,
+        "may_red_button": sees_all(user),
     }
     return {"frame": shown}
 
@@ -118,13 +117,11 @@ def _longest_match(path: str, entries: list[dict[str, Any]]) -> str:
     return max(fitting, key=len, default="")
 
 
-def _freshness(lake: str) -> Freshness:
-    scans = Run.objects.filter(lake=lake, queue=SCAN_QUEUE).order_by("-queued_at")
-    done = scans.filter(state=RunState.DONE).only("id", "finished_at").first()
-    newest = scans.exclude(state=RunState.CANCELLED).only("id", "state").first()
+def _freshness(lake: str, *, may_open: bool) -> Freshness:
+    done, newest = last_good_scan(lake), newest_scan(lake)
     failed = newest is not None and newest.state == RunState.FAILED
     return Freshness(
         at=done.finished_at if done else None,
-        url=reverse("ui:run", args=[done.pk]) if done else "",
-        failed_url=reverse("ui:run", args=[newest.pk]) if newest and failed else "",
+        url=reverse("ui:run", args=[done.pk]) if done and may_open else "",
+        failed_url=reverse("ui:run", args=[newest.pk]) if newest and failed and may_open else "",
     )

@@ -116,8 +116,8 @@ def _size(text: str, default: int) -> int:
 def _beyond(values: Sequence[Any], fields: Sequence[str]) -> Q:
     """Spell (a, b) > (x, y) as `a > x OR (a = x AND b > y)`.
 
-    A row comparison would make MariaDB read the whole index. NULL sorts lowest, as it does in SQLite
-    and MariaDB.
+    A row comparison would make MariaDB read the whole index. NULL sorts lowest, as it does in
+    SQLite and MariaDB.
     """
     condition = Q(pk__in=[])
     equal = Q()

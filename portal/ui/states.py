@@ -41,12 +41,14 @@ _LOOKS: dict[str, StateLook] = {
     "RESTORED": StateLook("Restored", "restore", "good"),
     "PARTLY_RESTORED": StateLook("Partly restored", "restore", "warn"),
     "PURGED": StateLook("Purged", "trash-off", "bad", "Gone for good."),
+    "RED_BUTTON_ON": StateLook("On", "hand-stop", "bad"),
+    "RED_BUTTON_OFF": StateLook("Off", "circle-check", "good"),
     "REPORTED": StateLook("Reported", "flag", "warn", "Left alone; see its run."),
 }
 
 
 def register_states(looks: Mapping[str, StateLook]) -> None:
-    """Add a room's states; registering the same state twice is a mistake unless it looks the same."""
+    """Add a room's states; a state that is known must look the same."""
     for state, look in looks.items():
         if _LOOKS.get(state, look) != look:
             raise ValueError(f"state {state} is shown as {_LOOKS[state]} already")

@@ -17,9 +17,9 @@ class Column:
     """One column.
 
     `key` is a dotted attribute or mapping path on the row. `sort` names an entry of the list's
-    `orders` (a `-sort` entry, where there is one, gives the other direction). `url` makes the cell a
-    link. `template` (kind "template") is rendered with `row` and `value`. `export=False` keeps the
-    column out of the CSV.
+    `orders` (a `-sort` entry, where there is one, gives the other direction). `url` makes the cell
+    a link. `template` (kind "template") is rendered with `row` and `value`. `export=False` keeps
+    the column out of the CSV.
     """
 
     key: str

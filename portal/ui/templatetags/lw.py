@@ -69,6 +69,20 @@ def human_span(seconds: float) -> str:
 
 
 @register.filter
+def span(seconds: float | None) -> str:
+    """Show a length of time."""
+    return NOTHING if seconds is None else human_span(seconds)
+
+
+@register.filter
+def fact(value: Any) -> str:
+    """Show a plain value of a result: whole numbers with separators, all else as it is."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return str(value)
+    return f"{value:,}"
+
+
+@register.filter
 def ago(value: datetime | None) -> SafeString:
     """Show an instant relative to now; exact UTC and local time on hover."""
     if value is None:
@@ -143,10 +157,10 @@ def state_badge(state: str) -> SafeString:
     """Show a state by icon, word and colour."""
     look = look_of(str(state))
     return format_html(
-        '<span class="lw-state lw-{}" title="{}"><i class="ti ti-{}" aria-hidden="true"></i>{}</span>',
+        '<span class="lw-state lw-{}" title="{}">{}{}</span>',
         look.tone,
         look.help or look.word,
-        look.icon,
+        icon(look.icon),
         look.word,
     )
 
@@ -161,7 +175,7 @@ def state_word(state: str) -> str:
 def query(context: Context, **changes: object) -> str:
     """Give this page's query string with changes; an empty value takes the key out.
 
-    Any change of filter or order starts the list anew, so cursors fall out unless they are set here.
+    A change of filter or order starts the list anew, so cursors fall out unless they are set here.
     """
     params = context["request"].GET.copy()
     for cursor in ("after", "before"):

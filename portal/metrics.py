@@ -1,0 +1,106 @@
+"""Which numbers does a Prometheus server read from the portal?
+
+Only grouped counts over indexed columns and newest times; nothing names a table or a person.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from django.db.models import Count, Max, Min
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from portal.access.lakes import all_lakes
+from portal.act.selectors import red_button_state
+from portal.approvals.models import Approval
+from portal.audit.models import AuditHead
+from portal.notices.models import Notice
+from portal.runs.domain import ACTIVE, RunState
+from portal.runs.models import Lease, Outbox, Run
+
+Sample = tuple[dict[str, str], float]
+
+
+@never_cache
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Give the gauges in Prometheus' text form."""
+    lines = [line for family in _families() for line in _text(*family)]
+    return HttpResponse(
+        "\n".join(lines) + "\n", content_type="text/plain; version=0.0.4; charset=utf-8"
+    )
+
+
+def _families() -> Iterator[tuple[str, str, Iterable[Sample]]]:
+    yield "runs", "Unfinished runs by queue and state.", _active_runs()
+    yield "runs_oldest_queued_seconds", "Age of the oldest queued run.", _oldest_queued()
+    yield "run_last_done_seconds", "Seconds since the last good run of a kind.", _last_done()
+    yield "outbox_waiting", "Messages not published yet.", [({}, _outbox())]
+    yield "approvals_pending", "Approvals waiting for people.", _grouped_approvals()
+    yield "notices", "Mails by state.", _grouped_notices()
+    yield "red_button", "1 while nothing may act on the lake.", _red_buttons()
+    yield "lease_left_seconds", "Time until a leader's lease ends.", _leases()
+    yield "audit_events", "Length of the audit chain.", [({}, _audit_length())]
+
+
+def _text(name: str, help_text: str, samples: Iterable[Sample]) -> Iterator[str]:
+    full = f"lakewarden_{name}"
+    yield f"# HELP {full} {help_text}"
+    yield f"# TYPE {full} gauge"
+    for labels, value in samples:
+        inner = ",".join(f'{key}="{_escaped(label)}"' for key, label in labels.items())
+        yield f"{full}{{{inner}}} {value:g}" if inner else f"{full} {value:g}"
+
+
+def _escaped(label: str) -> str:
+    return label.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+def _active_runs() -> Iterator[Sample]:
+    rows = Run.objects.filter(state__in=ACTIVE).values("lake", "queue", "state")
+    for row in rows.annotate(n=Count("id")).order_by():
+        yield {key: row[key] for key in ("lake", "queue", "state")}, row["n"]
+
+
+def _oldest_queued() -> Iterator[Sample]:
+    oldest = Run.objects.filter(state=RunState.QUEUED).aggregate(at=Min("queued_at"))["at"]
+    yield {}, (timezone.now() - oldest).total_seconds() if oldest else 0.0
+
+
+def _last_done() -> Iterator[Sample]:
+    rows = Run.objects.filter(state=RunState.DONE).values("lake", "kind")
+    for row in rows.annotate(at=Max("finished_at")).order_by():
+        if row["at"]:
+            age = (timezone.now() - row["at"]).total_seconds()
+            yield {"lake": row["lake"], "kind": row["kind"]}, age
+
+
+def _outbox() -> float:
+    return float(Outbox.objects.filter(published_at__isnull=True).count())
+
+
+def _grouped_approvals() -> Iterator[Sample]:
+    rows = Approval.objects.filter(state="PENDING").values("lake", "kind")
+    for row in rows.annotate(n=Count("id")).order_by():
+        yield {"lake": row["lake"], "kind": row["kind"]}, row["n"]
+
+
+def _grouped_notices() -> Iterator[Sample]:
+    for row in Notice.objects.values("lake", "state").annotate(n=Count("id")).order_by():
+        yield {"lake": row["lake"], "state": row["state"]}, row["n"]
+
+
+def _red_buttons() -> Iterator[Sample]:
+    for lake in sorted(all_lakes()):
+        yield {"lake": lake}, 1.0 if red_button_state(lake) else 0.0
+
+
+def _leases() -> Iterator[Sample]:
+    for lease in Lease.objects.all():
+        yield {"name": lease.name}, (lease.until - timezone.now()).total_seconds()
+
+
+def _audit_length() -> float:
+    head = AuditHead.objects.first()
+    return float(head.seq if head else 0)

@@ -1,0 +1,1 @@
+"""The platform's part of the API: the same lists, doors and services as its pages."""

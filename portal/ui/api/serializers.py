@@ -1,0 +1,105 @@
+"""Which fields do runs, events and the red button have in the API?"""
+
+from rest_framework import serializers
+
+from portal.audit.models import AuditEvent
+from portal.runs.models import Run, RunEvent
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    """A run as it stands."""
+
+    class Meta:
+        model = Run
+        fields = (
+            "id",
+            "lake",
+            "kind",
+            "state",
+            "requested_by",
+            "reason",
+            "subject_type",
+            "subject_id",
+            "queued_at",
+            "submitted_at",
+            "finished_at",
+            "phase",
+            "done",
+            "total",
+            "message",
+            "error",
+            "result",
+            "cancel_requested_by",
+        )
+        read_only_fields = fields
+
+
+class RunLineSerializer(serializers.ModelSerializer[RunEvent]):
+    """One line of a run's log."""
+
+    class Meta:
+        model = RunEvent
+        fields = ("seq", "at", "level", "text")
+        read_only_fields = fields
+
+
+class RunDetailSerializer(RunSerializer):
+    """A run with the last lines of its log."""
+
+    lines = RunLineSerializer(many=True, read_only=True, source="last_lines")
+
+    class Meta(RunSerializer.Meta):
+        fields = (*RunSerializer.Meta.fields, "lines")  # type: ignore[assignment]  # one more field
+        read_only_fields = fields
+
+
+class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
+    """One event with its seal."""
+
+    class Meta:
+        model = AuditEvent
+        fields = (
+            "seq",
+            "at",
+            "action",
+            "actor",
+            "lake",
+            "object_type",
+            "object_id",
+            "data",
+            "previous_hash",
+            "hash",
+        )
+        read_only_fields = fields
+
+
+class ReasonSerializer(serializers.Serializer[None]):
+    """Why it is done; never empty."""
+
+    reason = serializers.CharField(max_length=1000)
+
+
+class RedButtonChangeSerializer(ReasonSerializer):
+    """Press or release, and why."""
+
+    do = serializers.ChoiceField(choices=("press", "release"))
+
+
+class RedButtonSerializer(serializers.Serializer[object]):
+    """Whether the button is on, by whom and why."""
+
+    lake = serializers.CharField(read_only=True)
+    is_on = serializers.BooleanField(read_only=True)
+    pressed_by = serializers.CharField(read_only=True, allow_null=True)
+    pressed_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    reason = serializers.CharField(read_only=True, allow_null=True)
+
+
+def page_of(name: str, child: type[serializers.BaseSerializer]) -> type[serializers.Serializer]:
+    """Describe a keyset page of `child` rows for the schema."""
+    fields = {
+        "results": child(many=True),
+        "next": serializers.URLField(allow_null=True),
+        "previous": serializers.URLField(allow_null=True),
+    }
+    return type(f"{name}Page", (serializers.Serializer,), fields)

@@ -1,0 +1,157 @@
+"""What can a program do with runs, the audit record and the red button?"""
+
+from typing import Any, cast
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from portal.access.models import User
+from portal.act.selectors import red_button_state
+from portal.act.services.red_button import red_button_press, red_button_release
+from portal.lake.errors import NotVisible
+from portal.runs.services import run_cancel
+from portal.ui.api.pages import keyset_response
+from portal.ui.api.serializers import (
+    AuditEventSerializer,
+    ReasonSerializer,
+    RedButtonChangeSerializer,
+    RedButtonSerializer,
+    RunDetailSerializer,
+    RunSerializer,
+    page_of,
+)
+from portal.ui.filters import AuditFilter, RunFilter
+from portal.ui.frame import current_lake
+from portal.ui.selectors import (
+    audit_for_user,
+    get_run_for_user,
+    run_lines,
+    runs_for_user,
+    sees_all,
+)
+from portal.ui.views import audit as audit_page
+from portal.ui.views import runs as runs_page
+
+LAST_LINES = 200
+
+
+def list_parameters(*names: str) -> list[OpenApiParameter]:
+    """Describe the query parameters that every list has, and the list's own filters."""
+    return [OpenApiParameter(name, str) for name in ("lake", "sort", "after", "before", *names)] + [
+        OpenApiParameter("size", int)
+    ]
+
+
+def person(request: Request) -> User:
+    """Give the signed-in person (the permission classes let nobody else in)."""
+    return cast("User", request.user)
+
+
+class RunList(APIView):
+    """Runs, newest first."""
+
+    @extend_schema(
+        operation_id="runs_list",
+        responses=page_of("Run", RunSerializer),
+        parameters=list_parameters("kind", "state", "requested_by"),
+    )
+    def get(self, request: Request) -> Response:
+        """List the runs that you may see."""
+        return keyset_response(
+            request,
+            runs_for_user(person(request), current_lake(request._request)),
+            filter_class=RunFilter,
+            orders=runs_page.ORDERS,
+            show=lambda row: dict(RunSerializer(row).data),
+        )
+
+
+class RunDetail(APIView):
+    """One run."""
+
+    @extend_schema(operation_id="runs_get", responses=RunDetailSerializer)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Give a run with the last lines of its log."""
+        run: Any = get_run_for_user(run_id, person(request))
+        lines = run_lines(run).order_by("-seq")[:LAST_LINES]
+        run.last_lines = list(reversed(lines))
+        return Response(RunDetailSerializer(run).data)
+
+
+class RunCancel(APIView):
+    """Stopping a run."""
+
+    @extend_schema(operation_id="runs_cancel", request=ReasonSerializer, responses=RunSerializer)
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Ask a run to stop at its next safe point."""
+        body = ReasonSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        run = get_run_for_user(run_id, person(request))
+        reason = body.validated_data["reason"]
+        stopped = run_cancel(run.pk, user=person(request), reason=reason, now=timezone.now())
+        return Response(RunSerializer(stopped).data)
+
+
+class AuditList(APIView):
+    """The audit record."""
+
+    @extend_schema(
+        operation_id="audit_list",
+        responses=page_of("AuditEvent", AuditEventSerializer),
+        parameters=list_parameters("action", "actor", "object_type", "object_id", "since", "until"),
+    )
+    def get(self, request: Request) -> Response:
+        """List the events that you may see, newest first."""
+        return keyset_response(
+            request,
+            audit_for_user(person(request), current_lake(request._request)),
+            filter_class=AuditFilter,
+            orders=audit_page.ORDERS,
+            show=lambda row: dict(AuditEventSerializer(row).data),
+        )
+
+
+class RedButtonView(APIView):
+    """The red button of a lake."""
+
+    @extend_schema(operation_id="red_button_get", responses=RedButtonSerializer)
+    def get(self, request: Request) -> Response:
+        """Say whether the button is on, by whom and why."""
+        return self._answer(request)
+
+    @extend_schema(
+        operation_id="red_button_change",
+        request=RedButtonChangeSerializer,
+        responses=RedButtonSerializer,
+    )
+    def post(self, request: Request) -> Response:
+        """Press or release the button (admins and operators)."""
+        user = person(request)
+        if not sees_all(user):
+            raise NotVisible("page.missing", "There is nothing at this address for you.")
+        body = RedButtonChangeSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        lake, reason = current_lake(request._request), body.validated_data["reason"]
+        now = timezone.now()
+        if body.validated_data["do"] == "release":
+            red_button_release(lake=lake, user=user, reason=reason, now=now)
+        else:
+            red_button_press(lake=lake, pressed_by=user.username, reason=reason, now=now)
+        return self._answer(request)
+
+    def _answer(self, request: Request) -> Response:
+        lake = current_lake(request._request)
+        press = red_button_state(lake)
+        return Response(
+            {
+                "lake": lake,
+                "is_on": press is not None,
+                "pressed_by": press.pressed_by if press else None,
+                "pressed_at": press.pressed_at if press else None,
+                "reason": press.reason if press else None,
+            }
+        )

@@ -1,0 +1,86 @@
+"""By what can runs and audit events be filtered? The same sets serve the pages and the API.
+
+`ListFilter` is the base of every list's filters: its controls stand in the URL and in
+`ui/_filters.html`.
+"""
+
+from typing import Any
+
+import django_filters as filters
+from django import forms
+from django.db.models import QuerySet
+
+from portal.audit.models import AuditEvent
+from portal.runs.domain import RunState
+from portal.runs.kinds import all_kinds
+from portal.runs.models import Run
+from portal.ui.states import look_of
+
+
+class ListFilter(filters.FilterSet):
+    """A FilterSet that refuses bad values with a message and shows nothing then."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is filtered."""
+        return any(self.form.data.get(name) for name in self.form.fields)
+
+
+class DayInput(forms.DateInput):
+    """A day as the browser's own calendar asks for it."""
+
+    input_type = "date"
+
+
+def prefix(field: str, label: str) -> filters.CharFilter:
+    """Give a filter by the beginning of a name: an index answers it, `contains` reads all rows."""
+    return filters.CharFilter(
+        field_name=field,
+        lookup_expr="startswith",
+        label=label,
+        widget=forms.TextInput(attrs={"placeholder": "starts with", "autocomplete": "off"}),
+    )
+
+
+def _kinds() -> list[tuple[str, str]]:
+    return [(kind.name, kind.title) for kind in all_kinds()]
+
+
+class RunFilter(ListFilter):
+    """Runs by kind, state and who asked."""
+
+    kind = filters.ChoiceFilter(choices=_kinds, label="Kind", empty_label="Any")
+    state = filters.ChoiceFilter(
+        choices=[(state.value, look_of(state).word) for state in RunState],
+        label="State",
+        empty_label="Any",
+    )
+    requested_by = filters.CharFilter(label="Asked by")
+
+    class Meta:
+        model = Run
+        fields: list[str] = []
+
+
+class AuditFilter(ListFilter):
+    """Events by action, actor, object and day."""
+
+    action = prefix("action", "Action")
+    actor = filters.CharFilter(label="Who")
+    object_type = filters.CharFilter(label="Object type")
+    object_id = prefix("object_id", "Object")
+    since = filters.DateFilter(
+        field_name="at", lookup_expr="date__gte", label="From", widget=DayInput()
+    )
+    until = filters.DateFilter(
+        field_name="at", lookup_expr="date__lte", label="To", widget=DayInput()
+    )
+
+    class Meta:
+        model = AuditEvent
+        fields: list[str] = []
+
+
+def filtered(filterset: filters.FilterSet) -> QuerySet[Any]:
+    """Give the filtered rows; none at all where a value is not valid (the form says which)."""
+    return filterset.qs if filterset.is_valid() else filterset.queryset.none()

@@ -1,0 +1,109 @@
+"""Which runs and which audit events may a person see?
+
+Admins and operators see all of a lake. An owner sees the runs they asked for, and the events of
+what they did and of the tables and databases they answer for.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.db.models import Q, QuerySet
+
+from portal.access.models import DatabaseAdministrator, User
+from portal.audit.models import AuditEvent, AuditHead
+from portal.lake.errors import NotVisible
+from portal.runs.domain import FINAL, RunState
+from portal.runs.models import Run, RunEvent
+
+SCAN_QUEUE = "scan"
+OWNED_CAP = 2_000
+
+OwnedTables = Callable[[User, str], Iterable[str]]
+_owned: list[OwnedTables] = []
+
+
+def register_owned_tables(provider: OwnedTables) -> OwnedTables:
+    """Let a room say which tables (`db.table`) a person owns in a lake."""
+    if provider not in _owned:
+        _owned.append(provider)
+    return provider
+
+
+def sees_all(user: User) -> bool:
+    """Whether the person sees the whole lake."""
+    return user.is_lake_admin or user.is_lake_operator
+
+
+def runs_for_user(user: User, lake: str) -> QuerySet[Run]:
+    """Give the runs of a lake that the person may see."""
+    runs = Run.objects.filter(lake=lake)
+    return runs if sees_all(user) else runs.filter(requested_by=user.username)
+
+
+def get_run_for_user(run_id: UUID | str, user: User) -> Run:
+    """Give one run, whatever its lake.
+
+    Raises:
+        NotVisible: there is none for this person.
+    """
+    runs = Run.objects.all() if sees_all(user) else Run.objects.filter(requested_by=user.username)
+    try:
+        run = runs.filter(pk=run_id).first()
+    except ValidationError:
+        run = None
+    if run is None:
+        raise NotVisible("run.missing", "There is no such run for you.", run=run_id)
+    return run
+
+
+def run_lines(run: Run) -> QuerySet[RunEvent]:
+    """Give the log of a run, unordered."""
+    return RunEvent.objects.filter(run=run).order_by()
+
+
+def newest_scan(lake: str) -> Run | None:
+    """Give the newest scan of a lake that was not cancelled, whatever came of it."""
+    scans = Run.objects.filter(lake=lake, queue=SCAN_QUEUE).exclude(state=RunState.CANCELLED)
+    return scans.filter(state__in=FINAL).order_by("-queued_at").first()
+
+
+def last_good_scan(lake: str) -> Run | None:
+    """Give the newest scan of a lake that ended well."""
+    scans = Run.objects.filter(lake=lake, queue=SCAN_QUEUE, state=RunState.DONE)
+    return scans.order_by("-queued_at").first()
+
+
+def audit_for_user(user: User, lake: str) -> QuerySet[AuditEvent]:
+    """Give the events of a lake that the person may see, unordered."""
+    events = AuditEvent.objects.filter(lake=lake).order_by()
+    if sees_all(user):
+        return events
+    return events.filter(Q(actor=user.username) | _owned_objects(user, lake))
+
+
+def audit_head() -> AuditHead | None:
+    """Give where the chain of events ends."""
+    return AuditHead.objects.first()
+
+
+def administered_databases(user: User) -> Iterator[tuple[str, str]]:
+    """Give (lake, database) of what the person administers."""
+    rows = DatabaseAdministrator.objects.filter(username=user.username)
+    return rows.order_by("lake", "db").values_list("lake", "db").iterator()
+
+
+def _owned_objects(user: User, lake: str) -> Q:
+    """Spell 'the event is about a table, its items, or a database that is mine'."""
+    databases = [db for of_lake, db in administered_databases(user) if of_lake == lake]
+    tables: list[str] = []
+    for provider in _owned:
+        tables.extend(provider(user, lake))
+    named = Q(object_type__in=("table", "partition", "item", "hold"))
+    mine = Q(object_type="database", object_id__in=databases)
+    mine |= named & Q(object_id__in=tables[:OWNED_CAP])
+    for name in tables[:OWNED_CAP]:
+        mine |= named & Q(object_id__startswith=f"{name}/")
+    for db in databases:
+        mine |= named & Q(object_id__startswith=f"{db}.")
+    return mine

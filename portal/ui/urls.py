@@ -1,0 +1,37 @@
+"""Which address shows which of the platform's own pages?"""
+
+from django.contrib.auth.views import LogoutView
+from django.urls import path
+
+from portal.health import livez, readyz
+from portal.metrics import metrics
+from portal.ui.api import schema
+from portal.ui.api import views as api
+from portal.ui.views import audit, home, red_button, runs, session
+
+app_name = "ui"
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("login/", session.Login.as_view(), name="login"),
+    path("login/again/", session.fresh_login, name="fresh-login"),
+    path("logout/", LogoutView.as_view(http_method_names=["post", "options"]), name="logout"),
+    path("theme/", session.theme, name="theme"),
+    path("profile/", home.profile, name="profile"),
+    path("runs/", runs.runs, name="runs"),
+    path("runs/<uuid:run_id>/", runs.run, name="run"),
+    path("runs/<uuid:run_id>/progress/", runs.run_progress, name="run-progress"),
+    path("runs/<uuid:run_id>/cancel/", runs.run_stop, name="run-cancel"),
+    path("audit/", audit.audit, name="audit"),
+    path("red-button/", red_button.red_button, name="red-button"),
+    path("api/", schema.ApiPage.as_view(), name="api"),
+    path("api/v1/schema/", schema.Schema.as_view(), name="schema"),
+    path("api/v1/runs/", api.RunList.as_view(), name="api-runs"),
+    path("api/v1/runs/<uuid:run_id>/", api.RunDetail.as_view(), name="api-run"),
+    path("api/v1/runs/<uuid:run_id>/cancel/", api.RunCancel.as_view(), name="api-run-cancel"),
+    path("api/v1/audit/", api.AuditList.as_view(), name="api-audit"),
+    path("api/v1/red-button/", api.RedButtonView.as_view(), name="api-red-button"),
+    path("livez", livez, name="livez"),
+    path("readyz", readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
+]

@@ -1,0 +1,42 @@
+"""How is everything that acts on the lake stopped, and let go again?"""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from portal.act.selectors import red_button_state
+from portal.act.services.red_button import red_button_press, red_button_release
+from portal.lake.errors import NotVisible
+from portal.ui.forms import ReasonForm
+from portal.ui.frame import current_lake
+from portal.ui.selectors import sees_all
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def red_button(request: HttpRequest) -> HttpResponse:
+    """Show the button; POST presses or releases it, always with a reason."""
+    if not sees_all(request.user):
+        raise NotVisible("page.missing", "There is nothing at this address for you.")
+    lake = current_lake(request)
+    form = ReasonForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        _switch(request, lake, form.cleaned_data["reason"])
+        return redirect("ui:red-button")
+    return render(
+        request, "portal/red_button.html", {"form": form, "press": red_button_state(lake)}
+    )
+
+
+def _switch(request: HttpRequest, lake: str, reason: str) -> None:
+    now = timezone.now()
+    if request.POST.get("do") == "release":
+        red_button_release(lake=lake, user=request.user, reason=reason, now=now)
+        messages.success(request, "Released. Approved work may go on.")
+    else:
+        name = request.user.get_username()
+        red_button_press(lake=lake, pressed_by=name, reason=reason, now=now)
+        messages.warning(request, "Pressed. Running jobs stop at their next item, within 10 s.")

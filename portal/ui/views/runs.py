@@ -1,0 +1,136 @@
+"""What work runs or ran, how far is it, what did it say, and how is it stopped?"""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from portal.access.models import User
+from portal.lake.errors import NotVisible
+from portal.runs.kinds import get_kind
+from portal.runs.models import Run
+from portal.runs.services import run_cancel
+from portal.ui.csv import stream_csv
+from portal.ui.filters import RunFilter, filtered
+from portal.ui.forms import ReasonForm
+from portal.ui.frame import current_lake
+from portal.ui.keyset import keyset_page
+from portal.ui.selectors import get_run_for_user, run_lines, runs_for_user, sees_all
+from portal.ui.tables import Column, Table
+
+ORDERS = {"-queued": ("-queued_at",), "queued": ("queued_at",)}
+COLUMNS = (
+    Column(key="id", title="Run", kind="template", template="portal/_run_name.html"),
+    Column(key="kind", title="Kind", kind="code"),
+    Column(key="state", title="State", kind="state"),
+    Column(key="requested_by", title="Asked by"),
+    Column(key="queued_at", title="Asked", kind="ago", sort="queued"),
+    Column(key="finished_at", title="Ended", kind="ago"),
+    Column(key="message", title="Last word"),
+)
+LINES = 200
+
+
+@login_required
+@require_GET
+def runs(request: HttpRequest) -> HttpResponseBase:
+    """List the runs that the person may see, newest first."""
+    lake = current_lake(request)
+    chosen = RunFilter(request.GET, queryset=runs_for_user(request.user, lake))
+    rows = filtered(chosen)
+    if request.GET.get("format") == "csv":
+        ordered = rows.order_by("-queued_at", "-pk").iterator(chunk_size=2000)
+        return stream_csv(ordered, COLUMNS, filename=f"runs-{lake}.csv")
+    page = keyset_page(rows, request.GET, orders=ORDERS)
+    table = Table(COLUMNS, page.rows, "Runs", orders=tuple(ORDERS), sort=page.sort)
+    return render(request, "portal/runs.html", {"filter": chosen, "page": page, "table": table})
+
+
+@login_required
+@require_GET
+def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show one run: where it stands, what it said, what came of it."""
+    found = get_run_for_user(run_id, request.user)
+    lines = keyset_page(run_lines(found), request.GET, orders={"-seq": ("-seq",)}, size=LINES)
+    context = {
+        "run": found,
+        "run_lives": not found.is_final,
+        "title": _title(found),
+        "lines": list(reversed(lines.rows)),
+        "page": lines,
+        "seconds": _seconds(found, timezone.now()),
+        "facts": _facts(found),
+        "may_cancel": may_cancel(found, request.user),
+    }
+    return render(request, "portal/run.html", context)
+
+
+@login_required
+@require_GET
+def run_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Give the progress part of a run's page; at its end ask the browser to load the page anew."""
+    found = get_run_for_user(run_id, request.user)
+    context = {"run": found, "run_lives": not found.is_final}
+    response = render(request, "ui/_progress.html", context)
+    if found.is_final:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@login_required
+@require_POST
+def run_stop(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Ask a run to stop, with a reason."""
+    found = get_run_for_user(run_id, request.user)
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Nothing was stopped: say why.")
+        return redirect("ui:run", run_id=run_id)
+    stopped = run_cancel(
+        found.pk, user=request.user, reason=form.cleaned_data["reason"], now=timezone.now()
+    )
+    if stopped.is_final:
+        messages.success(request, "The run is cancelled.")
+    else:
+        messages.info(request, "The run will stop at its next safe point.")
+    return redirect("ui:run", run_id=run_id)
+
+
+def may_cancel(run: Run, user: User) -> bool:
+    """Whether the page offers to cancel; the service decides again."""
+    if run.is_final or run.cancel_requested_by:
+        return False
+    return sees_all(user) or run.requested_by == user.username
+
+
+def run_address(run: Run) -> str:
+    """Give the page of a run."""
+    return reverse("ui:run", args=[run.pk])
+
+
+def _title(run: Run) -> str:
+    try:
+        return get_kind(run.kind).title
+    except NotVisible:
+        return run.kind
+
+
+def _seconds(run: Run, now: datetime) -> float | None:
+    began = run.submitted_at or run.claimed_at
+    return ((run.finished_at or now) - began).total_seconds() if began else None
+
+
+def _facts(run: Run) -> list[tuple[str, object]]:
+    """Give the plain values of the run's result, in order of name."""
+    result = run.result if isinstance(run.result, dict) else {}
+    return [
+        (name.replace("_", " "), value)
+        for name, value in sorted(result.items())
+        if isinstance(value, str | int | float)
+    ]
