@@ -1,0 +1,50 @@
+"""Who may import whom: the import-linter contracts hold, and heavy engines stay in their places."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.source import ROOT, modules
+
+PYSPARK_PLACES = ("lifecycle/jobs/", "portal/spark/", "stack/lake", "bench/", "tests/")
+CELERY_PLACES = ("tasks/", "tests/")
+
+
+def test_the_import_contracts_hold() -> None:
+    program = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run(
+        [program, "--no-cache"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize(
+    ("engine", "places"), [("pyspark", PYSPARK_PLACES), ("celery", CELERY_PLACES)]
+)
+def test_an_engine_is_imported_only_in_its_places(engine: str, places: tuple[str, ...]) -> None:
+    strays = [
+        module.name
+        for module in modules()
+        if not module.name.startswith(places)
+        and any(name.split(".")[0] == engine for name in module.imports())
+    ]
+    assert strays == []
+
+
+def test_tests_and_benches_are_imported_by_nobody_in_the_product() -> None:
+    strays = [
+        (module.name, name)
+        for module in modules("portal", "lifecycle", "refresh", "optimizer", "tasks", "stack")
+        for name in module.imports()
+        if name.split(".")[0] in {"tests", "bench"}
+    ]
+    assert strays == []
