@@ -20,6 +20,7 @@ from lifecycle.models.plans import (
     ItemKind,
     PlanSource,
     PlanState,
+    PurgeAnnouncement,
     StandingRule,
     StandingRuleState,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "PathWaiver",
     "PlanSource",
     "PlanState",
+    "PurgeAnnouncement",
     "ShadowRecord",
     "StandingRule",
     "StandingRuleState",

@@ -337,3 +337,19 @@ class BackupSlice(models.Model):
 
     def __str__(self) -> str:
         return self.partition or "(whole table)"
+
+
+class PurgeAnnouncement(models.Model):
+    """A last-chance notice that named a backup batch; it counts once the mail has been sent."""
+
+    id = models.BigAutoField(primary_key=True)
+    batch = models.ForeignKey("act.BackupBatch", on_delete=models.CASCADE, related_name="+")
+    notice = models.ForeignKey("notices.Notice", on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["batch", "notice"], name="purge_announced_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.batch_id} announced by {self.notice_id}"

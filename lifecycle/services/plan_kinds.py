@@ -31,7 +31,9 @@ from portal.access.models import ADMIN, OPERATOR
 from portal.act.services import act_beat, act_ingest, act_prepare, act_settle
 from portal.approvals import kinds as approval_kinds
 from portal.runs import kinds as run_kinds
+from portal.runs.domain import Ending, RunState, end_state
 from portal.runs.models import Run
+from portal.runs.settling import is_worth_retrying
 
 
 class PlanKind(run_kinds.RunKind):
@@ -50,7 +52,9 @@ class PlanKind(run_kinds.RunKind):
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """End the plan when its drawing up failed."""
         plan = _plan(run)
-        if manifest["outcome"] != "done" and plan.state == PlanState.DRAFTING:
+        if manifest["outcome"] == "done" or will_try_again(self, run, manifest):
+            return
+        if plan.state == PlanState.DRAFTING:
             error = manifest.get("error") or {}
             reason = error.get("message") or f"Drawing it up ended as {manifest['outcome']}."
             plan_move(plan, PlanState.FAILED, now=timezone.now(), by="system", reason=reason)
@@ -101,6 +105,8 @@ class DropKind(run_kinds.RunKind):
         """Take the files' word into the catalogue and end the plan."""
         now = timezone.now()
         report = act_ingest(run, manifest, now=now)
+        if will_try_again(self, run, manifest):
+            return
         plan_finish(
             _plan(run),
             run,
@@ -108,6 +114,21 @@ class DropKind(run_kinds.RunKind):
             report={"counts": report.counts, "skipped": report.skipped},
             now=now,
         )
+
+
+def will_try_again(kind: run_kinds.RunKind, run: Run, manifest: dict[str, Any]) -> bool:
+    """Whether the platform gives the run another epoch, so that its plan is not at its end."""
+    error = manifest.get("error")
+    is_retryable = not kind.acting and is_worth_retrying(error or {})
+    died = manifest["outcome"] == "died" or is_retryable
+    ending = Ending(
+        outcome=None if died else manifest["outcome"],
+        has_error=bool(error) and not is_retryable,
+        is_cancel_asked=bool(run.cancel_requested_by),
+        epoch=run.epoch,
+        attempts=kind.attempts,
+    )
+    return end_state(ending) is RunState.QUEUED
 
 
 def _plan(run: Run) -> DropPlan:

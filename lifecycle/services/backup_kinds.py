@@ -1,0 +1,97 @@
+"""Which runs stand behind restore, its preview, and looking into a backup?"""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from lifecycle.services.backup_reading import backup_items_copy, restore_preview
+from lifecycle.services.backups import ITEMS_KIND, PREVIEW_KIND, RESTORE_KIND, restore_start
+from portal.access.models import User
+from portal.act.models import BackupBatch
+from portal.act.selectors import restorable_batches
+from portal.act.services import act_beat, act_ingest, act_settle, restore_prepare
+from portal.runs.kinds import RunKind, register
+from portal.runs.models import Run
+
+
+class RestoreKind(RunKind):
+    """Brings dropped tables and partitions back."""
+
+    name = RESTORE_KIND
+    job = "lifecycle.jobs.restore"
+    title = "Restore from backup"
+    queue = "restore"
+    acting = True
+
+    def prepare(self, run: Run) -> None:
+        """Claim the backups behind a fence."""
+        _claims(run)
+
+    def request(self, run: Run) -> dict[str, Any]:
+        """Give the job the claims and, where not all is wanted, the partitions."""
+        return {
+            **_claims(run),
+            "batches": run.params["batches"],
+            "items": run.params["partitions"],
+            "rename_to": None,
+        }
+
+    def beat(self, run: Run) -> None:
+        """Renew the lease and tell the job of cancel and the red button."""
+        act_beat(run, now=timezone.now())
+
+    def settle(self, run: Run) -> None:
+        """Seal and settle."""
+        act_settle(run, now=timezone.now())
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Take the files' word into the catalogue."""
+        act_ingest(run, manifest, now=timezone.now())
+
+
+def _claims(run: Run) -> dict[str, Any]:
+    batches = restorable_batches(run.params["batches"])
+    return restore_prepare(run, batches=batches, now=timezone.now())
+
+
+class PreviewKind(RunKind):
+    """Says what a restore would do to each item, before it does anything."""
+
+    name = PREVIEW_KIND
+    title = "Preview of a restore"
+    queue = "restore"
+
+    def execute(self, run: Run) -> dict[str, Any]:
+        """Read manifests, metastore and directories."""
+        batches = BackupBatch.objects.filter(public_id__in=run.params["batches"]).order_by("id")
+        return restore_preview(batches, lake=run.lake, partitions=run.params["partitions"])
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Go straight on to the restore where that was asked and nothing is in the way."""
+        result = manifest.get("result") or {}
+        if manifest["outcome"] != "done" or not run.params["straight_on"]:
+            return
+        if result.get("n_conflicts") or not result.get("n_ready"):
+            return
+        user = User.objects.get(username=run.requested_by)
+        restore_start(run, result, user=user, now=timezone.now())
+
+
+class ItemsKind(RunKind):
+    """Copies the items of one backup batch into the portal's database."""
+
+    name = ITEMS_KIND
+    title = "Look into a backup"
+    queue = "restore"
+
+    def execute(self, run: Run) -> dict[str, Any]:
+        """Copy the items."""
+        batch = BackupBatch.objects.get(public_id=run.params["batch"])
+        return {"items": backup_items_copy(batch, now=datetime.fromisoformat(run.params["now"]))}
+
+
+def register_backup_kinds() -> None:
+    """Tell the platform of the runs of this file."""
+    for kind in (RestoreKind(), PreviewKind(), ItemsKind()):
+        register(kind)
