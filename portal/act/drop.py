@@ -294,7 +294,7 @@ def _rename(batch: _Batch, fence: LakePath, *, tools: Tools, started: float) -> 
             batch.deferred.append(intent.partition)
             continue
         with tools.fail.step("rename"):
-            tools.gate()
+            tools.alive()
             tools.fail.reach("rename:send")
             try:
                 tools.fence.move(_path(intent.source), fence.child(intent.item))

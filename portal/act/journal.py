@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from portal.act.layout import batch_of_intent, done_name, intent_name
-from portal.act.records import BatchDone, BatchIntent
+from portal.act.layout import batch_of_intent, done_name, intent_name, read_restore_file
+from portal.act.records import BatchDone, BatchIntent, Outcome, RestoreIntent
 from portal.connectors.file_status import FileSystem
 from portal.lake.errors import NotVisible
 from portal.lake.paths import LakePath
@@ -37,6 +37,56 @@ def read_batch(fs: FileSystem, directory: LakePath, batch: int) -> JournalBatch:
     done = BatchDone.from_bytes(fs.read(done_path)) if fs.status(done_path) else None
     return JournalBatch(
         directory, BatchIntent.from_bytes(data), done, hashlib.sha256(data).hexdigest()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreStep:
+    """One restore of items of one batch; `done` is None while it is not settled."""
+
+    stem: str
+    intent: RestoreIntent
+    done: BatchDone | None
+
+
+def restore_steps(
+    fs: FileSystem, directory: LakePath, batch: int | None = None
+) -> list[RestoreStep]:
+    """Read what restores did, or began to do, with a directory's items (of one batch)."""
+    files = [read_restore_file(status.path.name) for status in fs.children(directory)]
+    wanted = [file for file in files if file and batch in (None, file.batch)]
+    done = {file.stem for file in wanted if file.is_done}
+    return [
+        RestoreStep(
+            file.stem,
+            RestoreIntent.from_bytes(fs.read(directory.child(f"{file.stem}.intent.json"))),
+            BatchDone.from_bytes(fs.read(directory.child(f"{file.stem}.done.json")))
+            if file.stem in done
+            else None,
+        )
+        for file in wanted
+        if not file.is_done
+    ]
+
+
+def restored_items(steps: list[RestoreStep]) -> frozenset[str]:
+    """Give the items that a restore brought back."""
+    return frozenset(
+        item.item
+        for step in steps
+        if step.done is not None
+        for item in step.done.items
+        if item.outcome is Outcome.RESTORED
+    )
+
+
+def is_unsettled(fs: FileSystem, directory: LakePath) -> bool:
+    """Whether any drop or restore intent in a directory has no done."""
+    names = {status.path.name for status in fs.children(directory)}
+    drops = [n for n in map(batch_of_intent, names) if n is not None]
+    restores = [file for file in map(read_restore_file, names) if file and not file.is_done]
+    return any(done_name(n) not in names for n in drops) or any(
+        f"{file.stem}.done.json" not in names for file in restores
     )
 
 

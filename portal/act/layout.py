@@ -22,6 +22,7 @@ DIRECTORY_MODE = 0o700
 _RUN = re.compile(r"[0-9a-zA-Z-]{1,64}\Z")
 _CLAIMED = re.compile(r"([0-9a-zA-Z-]{1,64})\.(\d+)\Z")
 _INTENT = re.compile(r"intent\.(\d+)\.json\Z")
+_RESTORE = re.compile(r"(restore\.[0-9a-zA-Z-]{1,64}\.\d+\.(\d+))\.(intent|done)\.json\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,21 @@ def batch_of_intent(name: str) -> int | None:
     """Read the batch number from an intent file's name; None for any other file."""
     match = _INTENT.match(name)
     return int(match.group(1)) if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreFile:
+    """What a restore's file name says: which pair it belongs to, which batch, which half."""
+
+    stem: str
+    batch: int
+    is_done: bool
+
+
+def read_restore_file(name: str) -> RestoreFile | None:
+    """Read the name of a restore's intent or done; None for any other file."""
+    match = _RESTORE.match(name)
+    return RestoreFile(match[1], int(match[2]), match[3] == "done") if match else None
 
 
 def read_claimed(name: str) -> BackupRef | None:

@@ -27,6 +27,7 @@ BATCH_ITEMS = 100
 # The promise is 5 s from the first rename to the metadata drop; renaming ends before that.
 RENAME_SECONDS = 3.0
 STOPPED = "run.cancelled"
+_AS_ASKED = ("DROPPED", "RESTORED", "PURGED")
 
 
 class Rules(Protocol):
@@ -63,7 +64,10 @@ class Tools:
     monotonic: Callable[[], float] = time.monotonic
 
     def gate(self) -> None:
-        """Before each (e) and (g): the process is whole, the fence stands, the lease is in date."""
+        """Before each metastore call: the process is whole, fence and lease stand.
+
+        A rename needs no more than `alive`: without the fence it fails by itself.
+        """
         self.alive()
         self.fence.check()
 
@@ -97,16 +101,16 @@ class DropResult:
     _shown: int = 1000
 
     def count(self, outcome: str, *, name: str, reason: str) -> None:
-        """Count one item; keep the first thousand that were not dropped, with their reasons."""
-        self.counts[outcome] = self.counts.get(outcome, 0) + 1
-        if outcome != "DROPPED" and len(self.skipped) < self._shown:
+        """Count one item; keep the first thousand that went another way, with their reasons."""
+        self.counts[str(outcome)] = self.counts.get(outcome, 0) + 1
+        if outcome not in _AS_ASKED and len(self.skipped) < self._shown:
             self.skipped.append({"item": name, "outcome": outcome, "reason": reason})
 
     def as_dict(self) -> dict[str, Any]:
         """Give the manifest's form."""
         return {
             "counts": self.counts,
-            "skipped": self.skipped,
+            "skipped": [{**entry, "outcome": str(entry["outcome"])} for entry in self.skipped],
             "n_batches": self.n_batches,
             "slowest_seconds": round(self.slowest_seconds, 3),
         }

@@ -68,8 +68,8 @@ class FileFact:
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> "FileFact":
         """Read the compact JSON form."""
-        *plain, acl = row
-        return cls(*plain, tuple(acl))
+        path, is_dir, size, mtime_ms, owner, group, mode, acl = row
+        return cls(path, is_dir, size, mtime_ms, owner, group, mode, tuple(acl))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +209,43 @@ class BatchDone:
     def outcome_of(self, item: str) -> Outcome | None:
         """Give an item's outcome; None if the file does not name it."""
         return next((done.outcome for done in self.items if done.item == item), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemTarget:
+    """Where a restore brings one item."""
+
+    item: str
+    partition: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreIntent:
+    """What a restore is about to do with items of one batch; `db.table` is the name they get."""
+
+    restore: str
+    restore_epoch: int
+    batch: int
+    at: str
+    db: str
+    table: str
+    location: str
+    items: tuple[ItemTarget, ...]
+
+    def to_bytes(self) -> bytes:
+        """Give the file's content."""
+        return _dump({"version": VERSION, **asdict(self)})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "RestoreIntent":
+        """Read the file's content; a damaged one is a DataSafetyError."""
+        plain = _load(data)
+        try:
+            items = tuple(ItemTarget(**item) for item in plain.pop("items"))
+            return cls(**plain, items=items)
+        except (KeyError, TypeError, ValueError) as error:
+            raise _damaged(error) from error
 
 
 def files_of(statuses: Iterable[FileStatus], *, root: LakePath) -> tuple[FileFact, ...]:

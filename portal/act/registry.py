@@ -92,7 +92,8 @@ def add_again(
     intent: BatchIntent,
     items: Sequence[ItemIntent],
     *,
-    change: Callable[[Any], Any],
+    change: Callable[[Any, ItemIntent], Any],
+    change_table: Callable[[Any], Any] = lambda table: table,
 ) -> int:
     """Register items from their manifest, each changed by `change`; the table first if it is gone.
 
@@ -100,15 +101,14 @@ def add_again(
     """
     if not items:
         return 0
-    name = TableName(LakeId(intent.lake), intent.db, intent.table)
     if not items[0].partition:
-        return _create(metastore, change(from_json(ttypes.Table, items[0].metadata)))
+        return _create(metastore, change(from_json(ttypes.Table, items[0].metadata), items[0]))
+    table = change_table(from_json(ttypes.Table, intent.table_metadata))
+    name = TableName(LakeId(intent.lake), table.dbName, table.tableName)
     if metastore.table_or_none(name) is None:
-        _create(metastore, from_json(ttypes.Table, intent.table_metadata))
-    added = metastore.add_partitions(
-        [change(from_json(ttypes.Partition, item.metadata)) for item in items], if_not_exists=True
-    )
-    return len(added)
+        _create(metastore, table)
+    structs = [change(from_json(ttypes.Partition, item.metadata), item) for item in items]
+    return len(metastore.add_partitions(structs, if_not_exists=True))
 
 
 def _create(metastore: Metastore, table: Any) -> int:

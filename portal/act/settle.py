@@ -208,7 +208,7 @@ def register_new_data(intent: BatchIntent, items: list[ItemIntent], tools: Settl
     return add_again(tools.metastore, intent, free, change=without_statistics)
 
 
-def without_statistics(struct: Any) -> Any:
+def without_statistics(struct: Any, _intent: ItemIntent) -> Any:
     """Take away what described the old data; the metastore sets a fresh DDL time by itself."""
     stale = {DDL_TIME, "numRows", "rawDataSize", "numFiles", "totalSize", "COLUMN_STATS_ACCURATE"}
     struct.parameters = {

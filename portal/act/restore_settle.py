@@ -1,0 +1,109 @@
+"""What has a restore left half done? The settle table read backwards: forward is always safe.
+
+M = registered with our mark, S = the live place exists, D = the item is in the backup.
+"""
+
+from enum import StrEnum
+
+from portal.act.journal import JournalBatch, RestoreStep, read_batch, restore_steps
+from portal.act.records import Outcome, files_of, shortfall
+from portal.act.restore import confirm, register, registered_as_ours, restore_done
+from portal.act.settle import SettleTools
+from portal.lake.errors import DataSafetyError, StaleState
+from portal.lake.paths import LakePath
+
+
+class Return(StrEnum):
+    """What an item of a restore step is found in."""
+
+    NOTHING_HAPPENED = "NOTHING_HAPPENED"
+    MOVED = "MOVED"
+    RESTORED = "RESTORED"
+    PLACE_TAKEN = "PLACE_TAKEN"
+    DANGER = "DANGER"
+
+
+_TABLE = {
+    (False, False, True): Return.NOTHING_HAPPENED,
+    (False, True, False): Return.MOVED,
+    (True, True, False): Return.RESTORED,
+    (False, True, True): Return.PLACE_TAKEN,
+}
+
+
+def decide_return(
+    *, is_ours: bool, has_live: bool, has_backup: bool, is_short: bool = False
+) -> Return:
+    """Decide what M, S, D mean; `is_short` says that the only copy lacks files of its manifest."""
+    if is_short:
+        return Return.DANGER
+    return _TABLE.get((is_ours, has_live, has_backup), Return.DANGER)
+
+
+def settle_restores(directory: LakePath, tools: SettleTools) -> dict[str, int]:
+    """Settle every restore intent without done in a released directory; counts by outcome.
+
+    Raises:
+        DataSafetyError: `act.lost` once everything else has been settled.
+    """
+    counts: dict[str, int] = {}
+    danger: list[str] = []
+    for step in restore_steps(tools.fs, directory):
+        if step.done is not None:
+            continue
+        batch = read_batch(tools.fs, directory, step.intent.batch)
+        outcomes = _bring_to_rest(batch, step, tools)
+        if outcomes is None:
+            danger.append(step.stem)
+            continue
+        done = restore_done(step.intent, batch, outcomes, at=tools.now.isoformat(), writer="settle")
+        try:
+            tools.fs.write_new(directory.child(f"{step.stem}.done.json"), done.to_bytes())
+        except StaleState as error:
+            if error.code != "fs.exists":
+                raise
+        for outcome, _ in outcomes.values():
+            counts[outcome] = counts.get(outcome, 0) + 1
+    if danger:
+        raise DataSafetyError(
+            "act.lost",
+            f"The restore steps {', '.join(danger)} left data where no step could have; compare "
+            "them with the lake and mend it by hand.",
+            directory=directory,
+        )
+    return counts
+
+
+def _bring_to_rest(
+    batch: JournalBatch, step: RestoreStep, tools: SettleTools
+) -> dict[str, tuple[Outcome, str]] | None:
+    """Look at each item and finish what was moved; None where data is in danger."""
+    ours = registered_as_ours(tools.metastore, batch, step.intent)
+    files = {item.item: item.files for item in batch.intent.items}
+    moved: set[str] = set()
+    outcomes: dict[str, tuple[Outcome, str]] = {}
+    for target in step.intent.items:
+        live, home = LakePath.parse(target.target), batch.directory.child(target.item)
+        has_backup = tools.fs.status(home) is not None
+        place = home if has_backup else live
+        found = files_of(tools.lister([place]).get(place, ()), root=place)
+        verdict = decide_return(
+            is_ours=target.item in ours,
+            has_live=tools.fs.status(live) is not None,
+            has_backup=has_backup,
+            is_short=bool(shortfall(files[target.item], found)),
+        )
+        match verdict:
+            case Return.DANGER:
+                return None
+            case Return.NOTHING_HAPPENED:
+                outcomes[target.item] = (Outcome.SKIPPED, "nothing happened; still in the backup")
+            case Return.PLACE_TAKEN:
+                outcomes[target.item] = (Outcome.CONFLICT, "new data stands at the old place")
+            case _:
+                moved.add(target.item)
+    if moved:
+        register(tools.metastore, batch, step.intent, only=frozenset(moved - ours))
+        sure = confirm(tools.metastore, batch, step.intent)
+        outcomes |= {item: sure[item] for item in moved}
+    return outcomes

@@ -1,0 +1,61 @@
+"""How is a restored object marked as ours, and made to stand under another name?
+
+The mark is what makes a restore safe to repeat and lets a zombie's DROP be told from an owner's. It
+is one of the `lakewarden.*` parameters that cannot be equal to before.
+"""
+
+from typing import Any
+
+from portal.act.records import BatchIntent, ItemIntent
+from portal.lake.paths import LakePath
+
+RESTORED_FROM = "lakewarden.restored_from"
+CREATED_BEFORE = "lakewarden.created_before_restore"
+# Read and removed by the metastore: it then leaves the statistics as they are given.
+KEEP_STATISTICS = "DO_NOT_UPDATE_STATS"
+
+Rename = tuple[str, str, str]
+
+
+def tag_of(intent: BatchIntent, item: ItemIntent) -> str:
+    """Give the mark of one item of one backup."""
+    return f"{intent.run}/{intent.epoch}/{item.item}"
+
+
+def tagged(struct: Any, *, tag: str, rename: Rename | None, target: str) -> Any:
+    """Mark a Thrift Table or Partition as restored, under another name and place if asked."""
+    struct.parameters = {**(struct.parameters or {}), RESTORED_FROM: tag}
+    is_table = not hasattr(struct, "values")
+    if is_table:
+        struct.parameters[CREATED_BEFORE] = str(struct.createTime)
+    else:
+        struct.parameters[KEEP_STATISTICS] = "true"
+    if rename is not None:
+        struct.dbName, struct.tableName = rename[0], rename[1]
+        _place(struct, target)
+    return struct
+
+
+def tagged_table(table: Any, *, rename: Rename | None) -> Any:
+    """Mark a table that is rebuilt only because its partitions come back."""
+    table.parameters = {**(table.parameters or {}), CREATED_BEFORE: str(table.createTime)}
+    if rename is not None:
+        table.dbName, table.tableName = rename[0], rename[1]
+        _place(table, rename[2])
+    return table
+
+
+def is_same_table(original: Any, live: Any) -> bool:
+    """Whether the live table is the one of the backup, or one that we rebuilt from it."""
+    before = str(original.createTime)
+    if str(live.createTime) == before:
+        return True
+    mark = (original.parameters or {}).get(CREATED_BEFORE, before)
+    return (live.parameters or {}).get(CREATED_BEFORE) in {before, mark}
+
+
+def _place(struct: Any, location: str) -> None:
+    struct.sd.location = str(LakePath.parse(location))
+    serde = struct.sd.serdeInfo
+    if serde is not None and "path" in (serde.parameters or {}):
+        serde.parameters["path"] = struct.sd.location

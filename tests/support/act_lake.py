@@ -1,0 +1,339 @@
+"""A small lake made straight through Thrift and the file system, for tests of acting on data.
+
+Every object is a little odd: modes, ACLs, old times, parameters, nested directories, empty files.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pymetastore.hive_metastore import ttypes
+
+from portal.act.control import Control
+from portal.act.facts import ActItem, Policy, generation_of, list_here
+from portal.act.failpoints import Failpoints
+from portal.act.fence import Fence, ensure_root, open_fence
+from portal.act.layout import Day
+from portal.act.protocol import DropOrder, Tools
+from portal.act.records import FileFact, files_of
+from portal.act.registry import partition_name
+from portal.connectors.filesystem import FileSystem, open_file_system
+from portal.connectors.lake_config import LakeConfig
+from portal.connectors.metastore import Metastore
+from portal.lake.names import PartitionName, TableName
+from portal.lake.paths import LakePath
+
+DAY = datetime(2026, 11, 21, tzinfo=UTC).date()
+OLD = 1_700_000_000
+_FORMATS = {
+    "text": (
+        "org.apache.hadoop.mapred.TextInputFormat",
+        "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
+        "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
+    ),
+    "parquet": (
+        "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
+        "org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat",
+        "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
+    ),
+}
+ODD_VALUES: tuple[str | None, ...] = (
+    "plain",
+    "with space",
+    "a=b",
+    "50%",
+    "50%25",
+    "über-日本",
+    "a/b:c",
+    'it\'s "so"',
+    "{x}[y]^z",
+    "2026-11-21 03:00:00.0",
+    "-1.5e3",
+    "a#b?c\\d*e",
+    "CASE",
+    None,
+)
+
+
+class TestRules:
+    """The room's rules as the tests need them: every location is effective, LEVEL and TTL plain."""
+
+    __test__ = False
+
+    def __init__(self, config: LakeConfig) -> None:
+        self.config = config
+
+    def refusal(self, table: Any) -> str | None:
+        return "transactional" if table.parameters.get("transactional") == "true" else None
+
+    def policy(self, table: Any) -> Policy:
+        return Policy(int(table.parameters.get("LEVEL", -1)), int(table.parameters.get("TTL", -1)))
+
+    def location(self, table: Any, partition: Any | None) -> LakePath | None:
+        struct = table if partition is None else partition
+        return self.config.path(struct.sd.location) if struct.sd.location else None
+
+    def is_ready(self, partition: Any) -> bool:
+        return bool(partition.parameters.get("commit") != "false")
+
+
+@dataclass
+class Snapshot:
+    """Everything of an object that a restore must bring back."""
+
+    table: dict[str, Any]
+    items: dict[str, dict[str, Any]]
+    files: dict[str, tuple[FileFact, ...]]
+
+
+@dataclass
+class ActLake:
+    """One lake under test; `base` is a fresh directory on its file system."""
+
+    config: LakeConfig
+    name: str
+    metastore: Metastore = field(init=False)
+    fs: FileSystem = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.metastore = Metastore.connect(self.config)
+        self.base = self.config.path(self.config.backup_roots[0]).parent.parent.child(
+            "user", "act", self.name
+        )
+        self.fs = open_file_system(self.base, config=self.config)
+        self.root = self.base.child("backup-root")
+        self.db = f"act_{self.name}"
+        self.db_path = self.base.child("db")
+        self.fs.make_directories(self.db_path, mode=0o755)
+        if self.db not in self.metastore.databases():
+            self.metastore.create_database(
+                ttypes.Database(
+                    name=self.db, locationUri=str(self.db_path), parameters={}, description=""
+                )
+            )
+
+    def table_name(self, table: str) -> TableName:
+        return TableName(self.config.lake, self.db, table)
+
+    def make_table(
+        self,
+        table: str,
+        *,
+        keys: Sequence[str] = (),
+        values: Sequence[Sequence[str | None]] = (),
+        external: bool = False,
+        file_format: str = "text",
+    ) -> TableName:
+        """Make a table with its partitions and files; the old one of this name must be gone."""
+        name, home = self.table_name(table), self.db_path.child(table)
+        self.fs.make_directories(home, mode=0o750)
+        parameters = {"LEVEL": "1", "TTL": "60", "transient_lastDdlTime": str(OLD), "note": "ä'%=;"}
+        if external:
+            parameters["EXTERNAL"] = "TRUE"
+        if not keys:
+            parameters |= {"numRows": "7", "totalSize": "999", "numFiles": "3"}
+        struct = ttypes.Table(
+            tableName=table,
+            dbName=self.db,
+            owner="alice",
+            sd=self._storage(home, file_format),
+            partitionKeys=[
+                ttypes.FieldSchema(name=key, type="string", comment=None) for key in keys
+            ],
+            parameters=parameters,
+            tableType="EXTERNAL_TABLE" if external else "MANAGED_TABLE",
+            createTime=OLD,
+        )
+        if not keys:
+            self.make_files(home, n=1)
+        self.metastore.create_table(struct)
+        partitions = [
+            self._partition(struct, PartitionName(tuple(keys), tuple(row)), n)
+            for n, row in enumerate(values)
+        ]
+        self.metastore.add_partitions(partitions, if_not_exists=False)
+        return name
+
+    def make_files(self, directory: LakePath, *, n: int) -> None:
+        """Fill a directory: files of several sizes, an empty one, hidden ones, a nested one."""
+        self.fs.make_directories(directory, mode=0o751)
+        self.fs.make_directories(directory.child("nested dir"), mode=0o700)
+        for name, size in (
+            (f"part-{n:05d}", 10 + n),
+            ("_SUCCESS", 0),
+            (".hidden.crc", 3),
+            ("ünï=c%20de", 5),
+        ):
+            self.fs.write_new(directory.child(name), b"x" * size)
+        self.fs.write_new(directory.child("nested dir", "deep"), b"deep" * (n + 1))
+        self.fs.set_mode(directory.child("_SUCCESS"), 0o604)
+        if directory.scheme == "file":
+            for path in (
+                directory.child("_SUCCESS"),
+                directory.child("nested dir", "deep"),
+                directory.child("nested dir"),
+                directory,
+            ):
+                os.utime(path.path, (OLD + n, OLD + n))
+            if os.geteuid() == 0:
+                os.chown(directory.child("_SUCCESS").path, 1, 1)
+        else:
+            self.fs.set_acl(
+                directory.child(".hidden.crc"),
+                (
+                    "access:user:bob:rw-",
+                    "access:user::rw-",
+                    "access:group::r--",
+                    "access:other::---",
+                ),
+            )
+
+    def snapshot(self, name: TableName) -> Snapshot:
+        """Take all that must be equal after a restore."""
+        table = self.metastore.table(name)
+        names = self.metastore.partition_names(name) if table.partitionKeys else []
+        structs = {
+            partition_name(table, struct): struct
+            for struct in self.metastore.partitions_by_names(name, names)
+        } or {"": table}
+        return Snapshot(
+            table=_comparable(table),
+            items={key: _comparable(struct) for key, struct in structs.items()},
+            files={
+                key: self.files(self.config.path(struct.sd.location))
+                for key, struct in structs.items()
+            },
+        )
+
+    def files(self, path: LakePath) -> tuple[FileFact, ...]:
+        """List a place as manifests do; nothing there gives nothing."""
+        listing = list_here(self.fs)([path])
+        return files_of(listing.get(path, ()), root=path)
+
+    def items(self, name: TableName) -> list[ActItem]:
+        """Give the table's items as an approved plan would name them."""
+        table = self.metastore.table(name)
+        rules = TestRules(self.config)
+        names = self.metastore.partition_names(name) if table.partitionKeys else []
+        structs = self.metastore.partitions_by_names(name, names) if names else [table]
+        found = []
+        for struct in structs:
+            partition = partition_name(table, struct) if table.partitionKeys else ""
+            location = rules.location(table, struct)
+            assert location is not None
+            files = self.files(location)
+            generation = generation_of(struct)
+            found.append(
+                ActItem(
+                    db=name.db,
+                    table=name.table,
+                    partition=partition,
+                    location=str(location),
+                    create_time=generation.create_time,
+                    ddl_time=generation.ddl_time,
+                    level=1,
+                    ttl=60,
+                    mtime_ms=max(fact.mtime_ms for fact in files),
+                    n_files=sum(not fact.is_dir for fact in files),
+                    n_bytes=sum(fact.size for fact in files),
+                )
+            )
+        return sorted(found, key=lambda item: item.partition)
+
+    @property
+    def day(self) -> Day:
+        """The day directory that tests use."""
+        return Day(self.root, DAY)
+
+    def order(self, run: str, epoch: int = 1) -> DropOrder:
+        """Make the fence of a drop run and give its order."""
+        ensure_root(self.fs, self.root, deployment_id="test")
+        fence = self.day.open(run, epoch)
+        open_fence(self.fs, fence, lease_until=datetime.now(UTC) + timedelta(seconds=60))
+        return DropOrder(
+            run=run,
+            epoch=epoch,
+            lake=self.config.lake,
+            plan="plan",
+            digest="digest",
+            fence=fence,
+            keep_days={},
+        )
+
+    def tools(self, fence: LakePath, *, control: Control | None = None) -> Tools:
+        """Give a driver's tools behind a fence."""
+        return Tools(
+            fs=self.fs,
+            metastore=self.metastore,
+            fence=Fence(self.fs, fence, clock=lambda: datetime.now(UTC)),
+            lister=list_here(self.fs),
+            control=lambda: control or Control(),
+            clock=lambda: datetime.now(UTC),
+            fail=Failpoints.from_environment(),
+        )
+
+    def _storage(self, location: LakePath, file_format: str) -> ttypes.StorageDescriptor:
+        input_format, output_format, serde = _FORMATS[file_format]
+        return ttypes.StorageDescriptor(
+            cols=[
+                ttypes.FieldSchema(name="id", type="bigint", comment="the id"),
+                ttypes.FieldSchema(name="m", type="map<string,array<int>>", comment=None),
+            ],
+            location=str(location),
+            inputFormat=input_format,
+            outputFormat=output_format,
+            compressed=False,
+            numBuckets=-1,
+            serdeInfo=ttypes.SerDeInfo(
+                name=None,
+                serializationLib=serde,
+                parameters={"serialization.format": "1", "field.delim": "\u0001"},
+            ),
+            bucketCols=[],
+            sortCols=[],
+            parameters={"sd": "kept"},
+        )
+
+    def _partition(self, table: Any, name: PartitionName, n: int) -> ttypes.Partition:
+        location = self.config.path(table.sd.location).child(*str(name).split("/"))
+        self.make_files(location, n=n)
+        storage = self._storage(location, "text")
+        storage.inputFormat = table.sd.inputFormat
+        storage.outputFormat = table.sd.outputFormat
+        storage.serdeInfo.serializationLib = table.sd.serdeInfo.serializationLib
+        return ttypes.Partition(
+            values=name.metastore_values,
+            dbName=table.dbName,
+            tableName=table.tableName,
+            createTime=OLD,
+            sd=storage,
+            parameters={
+                "transient_lastDdlTime": str(OLD + n),
+                "numRows": str(n),
+                "totalSize": "12345",
+                "numFiles": "1",
+                "DO_NOT_UPDATE_STATS": "true",
+                "mark": "p'%\u00e4",
+            },
+        )
+
+
+def _comparable(struct: Any) -> dict[str, Any]:
+    plain = json.loads(json.dumps(struct, default=vars))
+    for name in ("createTime", "lastAccessTime", "writeId", "privileges"):
+        plain.pop(name, None)
+    plain["parameters"] = {
+        key: value
+        for key, value in plain["parameters"].items()
+        if key != "transient_lastDdlTime" and not key.startswith("lakewarden.")
+    }
+    return dict(plain)
+
+
+def scratch(path: Path) -> str:
+    """Give a name for a fresh lake from a test's own directory."""
+    return "".join(c for c in path.name.lower() if c.isalnum())[-40:]
