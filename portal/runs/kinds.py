@@ -31,6 +31,10 @@ class RunKind:
         """Give the params of a run by schedule; None = not wanted now."""
         return {"now": now.isoformat()}
 
+    def scheduled_key(self, lake: str, slot: str) -> str:
+        """Give the unique key of a run by schedule: one a lake and slot."""
+        return f"{self.name}:{lake}:{slot}"
+
     def request(self, run: Run) -> dict[str, Any]:
         """Give the params of the Spark job's request."""
         return dict(run.params)

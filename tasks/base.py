@@ -1,0 +1,48 @@
+"""What does a worker do with a hint? It asks the row behind the id what it needs, and does that."""
+
+import logging
+import os
+from typing import Any
+
+from django.db import DatabaseError
+from django.utils import timezone
+
+from portal.lake.clock import day_of
+from portal.lake.errors import PortalError
+from portal.notices.models import Notice
+from portal.notices.services import notice_send
+from portal.runs.leases import new_holder
+from portal.runs.steps import run_step
+from tasks.celery import app
+from tasks.lakes import zone_of
+
+_log = logging.getLogger(__name__)
+_holders: dict[int, str] = {}
+
+
+def holder() -> str:
+    """Give this process's name on claims; a forked child gets its own."""
+    return _holders.setdefault(os.getpid(), new_holder())
+
+
+@app.task(name="tasks.run")
+def run_hint(row_id: str, *_args: Any, **_later: Any) -> None:
+    """Do what a run needs now. Arguments that a newer release sends are left alone."""
+    try:
+        run_step(row_id, holder=holder())
+    except (PortalError, DatabaseError):
+        # The row still says what is to be done, and the watchdog says it again.
+        _log.exception("run %s: left for the watchdog", row_id)
+
+
+@app.task(name="tasks.notice")
+def notice_hint(row_id: str, *_args: Any, **_later: Any) -> None:
+    """Send one notice if it is still due."""
+    notice = Notice.objects.filter(pk=row_id).only("lake").first()
+    if notice is None:
+        return
+    now = timezone.now()
+    try:
+        notice_send(row_id, now=now, today=day_of(now, zone_of(notice.lake)))
+    except (PortalError, DatabaseError):
+        _log.exception("notice %s: left for the watchdog", row_id)

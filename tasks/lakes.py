@@ -1,0 +1,11 @@
+"""In which zone does a lake count its days?"""
+
+from zoneinfo import ZoneInfo
+
+from portal.access.lakes import all_lakes
+
+
+def zone_of(lake: str) -> ZoneInfo:
+    """Give the lake's zone; UTC for a lake that is no longer governed."""
+    config = all_lakes().get(lake)
+    return config.zone if config is not None else ZoneInfo("UTC")

@@ -1,0 +1,47 @@
+"""Keep the work going: relay, supervise, watchdog, schedule and the event follower, in one process.
+
+Any number may run; leases pick who leads. It needs the database, not the broker.
+"""
+
+import signal
+import socket
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from portal.runs.leases import new_holder
+from tasks.follow import follow
+from tasks.loops import Loop, Loops
+from tasks.relay import relay
+from tasks.schedule import schedule
+from tasks.supervise import supervise
+from tasks.watchdog import watchdog
+
+LEADER = "supervise"
+
+
+class Command(BaseCommand):
+    """Runs the loops until SIGTERM or Ctrl-C."""
+
+    help = "Run the relay, supervise, watchdog, schedule and follower loops."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Start the loops and wait."""
+        # Applications can be asked after only on the host that launched them, leader or not.
+        here = f"supervise@{socket.gethostname()}"
+        loops = Loops(
+            [
+                Loop("relay", 1.0, relay, f"{LEADER}:relay"),
+                Loop("supervise", settings.LAKEWARDEN_POLL_SECONDS, supervise, here),
+                Loop("watchdog", settings.LAKEWARDEN_WATCHDOG_SECONDS, watchdog, LEADER),
+                Loop("schedule", 30.0, schedule, f"{LEADER}:schedule"),
+                Loop("follow", 5.0, follow, f"{LEADER}:follow"),
+            ],
+            holder=new_holder(),
+        )
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: loops.stop())
+        loops.start()
+        self.stdout.write("Supervising.")
+        loops.wait()

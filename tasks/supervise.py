@@ -1,0 +1,20 @@
+"""Where have this host's running applications got to? Asked every 10 s, without the broker."""
+
+import logging
+from datetime import datetime
+
+from portal.lake.errors import PortalError, StaleState
+from portal.runs.polling import run_poll, runs_here
+
+_log = logging.getLogger(__name__)
+
+
+def supervise(now: datetime) -> None:
+    """Poll every application of this host; one that fails does not keep the others waiting."""
+    for run in runs_here():
+        try:
+            run_poll(run, now=now)
+        except StaleState:
+            continue  # somebody else saw its end first
+        except PortalError as error:
+            _log.warning("run %s: %s", run.pk, error.message)

@@ -1,0 +1,19 @@
+"""What was left behind by the dead: claims, lost messages, notices half sent, old outbox rows?"""
+
+import logging
+from datetime import datetime
+
+from portal.notices.services import notices_unstick
+from portal.runs.outbox import outbox_forget
+from portal.runs.takeover import watch
+
+_log = logging.getLogger(__name__)
+
+
+def watchdog(now: datetime) -> None:
+    """Take over, unstick, tidy. Safe to run at any moment and twice at once."""
+    n_moved = watch(now=now)
+    n_stuck = notices_unstick(now)
+    outbox_forget(now)
+    if n_moved or n_stuck:
+        _log.warning("took over %d runs, freed %d notices", n_moved, n_stuck)
