@@ -11,6 +11,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
@@ -132,7 +133,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if request.path.startswith("/api/"):
         body = {"code": "portal.bug", "message": message, "fields": {"id": mark}, "next_step": step}
         return JsonResponse(body, status=500)
-    return _page(request, 500, code=f"portal.bug {mark}", title=title, message=message, step=step)
+    # No request: the frame reads the database, and that may be what is broken.
+    page = render_to_string("ui/broken.html", {"title": title, "message": message, "step": step})
+    return HttpResponse(page, status=500)
 
 
 def _plain(request: HttpRequest, error: PortalError) -> HttpResponse:
