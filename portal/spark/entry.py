@@ -44,7 +44,7 @@ def main(argv: list[str]) -> int:
     except PortalError as error:
         cancelled = error.code == CANCELLED
         manifest = _failed("cancelled" if cancelled else "failed", error.as_dict())
-    except Exception as error:  # noqa: BLE001 - the outer door of jobs
+    except Exception as error:  # the outer door of jobs
         traceback.print_exc()
         manifest = _failed("failed", _unexpected(error))
     manifest["log"] = list(job.log_lines) if job else []

@@ -1,5 +1,6 @@
 """What a job may ask of its surroundings: its request, the spool, progress, and `stop?`."""
 
+import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ class JobContext:
     spool: Spool
     spark: SparkSession
     log_lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LOG_LINES))
+    _lock: threading.Lock = field(default_factory=threading.Lock)
     _steps: int = 0
     _control: dict[str, Any] = field(default_factory=dict)
     _control_read: float = float("-inf")
@@ -51,7 +53,7 @@ class JobContext:
         """Add a line to the log: the process's output, and the manifest's last lines."""
         line = f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}"
         self.log_lines.append(line)
-        print(line, flush=True)
+        print(line, flush=True)  # noqa: T201  (the driver's output is the run's log file)
 
     def control(self, *, fresh: bool = False) -> dict[str, Any]:
         """Give what the portal asks now; read at most once a second unless `fresh`."""

@@ -94,6 +94,7 @@ def submit_argv(
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
         "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
+        "spark.executorEnv.LC_ALL": "C.UTF-8",
         "spark.hadoop.fs.permissions.umask-mode": "077",
         **config.spark_conf,
         "spark.yarn.tags": tag,
@@ -130,6 +131,8 @@ def driver_environment(config: LakeConfig, environment: Mapping[str, str]) -> di
         # Without it the folder of entry.py itself would come first on sys.path.
         "PYTHONSAFEPATH": "1",
         "PYTHONUNBUFFERED": "1",
+        # The JVM reads file names by the locale: without UTF-8 an odd name is another name.
+        "LC_ALL": "C.UTF-8",
     }
     if config.spark_master.startswith("local") or "127.0.0.1" in config.spark_master:
         found["SPARK_LOCAL_IP"] = "127.0.0.1"
@@ -205,16 +208,16 @@ def _start_time(pid: int) -> float | None:
 
 def _members(pgid: int) -> list[int]:
     found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            fields = _stat_fields(int(entry))
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            fields = _stat_fields(int(entry.name))
             if fields is not None and fields[0] not in "ZX" and int(fields[2]) == pgid:
-                found.append(int(entry))
+                found.append(int(entry.name))
     return found
 
 
 def _zip_packages(target: Path) -> Path:
-    """Pack the product's own packages for a driver or executor elsewhere (never third-party ones)."""
+    """Pack the product's own packages for a driver or executor elsewhere."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for package in _PACKAGES:
             for file in sorted((ROOT / package).rglob("*.py")):

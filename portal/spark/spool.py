@@ -1,7 +1,7 @@
 """A run's folder that portal and cluster both reach: request, progress, control, manifest, results.
 
 Every file is written whole (written beside, then renamed), so a reader never sees half of one.
-Progress files are numbered and never appended to: an object that grows cannot be read safely on HDFS.
+Progress files are numbered and never appended to: a growing file cannot be read safely on HDFS.
 """
 
 import contextlib
