@@ -1,0 +1,1 @@
+"""What happened in the lake since we last looked: the follower of the metastore's notifications."""

@@ -1,0 +1,75 @@
+"""What does one notification say? Reads Hive's JSON messages, plain (3.x) and packed (4.x).
+
+Only what the platform needs of them is read: which table, which partitions. Anything that cannot
+be read is said so; the follower then parks that table for a rescan.
+"""
+
+import base64
+import binascii
+import gzip
+import json
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from portal.lake.errors import RuleViolation
+from portal.lake.names import DEFAULT_PARTITION, PartitionName
+
+_PLAIN = "json-0.2"
+_PACKED = "gzip(json-2.0)"
+
+
+@dataclass(frozen=True, slots=True)
+class LakeEvent:
+    """One change in the metastore; `partitions` are Hive names (`k=v/k=v`), empty if none."""
+
+    lake: str
+    id: int
+    at: datetime
+    type: str
+    db: str
+    table: str
+    partitions: tuple[str, ...] = ()
+
+
+def read_event(lake: str, raw: Any) -> LakeEvent:
+    """Read a Thrift NotificationEvent.
+
+    Raises:
+        RuleViolation: `event.unreadable`, with what is wrong.
+    """
+    try:
+        message = _message(raw.messageFormat or _PLAIN, raw.message)
+        partitions = tuple(_partition_name(spec) for spec in message.get("partitions") or ())
+    except (ValueError, TypeError, AttributeError, OSError, zlib.error, binascii.Error) as error:
+        raise RuleViolation(
+            "event.unreadable",
+            f"Event {raw.eventId} ({raw.eventType}) cannot be read: {error}",
+            event=raw.eventId,
+        ) from error
+    return LakeEvent(
+        lake,
+        raw.eventId,
+        datetime.fromtimestamp(raw.eventTime, tz=UTC),
+        raw.eventType,
+        raw.dbName or "",
+        raw.tableName or "",
+        partitions,
+    )
+
+
+def _message(message_format: str, text: str) -> dict[str, Any]:
+    if message_format == _PACKED:
+        text = gzip.decompress(base64.b64decode(text, validate=True)).decode()
+    elif message_format != _PLAIN:
+        raise ValueError(f"message format {message_format!r} is not known")
+    message = json.loads(text)
+    if not isinstance(message, dict):
+        raise TypeError("it is no JSON object")
+    return message
+
+
+def _partition_name(spec: dict[str, str]) -> str:
+    values = (None if value in ("", DEFAULT_PARTITION) else value for value in spec.values())
+    return str(PartitionName(tuple(spec), tuple(values)))

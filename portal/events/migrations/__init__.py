@@ -1,0 +1,1 @@
+"""Changes of the events tables, in order."""

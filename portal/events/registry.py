@@ -1,0 +1,53 @@
+"""Who wants to know of events, and who reads again what was missed?
+
+A subscriber is called inside the transaction that moves the position: it writes rows (a run, a
+refresh wish), never touches the network, and is safe to call twice with the same event.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from portal.events.messages import LakeEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """What must be read again; `db` empty means the whole lake, `table` empty the database."""
+
+    lake: str
+    db: str
+    table: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subscriber:
+    """A name, the event types it wants (empty = all), and what it does with an event and a gap."""
+
+    name: str
+    types: frozenset[str]
+    handle: Callable[[LakeEvent, datetime], None]
+    rescan: Callable[[Missed, datetime], None] | None = None
+
+    def wants(self, event: LakeEvent) -> bool:
+        """Whether the event is of a type it asked for."""
+        return not self.types or event.type in self.types
+
+
+_subscribers: dict[str, Subscriber] = {}
+
+
+def subscribe(subscriber: Subscriber) -> None:
+    """Add a subscriber; subscribing a name again replaces it."""
+    _subscribers[subscriber.name] = subscriber
+
+
+def subscribers() -> list[Subscriber]:
+    """Give every subscriber, by name."""
+    return [_subscribers[name] for name in sorted(_subscribers)]
+
+
+def unsubscribe(name: str) -> None:
+    """Take a subscriber away; an unknown name is no error."""
+    _subscribers.pop(name, None)

@@ -1,0 +1,66 @@
+"""What if a DROP hits something that was restored? A run looks, and adds it again (journal.md J4).
+
+A client that froze between its last check and its call can drop after a takeover and a restore.
+The subscriber only writes a run; the run asks `portal.act`, which knows what was restored.
+"""
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.utils import timezone
+
+from portal.act.models import BackupBatch
+from portal.act.services.repairing import drop_repair
+from portal.act.states import BackupState
+from portal.events.messages import LakeEvent
+from portal.events.registry import Subscriber, subscribe
+from portal.runs import kinds
+from portal.runs.models import Run
+from portal.runs.services import run_request
+
+NAME = "events.repair"
+_RESTORED = (BackupState.RESTORED, BackupState.PARTLY_RESTORED)
+
+
+class DropRepairKind(kinds.RunKind):
+    """Looks at one DROP event that names a table of which something was restored."""
+
+    name: ClassVar[str] = NAME
+    title: ClassVar[str] = "Check a drop of restored data"
+    queue: ClassVar[str] = "restore"
+
+    def execute(self, run: Run) -> dict[str, Any]:
+        """Have the restored items added again that the drop took; gives their names."""
+        params = run.params
+        added = drop_repair(
+            run.lake,
+            db=params["db"],
+            table=params["table"],
+            partitions=params["partitions"],
+            now=timezone.now(),
+        )
+        return {"added_again": added}
+
+
+def on_drop(event: LakeEvent, now: datetime) -> None:
+    """Ask for a look when the catalogue knows of something restored there; once per event."""
+    restored = BackupBatch.objects.filter(
+        lake=event.lake, db=event.db, table=event.table, state__in=_RESTORED
+    )
+    if restored.exists():
+        run_request(
+            NAME,
+            lake=event.lake,
+            params={"db": event.db, "table": event.table, "partitions": list(event.partitions)},
+            requested_by="system",
+            reason=f"{event.type} event {event.id}",
+            unique_key=f"{NAME}:{event.lake}:{event.id}",
+            subject=("table", f"{event.db}.{event.table}"),
+            now=now,
+        )
+
+
+def register() -> None:
+    """Make the run kind and the subscriber known."""
+    kinds.register(DropRepairKind())
+    subscribe(Subscriber(NAME, frozenset({"DROP_PARTITION", "DROP_TABLE"}), on_drop))

@@ -1,0 +1,35 @@
+"""What does the follower know: where it stands, what it missed, which tables were touched?"""
+
+from django.db.models import QuerySet
+
+from portal.events.models import EventAlarm, EventPosition, TableTouch
+
+
+def follower_state(lake: str) -> EventPosition | None:
+    """Give the follower's position, or None before its first look at this lake."""
+    return EventPosition.objects.filter(lake=lake).first()
+
+
+def alarms_open(lake: str) -> QuerySet[EventAlarm]:
+    """Give what was missed and not yet read again, oldest first."""
+    return EventAlarm.objects.filter(lake=lake, rescanned_at=None).order_by("event_id", "id")
+
+
+def knows_all_since(lake: str, event_id: int) -> bool:
+    """Whether the follower has seen every event from `event_id` up to its last look."""
+    place = follower_state(lake)
+    return (
+        place is not None
+        and place.first_id <= event_id
+        and place.n_behind == 0
+        and not alarms_open(lake).exists()
+    )
+
+
+def tables_touched_since(lake: str, event_id: int) -> set[tuple[str, str]]:
+    """Give (db, table) of everything the log named after `event_id` (a scan's notification id).
+
+    Complete only where `knows_all_since` holds; ask it first when a decision hangs on it.
+    """
+    rows = TableTouch.objects.filter(lake=lake, event_id__gt=event_id)
+    return set(rows.values_list("db", "table"))

@@ -1,0 +1,261 @@
+"""How does the follower take in what happened, exactly once, although any number of it may run?
+
+One lease row picks the leader. One transaction moves the position by compare-and-set, fenced by
+the lease's epoch, and writes whatever the subscribers write. What is missed becomes an alarm row.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from django.db import OperationalError, connection, transaction
+
+from portal.access.lakes import get_lake
+from portal.connectors.metastore import Metastore
+from portal.events.gaps import AlarmKind, Step, next_step
+from portal.events.messages import LakeEvent, read_event
+from portal.events.models import EventAlarm, EventPosition, TableTouch
+from portal.events.registry import Missed, Subscriber, subscribers
+from portal.lake.errors import PortalError, RuleViolation, StaleState
+from portal.runs.leases import lease_take, new_holder
+
+BATCH = 200
+LEASE = timedelta(seconds=60)
+_HOLDER = new_holder()
+
+
+class NotificationLog(Protocol):
+    """What the follower asks of a metastore connection."""
+
+    def current_notification_id(self) -> int:
+        """Give the newest id."""
+
+    def notifications_after(self, event_id: int, limit: int) -> list[Any]:
+        """Give the next events, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What one call did: whether we lead, how many events, whether more wait, what was missed."""
+
+    leading: bool
+    n_events: int = 0
+    n_behind: int = 0
+    alarms: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What one transaction will write."""
+
+    lake: str
+    now: datetime
+    alarms: list[EventAlarm] = field(default_factory=list)
+    touched: dict[tuple[str, str], LakeEvent] = field(default_factory=dict)
+
+
+def follow_once(lake: str, now: datetime, *, holder: str = _HOLDER) -> Followed:
+    """Take in the next events of a lake, if we lead; call again at once while `n_behind` is left.
+
+    Safe to call from any number of processes; a second call with nothing new writes nothing but
+    the time of the look.
+
+    Raises:
+        ExternalFailure: the metastore does not answer; nothing was moved.
+    """
+    epoch = lease_take(f"events:{lake}", holder=holder, length=LEASE, now=now)
+    if epoch is None:
+        return Followed(leading=False)
+    with Metastore.connect(get_lake(lake)) as metastore:
+        return follow_log(lake, metastore, epoch=epoch, now=now)
+
+
+def follow_log(lake: str, log: NotificationLog, *, epoch: int, now: datetime) -> Followed:
+    """Take in the next events of an open log as the leader of `epoch`.
+
+    Raises:
+        StaleState: somebody else moved the position meanwhile; everything is rolled back.
+    """
+    newest = log.current_notification_id()
+    place, created = EventPosition.objects.get_or_create(
+        lake=lake,
+        defaults={
+            "first_id": newest,
+            "position": newest,
+            "fence": epoch,
+            "newest_id": newest,
+            "moved_at": now,
+            "checked_at": now,
+        },
+    )
+    if created:
+        return Followed(leading=True)
+    raws = log.notifications_after(place.position, BATCH)
+    step = next_step(
+        [raw.eventId for raw in raws],
+        position=place.position,
+        newest=newest,
+        hole_since=place.hole_since,
+        now=now,
+    )
+    taken = raws[: step.n_take]
+    newest = max(newest, step.position)
+    with transaction.atomic():
+        _move(place, step, newest=newest, epoch=epoch, now=now)
+        alarms = _take_in(_Batch(lake, now), taken, step)
+    return Followed(
+        leading=True,
+        n_events=len(taken),
+        n_behind=newest - step.position,
+        alarms=tuple(alarm.detail for alarm in alarms),
+    )
+
+
+def alarms_rescanned(lake: str, *, read_at: datetime, now: datetime) -> int:
+    """Close the alarms that a scan has made good: those raised before it began to read the lake.
+
+    Called again it closes nothing more. Parked tables are handed to their subscribers again.
+    """
+    stale = EventAlarm.objects.filter(lake=lake, rescanned_at=None, raised_at__lte=read_at)
+    return stale.update(rescanned_at=now)
+
+
+def _move(place: EventPosition, step: Step, *, newest: int, epoch: int, now: datetime) -> None:
+    """Move the position, unless somebody moved it first or leads since."""
+    moved_at = now if step.position != place.position else place.moved_at
+    won = EventPosition.objects.filter(
+        pk=place.pk, position=place.position, fence__lte=epoch
+    ).update(
+        position=step.position,
+        fence=epoch,
+        newest_id=newest,
+        moved_at=moved_at,
+        checked_at=now,
+        hole_since=step.hole_since,
+    )
+    if not won:
+        raise StaleState(
+            "events.position",
+            "Another follower has moved on; this one starts over.",
+            lake=place.lake,
+        )
+
+
+def _take_in(batch: _Batch, raws: Sequence[Any], step: Step) -> list[EventAlarm]:
+    """Hand the events out and write alarms and touches; runs inside the position's transaction."""
+    if step.gap is not None:
+        _raise(batch, step.gap.kind, step.gap.event_id, detail=step.gap.detail)
+    parked = _parked(batch.lake)
+    for raw in raws:
+        try:
+            event = read_event(batch.lake, raw)
+        except RuleViolation as error:
+            _raise(
+                batch,
+                AlarmKind.UNREADABLE,
+                raw.eventId,
+                detail=error.message,
+                at=(raw.dbName or "", raw.tableName or ""),
+            )
+            continue
+        batch.touched[event.db, event.table] = event
+        for subscriber in subscribers():
+            if subscriber.wants(event) and (subscriber.name, event.db, event.table) not in parked:
+                _hand_over(batch, subscriber, event, parked)
+    _write_touches(batch.lake, batch.touched.values())
+    EventAlarm.objects.bulk_create(batch.alarms, ignore_conflicts=True)
+    for alarm in batch.alarms:
+        _ask_for_rescan(alarm, batch.now)
+    return batch.alarms
+
+
+def _hand_over(
+    batch: _Batch, subscriber: Subscriber, event: LakeEvent, parked: set[tuple[str, str, str]]
+) -> None:
+    """Let one subscriber write, in a savepoint; one that raises has the table parked for it."""
+    try:
+        with transaction.atomic():
+            subscriber.handle(event, batch.now)
+    except OperationalError:
+        raise  # a lost database or a deadlock took the whole transaction, not this subscriber
+    except Exception as error:  # whatever a room does wrong, the rest of the log goes on
+        parked.add((subscriber.name, event.db, event.table))
+        where = f"{event.type} {event.db}.{event.table}"
+        _raise(
+            batch,
+            AlarmKind.SUBSCRIBER_FAILED,
+            event.id,
+            detail=f"{subscriber.name} failed on {where}: {_said(error)}",
+            at=(event.db, event.table),
+            subscriber=subscriber.name,
+        )
+
+
+def _raise(
+    batch: _Batch,
+    kind: AlarmKind,
+    event_id: int,
+    *,
+    detail: str,
+    at: tuple[str, str] = ("", ""),
+    subscriber: str = "",
+) -> None:
+    batch.alarms.append(
+        EventAlarm(
+            lake=batch.lake,
+            kind=kind,
+            event_id=event_id,
+            db=at[0],
+            table=at[1],
+            subscriber=subscriber,
+            detail=detail,
+            raised_at=batch.now,
+        )
+    )
+
+
+def _ask_for_rescan(alarm: EventAlarm, now: datetime) -> None:
+    """Tell everyone who can read again; one that raises leaves the alarm, which stands anyway."""
+    missed = Missed(alarm.lake, alarm.db, alarm.table, alarm.detail)
+    for subscriber in subscribers():
+        if subscriber.rescan is None or alarm.subscriber not in ("", subscriber.name):
+            continue
+        try:
+            with transaction.atomic():
+                subscriber.rescan(missed, now)
+        except PortalError as error:
+            EventAlarm.objects.filter(
+                lake=alarm.lake, kind=alarm.kind, event_id=alarm.event_id
+            ).update(detail=f"{alarm.detail} {subscriber.name} could not ask for it: {error}")
+
+
+def _parked(lake: str) -> set[tuple[str, str, str]]:
+    """Give (subscriber, db, table) for which nothing is handed over until a rescan."""
+    rows = EventAlarm.objects.filter(lake=lake, kind=AlarmKind.SUBSCRIBER_FAILED, rescanned_at=None)
+    return set(rows.values_list("subscriber", "db", "table"))
+
+
+def _write_touches(lake: str, events: Iterable[LakeEvent]) -> None:
+    # MySQL takes any unique key as the conflict and refuses to be told which.
+    named = connection.features.supports_update_conflicts_with_target
+    TableTouch.objects.bulk_create(
+        [
+            TableTouch(
+                lake=lake,
+                db=event.db,
+                table=event.table,
+                event_id=event.id,
+                event_type=event.type,
+                at=event.at,
+            )
+            for event in events
+        ],
+        update_conflicts=True,
+        unique_fields=["lake", "db", "table"] if named else None,
+        update_fields=["event_id", "event_type", "at"],
+    )
+
+
+def _said(error: Exception) -> str:
+    return error.message if isinstance(error, PortalError) else f"{type(error).__name__}: {error}"
