@@ -84,9 +84,7 @@ class Generation(models.Model):
         default=GenerationState.LOADING,
     )
     day = models.DateField()
-    as_of = models.DateTimeField(
-        help_text="The instant that due dates were judged against."
-    )
+    as_of = models.DateTimeField(help_text="The instant that due dates were judged against.")
     read_at = models.DateTimeField(help_text="Wall clock when the metastore was read.")
     notification_id = models.BigIntegerField()
     totals = models.JSONField(default=dict)
@@ -103,9 +101,7 @@ class CurrentGeneration(models.Model):
     """Which generation readers of a lake see; moved last, so they always see a whole picture."""
 
     lake = models.CharField(max_length=32, unique=True)
-    generation = models.OneToOneField(
-        Generation, on_delete=models.PROTECT, related_name="+"
-    )
+    generation = models.OneToOneField(Generation, on_delete=models.PROTECT, related_name="+")
 
     def __str__(self) -> str:
         return f"{self.lake} -> {self.generation_id}"
@@ -114,9 +110,7 @@ class CurrentGeneration(models.Model):
 class DatabaseFinding(models.Model):
     """A database as a scan saw it."""
 
-    generation = models.ForeignKey(
-        Generation, on_delete=models.CASCADE, related_name="+"
-    )
+    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128)
     owner = models.CharField(max_length=128, blank=True)
@@ -135,9 +129,7 @@ class DatabaseFinding(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["generation", "db"], name="database_finding_once"
-            )
+            models.UniqueConstraint(fields=["generation", "db"], name="database_finding_once")
         ]
 
     def __str__(self) -> str:
@@ -147,9 +139,7 @@ class DatabaseFinding(models.Model):
 class TableFinding(models.Model):
     """A table as a scan saw it, with how many of its items stand in each class."""
 
-    generation = models.ForeignKey(
-        Generation, on_delete=models.CASCADE, related_name="+"
-    )
+    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128)
     table = models.CharField(max_length=256)
@@ -198,9 +188,7 @@ class TableFinding(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["generation", "db", "table"], name="table_finding_once"
-            )
+            models.UniqueConstraint(fields=["generation", "db", "table"], name="table_finding_once")
         ]
         indexes = [
             models.Index(
@@ -208,9 +196,7 @@ class TableFinding(models.Model):
                 name="table_finding_bytes",
             ),
             models.Index(fields=["generation", "owner"], name="table_finding_owner"),
-            models.Index(
-                fields=["generation", "next_due_on"], name="table_finding_due"
-            ),
+            models.Index(fields=["generation", "next_due_on"], name="table_finding_due"),
         ]
 
     def __str__(self) -> str:
@@ -223,9 +209,7 @@ class PathFinding(models.Model):
     Partitions are kept up to `EXAMPLES_PER_CLASS` a table; the table's own row has the whole count.
     """
 
-    generation = models.ForeignKey(
-        Generation, on_delete=models.CASCADE, related_name="+"
-    )
+    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
     lake = models.CharField(max_length=32)
     kind = models.CharField(
         max_length=9, choices=[(kind.value, kind.value) for kind in FindingKind]
@@ -259,9 +243,7 @@ class PathFinding(models.Model):
 class ItemRange(models.Model):
     """A contiguous run of partitions (by name) of one table that stand in the same class."""
 
-    table = models.ForeignKey(
-        TableFinding, on_delete=models.CASCADE, related_name="ranges"
-    )
+    table = models.ForeignKey(TableFinding, on_delete=models.CASCADE, related_name="ranges")
     cls = models.CharField(max_length=20)
     first = models.CharField(max_length=767, blank=True)
     last = models.CharField(max_length=767, blank=True)
@@ -282,9 +264,7 @@ class ItemRange(models.Model):
 class ItemExample(models.Model):
     """One partition (or unpartitioned table) with both clocks and the reason for its class."""
 
-    table = models.ForeignKey(
-        TableFinding, on_delete=models.CASCADE, related_name="examples"
-    )
+    table = models.ForeignKey(TableFinding, on_delete=models.CASCADE, related_name="examples")
     part_id = models.BigIntegerField()
     partition = models.CharField(max_length=767, blank=True)
     location = models.CharField(max_length=4000)
@@ -295,12 +275,8 @@ class ItemExample(models.Model):
     policy_source = models.CharField(max_length=64, blank=True)
     ddl_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(null=True)
-    modified_at = models.DateTimeField(
-        null=True, help_text="Newest mtime of the files."
-    )
-    read_at = models.DateTimeField(
-        null=True, help_text="Newest access time; unknown if null."
-    )
+    modified_at = models.DateTimeField(null=True, help_text="Newest mtime of the files.")
+    read_at = models.DateTimeField(null=True, help_text="Newest access time; unknown if null.")
     updated_at = models.DateTimeField(null=True)
     winner = models.CharField(max_length=8, blank=True)
     due_at = models.DateTimeField(null=True)
@@ -312,11 +288,7 @@ class ItemExample(models.Model):
     objects = TableRowQuerySet.as_manager()
 
     class Meta:
-        indexes = [
-            models.Index(
-                fields=["table", "cls", "due_on", "id"], name="item_example_due"
-            )
-        ]
+        indexes = [models.Index(fields=["table", "cls", "due_on", "id"], name="item_example_due")]
 
     def __str__(self) -> str:
         return self.partition or "(whole table)"
@@ -332,9 +304,7 @@ class TrendPoint(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["lake", "metric", "day"], name="trend_point_once"
-            )
+            models.UniqueConstraint(fields=["lake", "metric", "day"], name="trend_point_once")
         ]
 
     def __str__(self) -> str:

@@ -1,9 +1,12 @@
 """What people set per database, what was announced to whom, and what OBSERVE would have done."""
 
+from datetime import date
+
 from django.core.validators import MinValueValidator
 from django.db import models
 
 from lifecycle.domain.modes import DatabaseMode
+from portal.notices.models import NoticeState
 
 MIN_BACKUP_DAYS = 15
 NOTICE_DAYS = 7
@@ -33,9 +36,7 @@ class DatabaseSetting(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["lake", "db"], name="database_setting_once"
-            ),
+            models.UniqueConstraint(fields=["lake", "db"], name="database_setting_once"),
             models.CheckConstraint(
                 condition=models.Q(backup_days__gte=MIN_BACKUP_DAYS),
                 name="backup_days_at_least_15",
@@ -83,22 +84,21 @@ class AnnouncedCoverage(models.Model):
     horizon_on = models.DateField()
     as_of = models.DateTimeField()
     read_at = models.DateTimeField()
-    notice = models.ForeignKey(
-        "notices.Notice", on_delete=models.PROTECT, related_name="+"
-    )
+    notice = models.ForeignKey("notices.Notice", on_delete=models.PROTECT, related_name="+")
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["notice", "tbl_id"], name="coverage_once_a_notice"
-            )
+            models.UniqueConstraint(fields=["notice", "tbl_id"], name="coverage_once_a_notice")
         ]
-        indexes = [
-            models.Index(fields=["lake", "tbl_id"], name="coverage_table")
-        ]
+        indexes = [models.Index(fields=["lake", "tbl_id"], name="coverage_table")]
 
     def __str__(self) -> str:
         return f"{self.db}.{self.table} until {self.horizon_on}"
+
+    @property
+    def sent_on(self) -> date | None:
+        """The day on which the mail server took the notice; None until then."""
+        return self.notice.sent_on if self.notice.state == NoticeState.SENT else None
 
 
 class ShadowRecord(models.Model):
@@ -109,20 +109,14 @@ class ShadowRecord(models.Model):
     day = models.DateField()
     n_due = models.BigIntegerField(default=0)
     n_bytes_due = models.BigIntegerField(default=0)
-    n_new = models.BigIntegerField(
-        default=0, help_text="Due today and not the day before."
-    )
+    n_new = models.BigIntegerField(default=0, help_text="Due today and not the day before.")
     n_written_again = models.BigIntegerField(default=0)
     n_read_again = models.BigIntegerField(default=0)
-    examples = models.JSONField(
-        default=list, help_text="Some items that were used again."
-    )
+    examples = models.JSONField(default=list, help_text="Some items that were used again.")
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["lake", "db", "day"], name="shadow_record_once"
-            )
+            models.UniqueConstraint(fields=["lake", "db", "day"], name="shadow_record_once")
         ]
 
     def __str__(self) -> str:

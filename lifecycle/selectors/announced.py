@@ -1,7 +1,10 @@
-"""Does an earlier notice speak of everything in a table that is due now or soon?"""
+"""What do earlier notices speak of, and is that everything in a table that is due now or soon?"""
 
+from collections import defaultdict
 from collections.abc import Iterable
+from datetime import date
 
+from lifecycle.domain.plan import Coverage
 from lifecycle.models import AnnouncedCoverage, TableFinding
 from portal.notices.models import NoticeState
 
@@ -31,4 +34,26 @@ def is_covered(table: TableFinding, announced: Iterable[AnnouncedCoverage]) -> b
         and created < row.read_at
         and updated <= row.as_of
         for row in announced
+    )
+
+
+def coverages_of(lake: str) -> dict[int, tuple[Coverage, ...]]:
+    """Give the announcements that count, by table: those whose mail has been sent."""
+    rows = AnnouncedCoverage.objects.filter(lake=lake, notice__state=NoticeState.SENT)
+    found: dict[int, list[Coverage]] = defaultdict(list)
+    for row in rows.select_related("notice").order_by("pk").iterator(chunk_size=2_000):
+        if row.sent_on is not None:
+            found[row.tbl_id].append(_coverage(row, row.sent_on))
+    return {tbl_id: tuple(coverages) for tbl_id, coverages in found.items()}
+
+
+def _coverage(row: AnnouncedCoverage, sent_on: date) -> Coverage:
+    return Coverage(
+        tbl_id=row.tbl_id,
+        level=row.level,
+        ttl=row.ttl,
+        horizon_on=row.horizon_on,
+        read_at=row.read_at,
+        as_of=row.as_of,
+        sent_on=sent_on,
     )

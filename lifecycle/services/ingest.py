@@ -10,7 +10,6 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from django.db import models, transaction
-from django.utils.dateparse import parse_datetime
 
 from lifecycle.models import (
     CurrentGeneration,
@@ -55,7 +54,7 @@ def generation_load(run: Run, result: Mapping[str, Any], *, now: datetime) -> Ge
 
 
 def _generation(run: Run, result: Mapping[str, Any], *, now: datetime) -> Generation:
-    read_at = parse_datetime(result["read_at"])
+    read_at = datetime.fromisoformat(result["read_at"])
     generation, _ = Generation.objects.get_or_create(
         run=run,
         defaults={

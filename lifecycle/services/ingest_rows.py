@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.domain.modes import DatabaseMode
 from lifecycle.models import (
     DatabaseFinding,
     DatabaseSetting,
@@ -13,8 +15,6 @@ from lifecycle.models import (
     PathFinding,
     TableFinding,
 )
-from lifecycle.domain.expiry import ExpiryClass
-from lifecycle.domain.modes import DatabaseMode
 from lifecycle.models.findings import FindingKind
 from lifecycle.services.results import result_rows
 from portal.connectors.lake_config import LakeConfig

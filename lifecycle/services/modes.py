@@ -1,5 +1,6 @@
 """How is a database trusted with more, or with less? One step up at a time, with a reason."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -11,19 +12,21 @@ from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 
 
-def database_mode_change(
-    lake: str,
-    db: str,
-    *,
-    wanted: DatabaseMode,
-    expected: DatabaseMode,
-    reason: str,
-    user: User,
-    now: datetime,
-) -> DatabaseSetting:
+@dataclass(frozen=True)
+class ModeChange:
+    """What an admin asks for; `seen` is the mode that stood on the page."""
+
+    lake: str
+    db: str
+    seen: DatabaseMode
+    wanted: DatabaseMode
+    reason: str
+
+
+def database_mode_change(change: ModeChange, *, user: User, now: datetime) -> DatabaseSetting:
     """Move a database to another mode; for admins, who say why.
 
-    `expected` is the mode the admin saw. Called twice, the second call is StaleState.
+    Called twice, the second call is StaleState.
 
     Raises:
         NotAllowed: `mode.role` for anyone but an admin.
@@ -32,30 +35,38 @@ def database_mode_change(
     """
     if not user.is_lake_admin:
         raise NotAllowed("mode.role", "Only an admin moves a database to another mode.")
-    if not reason.strip():
+    if not change.reason.strip():
         raise RuleViolation("mode.reason", "Say why; the reason stands in the audit record.")
-    if not can_change(expected, wanted):
+    if not can_change(change.seen, change.wanted):
         raise RuleViolation(
             "mode.step",
-            f"{db} cannot go from {expected} to {wanted} at once; its owners must have been "
-            "written to in NOTIFY first.",
-            db=db,
+            f"{change.db} cannot go from {change.seen} to {change.wanted} at once; its owners must "
+            "have been written to in NOTIFY first.",
+            db=change.db,
         )
     with transaction.atomic():
-        setting, _ = DatabaseSetting.objects.select_for_update().get_or_create(lake=lake, db=db)
-        if setting.mode != expected:
+        setting, _ = DatabaseSetting.objects.select_for_update().get_or_create(
+            lake=change.lake, db=change.db
+        )
+        if setting.mode != change.seen:
             raise StaleState(
-                "mode.changed", f"{db} is in {setting.mode} by now; look again.", db=db
+                "mode.changed",
+                f"{change.db} is in {setting.mode} by now; look again.",
+                db=change.db,
             )
-        setting.mode = wanted
+        setting.mode = change.wanted
         setting.save(update_fields=["mode"])
         audit_record(
             "database.mode_changed",
             actor=user.username,
-            lake=lake,
+            lake=change.lake,
             object_type="database",
-            object_id=db,
-            data={"from": expected.value, "to": wanted.value, "reason": reason.strip()},
+            object_id=change.db,
+            data={
+                "from": change.seen.value,
+                "to": change.wanted.value,
+                "reason": change.reason.strip(),
+            },
             now=now,
         )
     return setting

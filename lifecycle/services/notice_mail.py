@@ -1,4 +1,4 @@
-"""What does the week-ahead mail say? HTML and text from templates, with a link to the exact list."""
+"""What does the week-ahead mail say? HTML and text, with a link to the person's exact list."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

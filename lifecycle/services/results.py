@@ -31,7 +31,7 @@ def result_rows(
 def result_tables(
     config: LakeConfig, results_uri: str, part: str, *, columns: Sequence[str]
 ) -> Iterator[pa.Table]:
-    """Give one Arrow table a file, with only `columns`, so that a filter can run before the next."""
+    """Give one Arrow table a file, with only `columns`; filter it before asking for the next."""
     for file in _files(config, results_uri, part):
         yield file.read(columns=list(columns))
 

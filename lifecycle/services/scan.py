@@ -3,18 +3,19 @@
 A scan is a run of kind `lifecycle.scan`. One that fails leaves the last whole picture in place.
 """
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
-
-from django.utils.dateparse import parse_datetime
 
 from lifecycle.models import CurrentGeneration, DatabaseSetting, PathWaiver
 from lifecycle.services.ingest import generation_load
 from lifecycle.services.notices import week_ahead_queue
+from lifecycle.services.people import administrators_sync
 from portal.access.lakes import get_lake
+from portal.access.models import ADMIN, OPERATOR, User
 from portal.act.selectors import holds_for_jobs
 from portal.lake.clock import day_of
+from portal.lake.errors import NotAllowed
+from portal.runs.domain import Schedule
 from portal.runs.kinds import RunKind, register
 from portal.runs.models import Run
 from portal.runs.services import run_request
@@ -31,7 +32,12 @@ class ScanKind(RunKind):
     job = "lifecycle.jobs.scan"
     queue = "scan"
     title = "Scan of the lake"
-    start_roles = frozenset({"admin", "operator"})
+    start_roles = frozenset({ADMIN, OPERATOR})
+    schedule = Schedule(daily_at_hour=2)
+
+    def environment(self, run: Run) -> dict[str, str]:
+        """Give the job the password of the metastore's database."""
+        return {"LW_METASTORE_DB_PASSWORD": get_lake(run.lake).metastore_db.password()}
 
     def request(self, run: Run) -> dict[str, Any]:
         """Give the job its instant, what people have set, and where the last good result lies."""
@@ -49,11 +55,12 @@ class ScanKind(RunKind):
             "backup_roots": list(get_lake(run.lake).backup_roots),
         }
 
-    def ingest(self, run: Run, manifest: Mapping[str, Any]) -> None:
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Load the rows, then queue the notices that the new picture calls for. Safe to repeat."""
         if manifest["outcome"] != "done":
             return
         now = scan_instant(run)
+        administrators_sync(run.lake)
         generation = generation_load(run, manifest["result"], now=now)
         week_ahead_queue(generation, now=now)
 
@@ -63,34 +70,40 @@ def register_kinds() -> None:
     register(ScanKind())
 
 
-def scan_request(
-    lake: str, *, requested_by: str, now: datetime, reason: str = "", daily: bool = False
-) -> Run:
-    """Ask for a scan; the daily one exists once a day, and two unfinished ones never stand at once.
+def scan_request(lake: str, *, user: User, now: datetime, reason: str = "") -> Run:
+    """Ask for a scan now; while one is under way it gives that one.
 
-    Called twice it gives the run that is there.
+    Raises:
+        NotAllowed: `scan.role` for anyone but an admin or operator.
     """
-    day = day_of(now, get_lake(lake).zone)
+    if not user.roles & ScanKind.start_roles:
+        raise NotAllowed("scan.role", "Only an admin or an operator starts a scan; ask one.")
     unfinished = Run.objects.filter(lake=lake, kind=KIND, finished_at=None).first()
-    if unfinished and not daily:
+    if unfinished is not None:
         return unfinished
+    params = {"now": now.isoformat()}
+    return run_request(
+        KIND, lake=lake, params=params, requested_by=user.username, reason=reason, now=now
+    )
+
+
+def scan_request_daily(lake: str, *, now: datetime) -> Run:
+    """Ask for the day's scan; called again on that day it gives the run that is there."""
+    day = day_of(now, get_lake(lake).zone)
     return run_request(
         KIND,
         lake=lake,
         params={"now": now.isoformat()},
-        requested_by=requested_by,
-        reason=reason,
-        unique_key=f"scan:{lake}:{day}" if daily else None,
+        requested_by="schedule",
+        reason="the daily scan",
+        unique_key=f"scan:{lake}:{day}",
         now=now,
     )
 
 
 def scan_instant(run: Run) -> datetime:
     """Give the instant that the run judges due dates against."""
-    instant = parse_datetime(run.params["now"])
-    if instant is None:
-        raise ValueError(run.params["now"])
-    return instant
+    return datetime.fromisoformat(run.params["now"])
 
 
 def _databases(lake: str) -> dict[str, dict[str, Any]]:

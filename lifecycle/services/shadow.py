@@ -20,14 +20,24 @@ from portal.access.lakes import get_lake
 
 KEPT_DAYS = 30
 EXAMPLES = 10
-COLUMNS = ("db", "tbl", "tbl_id", "part_id", "part_name", "cls", "updated_ms", "atime_ms", "n_bytes")
+COLUMNS = (
+    "db",
+    "tbl",
+    "tbl_id",
+    "part_id",
+    "part_name",
+    "cls",
+    "updated_ms",
+    "atime_ms",
+    "n_bytes",
+)
 _KEYS = ["db", "tbl_id", "part_id"]
 
 
 def shadow_record(generation: Generation) -> int:
     """Write one row a database in OBSERVE for the generation's day; repeated, it writes the same.
 
-    It compares with the last picture of an earlier day, so a second scan of a day compares the same.
+    It compares with the last picture of an earlier day, however often this day is scanned.
     """
     databases = _observed(generation)
     now = _items(generation, databases)

@@ -1,0 +1,139 @@
+"""Which rows of a list are asked for, in which order? One set for page, API and CSV alike."""
+
+from typing import Any
+
+import django_filters as filters
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from lifecycle.domain.conformity import Reason
+from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.domain.modes import DatabaseMode
+from lifecycle.models import DatabaseFinding, ItemExample, PathFinding, TableFinding
+from lifecycle.models.findings import FindingKind
+from portal.access.models import DatabaseAdministrator
+from portal.ui.filters import DayInput, ListFilter
+
+REASONS = [(reason.value, reason.value) for reason in Reason]
+CLASSES = [(cls.value, cls.value.replace("_", " ").capitalize()) for cls in ExpiryClass]
+MODES = [(mode.value, mode.value) for mode in DatabaseMode]
+KINDS = [(kind.value, kind.value.capitalize()) for kind in FindingKind]
+SHOWS = [("week", "Due now or within the notice days"), *CLASSES]
+
+
+PATH_ORDERS = {
+    "name": ("db", "table", "partition"),
+    "-name": ("-db", "-table", "-partition"),
+    "owner": ("owner", "db", "table", "partition"),
+    "-owner": ("-owner", "-db", "-table", "-partition"),
+}
+TABLE_ORDERS = {
+    "-size": ("-bytes_clean_now",),
+    "size": ("bytes_clean_now",),
+    "name": ("db", "table"),
+    "-name": ("-db", "-table"),
+    "owner": ("owner", "db", "table"),
+    "-owner": ("-owner", "-db", "-table"),
+    "due": ("next_due_on",),
+    "-due": ("-next_due_on",),
+}
+ITEM_ORDERS = {
+    "due": ("due_on", "partition"),
+    "-due": ("-due_on", "-partition"),
+    "name": ("partition",),
+    "-name": ("-partition",),
+}
+DATABASE_ORDERS = {
+    "name": ("db",),
+    "-name": ("-db",),
+    "owner": ("owner", "db"),
+    "-owner": ("-owner", "-db"),
+    "-size": ("-bytes_clean_now",),
+    "size": ("bytes_clean_now",),
+}
+
+
+def person_answers(username: str) -> Q:
+    """Give the condition for rows that one person answers for, whoever is looking."""
+    administered = DatabaseAdministrator.objects.filter(
+        username=username, lake=OuterRef("lake"), db=OuterRef("db")
+    )
+    return Q(owner=username) | Q(db_owner=username) | Q(Exists(administered))
+
+
+class _PersonFilterSet(ListFilter):
+    """Filters that all lists of findings share."""
+
+    db = filters.CharFilter(label="Database")
+    owner = filters.CharFilter(label="Owner")
+    person = filters.CharFilter(label="Who answers for it", method="filter_person")
+
+    def filter_person(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep what the person owns or administers."""
+        return rows.filter(person_answers(value))
+
+
+class PathFilterSet(_PersonFilterSet):
+    """Filters of nonconforming paths."""
+
+    reason = filters.ChoiceFilter(label="Reason", choices=REASONS, method="filter_reason")
+    kind = filters.ChoiceFilter(label="Kind", choices=KINDS)
+    table = filters.CharFilter(label="Table")
+
+    class Meta:
+        model = PathFinding
+        fields = ("reason", "kind", "db", "table", "owner", "person")
+
+    def filter_reason(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep paths that break this rule, alone or among others."""
+        return rows.filter(reason_key__contains=f"|{value}|")
+
+
+class TableFilterSet(_PersonFilterSet):
+    """Filters of tables by what expires in them."""
+
+    show = filters.ChoiceFilter(label="Show", choices=SHOWS, method="filter_show")
+    table = filters.CharFilter(label="Table name has", lookup_expr="contains")
+    mode = filters.ChoiceFilter(label="Mode", choices=MODES)
+
+    class Meta:
+        model = TableFinding
+        fields = ("show", "db", "table", "owner", "person", "mode")
+
+    def filter_show(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep tables that hold an item of the class; `week` = due now or soon, read or not."""
+        if value == "week":
+            return rows.filter(window_due_last_on__isnull=False)
+        return rows.filter(**{f"n_{value.lower()}__gt": 0})
+
+
+class ItemFilterSet(ListFilter):
+    """Filters of one table's items."""
+
+    cls = filters.ChoiceFilter(label="Class", choices=CLASSES)
+    partition = filters.CharFilter(label="Partition has", lookup_expr="contains")
+    due_from = filters.DateFilter(
+        label="Due from", field_name="due_on", lookup_expr="gte", widget=DayInput()
+    )
+    due_to = filters.DateFilter(
+        label="Due to", field_name="due_on", lookup_expr="lte", widget=DayInput()
+    )
+
+    class Meta:
+        model = ItemExample
+        fields = ("cls", "partition", "due_from", "due_to")
+
+
+class DatabaseFilterSet(ListFilter):
+    """Filters of databases."""
+
+    db = filters.CharFilter(label="Database has", lookup_expr="contains")
+    owner = filters.CharFilter(label="Owner")
+    mode = filters.ChoiceFilter(label="Mode", choices=MODES, method="filter_mode")
+
+    class Meta:
+        model = DatabaseFinding
+        fields = ("db", "owner", "mode")
+
+    def filter_mode(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep databases that are in the mode now, whatever they were in at the scan."""
+        return rows.filter(mode_now=value)

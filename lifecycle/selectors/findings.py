@@ -1,0 +1,176 @@
+"""What did the last scan see that this person may see? Querysets for lists, doors for details."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from django.db.models import CharField, Count, OuterRef, Q, QuerySet, Subquery, Sum, Value
+from django.db.models.functions import Coalesce
+
+from lifecycle.domain.conformity import Reason
+from lifecycle.domain.modes import DatabaseMode
+from lifecycle.models import (
+    CurrentGeneration,
+    DatabaseFinding,
+    DatabaseSetting,
+    Generation,
+    ItemExample,
+    ItemRange,
+    PathFinding,
+    ShadowRecord,
+    TableFinding,
+    TrendPoint,
+)
+from portal.access.models import User
+from portal.lake.errors import NotVisible
+
+TREND_DAYS = 90
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The numbers of one person's part of the lake; bytes as far as the scan knows them."""
+
+    n_paths: int
+    n_clean_now: int
+    bytes_clean_now: int
+    n_soon: int
+    bytes_soon: int
+    n_still_read: int
+    n_not_enrolled: int
+
+
+def current_generation(lake: str) -> Generation | None:
+    """Give the picture that readers see, or None before the first scan."""
+    pointer = CurrentGeneration.objects.filter(lake=lake).select_related("generation").first()
+    return pointer.generation if pointer else None
+
+
+def paths_visible(lake: str, user: User) -> QuerySet[PathFinding]:
+    """Give the nonconforming paths that `user` may see."""
+    return PathFinding.objects.current(lake).for_user(user)
+
+
+def tables_visible(lake: str, user: User) -> QuerySet[TableFinding]:
+    """Give the tables that `user` may see."""
+    return TableFinding.objects.current(lake).for_user(user)
+
+
+def databases_visible(lake: str, user: User) -> QuerySet[DatabaseFinding]:
+    """Give the databases that `user` may see, with the mode each is in now as `mode_now`."""
+    mode = DatabaseSetting.objects.filter(lake=OuterRef("lake"), db=OuterRef("db")).values("mode")
+    mode_now = Coalesce(
+        Subquery(mode[:1]), Value(DatabaseMode.OBSERVE.value), output_field=CharField()
+    )
+    rows: QuerySet[Any] = DatabaseFinding.objects.current(lake).for_user(user)
+    return rows.annotate(mode_now=mode_now)
+
+
+def mode_of(lake: str, db: str) -> DatabaseMode:
+    """Give the mode that a database is in now; OBSERVE until an admin says otherwise."""
+    mode = DatabaseSetting.objects.filter(lake=lake, db=db).values_list("mode", flat=True).first()
+    return DatabaseMode(mode) if mode else DatabaseMode.OBSERVE
+
+
+def get_table_for_user(lake: str, db: str, table: str, *, user: User) -> TableFinding:
+    """Give one table of the current picture, or NotVisible `table.missing`."""
+    found = tables_visible(lake, user).filter(db=db, table=table).first()
+    if found is None:
+        raise NotVisible(
+            "table.missing", f"The last scan shows you no table {db}.{table}.", db=db, table=table
+        )
+    return found
+
+
+def get_database_for_user(lake: str, db: str, *, user: User) -> DatabaseFinding:
+    """Give one database of the current picture, or NotVisible `database.missing`."""
+    found = databases_visible(lake, user).filter(db=db).first()
+    if found is None:
+        raise NotVisible("database.missing", f"The last scan shows you no database {db}.", db=db)
+    return found
+
+
+def get_item_for_user(
+    lake: str, db: str, table: str, partition: str, *, user: User
+) -> tuple[TableFinding, ItemExample | None, ItemRange | None]:
+    """Give an item's table, its own row if it is among the examples, else the range it lies in."""
+    found = get_table_for_user(lake, db, table, user=user)
+    example = ItemExample.objects.filter(table=found, partition=partition).first()
+    within = None
+    if example is None:
+        ranges = ItemRange.objects.filter(table=found, first__lte=partition, last__gte=partition)
+        within = ranges.order_by("-first").first()
+        if within is None:
+            raise NotVisible(
+                "item.missing",
+                f"The last scan saw no partition {partition!r} of {db}.{table}.",
+                partition=partition,
+            )
+    return found, example, within
+
+
+def items_of(table: TableFinding) -> QuerySet[ItemExample]:
+    """Give the examples of a table."""
+    return ItemExample.objects.filter(table=table)
+
+
+def ranges_of(table: TableFinding) -> QuerySet[ItemRange]:
+    """Give the partition ranges of a table."""
+    return ItemRange.objects.filter(table=table)
+
+
+def reason_counts(lake: str, user: User) -> dict[str, int]:
+    """Give how many visible paths break each rule; the lake's own counts for who sees it all."""
+    generation = current_generation(lake)
+    if generation is None:
+        return {}
+    if user.is_lake_admin or user.is_lake_operator:
+        counts = generation.totals.get("reasons") or {}
+    else:
+        counts = paths_visible(lake, user).aggregate(
+            **{
+                reason.value: Count("pk", filter=Q(reason_key__contains=f"|{reason.value}|"))
+                for reason in Reason
+            }
+        )
+    return {reason.value: int(counts.get(reason.value) or 0) for reason in Reason}
+
+
+def totals_for(lake: str, user: User) -> Totals:
+    """Give the numbers of what `user` may see: of the scan's own rows, not of single items."""
+    sums: dict[str, Any] = tables_visible(lake, user).aggregate(
+        **{
+            name: Coalesce(Sum(name), 0)
+            for name in (
+                "n_clean_now",
+                "bytes_clean_now",
+                "n_soon",
+                "bytes_soon",
+                "n_still_read",
+                "n_not_enrolled",
+            )
+        }
+    )
+    if user.is_lake_admin or user.is_lake_operator:
+        newest = TrendPoint.objects.filter(lake=lake, metric="paths.nonconforming")
+        point = newest.order_by("-day").first()
+        n_paths = point.value if point else 0
+    else:
+        n_paths = paths_visible(lake, user).count()
+    return Totals(n_paths=n_paths, **sums)
+
+
+def trend(lake: str, metrics: list[str], *, today: date) -> dict[str, list[tuple[date, int]]]:
+    """Give each metric's points of the last `TREND_DAYS` days, in order of days."""
+    rows = TrendPoint.objects.filter(
+        lake=lake, metric__in=metrics, day__gt=today - timedelta(days=TREND_DAYS)
+    ).order_by("day")
+    found: dict[str, list[tuple[date, int]]] = {metric: [] for metric in metrics}
+    for metric, day, value in rows.values_list("metric", "day", "value"):
+        found[metric].append((day, value))
+    return found
+
+
+def shadow_of(lake: str, db: str) -> list[ShadowRecord]:
+    """Give the OBSERVE record of a database, oldest day first."""
+    return list(ShadowRecord.objects.filter(lake=lake, db=db).order_by("day"))

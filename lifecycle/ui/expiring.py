@@ -1,0 +1,180 @@
+"""The pages of expiring data: tables, one table's partitions, and why one of them expires."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.models import Generation, ItemExample, TableFinding
+from lifecycle.selectors.filters import (
+    ITEM_ORDERS,
+    TABLE_ORDERS,
+    ItemFilterSet,
+    TableFilterSet,
+)
+from lifecycle.selectors.findings import (
+    current_generation,
+    get_item_for_user,
+    get_table_for_user,
+    items_of,
+    ranges_of,
+    tables_visible,
+    totals_for,
+    trend,
+)
+from lifecycle.selectors.why import why_expiring
+from lifecycle.services.notices import responsible_of
+from lifecycle.services.people import People
+from lifecycle.ui.charts import days_chart
+from lifecycle.ui.links import list_url, table_url, why_url
+from lifecycle.ui.lists import ListSpec, list_response, person
+from portal.access.models import User
+from portal.ui.charts import Chart
+from portal.ui.frame import current_lake
+from portal.ui.tables import Column
+
+RANGES_SHOWN = 200
+
+
+def _table_url(row: TableFinding) -> str:
+    return table_url(row.lake, row.db, row.table)
+
+
+def _why_url(row: ItemExample) -> str:
+    return why_url(row.table.lake, row.table.db, row.table.table, row.partition)
+
+
+TABLES = ListSpec(
+    template="lifecycle/expiring.html",
+    caption="Tables and what expires in them",
+    columns=(
+        Column(key="__str__", title="Table", kind="code", sort="name", url=_table_url),
+        Column(key="mode", title="Mode", kind="state"),
+        Column(key="owner", title="Owner", sort="owner"),
+        Column(key="ttl", title="TTL days", kind="count", help="From the table's own parameters"),
+        Column(key="n_clean_now", title="Due now", kind="count"),
+        Column(key="bytes_clean_now", title="Size due now", kind="bytes", sort="size"),
+        Column(key="n_soon", title="Due soon", kind="count"),
+        Column(key="n_still_read", title="Still read", kind="count"),
+        Column(key="next_due_on", title="First due", kind="day", sort="due"),
+        Column(key="n_partitions", title="Partitions", kind="count"),
+    ),
+    orders=TABLE_ORDERS,
+    filename="expiring-tables.csv",
+    exports=(
+        "db", "table", "owner", "db_owner", "mode", "table_type", "format", "location", "level",
+        "ttl", "policy_source", "enrolled", "reasons", "unsupported_reason", "n_partitions",
+        "n_files", "n_bytes", "n_clean_now", "bytes_clean_now", "n_soon", "bytes_soon",
+        "n_still_read", "bytes_still_read", "n_not_now", "n_held", "n_not_enrolled",
+        "n_unsupported", "n_nonconforming", "n_unready", "n_keep_forever", "n_missing_directory",
+        "n_unknown", "next_due_on", "oldest_updated_at", "newest_updated_at",
+    ),
+)  # fmt: skip
+
+ITEMS = ListSpec(
+    template="lifecycle/table.html",
+    caption="Partitions of the table",
+    columns=(
+        Column(key="__str__", title="Partition", kind="code", sort="name", url=_why_url),
+        Column(key="cls", title="Class", kind="state"),
+        Column(key="due_on", title="Due", kind="day", sort="due"),
+        Column(key="updated_at", title="Last update", kind="ago"),
+        Column(key="read_at", title="Last read", kind="ago", help="Unknown where not recorded"),
+        Column(key="n_files", title="Files", kind="count"),
+        Column(key="n_bytes", title="Size", kind="bytes"),
+    ),
+    orders=ITEM_ORDERS,
+    filename="partitions.csv",
+    exports=(
+        "partition", "location", "cls", "reason", "level", "ttl", "policy_source", "ddl_at",
+        "created_at", "modified_at", "read_at", "updated_at", "winner", "due_at", "due_on",
+        "n_files", "n_bytes", "ready",
+    ),
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def expiring(request: HttpRequest) -> HttpResponseBase:
+    """List tables by what expires in them; what is due now or soon stands first."""
+    lake, user = current_lake(request), person(request)
+    generation = current_generation(lake)
+    filterset = TableFilterSet(request.GET, queryset=tables_visible(lake, user))
+    context = {
+        "generation": generation,
+        "totals": totals_for(lake, user),
+        "urls": {
+            cls.value: list_url("expiring", lake, show=cls.value)
+            for cls in (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
+        },
+        "chart": _chart(lake, generation, user),
+    }
+    return list_response(request, TABLES, filterset=filterset, context=context)
+
+
+@login_required
+@require_GET
+def table(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
+    """Show one table: its policy, who answers for it, its classes, ranges and partitions."""
+    lake, user = current_lake(request), person(request)
+    found = get_table_for_user(lake, db, table, user=user)
+    rows = items_of(found).select_related("table")
+    filterset = ItemFilterSet(request.GET, queryset=rows)
+    context = {
+        "generation": found.generation,
+        "found": found,
+        "classes": _classes(found),
+        "ranges": ranges_of(found)[:RANGES_SHOWN],
+        "responsible": responsible_of(found, People.of(lake)),
+    }
+    return list_response(request, ITEMS, filterset=filterset, context=context)
+
+
+@login_required
+@require_GET
+def why(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
+    """Say why one partition, or an unpartitioned table, expires."""
+    lake, user = current_lake(request), person(request)
+    partition = request.GET.get("partition", "")
+    found, item, within = get_item_for_user(lake, db, table, partition, user=user)
+    now = timezone.now()
+    context: dict[str, Any] = {
+        "generation": found.generation,
+        "found": found,
+        "partition": partition,
+        "within": within,
+        "table_url": table_url(lake, db, table),
+    }
+    if item is not None:
+        context["why"] = why_expiring(found, item, now=now, today=timezone.localdate(now))
+    return render(request, "lifecycle/why.html", context)
+
+
+def _classes(found: TableFinding) -> list[dict[str, Any]]:
+    return [
+        {
+            "cls": cls.value,
+            "n": getattr(found, f"n_{cls.value.lower()}"),
+            "bytes": found.class_bytes.get(cls.value),
+            "url": table_url(found.lake, found.db, found.table, cls=cls.value),
+        }
+        for cls in ExpiryClass
+        if getattr(found, f"n_{cls.value.lower()}")
+    ]
+
+
+def _chart(lake: str, generation: Generation | None, user: User) -> Chart | None:
+    if generation is None or not (user.is_lake_admin or user.is_lake_operator):
+        return None
+    metrics = {
+        "class.CLEAN_NOW.bytes": "due now",
+        "class.SOON.bytes": "due soon",
+        "class.STILL_READ.bytes": "due, still read",
+    }
+    points = trend(lake, list(metrics), today=generation.day)
+    series = {name: points[metric] for metric, name in metrics.items() if points[metric]}
+    return days_chart("due", title="Bytes due in the whole lake", series=series, unit="bytes")

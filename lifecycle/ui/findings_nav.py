@@ -1,0 +1,129 @@
+"""Which entries and home cards do findings have?"""
+
+from weakref import WeakKeyDictionary
+
+from django.http import HttpRequest
+
+from lifecycle.selectors.findings import Totals, current_generation, totals_for, trend
+from lifecycle.ui.links import list_url
+from lifecycle.ui.lists import person
+from lifecycle.ui.words import register_words
+from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.lake.errors import NotVisible
+from portal.ui.frame import current_lake
+from portal.ui.templatetags.lw import human_bytes
+
+SECTION = "Lifecycle"
+
+_read: WeakKeyDictionary[HttpRequest, tuple[str, Totals]] = WeakKeyDictionary()
+
+
+def register_pages() -> None:
+    """Add the navigation, the home cards and the words of findings."""
+    register_words()
+    register_page(Page(SECTION, "Expiring data", "lifecycle:expiring", "calendar-due", 20))
+    register_page(Page(SECTION, "Nonconforming paths", "lifecycle:paths", "route-off", 21))
+    register_page(Page(SECTION, "Databases", "lifecycle:databases", "database", 26))
+    register_page(Page(SECTION, "Holds", "lifecycle:holds", "lock", 27))
+    register_home_card(waiting_card)
+    register_home_card(paths_card)
+    register_home_card(due_card)
+    register_home_card(soon_card)
+
+
+def waiting_card(request: HttpRequest) -> Card | None:
+    """Tell an owner that data of theirs expires."""
+    user, seen = person(request), _seen(request)
+    if seen is None or user.is_lake_admin or user.is_lake_operator:
+        return None
+    lake, totals = seen
+    n_items = totals.n_clean_now + totals.n_soon + totals.n_still_read
+    if not n_items:
+        return None
+    return Card(
+        kind="waiting",
+        title="Data of yours expires",
+        value=f"{n_items:,}",
+        url=list_url("expiring", lake, show="week", person=user.username),
+        detail=f"{human_bytes(totals.bytes_clean_now + totals.bytes_soon)} due now or soon",
+        icon="calendar-due",
+        tone="warn",
+        order=20,
+    )
+
+
+def paths_card(request: HttpRequest) -> Card | None:
+    """Give the number of nonconforming paths."""
+    seen = _seen(request)
+    if seen is None:
+        return None
+    lake, totals = seen
+    return Card(
+        kind="number",
+        title="Nonconforming paths",
+        value=f"{totals.n_paths:,}",
+        url=list_url("paths", lake),
+        icon="route-off",
+        tone="bad" if totals.n_paths else "good",
+        order=10,
+        trend=_trend(request, "paths.nonconforming"),
+    )
+
+
+def due_card(request: HttpRequest) -> Card | None:
+    """Give how much is due now."""
+    seen = _seen(request)
+    if seen is None:
+        return None
+    lake, totals = seen
+    return Card(
+        kind="number",
+        title="Due now",
+        value=human_bytes(totals.bytes_clean_now),
+        url=list_url("expiring", lake, show="CLEAN_NOW"),
+        detail=f"{totals.n_clean_now:,} partitions and tables",
+        icon="calendar-x",
+        order=11,
+        trend=_trend(request, "class.CLEAN_NOW.bytes"),
+    )
+
+
+def soon_card(request: HttpRequest) -> Card | None:
+    """Give how much is due within the notice days."""
+    seen = _seen(request)
+    if seen is None:
+        return None
+    lake, totals = seen
+    return Card(
+        kind="number",
+        title="Due within the notice days",
+        value=human_bytes(totals.bytes_soon),
+        url=list_url("expiring", lake, show="SOON"),
+        detail=f"{totals.n_soon:,} partitions and tables",
+        icon="calendar-due",
+        order=12,
+        trend=_trend(request, "class.SOON.bytes"),
+    )
+
+
+def _seen(request: HttpRequest) -> tuple[str, Totals] | None:
+    """Give the lake and the person's numbers in it, read once a request; None before a scan."""
+    if request not in _read:
+        try:
+            lake = current_lake(request)
+        except NotVisible:
+            return None
+        if current_generation(lake) is None:
+            return None
+        _read[request] = (lake, totals_for(lake, person(request)))
+    return _read[request]
+
+
+def _trend(request: HttpRequest, metric: str) -> tuple[tuple[str, float], ...]:
+    """Give the lake's own trend to who sees the whole lake; parts of it are not recorded."""
+    lake, user = current_lake(request), person(request)
+    generation = current_generation(lake)
+    if generation is None or not (user.is_lake_admin or user.is_lake_operator):
+        return ()
+    points = trend(lake, [metric], today=generation.day)[metric]
+    return tuple((day.isoformat(), float(value)) for day, value in points)

@@ -1,0 +1,129 @@
+"""The page of holds: what is kept from being dropped or purged, by whom, why and until when."""
+
+from datetime import date, datetime, time
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from lifecycle.selectors.findings import (
+    get_database_for_user,
+    get_item_for_user,
+    get_table_for_user,
+)
+from lifecycle.selectors.holds import holds_visible
+from lifecycle.ui.links import list_url
+from lifecycle.ui.lists import person
+from portal.access.models import User
+from portal.act.models import Hold
+from portal.act.services.holds import hold_place, hold_release
+from portal.act.states import HoldKind
+from portal.lake.errors import NotVisible
+from portal.ui.frame import current_lake
+from portal.ui.keyset import keyset_page
+
+
+class HoldForm(forms.Form):
+    """What an admin says when placing a legal hold."""
+
+    db = forms.CharField(label="Database", max_length=128)
+    table = forms.CharField(label="Table (empty: the whole database)", required=False)
+    partition = forms.CharField(label="Partition (empty: all)", required=False)
+    until = forms.DateField(
+        label="Last day (empty: until released)",
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+    )
+    reason = forms.CharField(label="Why it must be kept", max_length=1000)
+
+
+@login_required
+@require_GET
+def holds(request: HttpRequest) -> HttpResponse:
+    """List the holds that stand; an admin may place one."""
+    initial = {key: request.GET.get(key, "") for key in ("db", "table", "partition")}
+    return _page(request, HoldForm(initial=initial))
+
+
+@login_required
+@require_POST
+def hold_place_view(request: HttpRequest) -> HttpResponse:
+    """Place a legal hold on something that the last scan saw."""
+    lake, user = current_lake(request), person(request)
+    form = HoldForm(request.POST)
+    if not form.is_valid():
+        return _page(request, form, status=400)
+    said = form.cleaned_data
+    name = (said["db"], said["table"], said["partition"])
+    try:
+        _check_seen(request, lake, name)
+    except NotVisible as error:
+        form.add_error(None, error.message)
+        return _page(request, form, status=400)
+    hold_place(
+        lake=lake,
+        name=name,
+        kind=HoldKind.LEGAL,
+        until=_end_of(said["until"]),
+        reason=said["reason"],
+        user=user,
+        now=timezone.now(),
+    )
+    messages.success(request, f"{'/'.join(filter(None, name))} is held from now on.")
+    return HttpResponseRedirect(list_url("holds", lake))
+
+
+@login_required
+@require_POST
+def hold_release_view(request: HttpRequest, hold: UUID) -> HttpResponse:
+    """End a hold."""
+    lake, user, now = current_lake(request), person(request), timezone.now()
+    if not holds_visible(lake, user, now=now).filter(public_id=hold).exists():
+        raise NotVisible("hold.missing", "There is no such hold.")
+    hold_release(hold, user=user, reason=request.POST.get("reason", ""), now=now)
+    messages.success(request, "The hold has ended. The next scan judges the data anew.")
+    return HttpResponseRedirect(list_url("holds", lake))
+
+
+def _page(request: HttpRequest, form: HoldForm, *, status: int = 200) -> HttpResponse:
+    lake, user = current_lake(request), person(request)
+    rows = holds_visible(lake, user, now=timezone.now())
+    page = keyset_page(rows, request.GET, orders={"-placed": ("-placed_at",)})
+    holds_shown = [(row, _may_release(row, user)) for row in page.rows]
+    context = {
+        "page": page,
+        "holds": holds_shown,
+        "form": form,
+        "may_place": user.is_lake_admin,
+    }
+    return render(request, "lifecycle/holds.html", context, status=status)
+
+
+def _may_release(hold: Hold, user: User) -> bool:
+    own = hold.placed_by == user.username and hold.kind != HoldKind.LEGAL
+    return user.is_lake_admin or own
+
+
+def _check_seen(request: HttpRequest, lake: str, name: tuple[str, str, str]) -> None:
+    """Refuse a name that nothing has: a typing mistake would hold nothing."""
+    db, table, partition = name
+    user = person(request)
+    if partition:
+        get_item_for_user(lake, db, table, partition, user=user)
+    elif table:
+        get_table_for_user(lake, db, table, user=user)
+    else:
+        get_database_for_user(lake, db, user=user)
+
+
+def _end_of(day: date | None) -> datetime | None:
+    """Give the last instant of a day in the lake's zone."""
+    if day is None:
+        return None
+    zone = timezone.get_current_timezone()
+    return datetime.combine(day, time.max, tzinfo=zone)

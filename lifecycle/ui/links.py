@@ -1,0 +1,27 @@
+"""Where do the room's pages live? Addresses with the lake in them, so that a copied link holds."""
+
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+
+def table_url(lake: str, db: str, table: str, **query: str) -> str:
+    """Give the page of a table."""
+    path = reverse("lifecycle:table", args=[db, table])
+    return f"{path}?{urlencode({'lake': lake, **query})}"
+
+
+def why_url(lake: str, db: str, table: str, partition: str) -> str:
+    """Give the page that says why an item expires."""
+    path = reverse("lifecycle:why", args=[db, table])
+    return f"{path}?{urlencode({'lake': lake, 'partition': partition})}"
+
+
+def database_url(lake: str, db: str) -> str:
+    """Give the page of a database."""
+    return f"{reverse('lifecycle:database', args=[db])}?{urlencode({'lake': lake})}"
+
+
+def list_url(name: str, lake: str, **query: str) -> str:
+    """Give a list of the room under its filter."""
+    return f"{reverse(f'lifecycle:{name}')}?{urlencode({'lake': lake, **query})}"

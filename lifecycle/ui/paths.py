@@ -1,0 +1,84 @@
+"""The page of nonconforming paths: which, why, beside what, and what to do about each."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponseBase
+from django.views.decorators.http import require_GET
+
+from lifecycle.domain.conformity import Reason
+from lifecycle.models import Generation, PathFinding
+from lifecycle.selectors.filters import PATH_ORDERS, PathFilterSet
+from lifecycle.selectors.findings import current_generation, paths_visible, reason_counts, trend
+from lifecycle.ui.charts import days_chart
+from lifecycle.ui.links import database_url, list_url, table_url
+from lifecycle.ui.lists import ListSpec, list_response, person
+from lifecycle.ui.words import reason_word
+from portal.access.models import User
+from portal.ui.charts import Chart
+from portal.ui.frame import current_lake
+from portal.ui.tables import Column
+
+
+def _name_url(row: PathFinding) -> str:
+    if not row.table:
+        return database_url(row.lake, row.db)
+    return table_url(row.lake, row.db, row.table)
+
+
+PATHS = ListSpec(
+    template="lifecycle/paths.html",
+    caption="Nonconforming paths",
+    columns=(
+        Column(key="__str__", title="Name", kind="code", sort="name", url=_name_url),
+        Column(key="kind", title="Kind"),
+        Column(key="reasons", title="Why", kind="template", template="lifecycle/_reasons.html"),
+        Column(key="owner", title="Owner", sort="owner"),
+        Column(key="location", title="Path", kind="template", template="lifecycle/_place.html"),
+        Column(key="hint", title="What to do", kind="template", template="lifecycle/_remedy.html"),
+    ),
+    orders=PATH_ORDERS,
+    filename="nonconforming-paths.csv",
+    exports=(
+        "kind", "db", "table", "partition", "owner", "db_owner", "location", "reasons", "related",
+        "hint",
+    ),
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def paths(request: HttpRequest) -> HttpResponseBase:
+    """List the paths that break the rules."""
+    lake, user = current_lake(request), person(request)
+    generation = current_generation(lake)
+    filterset = PathFilterSet(request.GET, queryset=paths_visible(lake, user))
+    context = {
+        "generation": generation,
+        "reasons": _reasons(lake, user),
+        "chart": _chart(lake, generation, user),
+    }
+    return list_response(request, PATHS, filterset=filterset, context=context)
+
+
+def _reasons(lake: str, user: User) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": reason,
+            "word": reason_word(reason),
+            "n": n,
+            "url": list_url("paths", lake, reason=reason),
+        }
+        for reason, n in reason_counts(lake, user).items()
+        if n
+    ]
+
+
+def _chart(lake: str, generation: Generation | None, user: User) -> Chart | None:
+    """Give the trend of each reason in the whole lake, for who sees the whole lake."""
+    if generation is None or not (user.is_lake_admin or user.is_lake_operator):
+        return None
+    metrics = {f"reason.{reason.value}": reason.value for reason in Reason}
+    points = trend(lake, list(metrics), today=generation.day)
+    series = {name: points[metric] for metric, name in metrics.items() if points[metric]}
+    return days_chart("reasons", title="Broken rules by day", series=series)
