@@ -1,23 +1,76 @@
-"""How does a person read what the API offers? By Swagger inside our frame, scripts from here."""
+"""How does a person read what the API offers? As plain tables, or by Swagger inside our frame."""
 
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.mixins import LoginRequiredMixin
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+_METHODS = ("get", "post", "put", "patch", "delete")
+
+
+class Operation(NamedTuple):
+    """One thing that the API can do."""
+
+    method: str
+    path: str
+    what: str
+    parameters: list[str]
+    body: list[str]
 
 
 class Schema(SpectacularAPIView):
     """The OpenAPI document."""
 
 
-class ApiPage(LoginRequiredMixin, SpectacularSwaggerSplitView):  # type: ignore[misc]  # untyped base
-    """The API page: the frame, and Swagger drawn by a script of its own address (CSP)."""
+class ApiExplorer(LoginRequiredMixin, SpectacularSwaggerSplitView):  # type: ignore[misc]  # untyped base
+    """Swagger, drawn by a script that has an address of its own (CSP)."""
 
     url_name = "ui:schema"
-    template_name = "portal/api.html"
+    template_name = "portal/api_explorer.html"
 
+    @extend_schema(exclude=True)
     def get(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         """Give the page, or its script with `?script=`."""
         response = super().get(request, *args, **kwargs)
         response["Cross-Origin-Opener-Policy"] = "same-origin"
         return response
+
+
+@login_required
+@require_GET
+def api_page(request: HttpRequest) -> HttpResponse:
+    """List every operation by its group."""
+    return render(request, "portal/api.html", {"groups": operations()})
+
+
+@cache
+def operations() -> dict[str, list[Operation]]:
+    """Read the operations from the OpenAPI document, by group; they change only with the code."""
+    document = SchemaGenerator().get_schema(request=None, public=True)
+    groups: dict[str, list[Operation]] = {}
+    for path, methods in document["paths"].items():
+        for method in _METHODS:
+            if method in methods:
+                found = _operation(document, path, method)
+                groups.setdefault(_group(path), []).append(found)
+    return groups
+
+
+def _group(path: str) -> str:
+    return path.removeprefix("/api/v1/").split("/", 1)[0].replace("-", " ").capitalize()
+
+
+def _operation(document: dict[str, Any], path: str, method: str) -> Operation:
+    described = document["paths"][path][method]
+    asked = [part["name"] for part in described.get("parameters", []) if part["in"] == "query"]
+    content = described.get("requestBody", {}).get("content", {}).get("application/json", {})
+    name = content.get("schema", {}).get("$ref", "").rsplit("/", 1)[-1]
+    body = document.get("components", {}).get("schemas", {}).get(name, {}).get("properties", {})
+    return Operation(method.upper(), path, described.get("description", ""), asked, list(body))

@@ -13,6 +13,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from portal.lake.clock import from_epoch_seconds
+from portal.lake.errors import NotVisible
+from portal.runs.kinds import get_kind
 from portal.ui.charts import Chart
 from portal.ui.states import look_of
 from portal.ui.tables import Cell, Table
@@ -72,6 +74,15 @@ def human_span(seconds: float) -> str:
 def span(seconds: float | None) -> str:
     """Show a length of time."""
     return NOTHING if seconds is None else human_span(seconds)
+
+
+@register.filter
+def kind_title(name: str) -> str:
+    """Give the title of a kind of run; its name where the kind is gone."""
+    try:
+        return get_kind(name).title
+    except NotVisible:
+        return name
 
 
 @register.filter

@@ -12,8 +12,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from portal.access.models import User
-from portal.lake.errors import NotVisible
-from portal.runs.kinds import get_kind
 from portal.runs.models import Run
 from portal.runs.services import run_cancel
 from portal.ui.csv import stream_csv
@@ -27,7 +25,6 @@ from portal.ui.tables import Column, Table
 ORDERS = {"-queued": ("-queued_at",), "queued": ("queued_at",)}
 COLUMNS = (
     Column(key="id", title="Run", kind="template", template="portal/_run_name.html"),
-    Column(key="kind", title="Kind", kind="code"),
     Column(key="state", title="State", kind="state"),
     Column(key="requested_by", title="Asked by"),
     Column(key="queued_at", title="Asked", kind="ago", sort="queued"),
@@ -61,7 +58,6 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     context = {
         "run": found,
         "run_lives": not found.is_final,
-        "title": _title(found),
         "lines": list(reversed(lines.rows)),
         "page": lines,
         "seconds": _seconds(found, timezone.now()),
@@ -112,13 +108,6 @@ def may_cancel(run: Run, user: User) -> bool:
 def run_address(run: Run) -> str:
     """Give the page of a run."""
     return reverse("ui:run", args=[run.pk])
-
-
-def _title(run: Run) -> str:
-    try:
-        return get_kind(run.kind).title
-    except NotVisible:
-        return run.kind
 
 
 def _seconds(run: Run, now: datetime) -> float | None:
