@@ -22,33 +22,40 @@ _transport = {
     "socket_timeout": 30,
 }
 
-app = Celery("lakewarden")
-app.conf.update(
-    broker_url=settings.LAKEWARDEN_REDIS_URL,
-    broker_transport_options=_transport,
-    result_backend_transport_options=_transport,
-    visibility_timeout=VISIBILITY_SECONDS,
-    broker_connection_retry_on_startup=True,
-    broker_connection_max_retries=None,
-    task_ignore_result=True,
-    task_serializer="json",
-    result_serializer="json",
-    event_serializer="json",
-    accept_content=["json"],
-    task_acks_late=True,
-    task_reject_on_worker_lost=True,
-    task_track_started=False,
-    task_default_queue="default",
-    task_queues=[Queue(name) for name in QUEUES],
-    task_create_missing_queues=False,
-    # Nothing here may take long: Spark is submitted, then polled by `manage.py supervise`.
-    task_soft_time_limit=540,
-    task_time_limit=600,
-    worker_prefetch_multiplier=1,
-    worker_hijack_root_logger=False,
-    worker_send_task_events=False,
-    worker_soft_shutdown_timeout=10.0,
-    worker_cancel_long_running_tasks_on_connection_loss=False,
-    timezone="UTC",
-    imports=["tasks.base"],
-)
+
+def make_app(broker_url: str) -> Celery:
+    """Give the app as configured for a broker."""
+    made = Celery("lakewarden")
+    made.conf.update(
+        broker_url=broker_url,
+        broker_transport_options=_transport,
+        result_backend_transport_options=_transport,
+        visibility_timeout=VISIBILITY_SECONDS,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        task_ignore_result=True,
+        task_serializer="json",
+        result_serializer="json",
+        event_serializer="json",
+        accept_content=["json"],
+        task_acks_late=True,
+        task_reject_on_worker_lost=True,
+        task_track_started=False,
+        task_default_queue="default",
+        task_queues=[Queue(name) for name in QUEUES],
+        task_create_missing_queues=False,
+        # Nothing here may take long: Spark is submitted, then polled by `manage.py supervise`.
+        task_soft_time_limit=540,
+        task_time_limit=600,
+        worker_prefetch_multiplier=1,
+        worker_hijack_root_logger=False,
+        worker_send_task_events=False,
+        worker_soft_shutdown_timeout=10.0,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        timezone="UTC",
+        imports=["tasks.base"],
+    )
+    return made
+
+
+app = make_app(settings.LAKEWARDEN_REDIS_URL)

@@ -3,12 +3,13 @@
 import logging
 from datetime import datetime
 
+from celery import Celery
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
 from portal.lake.errors import ExternalFailure
 from portal.runs.models import Outbox
-from portal.runs.outbox import outbox_publish
+from portal.runs.outbox import Send, outbox_publish
 from tasks.celery import app
 
 _log = logging.getLogger(__name__)
@@ -17,24 +18,24 @@ _last_problem = [""]
 
 def relay(now: datetime) -> None:
     """Publish what is due; a broker that is gone is logged once and asked again every turn."""
-    published = outbox_publish(send, now=now)
+    published = outbox_publish(sender(app), now=now)
     if published.problem != _last_problem[0]:
         _log.warning("broker: %s", published.problem or "answers again")
         _last_problem[0] = published.problem
 
 
-def send(row: Outbox) -> None:
-    """Send one hint.
+def sender(through: Celery) -> Send:
+    """Give what sends one hint; it raises ExternalFailure when the broker does not take it."""
 
-    Raises:
-        ExternalFailure: the broker did not take it.
-    """
-    try:
-        app.send_task(f"tasks.{row.topic}", args=[row.row_id], queue=row.queue, retry=False)
-    except (KombuError, RedisError, OSError) as error:
-        raise ExternalFailure(
-            "broker.gone",
-            f"The broker does not take messages: {error}. Work waits in the database.",
-            service="broker",
-            retryable=True,
-        ) from error
+    def send(row: Outbox) -> None:
+        try:
+            through.send_task(f"tasks.{row.topic}", args=[row.row_id], queue=row.queue, retry=False)
+        except (KombuError, RedisError, OSError) as error:
+            raise ExternalFailure(
+                "broker.gone",
+                f"The broker does not take messages: {error}. Work waits in the database.",
+                service="broker",
+                retryable=True,
+            ) from error
+
+    return send

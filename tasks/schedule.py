@@ -1,4 +1,4 @@
-"""What is due by the clock? Kinds say when they run; a unique key a slot makes two beats harmless."""
+"""What is due by the clock? Kinds say when; one unique key a slot makes two beats harmless."""
 
 import logging
 from datetime import datetime

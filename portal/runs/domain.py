@@ -64,7 +64,7 @@ def tag_of(run_id: str, epoch: int) -> str:
 
 def hint_again_after(n_hints: int) -> timedelta:
     """Give how long to wait before a queued run's message is sent once more."""
-    return min(FIRST_HINT_AGAIN * int(2 ** max(n_hints - 1, 0)), LAST_HINT_AGAIN)
+    return min(FIRST_HINT_AGAIN * int(2 ** min(max(n_hints - 1, 0), 10)), LAST_HINT_AGAIN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Services with a real database and no server."""
