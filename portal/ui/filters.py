@@ -17,7 +17,7 @@ from portal.runs.models import Run
 from portal.ui.states import look_of
 
 
-class ListFilter(filters.FilterSet):
+class ListFilter(filters.FilterSet):  # type: ignore[misc]  # untyped base
     """A FilterSet that refuses bad values with a message and shows nothing then."""
 
     @property
@@ -83,4 +83,5 @@ class AuditFilter(ListFilter):
 
 def filtered(filterset: filters.FilterSet) -> QuerySet[Any]:
     """Give the filtered rows; none at all where a value is not valid (the form says which)."""
-    return filterset.qs if filterset.is_valid() else filterset.queryset.none()
+    rows: QuerySet[Any] = filterset.qs if filterset.is_valid() else filterset.queryset.none()
+    return rows

@@ -8,11 +8,13 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
+from rest_framework.request import Request
 
 from portal.access.lakes import all_lakes
+from portal.access.models import User
 from portal.access.registry import pages_for
 from portal.act.selectors import red_button_state
-from portal.lake.errors import NotVisible
+from portal.lake.errors import NotAllowed, NotVisible
 from portal.runs.domain import RunState
 from portal.ui.selectors import last_good_scan, newest_scan, sees_all
 
@@ -50,7 +52,15 @@ class FrameMiddleware:
             return self.get_response(request)
 
 
-def current_lake(request: HttpRequest) -> str:
+def person(request: HttpRequest | Request) -> User:
+    """Give the signed-in person; views ask behind `login_required` or the API's permissions."""
+    user = request.user
+    if not isinstance(user, User):
+        raise NotAllowed("person.none", "Sign in first.")
+    return user
+
+
+def current_lake(request: HttpRequest | Request) -> str:
     """Give the lake that the request is about: `?lake=`, else the first one governed.
 
     Raises NotVisible `lake.none` when no lake is governed yet.
@@ -63,13 +73,13 @@ def current_lake(request: HttpRequest) -> str:
 
 def frame(request: HttpRequest) -> dict[str, Any]:
     """Give `frame` to every template (a context processor)."""
-    user = getattr(request, "user", None)
+    user = getattr(request, "user", None)  # absent where an early middleware answers
     theme = request.COOKIES.get(THEME_COOKIE, "auto")
     shown: dict[str, Any] = {
         "theme": theme if theme in THEMES else "auto",
         "zone": timezone.get_current_timezone_name(),
     }
-    if user is None or not user.is_authenticated:
+    if not isinstance(user, User):
         return {"frame": shown}
     lake = _lake_named(request)
     shown |= {
@@ -84,7 +94,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     return {"frame": shown}
 
 
-def _lake_named(request: HttpRequest) -> str:
+def _lake_named(request: HttpRequest | Request) -> str:
     lakes = all_lakes()
     asked = request.GET.get("lake", "")
     return asked if asked in lakes else next(iter(sorted(lakes)), "")
@@ -92,7 +102,7 @@ def _lake_named(request: HttpRequest) -> str:
 
 def _navigation(request: HttpRequest) -> list[tuple[str, list[dict[str, Any]]]]:
     entries: list[dict[str, Any]] = []
-    for page in pages_for(request.user):
+    for page in pages_for(person(request)):
         try:
             url = reverse(page.url_name)
         except NoReverseMatch:

@@ -1,5 +1,7 @@
 """Which fields do runs, events and the red button have in the API?"""
 
+from typing import Any
+
 from rest_framework import serializers
 
 from portal.audit.models import AuditEvent
@@ -11,7 +13,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
     class Meta:
         model = Run
-        fields = (
+        fields: tuple[str, ...] = (
             "id",
             "lake",
             "kind",
@@ -49,7 +51,7 @@ class RunDetailSerializer(RunSerializer):
     lines = RunLineSerializer(many=True, read_only=True, source="last_lines")
 
     class Meta(RunSerializer.Meta):
-        fields = (*RunSerializer.Meta.fields, "lines")  # type: ignore[assignment]  # one more field
+        fields: tuple[str, ...] = (*RunSerializer.Meta.fields, "lines")
         read_only_fields = fields
 
 
@@ -95,7 +97,9 @@ class RedButtonSerializer(serializers.Serializer[object]):
     reason = serializers.CharField(read_only=True, allow_null=True)
 
 
-def page_of(name: str, child: type[serializers.BaseSerializer]) -> type[serializers.Serializer]:
+def page_of(
+    name: str, child: type[serializers.BaseSerializer[Any]]
+) -> type[serializers.Serializer[Any]]:
     """Describe a keyset page of `child` rows for the schema."""
     fields = {
         "results": child(many=True),

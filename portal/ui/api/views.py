@@ -1,6 +1,6 @@
 """What can a program do with runs, the audit record and the red button?"""
 
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.access.models import User
 from portal.act.selectors import red_button_state
 from portal.act.services.red_button import red_button_press, red_button_release
 from portal.lake.errors import NotVisible
@@ -25,7 +24,7 @@ from portal.ui.api.serializers import (
     page_of,
 )
 from portal.ui.filters import AuditFilter, RunFilter
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.selectors import (
     audit_for_user,
     get_run_for_user,
@@ -46,11 +45,6 @@ def list_parameters(*names: str) -> list[OpenApiParameter]:
     ]
 
 
-def person(request: Request) -> User:
-    """Give the signed-in person (the permission classes let nobody else in)."""
-    return cast("User", request.user)
-
-
 class RunList(APIView):
     """Runs, newest first."""
 
@@ -63,7 +57,7 @@ class RunList(APIView):
         """List the runs that you may see."""
         return keyset_response(
             request,
-            runs_for_user(person(request), current_lake(request._request)),
+            runs_for_user(person(request), current_lake(request)),
             filter_class=RunFilter,
             orders=runs_page.ORDERS,
             show=lambda row: dict(RunSerializer(row).data),
@@ -108,7 +102,7 @@ class AuditList(APIView):
         """List the events that you may see, newest first."""
         return keyset_response(
             request,
-            audit_for_user(person(request), current_lake(request._request)),
+            audit_for_user(person(request), current_lake(request)),
             filter_class=AuditFilter,
             orders=audit_page.ORDERS,
             show=lambda row: dict(AuditEventSerializer(row).data),
@@ -135,7 +129,7 @@ class RedButtonView(APIView):
             raise NotVisible("page.missing", "There is nothing at this address for you.")
         body = RedButtonChangeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        lake, reason = current_lake(request._request), body.validated_data["reason"]
+        lake, reason = current_lake(request), body.validated_data["reason"]
         now = timezone.now()
         if body.validated_data["do"] == "release":
             red_button_release(lake=lake, user=user, reason=reason, now=now)
@@ -144,7 +138,7 @@ class RedButtonView(APIView):
         return self._answer(request)
 
     def _answer(self, request: Request) -> Response:
-        lake = current_lake(request._request)
+        lake = current_lake(request)
         press = red_button_state(lake)
         return Response(
             {

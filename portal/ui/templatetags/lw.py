@@ -1,6 +1,6 @@
 """How are bytes, times, days, states and links shown? Human first, exact on hover."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -226,7 +226,13 @@ def _shown(context: Context, cell: Cell) -> SafeString | str:
         return NOTHING
     if cell.column.kind == "code":
         return format_html("<code>{}</code>", cell.value)
-    show = {"count": count, "bytes": bytes_, "ago": ago, "day": day, "state": state_badge}
+    show: dict[str, Callable[[Any], str]] = {
+        "count": count,
+        "bytes": bytes_,
+        "ago": ago,
+        "day": day,
+        "state": state_badge,
+    }
     shower = show.get(cell.column.kind)
     return shower(cell.value) if shower else format_html("{}", cell.value)
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET
 from portal.audit.services import ChainReport, audit_verify
 from portal.ui.csv import stream_csv
 from portal.ui.filters import AuditFilter, filtered
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
 from portal.ui.selectors import audit_for_user, audit_head, sees_all
 from portal.ui.tables import Column, Table
@@ -32,7 +32,7 @@ VERIFY_AT_ONCE = 5_000
 def audit(request: HttpRequest) -> HttpResponseBase:
     """List the events that the person may see, newest first."""
     lake = current_lake(request)
-    chosen = AuditFilter(request.GET, queryset=audit_for_user(request.user, lake))
+    chosen = AuditFilter(request.GET, queryset=audit_for_user(person(request), lake))
     rows = filtered(chosen)
     if request.GET.get("format") == "csv":
         ordered = rows.order_by("-seq").iterator(chunk_size=2000)
@@ -45,7 +45,7 @@ def audit(request: HttpRequest) -> HttpResponseBase:
         "page": page,
         "table": table,
         "head": head,
-        "sees_all": sees_all(request.user),
+        "sees_all": sees_all(person(request)),
         "chain": _chain(request, head.seq if head else 0),
     }
     return render(request, "portal/audit.html", context)
@@ -53,7 +53,7 @@ def audit(request: HttpRequest) -> HttpResponseBase:
 
 def _chain(request: HttpRequest, n_events: int) -> ChainReport | None:
     """Verify the chain for those who see all of it: at once if it is short, else when asked."""
-    if not sees_all(request.user):
+    if not sees_all(person(request)):
         return None
     if n_events <= VERIFY_AT_ONCE or request.GET.get("verify"):
         return audit_verify()

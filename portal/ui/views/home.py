@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from portal.access.registry import Card, cards_for
+from portal.ui.frame import person
 from portal.ui.selectors import administered_databases
 
 _WIDTH, _HEIGHT = 120.0, 32.0
@@ -35,7 +36,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 def profile(request: HttpRequest) -> HttpResponse:
     """Show who the person is to the portal."""
-    context = {"databases": list(administered_databases(request.user))}
+    context = {"databases": list(administered_databases(person(request)))}
     return render(request, "portal/profile.html", context)
 
 

@@ -11,7 +11,7 @@ from portal.act.selectors import red_button_state
 from portal.act.services.red_button import red_button_press, red_button_release
 from portal.lake.errors import NotVisible
 from portal.ui.forms import ReasonForm
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.selectors import sees_all
 
 
@@ -19,7 +19,7 @@ from portal.ui.selectors import sees_all
 @require_http_methods(["GET", "POST"])
 def red_button(request: HttpRequest) -> HttpResponse:
     """Show the button; POST presses or releases it, always with a reason."""
-    if not sees_all(request.user):
+    if not sees_all(person(request)):
         raise NotVisible("page.missing", "There is nothing at this address for you.")
     lake = current_lake(request)
     form = ReasonForm(request.POST or None)
@@ -34,9 +34,9 @@ def red_button(request: HttpRequest) -> HttpResponse:
 def _switch(request: HttpRequest, lake: str, reason: str) -> None:
     now = timezone.now()
     if request.POST.get("do") == "release":
-        red_button_release(lake=lake, user=request.user, reason=reason, now=now)
+        red_button_release(lake=lake, user=person(request), reason=reason, now=now)
         messages.success(request, "Released. Approved work may go on.")
     else:
-        name = request.user.get_username()
+        name = person(request).username
         red_button_press(lake=lake, pressed_by=name, reason=reason, now=now)
         messages.warning(request, "Pressed. Running jobs stop at their next item, within 10 s.")

@@ -17,7 +17,7 @@ from portal.runs.services import run_cancel
 from portal.ui.csv import stream_csv
 from portal.ui.filters import RunFilter, filtered
 from portal.ui.forms import ReasonForm
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
 from portal.ui.selectors import get_run_for_user, run_lines, runs_for_user, sees_all
 from portal.ui.tables import Column, Table
@@ -39,7 +39,7 @@ LINES = 200
 def runs(request: HttpRequest) -> HttpResponseBase:
     """List the runs that the person may see, newest first."""
     lake = current_lake(request)
-    chosen = RunFilter(request.GET, queryset=runs_for_user(request.user, lake))
+    chosen = RunFilter(request.GET, queryset=runs_for_user(person(request), lake))
     rows = filtered(chosen)
     if request.GET.get("format") == "csv":
         ordered = rows.order_by("-queued_at", "-pk").iterator(chunk_size=2000)
@@ -53,7 +53,7 @@ def runs(request: HttpRequest) -> HttpResponseBase:
 @require_GET
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show one run: where it stands, what it said, what came of it."""
-    found = get_run_for_user(run_id, request.user)
+    found = get_run_for_user(run_id, person(request))
     lines = keyset_page(run_lines(found), request.GET, orders={"-seq": ("-seq",)}, size=LINES)
     context = {
         "run": found,
@@ -62,7 +62,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "page": lines,
         "seconds": _seconds(found, timezone.now()),
         "facts": _facts(found),
-        "may_cancel": may_cancel(found, request.user),
+        "may_cancel": may_cancel(found, person(request)),
     }
     return render(request, "portal/run.html", context)
 
@@ -71,7 +71,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_GET
 def run_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Give the progress part of a run's page; at its end ask the browser to load the page anew."""
-    found = get_run_for_user(run_id, request.user)
+    found = get_run_for_user(run_id, person(request))
     context = {"run": found, "run_lives": not found.is_final}
     response = render(request, "ui/_progress.html", context)
     if found.is_final:
@@ -83,13 +83,13 @@ def run_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_POST
 def run_stop(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Ask a run to stop, with a reason."""
-    found = get_run_for_user(run_id, request.user)
+    found = get_run_for_user(run_id, person(request))
     form = ReasonForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Nothing was stopped: say why.")
         return redirect("ui:run", run_id=run_id)
     stopped = run_cancel(
-        found.pk, user=request.user, reason=form.cleaned_data["reason"], now=timezone.now()
+        found.pk, user=person(request), reason=form.cleaned_data["reason"], now=timezone.now()
     )
     if stopped.is_final:
         messages.success(request, "The run is cancelled.")
