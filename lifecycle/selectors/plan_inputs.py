@@ -1,16 +1,13 @@
 """What must be known, beside the scan's items, to say what may enter a drop plan now?"""
 
-from collections import defaultdict
 from collections.abc import Collection
 from datetime import date, datetime
 
-from django.db.models import Case, F, Q, Sum, Value, When
+from django.db.models import BigIntegerField, Case, F, Q, Sum, Value, When
 
 from lifecycle.domain.modes import DatabaseMode
-from lifecycle.domain.plan import Coverage
 from lifecycle.domain.refusal import Circumstances, Name, Names
 from lifecycle.models import (
-    AnnouncedCoverage,
     CleanNowRequest,
     CurrentGeneration,
     DatabaseSetting,
@@ -20,6 +17,7 @@ from lifecycle.models import (
     PlanState,
     TableFinding,
 )
+from lifecycle.selectors.announced import coverages_of
 from portal.access.models import DatabaseAdministrator
 from portal.act.selectors import holds_active
 from portal.lake.errors import StaleState
@@ -49,7 +47,13 @@ def inventory(generation: Generation, databases: Collection[str]) -> int:
     """Count the items that a scan knew in some databases: partitions, and unpartitioned tables."""
     rows = TableFinding.objects.filter(generation=generation, db__in=databases)
     counted = rows.aggregate(
-        n=Sum(Case(When(n_partitions=0, then=Value(1)), default=F("n_partitions")))
+        n=Sum(
+            Case(
+                When(n_partitions=0, then=Value(1)),
+                default=F("n_partitions"),
+                output_field=BigIntegerField(),
+            )
+        )
     )
     return counted["n"] or 0
 
@@ -63,7 +67,7 @@ def circumstances_of(
         today=today,
         modes={setting.db: DatabaseMode(setting.mode) for setting in settings},
         notice_days={setting.db: setting.notice_days for setting in settings},
-        coverages=_coverages(plan.lake),
+        coverages=coverages_of(plan.lake),
         holds=Names.of(
             Name(hold.db, hold.table, hold.partition) for hold in holds_active(plan.lake, now=now)
         ),
@@ -74,25 +78,6 @@ def circumstances_of(
         ),
         in_other_plans=Names.of(_in_other_plans(plan, generation)),
     )
-
-
-def _coverages(lake: str) -> dict[int, tuple[Coverage, ...]]:
-    by_table: dict[int, list[Coverage]] = defaultdict(list)
-    rows = AnnouncedCoverage.objects.filter(lake=lake, sent_on__isnull=False)
-    for row in rows.iterator(chunk_size=2000):
-        if row.sent_on is not None:
-            by_table[row.tbl_id].append(
-                Coverage(
-                    tbl_id=row.tbl_id,
-                    level=row.level,
-                    ttl=row.ttl,
-                    horizon_on=row.horizon_on,
-                    read_at=row.read_at,
-                    as_of=row.as_of,
-                    sent_on=row.sent_on,
-                )
-            )
-    return {tbl_id: tuple(rows) for tbl_id, rows in by_table.items()}
 
 
 def _in_other_plans(plan: DropPlan, generation: Generation) -> list[Name]:

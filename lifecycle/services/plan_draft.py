@@ -139,6 +139,9 @@ def _candidates(
         for count in pc.value_counts(rows.filter(pc.invert(is_due))["cls"]).to_pylist():
             left_out[left_out_by_class(ExpiryClass(count["values"]))] += count["counts"]
         for row in rows.filter(is_due).to_pylist():
+            if any(row[column] is None for column in REQUIRED):
+                left_out[LeftOut.UNKNOWN] += 1
+                continue
             candidate = Candidate(_plan_item(row), ExpiryClass(row["cls"]), row["ready"])
             why = refusal(candidate, circumstances)
             if why is None:

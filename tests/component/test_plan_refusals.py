@@ -1,0 +1,195 @@
+"""Nothing that the rules refuse enters a plan, and each refusal is counted by its reason."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from lifecycle.domain.plan import read_line
+from lifecycle.models import CleanNowRequest, DatabaseSetting, DropPlan, PlanState
+from lifecycle.services.clean_now import clean_now_request
+from portal.act.models import Hold
+from tests.component.plan_world import (
+    LAKE,
+    NOW,
+    Item,
+    World,
+    changed,
+    make_world,
+    partitions,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path: Path, settings: Settings) -> World:
+    settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
+    return make_world(tmp_path)
+
+
+GOOD = Item(part_name="dt=2026-02-01")
+BAD = Item(part_name="dt=2026-02-02")
+
+
+def items_of(plan: DropPlan) -> list[str]:
+    """Give the partitions in the plan's file."""
+    lines = Path(plan.items_uri.removeprefix("file://")).read_text().splitlines()
+    return [read_line(line).partition for line in lines]
+
+
+def no_change(world: World) -> None:
+    """Leave the world as it is."""
+
+
+def observe(world: World) -> None:
+    DatabaseSetting.objects.create(lake=LAKE, db="hr", mode="NOTIFY")
+
+
+def hold_it(world: World) -> None:
+    Hold.objects.create(
+        lake=LAKE,
+        db="sales",
+        table="orders",
+        partition=BAD.part_name,
+        kind="LEGAL",
+        reason="court",
+        placed_by="bert",
+        placed_at=NOW,
+    )
+
+
+def nested_table(world: World) -> None:
+    world.extra_locations.append(("hr", "inside", BAD.path + "/inside"))
+    world.scan([GOOD, BAD])
+
+
+CASES: list[tuple[str, Item, Callable[[World], None]]] = [
+    ("NONCONFORMING", changed(BAD, cls="NONCONFORMING"), no_change),
+    ("KEEP_FOREVER", changed(BAD, cls="KEEP_FOREVER", level=0), no_change),
+    ("KEEP_FOREVER", changed(BAD, level=0), no_change),
+    ("HELD", changed(BAD, cls="HELD"), no_change),
+    ("HELD", BAD, hold_it),
+    ("UNSUPPORTED", changed(BAD, cls="UNSUPPORTED"), no_change),
+    ("UNREADY", changed(BAD, cls="UNREADY"), no_change),
+    ("UNREADY", changed(BAD, ready=False), no_change),
+    ("NOT_ENROLLED", changed(BAD, cls="NOT_ENROLLED", level=None, ttl=None), no_change),
+    ("STILL_READ", changed(BAD, cls="STILL_READ"), no_change),
+    ("MISSING_DIRECTORY", changed(BAD, cls="MISSING_DIRECTORY"), no_change),
+    ("UNKNOWN", changed(BAD, cls="UNKNOWN"), no_change),
+    ("UNKNOWN", changed(BAD, n_bytes=None), no_change),
+    ("SOON", changed(BAD, cls="SOON"), no_change),
+    ("NOT_DUE", changed(BAD, cls="NOT_NOW"), no_change),
+    ("SHARED_LOCATION", BAD, nested_table),
+    ("SHARED_LOCATION", changed(BAD, location="file:///lake/sales/orders"), no_change),
+    ("NO_BACKUP_ROOT", changed(BAD, location="hdfs://nn/lake/sales/orders/x"), no_change),
+    # Announced under another ttl, and written after the scan behind the notice.
+    ("NOT_ANNOUNCED", changed(BAD, ttl=30), no_change),
+    ("NOT_ANNOUNCED", changed(BAD, updated=NOW - timedelta(days=7)), no_change),
+]
+
+
+@pytest.mark.parametrize(("reason", "bad", "change"), CASES)
+def test_what_is_refused_never_enters_a_plan(
+    world: World, reason: str, bad: Item, change: Callable[[World], None]
+) -> None:
+    world.scan([GOOD, bad])
+    change(world)
+    plan = world.plan()
+    assert plan.state == PlanState.PENDING, plan.ended_reason
+    assert items_of(plan) == [GOOD.part_name]
+    assert plan.left_out == {reason: 1}
+
+
+def test_a_database_that_is_not_in_act_mode_gives_nothing(world: World) -> None:
+    world.scan([GOOD])
+    DatabaseSetting.objects.update(mode="NOTIFY")
+    plan = world.plan()
+    assert plan.state == PlanState.FAILED
+    assert plan.left_out == {"NOT_ACT_MODE": 1}
+    assert plan.items_uri == ""
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"state": "QUEUED"},
+        {"days_ago": 6},
+        {"horizon_on": datetime(2026, 9, 1, tzinfo=UTC).date()},
+        {"level": 2},
+        {"read_at": datetime(2026, 7, 1, tzinfo=UTC)},
+        {"as_of": datetime(2026, 7, 1, tzinfo=UTC)},
+    ],
+)
+def test_a_notice_counts_only_when_sent_for_its_days_about_this_very_item(
+    world: World, changes: dict[str, Any]
+) -> None:
+    world.scan([GOOD], announce=False)
+    assert world.plan().left_out == {"NOT_ANNOUNCED": 1}
+    world.announce(GOOD, **changes)
+    assert world.plan().left_out == {"NOT_ANNOUNCED": 1}
+    world.announce(GOOD)
+    assert world.plan().n_items == 1
+
+
+def test_still_read_goes_only_with_the_yes_of_an_owner(world: World) -> None:
+    world.scan([GOOD, changed(BAD, cls="STILL_READ")])
+    name = ("sales", "orders", "")
+    ask = {"lake": LAKE, "name": name, "reason": "not needed", "now": NOW}
+    clean_now_request(**ask, with_still_read=False, user=world.person("alice"))
+    assert world.plan().left_out == {"STILL_READ": 1}
+    DropPlan.objects.all().delete()
+    wish = clean_now_request(**ask, with_still_read=True, user=world.person("alice"))
+    plan = world.plan()
+    assert items_of(plan) == [GOOD.part_name, BAD.part_name]
+    assert plan.tables.get().n_still_read == 1
+    assert "alice" in plan.requesters
+    wish.refresh_from_db()
+    assert (wish.state, wish.plan_id) == (CleanNowRequest.State.PLANNED, plan.pk)
+
+
+def test_a_table_in_a_waiting_plan_does_not_enter_a_second_one(world: World) -> None:
+    world.scan([GOOD])
+    assert world.plan().state == PlanState.PENDING
+    second = world.plan()
+    assert (second.state, second.left_out) == (PlanState.FAILED, {"IN_OTHER_PLAN": 1})
+
+
+def test_a_plan_over_the_caps_is_refused_whole(world: World, settings: Settings) -> None:
+    settings.LAKEWARDEN_PLAN_MAX_ITEMS = 4
+    world.scan(partitions(5))
+    plan = world.plan()
+    assert plan.state == PlanState.FAILED
+    assert "5 items are more than the cap of 4" in plan.ended_reason
+    assert plan.approval is None
+    settings.LAKEWARDEN_PLAN_MAX_ITEMS = 5
+    assert world.plan().state == PlanState.PENDING
+
+
+def test_a_plan_over_the_share_of_the_lake_is_refused(world: World, settings: Settings) -> None:
+    settings.LAKEWARDEN_PLAN_MAX_PERCENT = 9
+    world.scan(partitions(5))
+    plan = world.plan()
+    assert plan.state == PlanState.FAILED
+    assert "5 of 50 known items are more than 9 percent" in plan.ended_reason
+
+
+def test_a_halved_inventory_stops_plans(world: World) -> None:
+    before = world.scan([GOOD])
+    before.totals = {"n_partitions": 1000, "n_tables": 10}
+    before.save()
+    world.scan([GOOD])
+    plan = world.plan()
+    assert plan.state == PlanState.FAILED
+    assert "half or less" in plan.ended_reason
+
+
+def test_items_of_a_whole_table_stand_as_a_table(world: World) -> None:
+    world.scan([Item(part_name=""), Item(tbl="visits", tbl_id=2)])
+    plan = world.plan(tables=("sales.orders", "sales.visits"))
+    kinds = dict(plan.tables.values_list("table", "kind"))
+    assert kinds == {"orders": "TABLE", "visits": "PARTITION"}
+    assert plan.n_items == 2
