@@ -147,7 +147,7 @@ def _previews(
 
 def _is_same_table(table: Any, journal: JournalBatch) -> bool:
     """Whether the live table is the one that was dropped from, or one rebuilt by a restore."""
-    from pymetastore.hive_metastore import ttypes  # noqa: PLC0415 - heavy, workers only
+    from pymetastore.hive_metastore import ttypes
 
     was = from_json(ttypes.Table, journal.intent.table_metadata)
     if int(table.createTime) == int(was.createTime):

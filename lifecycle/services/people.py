@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.conf import settings
-from django.db import transaction
 
 from portal.access.models import ADMIN, DatabaseAdministrator, User
 from portal.connectors.directory import Directory
@@ -44,21 +43,3 @@ def directory_read() -> Directory:
     """Read the company's directory; a deployment without one has no people in it."""
     path = Path(settings.LAKEWARDEN_DIRECTORY)
     return Directory.load(path) if path.exists() else Directory({}, {})
-
-
-def administrators_sync(lake: str) -> int:
-    """Make the lake's administrator rows equal to the directory; repeated, it changes nothing."""
-    wanted = {
-        (db, username)
-        for db, usernames in directory_read().administrators.items()
-        for username in usernames
-    }
-    with transaction.atomic():
-        rows = DatabaseAdministrator.objects.filter(lake=lake)
-        present = {(row.db, row.username): row.pk for row in rows}
-        rows.filter(pk__in=[key for name, key in present.items() if name not in wanted]).delete()
-        DatabaseAdministrator.objects.bulk_create(
-            DatabaseAdministrator(lake=lake, db=db, username=username)
-            for db, username in sorted(wanted - present.keys())
-        )
-    return len(wanted)

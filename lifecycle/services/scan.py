@@ -4,19 +4,22 @@ A scan is a run of kind `lifecycle.scan`. One that fails leaves the last whole p
 """
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
+
+from django.conf import settings
 
 from lifecycle.models import CurrentGeneration, DatabaseSetting, PathWaiver
 from lifecycle.services.ingest import generation_load
 from lifecycle.services.notices import week_ahead_queue
-from lifecycle.services.people import administrators_sync
 from portal.access.lakes import get_lake
 from portal.access.models import ADMIN, OPERATOR, User
+from portal.access.services import directory_sync
 from portal.act.selectors import holds_for_jobs
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed
 from portal.runs.domain import Schedule
-from portal.runs.kinds import RunKind, register
+from portal.runs.kinds import RunKind, get_kind, register
 from portal.runs.models import Run
 from portal.runs.services import run_request
 
@@ -34,6 +37,10 @@ class ScanKind(RunKind):
     title = "Scan of the lake"
     start_roles = frozenset({ADMIN, OPERATOR})
     schedule = Schedule(daily_at_hour=2)
+
+    def scheduled_key(self, lake: str, slot: str) -> str:
+        """Give the day's key, which the clock and `daily_cycle` share."""
+        return f"scan:{lake}:{slot}"
 
     def environment(self, run: Run) -> dict[str, str]:
         """Give the job the password of the metastore's database."""
@@ -60,7 +67,7 @@ class ScanKind(RunKind):
         if manifest["outcome"] != "done":
             return
         now = scan_instant(run)
-        administrators_sync(run.lake)
+        _directory_sync(run.lake)
         generation = generation_load(run, manifest["result"], now=now)
         week_ahead_queue(generation, now=now)
 
@@ -96,7 +103,7 @@ def scan_request_daily(lake: str, *, now: datetime) -> Run:
         params={"now": now.isoformat()},
         requested_by="schedule",
         reason="the daily scan",
-        unique_key=f"scan:{lake}:{day}",
+        unique_key=get_kind(KIND).scheduled_key(lake, day.isoformat()),
         now=now,
     )
 
@@ -104,6 +111,13 @@ def scan_request_daily(lake: str, *, now: datetime) -> Run:
 def scan_instant(run: Run) -> datetime:
     """Give the instant that the run judges due dates against."""
     return datetime.fromisoformat(run.params["now"])
+
+
+def _directory_sync(lake: str) -> None:
+    """Take over who administers what, so that notices go to who answers today."""
+    path = Path(settings.LAKEWARDEN_DIRECTORY)
+    if path.exists():
+        directory_sync(lake, path=path)
 
 
 def _databases(lake: str) -> dict[str, dict[str, Any]]:

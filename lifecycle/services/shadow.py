@@ -49,7 +49,11 @@ def shadow_record(generation: Generation) -> int:
         now, _KEYS, join_type="inner", left_suffix="_before"
     )
     written = again.filter(pc.field("updated_ms") > pc.field("updated_ms_before"))
-    read = again.filter(pc.field("atime_ms") > pc.field("atime_ms_before"))
+    # A write moves the access time too, so only what was not written counts as read.
+    read = again.filter(
+        (pc.field("atime_ms") > pc.field("atime_ms_before"))
+        & (pc.field("updated_ms") <= pc.field("updated_ms_before"))
+    )
     with transaction.atomic():
         ShadowRecord.objects.filter(lake=generation.lake, day=generation.day).delete()
         ShadowRecord.objects.bulk_create(
