@@ -10,3 +10,10 @@ class ActConfig(AppConfig):
     label = "act"
     default_auto_field = "django.db.models.BigAutoField"
     verbose_name = "Acting on data"
+
+    def ready(self) -> None:
+        """Press the red button whenever a run says that data is in danger."""
+        from portal.act.services.red_button import red_button_on_danger
+        from portal.runs.hooks import register_safety_hook
+
+        register_safety_hook(red_button_on_danger)

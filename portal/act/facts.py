@@ -93,6 +93,7 @@ def changes(
 
 def file_changes(item: ActItem, files: Sequence[FileFact]) -> list[str]:
     """Name what of the files is not as approved; what the plan did not know is not judged."""
+    files = [fact for fact in files if not _is_checksum(item, fact)]
     pairs = {
         "newest modification": (item.mtime_ms, max(fact.mtime_ms for fact in files)),
         "number of files": (item.n_files, sum(not fact.is_dir for fact in files)),
@@ -103,6 +104,13 @@ def file_changes(item: ActItem, files: Sequence[FileFact]) -> list[str]:
         for name, (old, new) in pairs.items()
         if old is not None and old != new
     ]
+
+
+def _is_checksum(item: ActItem, fact: FileFact) -> bool:
+    # Hadoop's own view of local files, by which the scan counts, hides its checksum files.
+    name = fact.path.rsplit("/", 1)[-1]
+    is_local = item.location.startswith("file:")
+    return is_local and not fact.is_dir and name.startswith(".") and name.endswith(".crc")
 
 
 def is_staging(name: str) -> bool:

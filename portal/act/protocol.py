@@ -106,6 +106,14 @@ class DropResult:
         if outcome not in _AS_ASKED and len(self.skipped) < self._shown:
             self.skipped.append({"item": name, "outcome": outcome, "reason": reason})
 
+    def add(self, other: "DropResult") -> None:
+        """Take in what was done behind another fence."""
+        for outcome, n in other.counts.items():
+            self.counts[outcome] = self.counts.get(outcome, 0) + n
+        self.skipped += other.skipped[: self._shown - len(self.skipped)]
+        self.n_batches += other.n_batches
+        self.slowest_seconds = max(self.slowest_seconds, other.slowest_seconds)
+
     def as_dict(self) -> dict[str, Any]:
         """Give the manifest's form."""
         return {

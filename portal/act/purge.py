@@ -1,8 +1,8 @@
 """When may a backup be destroyed, and how? The only irreversible step of the whole product.
 
 It happens only where marker file, manifest, catalogue and age agree, no live location lies under
-the backup, nothing holds it and no restore has it (its directory is claimed by rename). Files go one by
-one as the manifest names them; anything the manifest does not know stops the batch.
+the backup, nothing holds it and no restore has it (its directory is claimed by rename). Files go
+one by one as the manifest names them; anything the manifest does not know stops the batch.
 """
 
 from collections.abc import Callable
@@ -37,11 +37,11 @@ class PurgeBatch:
 
 @dataclass(frozen=True, slots=True)
 class PurgeOrder:
-    """What a purge run may destroy; `is_live` says whether a live location lies under a path."""
+    """What a purge run may destroy; `has_live`: a live location lies in the same day's backups."""
 
     run: str
     batches: tuple[PurgeBatch, ...]
-    is_live: Callable[[LakePath], bool]
+    has_live: bool
 
 
 def purge_refusal(
@@ -80,9 +80,7 @@ def purge_batch(order: PurgeOrder, wanted: PurgeBatch, tools: Tools) -> tuple[st
     control = check_control(tools)
     with tools.fail.step("facts"):
         batch = read_batch(tools.fs, wanted.directory, wanted.batch)
-        why = purge_refusal(
-            batch, wanted, now=tools.clock(), is_live=order.is_live(wanted.directory)
-        )
+        why = purge_refusal(batch, wanted, now=tools.clock(), is_live=order.has_live)
         why = why or _held(batch, tools, control=control)
         why = why or _changed(batch, tools)
     if why:

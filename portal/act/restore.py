@@ -84,13 +84,13 @@ class BackupBatchRef:
 
 @dataclass(frozen=True, slots=True)
 class RestoreOrder:
-    """What a restore run was asked to do; `items` are (db, table, partition), None = all."""
+    """What a restore run was asked to do; `partitions` names those wanted, None = all."""
 
     run: str
     epoch: int
     lake: LakeId
     batches: tuple[BackupBatchRef, ...]
-    items: frozenset[tuple[str, str, str]] | None = None
+    partitions: frozenset[str] | None = None
     new_name: NewName | None = None
 
 
@@ -110,16 +110,15 @@ class Candidate:
 
 def restore_batches(
     order: RestoreOrder,
-    tools: Tools,
     *,
-    fence_of: Callable[[LakePath], Tools],
+    tools_of: Callable[[LakePath], Tools],
     report: Report = lambda _done, _message: None,
 ) -> DropResult:
-    """Restore batch after batch; `fence_of` gives the tools behind the fence of a directory."""
+    """Restore batch after batch; `tools_of` gives the tools behind the fence of a directory."""
     result = DropResult()
     n_done = 0
     for ref in order.batches:
-        done = restore_batch(order, ref, fence_of(ref.directory))
+        done = restore_batch(order, ref, tools_of(ref.directory))
         for name, outcome, reason in done:
             result.count(outcome, name=name, reason=reason)
         result.n_batches += 1
@@ -175,7 +174,7 @@ def choose(order: RestoreOrder, batch: JournalBatch, tools: Tools) -> list[Candi
     asked = [
         item
         for item in intent.items
-        if order.items is None or (intent.db, intent.table, item.partition) in order.items
+        if order.partitions is None or item.partition in order.partitions
     ]
     name = target_name(order, batch)
     table = tools.metastore.table_or_none(name)

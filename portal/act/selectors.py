@@ -1,11 +1,11 @@
 """What does the portal know about backups, holds and the red button? Reads only."""
 
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models import Q, QuerySet
 
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton
 from portal.act.states import BackupState, ProbeState
@@ -29,57 +29,6 @@ def holds_for_jobs(lake: str, *, now: datetime) -> list[dict[str, Any]]:
     """Give the standing holds as jobs read them: {db, table, partition, until, kind, reason}."""
     rows = holds_active(lake, now=now).values("db", "table", "partition", "until", "kind", "reason")
     return [{**row, "until": row["until"].isoformat() if row["until"] else None} for row in rows]
-
-
-def backup_days(lake: str) -> QuerySet[BackupBatch, dict[str, Any]]:
-    """Give a row a day, newest first: how much lies in the backup and until when."""
-    return (
-        BackupBatch.objects.filter(lake=lake)
-        .exclude(state=BackupState.REPORTED)
-        .values("day")
-        .annotate(
-            n_tables=Count("table", distinct=True),
-            items=Sum("n_items"),
-            restored=Sum("n_restored"),
-            bytes=Sum("n_bytes"),
-            files=Sum("n_files"),
-            purge_after=Max("purge_after"),
-        )
-        .order_by("-day")
-    )
-
-
-def backup_tables(lake: str, day: date) -> QuerySet[BackupBatch, dict[str, Any]]:
-    """Give a row a table backed up on `day`."""
-    return (
-        BackupBatch.objects.filter(lake=lake, day=day)
-        .exclude(state=BackupState.REPORTED)
-        .values("db", "table", "table_owner", "run_id")
-        .annotate(
-            items=Sum("n_items"),
-            restored=Sum("n_restored"),
-            bytes=Sum("n_bytes"),
-            files=Sum("n_files"),
-            purge_after=Max("purge_after"),
-        )
-        .order_by("db", "table", "run_id")
-    )
-
-
-def backup_batches(
-    lake: str, *, day: date | None = None, db: str = "", table: str = "", run_id: UUID | None = None
-) -> QuerySet[BackupBatch]:
-    """Give batches newest first, of a day, a table or a run."""
-    rows = BackupBatch.objects.filter(lake=lake).order_by("-day", "db", "table", "batch")
-    if day is not None:
-        rows = rows.filter(day=day)
-    if db:
-        rows = rows.filter(db=db)
-    if table:
-        rows = rows.filter(table=table)
-    if run_id is not None:
-        rows = rows.filter(run_id=run_id)
-    return rows
 
 
 def restorable_batches(ids: Iterable[UUID]) -> list[BackupBatch]:

@@ -10,7 +10,7 @@ from portal.act.records import BatchIntent, ItemIntent
 from portal.lake.paths import LakePath
 
 RESTORED_FROM = "lakewarden.restored_from"
-CREATED_BEFORE = "lakewarden.created_before_restore"
+CREATED_BEFORE = "lakewarden.generation"
 # Read and removed by the metastore: it then leaves the statistics as they are given.
 KEEP_STATISTICS = "DO_NOT_UPDATE_STATS"
 

@@ -2,9 +2,18 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime
+from itertools import groupby
 from typing import Any
 
-from portal.act.models import BackupBatch
+from portal.act.fence import LEASE_LENGTH, ensure_root, move_directory, open_fence, preflight
+from portal.act.journal import is_unsettled, read_batch
+from portal.act.layout import BackupRef
+from portal.act.models import ActFence, BackupBatch
+from portal.act.selectors import red_button_state
+from portal.act.services.reach import Place
+from portal.act.settle import make_parents
+from portal.act.states import FenceKind
+from portal.lake.errors import NotAllowed, StaleState
 from portal.runs.models import Run
 
 
@@ -16,19 +25,123 @@ def act_prepare(run: Run, *, root: str, day: date, now: datetime) -> dict[str, A
         ExternalFailure: the preflight (mkdir and rename both ways) did not pass.
         NotAllowed: the red button is pressed.
     """
-    raise NotImplementedError
+    _check_red_button(run.lake)
+    place = _place(run, FenceKind.DROP, (root, day), claims=[], now=now)
+    ensure_root(place.fs, place.day.root, deployment_id=place.config.deployment_id)
+    preflight(place.fs, place.day.root, [], tag=str(run.pk))
+    open_fence(place.fs, place.path, lease_until=place.fence.lease_until)
+    return {"root": str(place.day.root), "fence": str(place.path), "day": day.isoformat()}
 
 
 def restore_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) -> dict[str, Any]:
-    """Claim the backups of a restore run; gives the request's {"claims": [...], "fences": [...]}.
+    """Claim the backups of a restore run; gives the request's {"claims": [...]}. Twice = the same.
+
+    Missing parents of what comes back are made with their recorded modes. `params["partitions"]` of
+    the run, if set, says which partitions are wanted.
 
     Raises:
         StaleState: `act.claimed` another run has the backup, `act.unsettled` its own run has not
-            ended yet, `act.purged` it is gone.
+            been settled yet.
     """
-    raise NotImplementedError
+    claims = _claim(run, FenceKind.RESTORE, batches, now=now)
+    wanted = run.params.get("partitions")
+    for claim in claims["claims"]:
+        place = claim.pop("place")
+        directory = place.config.path(claim["directory"])
+        for item in read_batch(place.fs, directory, claim["batch"]).intent.items:
+            if not run.params.get("rename_to") and (wanted is None or item.partition in wanted):
+                make_parents(place.fs, item.parents)
+    return claims
 
 
 def purge_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) -> dict[str, Any]:
-    """Claim the backups of a purge run; gives the same form as `restore_prepare`."""
-    raise NotImplementedError
+    """Claim the backups of a purge run; gives {"claims": [...]} with what the catalogue knows."""
+    claims = _claim(run, FenceKind.PURGE, batches, now=now)
+    for claim in claims["claims"]:
+        claim.pop("place")
+    return claims
+
+
+def _claim(
+    run: Run, kind: FenceKind, batches: Sequence[BackupBatch], *, now: datetime
+) -> dict[str, Any]:
+    _check_red_button(run.lake)
+    claims: list[dict[str, Any]] = []
+
+    def key(batch: BackupBatch) -> tuple[str, date]:
+        return batch.root, batch.day
+
+    for where, group in groupby(sorted(batches, key=lambda b: (*key(b), b.pk)), key=key):
+        rows = list(group)
+        refs = list(dict.fromkeys(BackupRef(str(row.run_id), row.epoch) for row in rows))
+        place = _place(run, kind, where, claims=refs, now=now)
+        ensure_root(place.fs, place.day.root, deployment_id=place.config.deployment_id)
+        open_fence(place.fs, place.path, lease_until=place.fence.lease_until)
+        for ref in refs:
+            _take(place, ref)
+        claims += [_claim_row(place, row) for row in rows]
+    return {"claims": claims}
+
+
+def _claim_row(place: Place, row: BackupBatch) -> dict[str, Any]:
+    ref = BackupRef(str(row.run_id), row.epoch)
+    return {
+        "fence": str(place.path),
+        "directory": str(place.claimed(ref)),
+        "batch": row.batch,
+        "day": row.day.isoformat(),
+        "manifest_sha256": row.manifest_sha256,
+        "purge_after": row.purge_after.isoformat() if row.purge_after else None,
+        "place": place,
+    }
+
+
+def _take(place: Place, ref: BackupRef) -> None:
+    claimed = place.claimed(ref)
+    try:
+        move_directory(place.fs, place.sealed(ref), claimed)
+    except StaleState as error:
+        raise StaleState(
+            "act.claimed",
+            "Another run has this backup, or its own run has not ended. Try again when it is done.",
+            run=ref.run,
+        ) from error
+    if is_unsettled(place.fs, claimed):
+        move_directory(place.fs, claimed, place.sealed(ref))
+        raise StaleState("act.unsettled", "The backup's last run is not settled yet.", run=ref.run)
+
+
+def _place(
+    run: Run,
+    kind: FenceKind,
+    where: tuple[str, date],
+    *,
+    claims: Sequence[BackupRef],
+    now: datetime,
+) -> Place:
+    """Note the fence in the database before anything is made, so that settle finds it."""
+    fence, _ = ActFence.objects.update_or_create(
+        run_id=run.pk,
+        epoch=run.epoch,
+        root=where[0],
+        day=where[1],
+        defaults={"lease_until": now + LEASE_LENGTH},
+        create_defaults={
+            "lake": run.lake,
+            "kind": kind,
+            "claims": [{"run": ref.run, "epoch": ref.epoch} for ref in claims],
+            "opened_at": now,
+            "lease_until": now + LEASE_LENGTH,
+        },
+    )
+    return Place.of(fence)
+
+
+def _check_red_button(lake: str) -> None:
+    button = red_button_state(lake)
+    if button is not None:
+        raise NotAllowed(
+            "red_button.pressed",
+            f"{button.pressed_by} pressed the red button: {button.reason} Nothing acts until an "
+            "admin releases it.",
+        )

@@ -40,6 +40,11 @@ def red_button_press(*, lake: str, pressed_by: str, reason: str, now: datetime) 
         return RedButton.objects.get(lake=lake, released_at__isnull=True)
 
 
+def red_button_on_danger(lake: str, *, run_id: str, reason: str, now: datetime) -> None:
+    """Stop all acting because a run met a DataSafetyError; the platform calls this."""
+    red_button_press(lake=lake, pressed_by="system", reason=f"Run {run_id}: {reason}", now=now)
+
+
 def red_button_release(*, lake: str, user: User, reason: str, now: datetime) -> None:
     """Let `lake` be acted on again: an admin, with a reason; StaleState when it is not pressed."""
     if not user.is_lake_admin:

@@ -4,6 +4,14 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from portal.act.fence import move_directory
+from portal.act.layout import LEASE, BackupRef
+from portal.act.restore_settle import settle_restores
+from portal.act.selectors import open_fences, red_button_state
+from portal.act.services.reach import Place, check_ended, settle_tools
+from portal.act.settle import settle_directory
+from portal.act.states import FenceKind
+from portal.lake.errors import NotVisible
 from portal.runs.models import Run
 
 
@@ -12,10 +20,56 @@ def act_settle(
 ) -> dict[str, Any]:
     """Seal a run's fences and settle every intent without done; gives counts. Twice = the same.
 
-    The run's process must be gone (or its lease over for 60 s): StaleState `act.alive` otherwise.
-    `still_approved` decides whether a half-done drop is finished or taken back.
+    `still_approved` decides whether a half-done drop is finished or taken back; without an answer,
+    with the red button or a cancel it is taken back.
 
     Raises:
-        DataSafetyError: data is where no step could have put it; the red button is pressed.
+        ExternalFailure: `act.alive`, retryable: the run's application has not ended yet.
+        DataSafetyError: data is where no step could have put it.
     """
-    raise NotImplementedError
+    counts: dict[str, int] = {}
+    for fence in open_fences(run.pk):
+        check_ended(run, fence, now=now)
+        place = Place.of(fence)
+        _seal(place)
+        may_finish = (
+            still_approved is not None
+            and not run.cancel_requested_by
+            and red_button_state(run.lake) is None
+            and still_approved()
+        )
+        with settle_tools(place, now=now, may_finish=may_finish) as tools:
+            for directory in place.at_rest():
+                if place.fs.status(directory) is None:
+                    continue
+                found = settle_directory(directory, tools)
+                if fence.kind == FenceKind.RESTORE:
+                    found |= settle_restores(directory, tools)
+                for outcome, n in found.items():
+                    counts[str(outcome)] = counts.get(outcome, 0) + n
+        fence.closed_at = now
+        fence.save(update_fields=["closed_at"])
+    return counts
+
+
+def _seal(place: Place) -> None:
+    """Take the run's directories out from behind its fence; a zombie's next move then fails."""
+    if place.fence.kind == FenceKind.DROP:
+        sealed = place.sealed(BackupRef(str(place.fence.run_id), place.fence.epoch))
+        if place.fs.status(place.path) is not None:
+            move_directory(place.fs, place.path, sealed)
+        _forget_lease(place, in_sealed=True)
+        return
+    for ref in place.claims:
+        if place.fs.status(place.claimed(ref)) is not None:
+            move_directory(place.fs, place.claimed(ref), place.sealed(ref))
+    _forget_lease(place, in_sealed=False)
+    place.fs.remove_empty_directory(place.path)
+
+
+def _forget_lease(place: Place, *, in_sealed: bool) -> None:
+    directory = place.at_rest()[0] if in_sealed else place.path
+    try:
+        place.fs.remove_file(directory.child(LEASE))
+    except NotVisible:
+        return

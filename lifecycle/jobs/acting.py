@@ -1,0 +1,136 @@
+"""What do acting jobs share: the room's rules, and a driver's tools behind its fence?
+
+Executors list; the driver alone renames and drops. The JVM is asked whether it lives before every
+step that acts, and on HDFS whether a file is still open.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from lifecycle.domain.enrolment import read_policy
+from lifecycle.domain.formats import Unsupported, effective_location, judge_format
+from portal.act.control import Control
+from portal.act.facts import Lister, Policy, list_here
+from portal.act.failpoints import Failpoints
+from portal.act.fence import Fence
+from portal.act.protocol import Tools
+from portal.connectors.filesystem import FileStatus, FileSystem, open_file_system
+from portal.connectors.lake_config import LakeConfig
+from portal.connectors.metastore import Metastore
+from portal.lake.errors import NotVisible, RuleViolation
+from portal.lake.paths import LakePath
+from portal.lake.readiness import is_ready
+from portal.spark.job import JobContext
+
+# Below this a Spark job costs more than the driver's own listing.
+_SPREAD_FROM = 8
+
+
+class LifecycleRules:
+    """The lifecycle room's rules, read from fresh metastore structures."""
+
+    def __init__(self, config: LakeConfig) -> None:
+        self._config = config
+
+    def refusal(self, table: Any) -> str | None:
+        """Say why a table must not be acted on: its format, or its policy."""
+        serde = table.sd.serdeInfo if table.sd else None
+        found = judge_format(
+            table.tableType,
+            table.parameters or {},
+            serde=serde.serializationLib if serde else None,
+            input_format=table.sd.inputFormat if table.sd else None,
+        )
+        if isinstance(found, Unsupported):
+            return found.reason
+        policy = read_policy(table.parameters or {})
+        if not policy.enrolled:
+            return policy.problem or "not enrolled any more"
+        return "LEVEL is 0 now: keep for ever" if policy.keeps_forever else None
+
+    def policy(self, table: Any) -> Policy:
+        """Read LEVEL and TTL as they stand now."""
+        found = read_policy(table.parameters or {})
+        return Policy(found.level, found.ttl)
+
+    def location(self, table: Any, partition: Any | None) -> LakePath | None:
+        """Give the effective location; one that is no canonical path is none."""
+        if partition is not None:
+            text = partition.sd.location
+        else:
+            serde = table.sd.serdeInfo.parameters if table.sd.serdeInfo else None
+            text = effective_location(table.sd.location, serde or {}, table.parameters or {})
+        try:
+            return self._config.path(text) if text else None
+        except RuleViolation:
+            return None
+
+    def is_ready(self, partition: Any) -> bool:
+        """Whether a partition's data is complete."""
+        return is_ready(partition.parameters or {})
+
+
+def acting_tools(
+    job: JobContext, fs: FileSystem, fence: LakePath, *, metastore: Metastore
+) -> Tools:
+    """Give a driver's tools behind one fence."""
+    return Tools(
+        fs=fs,
+        metastore=metastore,
+        fence=Fence(fs, fence, clock=wall_clock),
+        lister=spread_lister(job, fs),
+        control=lambda: Control.read(job.control(fresh=True)),
+        clock=wall_clock,
+        fail=Failpoints.from_environment(),
+        alive=job.check_jvm,
+        is_closed=closed_check(job, fence),
+    )
+
+
+def wall_clock() -> datetime:
+    """Give the instant: leases and journals are about now, whatever day a demo plays."""
+    return datetime.now(UTC)
+
+
+def spread_lister(job: JobContext, fs: FileSystem) -> Lister:
+    """Give a lister that lets executors walk many paths, and the driver a few."""
+    here = list_here(fs)
+    config = job.config.as_dict()
+
+    def lister(paths: Sequence[LakePath]) -> dict[LakePath, list[FileStatus]]:
+        if len(paths) < _SPREAD_FROM:
+            return here(paths)
+        n_slices = min(len(paths), 4 * job.spark.sparkContext.defaultParallelism)
+        found = (
+            job.spark.sparkContext.parallelize([str(path) for path in paths], n_slices)
+            .map(lambda text: (text, _walk(config, text)))
+            .collect()
+        )
+        return {LakePath.parse(text): files for text, files in found if files}
+
+    return lister
+
+
+def _walk(config: dict[str, Any], text: str) -> list[FileStatus]:
+    lake, path = LakeConfig.from_dict(config), LakePath.parse(text)
+    try:
+        return list(open_file_system(path, config=lake).walk(path))
+    except NotVisible:
+        return []
+
+
+def closed_check(job: JobContext, somewhere: LakePath) -> Callable[[LakePath], bool | None]:
+    """Give a check for open writers: the JVM's on HDFS; elsewhere there is none, and we say so."""
+    if somewhere.scheme != "hdfs":
+        job.log(f"{somewhere.scheme}: files have no check for open writers; staging names are seen")
+        return lambda _path: None
+    jvm: Any = job.spark.sparkContext._jvm
+    hadoop: Any = job.spark.sparkContext._jsc.hadoopConfiguration()
+    make = jvm.org.apache.hadoop.fs.Path
+    system = make(str(somewhere)).getFileSystem(hadoop)
+
+    def is_closed(path: LakePath) -> bool | None:
+        return bool(system.isFileClosed(make(str(path))))
+
+    return is_closed

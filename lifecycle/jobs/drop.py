@@ -1,0 +1,107 @@
+"""Back up and drop the items of an approved plan: `run(spark, job)` drives the act protocol.
+
+The items file is hashed again and must be the one that two people approved; whatever changed since
+is skipped and reported, never silently in.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from lifecycle.jobs.acting import LifecycleRules, acting_tools
+from portal.act.drop import drop_items
+from portal.act.facts import ActItem
+from portal.act.fence import check_marker, preflight
+from portal.act.protocol import DropOrder
+from portal.connectors.filesystem import FileSystem, open_file_system
+from portal.connectors.metastore import Metastore
+from portal.lake.errors import DataSafetyError
+from portal.lake.paths import LakePath
+from portal.spark.job import JobContext
+
+
+def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:
+    """Drop what the plan names; gives counts and what was left out, with reasons."""
+    params = job.params
+    fence, root = job.config.path(params["fence"]), job.config.path(params["root"])
+    fs = open_file_system(fence, config=job.config)
+    check_marker(fs, root, deployment_id=job.config.deployment_id)
+    items = approved_items(job)
+    total = len(items)
+    order = DropOrder(
+        run=job.run,
+        epoch=job.epoch,
+        lake=job.config.lake,
+        plan=params["plan"],
+        digest=params["digest"],
+        fence=fence,
+        keep_days={str(db): int(n) for db, n in (params.get("keep_days") or {}).items()},
+    )
+    with Metastore.connect(job.config) as metastore:
+        outside = _outside(job, items, fs=fs, metastore=metastore, root=root)
+        result = drop_items(
+            order,
+            _reachable(items, outside),
+            rules=LifecycleRules(job.config),
+            tools=acting_tools(job, fs, fence, metastore=metastore),
+            report=lambda done, message: job.progress("drop", done, total, message),
+        )
+    for item in items:
+        if item.db in outside:
+            result.count("SKIPPED", name=_name(item), reason=outside[item.db])
+    return {**result.as_dict(), "n_items": total}
+
+
+def approved_items(job: JobContext) -> list[ActItem]:
+    """Read the items file and prove that it is the approved one.
+
+    Raises:
+        DataSafetyError: `act.digest`, its sha256 is not the approved digest.
+    """
+    path = job.config.path(job.params["items"])
+    data = open_file_system(path, config=job.config).read(path)
+    found = hashlib.sha256(data).hexdigest()
+    if found != job.params["items_sha256"] or found != job.params["digest"]:
+        raise DataSafetyError(
+            "act.digest",
+            "The plan's item file is not the one that was approved. Nothing was done; find out who "
+            "changed it.",
+            path=path,
+        )
+    rows = [json.loads(line) for line in data.splitlines() if line]
+    return [
+        ActItem.read({**row, "location": str(job.config.path(row["location"]))}) for row in rows
+    ]
+
+
+def _outside(
+    job: JobContext,
+    items: list[ActItem],
+    *,
+    fs: FileSystem,
+    metastore: Metastore,
+    root: LakePath,
+) -> dict[str, str]:
+    """Prove mkdir and rename both ways for each database; gives those that failed, with why."""
+    homes = {
+        db: job.config.path(metastore.database(db).locationUri)
+        for db in dict.fromkeys(item.db for item in items)
+    }
+    near = {db: home for db, home in homes.items() if home.same_file_system(root)}
+    refused = set(preflight(fs, root, near.values(), tag=f"{job.run}-{job.epoch}"))
+    return {
+        db: "its database's directory is not in a backup root's rename domain, or not writable"
+        for db, home in homes.items()
+        if db not in near or home in refused
+    }
+
+
+def _reachable(items: list[ActItem], outside: dict[str, str]) -> Iterator[ActItem]:
+    return (item for item in items if item.db not in outside)
+
+
+def _name(item: ActItem) -> str:
+    return f"{item.db}.{item.table}" + (f"/{item.partition}" if item.partition else "")

@@ -1,0 +1,42 @@
+"""Look at backups again: late data at live places is registered, damage is reported."""
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from lifecycle.jobs.acting import spread_lister, wall_clock
+from portal.act.journal import read_batch
+from portal.act.probes import probe_batch
+from portal.act.settle import SettleTools
+from portal.connectors.filesystem import open_file_system
+from portal.connectors.metastore import Metastore
+from portal.lake.errors import NotVisible
+from portal.spark.job import JobContext
+
+
+def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:
+    """Probe the named batches; a backup that a restore or purge has just now comes next time."""
+    probes = job.params["probes"]
+    results: list[dict[str, Any]] = []
+    busy = 0
+    with Metastore.connect(job.config) as metastore:
+        for n, probe in enumerate(probes, start=1):
+            job.check_control()
+            directory = job.config.path(probe["directory"])
+            fs = open_file_system(directory, config=job.config)
+            tools = SettleTools(
+                fs=fs,
+                metastore=metastore,
+                lister=spread_lister(job, fs),
+                now=wall_clock(),
+                may_finish=lambda: False,
+            )
+            try:
+                batch = read_batch(fs, directory, int(probe["batch"]))
+                found = probe_batch(batch, tools)
+            except NotVisible:
+                busy += 1
+                continue
+            results.append({"probe": probe["probe"], "items": [item.as_dict() for item in found]})
+            job.progress("probe", n, len(probes), str(directory.name))
+    return {"results": results, "busy": busy}

@@ -1,0 +1,116 @@
+"""What does one batch of a backup amount to, as its files tell? What ingest and rebuild read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from portal.act.journal import (
+    JournalBatch,
+    RestoreStep,
+    read_batch,
+    restore_steps,
+    restored_items,
+)
+from portal.act.layout import Day, purged_name, read_claimed
+from portal.act.records import IN_BACKUP, BatchDone, ItemIntent
+from portal.act.states import BackupState
+from portal.connectors.file_status import FileStatus, FileSystem
+from portal.lake.errors import NotVisible
+from portal.lake.paths import LakePath
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One settled batch with all that happened to it since."""
+
+    day: Day
+    batch: JournalBatch
+    done: BatchDone
+    steps: list[RestoreStep]
+    is_purged: bool
+
+    @property
+    def kept(self) -> list[ItemIntent]:
+        """The items whose data went into the backup."""
+        return [
+            item for item in self.batch.intent.items if self.done.outcome_of(item.item) in IN_BACKUP
+        ]
+
+    @property
+    def restored(self) -> frozenset[str]:
+        """The items that came back."""
+        return restored_items(self.steps) & {item.item for item in self.kept}
+
+    @property
+    def state(self) -> BackupState:
+        """Where the batch's data is."""
+        if not self.kept:
+            return BackupState.REPORTED
+        if len(self.restored) == len(self.kept):
+            return BackupState.RESTORED
+        if self.is_purged:
+            return BackupState.PURGED
+        return BackupState.PARTLY_RESTORED if self.restored else BackupState.DROPPED
+
+    def restored_as(self, item: str) -> tuple[str, str] | None:
+        """Give the (db, table) under which an item came back."""
+        for step in self.steps:
+            if step.done is not None and item in restored_items([step]):
+                return step.intent.db, step.intent.table
+        return None
+
+    def summary(self) -> dict[str, Any]:
+        """Give what mails and pages say of the batch."""
+        intent = self.batch.intent
+        return {
+            "db": intent.db,
+            "table": intent.table,
+            "table_owner": intent.table_owner,
+            "batch": intent.batch,
+            "epoch": intent.epoch,
+            "state": str(self.state),
+            "n_items": len(self.kept),
+            "n_files": sum(item.n_files for item in self.kept),
+            "n_bytes": sum(item.n_bytes for item in self.kept),
+            "n_restored": len(self.restored),
+        }
+
+
+def read_entry(fs: FileSystem, day: Day, directory: LakePath, number: int) -> Entry | None:
+    """Read a batch; None while it is not settled."""
+    batch = read_batch(fs, directory, number)
+    if batch.done is None:
+        return None
+    return Entry(
+        day=day,
+        batch=batch,
+        done=batch.done,
+        steps=restore_steps(fs, directory, number),
+        is_purged=fs.status(directory.child(purged_name(number))) is not None,
+    )
+
+
+def day_directories(fs: FileSystem, root: LakePath) -> Iterator[tuple[date, LakePath]]:
+    """Give every backup under a root, sealed or just claimed by a restore or purge."""
+    for child in _directories(fs, root):
+        try:
+            day = date.fromisoformat(child.path.name)
+        except ValueError:
+            continue
+        for run in _directories(fs, child.path.child("sealed")):
+            for epoch in _directories(fs, run.path):
+                yield day, epoch.path
+        for taker in ("restoring", "purging"):
+            for run in _directories(fs, child.path.child(taker)):
+                for epoch in _directories(fs, run.path):
+                    for claimed in _directories(fs, epoch.path):
+                        if read_claimed(claimed.path.name):
+                            yield day, claimed.path
+
+
+def _directories(fs: FileSystem, path: LakePath) -> list[FileStatus]:
+    try:
+        return [status for status in fs.children(path) if status.is_dir]
+    except NotVisible:
+        return []
