@@ -1,0 +1,82 @@
+"""Do /livez, /readyz and /metrics tell the truth, and do errors stay without tracebacks?"""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.runs.models import Lease, Run
+from tests.component.conftest import LAKE, People
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
+
+
+def test_ready_without_a_broker_but_the_work_is_said_to_stand_still(
+    client: Client, settings: Any
+) -> None:
+    settings.LAKEWARDEN_REDIS_URL = "redis://127.0.0.1:1/0"
+    assert client.get("/livez").content == b"ok\n"
+    answer = client.get("/readyz")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert body["checks"]["database"]["ok"]
+    assert not body["checks"]["broker"]["ok"]
+    assert not body["checks"]["supervisor"]["ok"]
+    assert body["checks"]["lakes"] == {**body["checks"]["lakes"], "ok": True, "detail": LAKE}
+    assert body["work"] is False
+
+
+@pytest.mark.parametrize(("seconds", "is_ok"), [(10, True), (-5, True), (-300, False)])
+def test_a_silent_supervisor_is_noticed(client: Client, seconds: int, *, is_ok: bool) -> None:
+    until = timezone.now() + timedelta(seconds=seconds)
+    Lease.objects.create(name="supervise", holder="host", until=until)
+    assert client.get("/readyz").json()["checks"]["supervisor"]["ok"] is is_ok
+
+
+def test_metrics_are_readable_by_prometheus(client: Client) -> None:
+    Run.objects.create(
+        lake=LAKE, kind='a"b', queue="scan", requested_by="x", queued_at=timezone.now()
+    )
+    text = client.get("/metrics").content.decode()
+    assert 'lakewarden_runs{lake="main",queue="scan",state="QUEUED"} 1' in text
+    assert 'lakewarden_red_button{lake="main"} 0' in text
+    for line in text.splitlines():
+        assert line.startswith("# ") or line.rsplit(" ", 1)[1].replace(".", "").lstrip("-")
+
+
+def test_an_address_behind_which_nothing_stands(people: People) -> None:
+    client = Client()
+    client.force_login(people.owner)
+    answer = client.get("/nothing/here")
+    assert answer.status_code == 404
+    assert "page.missing" in answer.content.decode()
+    api = client.get("/api/v1/nothing/")
+    assert (api.status_code, api.json()["code"]) == (404, "page.missing")
+
+
+def test_our_own_mistake_gives_an_id_and_no_traceback(
+    people: People, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.ROOT_URLCONF = "tests.support.broken_urls"
+    client = Client(raise_request_exception=False)
+    client.force_login(people.owner)
+    answer = client.get("/broken/")
+    text = answer.content.decode()
+    assert answer.status_code == 500
+    assert "secret detail" not in text
+    assert "Traceback" not in text
+    (mark,) = [r.args[0] for r in caplog.records if r.name == "lakewarden.errors" and r.args]
+    assert str(mark) in text
+
+
+def test_the_schema_and_the_api_page_list_every_operation(people: People) -> None:
+    client = Client()
+    client.force_login(people.owner)
+    schema = client.get(reverse("ui:schema") + "?format=json").json()
+    page = client.get(reverse("ui:api")).content.decode()
+    assert "/api/v1/runs/" in schema["paths"]
+    assert all(path in page for path in schema["paths"])
+    assert client.get(reverse("ui:api-explorer")).status_code == 200

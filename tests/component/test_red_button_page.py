@@ -1,0 +1,58 @@
+"""Who sees, presses and releases the red button, and does every page show it?"""
+
+import json
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from portal.access.models import User
+from portal.act.selectors import red_button_state
+from tests.component.conftest import LAKE, People
+
+pytestmark = pytest.mark.usefixtures("lake")
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_an_operator_presses_an_admin_releases_always_with_a_reason(people: People) -> None:
+    address = reverse("ui:red-button")
+    assert signed_in(people.owner).get(address).status_code == 404
+    assert signed_in(people.owner).post(address, {"reason": "x"}).status_code == 404
+    operator, admin = signed_in(people.operator), signed_in(people.admin)
+    assert "Say why" in operator.post(address, {"do": "press"}).content.decode()
+    assert red_button_state(LAKE) is None
+    operator.post(address, {"do": "press", "reason": "odd <b>sizes</b>"})
+    press = red_button_state(LAKE)
+    assert press is not None
+    assert press.pressed_by == people.operator.username
+    for page in (reverse("ui:home"), reverse("ui:runs")):
+        text = signed_in(people.owner).get(page).content.decode()
+        assert "The red button is on" in text
+        assert "odd &lt;b&gt;sizes&lt;/b&gt;" in text
+    assert operator.post(address, {"do": "release", "reason": "fine"}).status_code == 403
+    admin.post(address, {"do": "release", "reason": "looked: fine"})
+    assert red_button_state(LAKE) is None
+
+
+def test_the_api_does_the_same(people: People) -> None:
+    address = reverse("ui:api-red-button")
+
+    def change(user: User, do: str, reason: str) -> int:
+        body = json.dumps({"do": do, "reason": reason})
+        answer = signed_in(user).post(address, body, content_type="application/json")
+        return answer.status_code
+
+    assert signed_in(people.owner).get(address).json()["is_on"] is False
+    assert change(people.owner, "press", "x") == 404
+    assert change(people.admin, "press", "") == 400
+    assert change(people.admin, "explode", "x") == 400
+    assert change(people.admin, "press", "x") == 200
+    assert signed_in(people.owner).get(address).json()["pressed_by"] == people.admin.username
+    assert change(people.operator, "release", "x") == 403
+    assert change(people.admin, "release", "x") == 200
+    assert change(people.admin, "release", "x") == 409

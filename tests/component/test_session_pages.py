@@ -1,0 +1,81 @@
+"""Do sign-in, re-login, sign-out and the theme do what they say and nothing else?"""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.access.fresh import FRESH_SECONDS, authenticated_at, is_fresh
+from tests.component.conftest import People
+
+PASSWORD = "correct horse staple"
+pytestmark = pytest.mark.usefixtures("lake")
+
+
+def fresh(client: Client) -> bool:
+    request = type("Request", (), {"session": client.session})()
+    return is_fresh(request, timezone.now())
+
+
+def test_signing_in_counts_as_fresh_and_lands_where_one_wanted_to_go(people: People) -> None:
+    client = Client()
+    wanted = reverse("ui:runs") + "?state=DONE"
+    form = {"username": people.owner.username, "password": PASSWORD, "next": wanted}
+    wrong = client.post(reverse("ui:login"), {**form, "password": "wrong"})
+    assert wrong.status_code == 200
+    assert "correct user" in wrong.content.decode()
+    answer = client.post(reverse("ui:login"), form)
+    assert answer["Location"] == wanted
+    assert fresh(client)
+
+
+@pytest.mark.parametrize("away", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
+def test_no_page_sends_the_person_to_another_site(people: People, away: str) -> None:
+    client = Client()
+    client.force_login(people.owner)
+    home = reverse("ui:home")
+    again = client.post(reverse("ui:fresh-login"), {"password": PASSWORD, "next": away})
+    assert again["Location"] == home
+    theme = client.post(reverse("ui:theme"), {"theme": "dark", "next": away})
+    assert theme["Location"] == home
+    form = {"username": people.owner.username, "password": PASSWORD, "next": away}
+    assert Client().post(reverse("ui:login"), form)["Location"] == home
+
+
+def test_re_login_asks_for_ones_own_password(people: People) -> None:
+    client = Client()
+    client.force_login(people.admin)
+    session = client.session
+    session["lw_authenticated_at"] = timezone.now().timestamp() - FRESH_SECONDS - 5
+    session.save()
+    assert not fresh(client)
+    address = reverse("ui:fresh-login")
+    assert "Is it you" in client.get(address).content.decode()
+    assert client.post(address, {"password": "wrong"}).status_code == 200
+    assert not fresh(client)
+    wanted = reverse("ui:audit")
+    answer = client.post(address, {"password": PASSWORD, "next": wanted})
+    assert answer["Location"] == wanted
+    assert fresh(client)
+    request = type("Request", (), {"session": client.session})()
+    assert authenticated_at(request) is not None
+
+
+def test_signing_out_is_a_post_with_the_token(people: People) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(people.owner)
+    assert client.get(reverse("ui:logout")).status_code == 405
+    assert client.post(reverse("ui:logout")).status_code == 403
+    plain = Client()
+    plain.force_login(people.owner)
+    assert plain.post(reverse("ui:logout")).status_code == 302
+    assert plain.get(reverse("ui:home")).status_code == 302
+
+
+def test_the_theme_is_kept_by_the_browser_and_odd_ones_are_not(people: People) -> None:
+    client = Client()
+    client.force_login(people.owner)
+    client.post(reverse("ui:theme"), {"theme": "dark"})
+    assert 'data-bs-theme="dark"' in client.get(reverse("ui:profile")).content.decode()
+    client.cookies["lw_theme"] = '"><script>'
+    assert 'data-lw-theme="auto"' in client.get(reverse("ui:profile")).content.decode()

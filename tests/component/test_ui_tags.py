@@ -1,0 +1,81 @@
+"""Do bytes, times, days and states read well, with the exact value at hand?"""
+
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.template import Context, Template
+from django.test import RequestFactory
+from django.utils import timezone
+
+from portal.ui.charts import bar_chart, line_chart
+from portal.ui.states import StateLook, look_of, register_states
+from portal.ui.templatetags import lw
+
+XSS = '"><script>alert(1)</script>'
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (1023, "1.0 KB"), (1536, "1.5 KB"),
+     (1024**2 * 250, "250 MB"), (1024**4 * 3, "3.0 TB"), (1024**7, "1024 EB")],
+)  # fmt: skip
+def test_bytes_are_human_with_the_exact_number_on_hover(size: int, text: str) -> None:
+    shown = lw.bytes_(size)
+    assert f">{text}<" in shown
+    assert f'title="{size:,} bytes"' in shown
+
+
+def test_an_instant_is_relative_with_utc_and_local_on_hover() -> None:
+    with timezone.override(ZoneInfo("Europe/Berlin")):
+        at = timezone.now() - timedelta(hours=3, minutes=5)
+        shown = lw.ago(at)
+        local = f"{at.astimezone(ZoneInfo('Europe/Berlin')):%Y-%m-%d %H:%M:%S}"
+    assert ">3 h ago<" in shown
+    assert f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" in shown
+    assert f"{local} Europe/Berlin" in shown
+    assert "in 4 d" in lw.ago(timezone.now() + timedelta(days=4, minutes=1))
+    assert "just now" in lw.ago(timezone.now())
+    assert "no value" in lw.ago(None)
+
+
+@pytest.mark.parametrize(
+    ("days", "text"), [(0, "today"), (1, "in 1 day"), (9, "in 9 days"), (-3, "3 days overdue")]
+)
+def test_a_due_day_counts_days(days: int, text: str) -> None:
+    assert f">{text}<" in lw.due(timezone.localdate() + timedelta(days=days))
+
+
+def test_days_and_milliseconds() -> None:
+    assert "2026-11-29" in lw.day(date(2026, 11, 29))
+    assert lw.from_ms(1_500) == datetime(1970, 1, 1, 0, 0, 1, 500_000, tzinfo=UTC)
+
+
+def test_a_state_has_icon_word_and_colour_and_unknown_ones_too() -> None:
+    shown = lw.state_badge("FAILED")
+    assert all(part in shown for part in ("ti-alert-circle", "Failed", "lw-bad"))
+    assert "Odd one" in lw.state_badge("ODD_ONE")
+    assert "<script" not in lw.state_badge(XSS)
+
+
+def test_a_state_cannot_be_shown_in_two_ways() -> None:
+    register_states({"DONE": look_of("DONE")})
+    with pytest.raises(ValueError, match="DONE"):
+        register_states({"DONE": StateLook("Finished", "x", "good")})
+
+
+def test_the_query_keeps_filters_and_drops_the_place() -> None:
+    request = RequestFactory().get("/", {"state": "DONE", "after": "abc", "size": "25"})
+    context = Context({"request": request})
+    shown = Template("{% load lw %}{% query sort='x' size='' %}").render(context)
+    assert shown == "?state=DONE&amp;sort=x"
+
+
+@pytest.mark.parametrize("make", [bar_chart, line_chart])
+def test_a_chart_carries_its_data_table_and_escapes_names(make: type) -> None:
+    chart = make("c", title=XSS, labels=["a", XSS], series={XSS: [1, 2048]}, unit="bytes")
+    shown = Template("{% load lw %}{% chart chart %}").render(Context({"chart": chart}))
+    assert "2.0 KB" in shown
+    assert "<script>alert" not in shown
+    assert "template" not in chart.figure["layout"]
+    assert chart.figure["data"][0]["y"] == [1, 2048]
