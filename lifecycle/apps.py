@@ -12,11 +12,12 @@ class LifecycleConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what this room adds; imported here, because models must be loaded first."""
-        from lifecycle.services import backup_kinds, plan_kinds, scan, standing_rules
+        from lifecycle.services import backup_kinds, clock_kinds, plan_kinds, scan, standing_rules
         from lifecycle.ui import findings_nav
 
         scan.register_kinds()
         plan_kinds.register_plan_kinds()
         standing_rules.register_standing_kinds()
         backup_kinds.register_backup_kinds()
+        clock_kinds.register_clock_kinds()
         findings_nav.register_pages()

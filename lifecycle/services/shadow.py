@@ -90,7 +90,9 @@ def _items(generation: Generation | None, databases: list[str]) -> pa.Table:
     if generation is None:
         return empty
     parts = [
-        table.select(COLUMNS).cast(empty.schema).filter(pc.field("db").isin(databases))
+        table.select(COLUMNS)
+        .cast(empty.schema)
+        .filter(pc.field("db").isin(pa.array(databases, pa.string())))
         for table in result_tables(
             get_lake(generation.lake), generation.results_uri, "items", columns=COLUMNS
         )

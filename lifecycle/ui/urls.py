@@ -2,18 +2,25 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from lifecycle.ui import databases, expiring, holds, paths, scan
+from lifecycle.ui import (
+    converters,  # noqa: F401 - registers `name`
+    databases,
+    expiring,
+    holds,
+    paths,
+    scan,
+)
 
 app_name = "lifecycle"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("paths/", paths.paths, name="paths"),
     path("expiring/", expiring.expiring, name="expiring"),
-    path("tables/<str:db>/<str:table>/", expiring.table, name="table"),
-    path("tables/<str:db>/<str:table>/why/", expiring.why, name="why"),
+    path("tables/<name:db>/<name:table>/", expiring.table, name="table"),
+    path("tables/<name:db>/<name:table>/why/", expiring.why, name="why"),
     path("databases/", databases.databases, name="databases"),
-    path("databases/<str:db>/", databases.database, name="database"),
-    path("databases/<str:db>/mode/", databases.database_mode, name="database-mode"),
+    path("databases/<name:db>/", databases.database, name="database"),
+    path("databases/<name:db>/mode/", databases.database_mode, name="database-mode"),
     path("holds/", holds.holds, name="holds"),
     path("holds/place/", holds.hold_place_view, name="hold-place"),
     path("holds/<uuid:hold>/release/", holds.hold_release_view, name="hold-release"),
