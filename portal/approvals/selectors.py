@@ -23,8 +23,9 @@ def approval_get(approval_id: UUID | str) -> Approval:
 
 
 def approval_latest(kind: str, object_id: str) -> Approval | None:
-    """Give the newest approval of an object, open or not."""
-    return Approval.objects.filter(kind=kind, object_id=object_id).order_by("-created_at").first()
+    """Give the open approval of an object (there is at most one), else the newest that ended."""
+    rows = Approval.objects.filter(kind=kind, object_id=object_id)
+    return rows.exclude(open_key=None).first() or rows.order_by("-created_at").first()
 
 
 def approvals_waiting_for(user: User, *, now: datetime, limit: int = 200) -> list[Approval]:

@@ -17,6 +17,7 @@ from portal.approvals import domain
 from portal.approvals.domain import LAPSE, ApprovalState, Given, Person, Request, Verdict, Word
 from portal.approvals.kinds import ApprovalKind, get_kind
 from portal.approvals.models import Approval, Decision
+from portal.approvals.selectors import approval_latest
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 
@@ -179,12 +180,13 @@ def approval_check(
         StaleState: not approved as it stands now.
     """
     roles = get_kind(kind).roles
-    candidates = Approval.objects.filter(kind=kind, object_id=object_id).order_by("-created_at")
-    approval = candidates.first()
+    rows = Approval.objects.filter(kind=kind, object_id=object_id)
+    used = rows.filter(used_by_run=run_id).first() if run_id else None
+    approval = used or approval_latest(kind, object_id)
     if approval is None:
         raise StaleState("approval.missing", "Nobody was asked to approve this.")
     request, given = _request(approval), _given(approval)
-    if approval.state == ApprovalState.USED and run_id and approval.used_by_run == run_id:
+    if approval == used:
         if digest != approval.digest:
             raise StaleState("approval.changed", "The content is not what was approved.")
         domain.count_standing(request, given, roles=roles)
