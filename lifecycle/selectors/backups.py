@@ -1,6 +1,5 @@
 """Which backups may this person see, and which may they restore?"""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -101,9 +100,7 @@ def backup_table_rows(lake: str, user: User, *, day: date) -> QuerySet[BackupBat
     return _summed(rows.values("db", "table", "table_owner")).order_by("db", "table")
 
 
-def _summed(
-    rows: QuerySet[BackupBatch, dict[str, Any]],
-) -> QuerySet[BackupBatch, dict[str, Any]]:
+def _summed(rows: QuerySet[BackupBatch, Any]) -> QuerySet[BackupBatch, dict[str, Any]]:
     return rows.annotate(
         n_tables=Count("table", distinct=True),
         n_batches=Count("id"),
@@ -118,7 +115,7 @@ def _summed(
     )
 
 
-def batches_to_announce(lake: str, *, now: datetime, ahead: timedelta) -> Iterable[BackupBatch]:
+def batches_to_announce(lake: str, *, now: datetime, ahead: timedelta) -> QuerySet[BackupBatch]:
     """Give the restorable batches whose last days have begun."""
     return BackupBatch.objects.filter(
         lake=lake, state__in=RESTORABLE, purge_after__lte=now + ahead

@@ -65,7 +65,12 @@ class PreviewKind(RunKind):
     def execute(self, run: Run) -> dict[str, Any]:
         """Read manifests, metastore and directories."""
         batches = BackupBatch.objects.filter(public_id__in=run.params["batches"]).order_by("id")
-        return restore_preview(batches, lake=run.lake, partitions=run.params["partitions"])
+        return restore_preview(
+            batches,
+            lake=run.lake,
+            partitions=run.params["partitions"],
+            now=datetime.fromisoformat(run.params["now"]),
+        )
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Go straight on to the restore where that was asked and nothing is in the way."""

@@ -1,34 +1,31 @@
 """What lies in a backup, and what would a restore of it meet in the lake now? Runs in workers.
 
-Reads the journal beside the data through the connectors; decisions are `lifecycle.domain.restore`.
+Reads the journal beside the data through the connectors. The preview decides by the very function
+that the restore uses, so that what was shown is what happens.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import ExitStack
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
 from django.db import transaction
 
-from lifecycle.domain.restore import BackupItem, LiveState, Preview, preview, summary
 from lifecycle.models import BackupSlice
 from portal.access.lakes import get_lake
+from portal.act.facts import list_here
+from portal.act.fence import Fence
 from portal.act.journal import JournalBatch, read_batch
 from portal.act.models import BackupBatch
-from portal.act.records import IN_BACKUP, BatchDone, ItemIntent, Outcome
-from portal.act.registry import structs_of
-from portal.act.states import BackupState
+from portal.act.protocol import Tools
+from portal.act.records import IN_BACKUP, ItemIntent
+from portal.act.restore import CONFLICTS, Choice, RestoreOrder, choose
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
-from portal.connectors.metastore import Metastore, from_json
-from portal.lake.errors import DataSafetyError
+from portal.connectors.metastore import Metastore
+from portal.lake.errors import DataSafetyError, StaleState
 from portal.lake.ids import LakeId
-from portal.lake.names import TableName
-from portal.lake.paths import LakePath
 
 ROWS_SHOWN = 1_000
-_RESTORE_DONE = re.compile(r"restore\..+\.(\d+)\.(\d+)\.done\.json\Z")
 
 
 def read_verified(batch: BackupBatch, *, config: LakeConfig, fs: FileSystem) -> JournalBatch:
@@ -48,17 +45,6 @@ def items_in_backup(journal: JournalBatch) -> list[ItemIntent]:
     if done is None:
         return []
     return [one for one in journal.intent.items if done.outcome_of(one.item) in IN_BACKUP]
-
-
-def restored_items(fs: FileSystem, directory: LakePath, batch: int) -> set[str]:
-    """Give the items of a batch that restores have brought back."""
-    back: set[str] = set()
-    for status in fs.children(directory):
-        match = _RESTORE_DONE.match(status.path.name)
-        if match and int(match.group(2)) == batch:
-            done = BatchDone.from_bytes(fs.read(status.path))
-            back |= {one.item for one in done.items if one.outcome is Outcome.RESTORED}
-    return back
 
 
 def backup_items_copy(batch: BackupBatch, *, now: datetime) -> int:
@@ -84,73 +70,65 @@ def backup_items_copy(batch: BackupBatch, *, now: datetime) -> int:
 
 
 def restore_preview(
-    batches: Iterable[BackupBatch], *, lake: str, partitions: Collection[str] | None
+    batches: Iterable[BackupBatch],
+    *,
+    lake: str,
+    partitions: Collection[str] | None,
+    now: datetime,
 ) -> dict[str, Any]:
     """Say for every item what a restore would do now; rows of conflicts come first."""
     config = get_lake(lake)
-    wanted = None if partitions is None else frozenset(partitions)
-    with ExitStack() as stack:
-        metastore = stack.enter_context(Metastore.connect(config))
-        previews = [
-            one
+    order = RestoreOrder(
+        run="preview",
+        epoch=0,
+        lake=LakeId(lake),
+        batches=(),
+        partitions=None if partitions is None else frozenset(partitions),
+    )
+    with Metastore.connect(config) as metastore:
+        rows = [
+            row
             for batch in batches
-            for one in _previews(batch, config=config, metastore=metastore, wanted=wanted)
+            for row in _rows(batch, order, config=config, metastore=metastore, now=now)
         ]
-    counts = summary(previews)
-    shown = sorted(previews, key=lambda one: (not one.choice.is_conflict, one.item.name))
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row["choice"]] = counts.get(row["choice"], 0) + 1
+    rows.sort(key=lambda row: (Choice(row["choice"]) not in CONFLICTS, row["name"]))
     return {
-        "counts": {choice.value: n for choice, n in counts.items()},
-        "n_items": len(previews),
-        "n_ready": sum(n for choice, n in counts.items() if choice.goes_ahead),
-        "n_conflicts": sum(n for choice, n in counts.items() if choice.is_conflict),
-        "rows": [_row(one) for one in shown[:ROWS_SHOWN]],
+        "counts": counts,
+        "n_items": len(rows),
+        "n_ready": counts.get(Choice.RESTORE, 0),
+        "n_conflicts": sum(counts.get(choice, 0) for choice in CONFLICTS),
+        "rows": rows[:ROWS_SHOWN],
     }
 
 
-def _row(one: Preview) -> dict[str, str]:
-    return {"name": one.item.name, "choice": one.choice.value, "why": one.why}
-
-
-def _previews(
+def _rows(
     batch: BackupBatch,
+    order: RestoreOrder,
     *,
     config: LakeConfig,
     metastore: Metastore,
-    wanted: frozenset[str] | None,
-) -> Iterator[Preview]:
-    fs = open_file_system(config.path(batch.path), config=config)
-    journal = read_verified(batch, config=config, fs=fs)
-    items = [one for one in items_in_backup(journal) if wanted is None or one.partition in wanted]
-    back = restored_items(fs, config.path(batch.path), batch.batch)
-    name = TableName(LakeId(batch.lake), batch.db, batch.table)
-    table = metastore.table_or_none(name)
-    live = structs_of(metastore, name, table, [one.partition for one in items])
-    same = table is not None and _is_same_table(table, journal)
-    for item in items:
-        yield preview(
-            BackupItem(
-                db=batch.db,
-                table=batch.table,
-                tbl_id=0,
-                partition=item.partition,
-                restored=item.item in back,
-                purged=batch.state == BackupState.PURGED,
-            ),
-            LiveState(
-                table_registered=table is not None,
-                same_table=same,
-                partition_registered=item.partition in live,
-                location_exists=fs.status(config.path(item.source)) is not None,
-            ),
-        )
+    now: datetime,
+) -> Iterator[dict[str, str]]:
+    directory = config.path(batch.path)
+    fs = open_file_system(directory, config=config)
+    tools = Tools(
+        fs=fs,
+        metastore=metastore,
+        fence=Fence(fs, directory, clock=lambda: now),
+        lister=list_here(fs),
+        control=_never_asked,
+        clock=lambda: now,
+    )
+    table = f"{batch.db}.{batch.table}"
+    for one in choose(order, read_verified(batch, config=config, fs=fs), tools):
+        partition = one.intent.partition
+        if one.choice is not Choice.NOT_IN_BACKUP:
+            name = f"{table}/{partition}" if partition else table
+            yield {"name": name, "choice": one.choice.value, "why": one.why}
 
 
-def _is_same_table(table: Any, journal: JournalBatch) -> bool:
-    """Whether the live table is the one that was dropped from, or one rebuilt by a restore."""
-    from pymetastore.hive_metastore import ttypes
-
-    was = from_json(ttypes.Table, journal.intent.table_metadata)
-    if int(table.createTime) == int(was.createTime):
-        return True
-    rebuilt = (table.parameters or {}).get("lakewarden.generation", "")
-    return rebuilt == str(was.createTime)
+def _never_asked() -> NoReturn:
+    raise StaleState("restore.preview", "A preview changes nothing and asks for no leave.")

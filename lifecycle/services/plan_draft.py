@@ -66,7 +66,9 @@ class Selection:
         """Keep the rows of what was chosen."""
         databases = pa.array(sorted(self.databases), type=pa.string())
         tables = pa.array([f"{db}.{tbl}" for db, tbl in sorted(self.tables)], type=pa.string())
-        full_name = pc.binary_join_element_wise(items["db"], items["tbl"], ".")
+        # The stubs know no mix of arrays and one scalar, which pyarrow takes.
+        join: Any = pc.binary_join_element_wise
+        full_name = join(items["db"], items["tbl"], ".")
         return items.filter(
             pc.or_(
                 pc.is_in(items["db"], value_set=databases),
@@ -136,8 +138,8 @@ def _candidates(
 ) -> Iterator[Candidate]:
     for rows in chosen:
         is_due = pc.is_in(rows["cls"], value_set=pa.array(DUE, type=pa.string()))
-        for count in pc.value_counts(rows.filter(pc.invert(is_due))["cls"]).to_pylist():
-            left_out[left_out_by_class(ExpiryClass(count["values"]))] += count["counts"]
+        for cls, n in Counter(rows.filter(pc.invert(is_due))["cls"].to_pylist()).items():
+            left_out[left_out_by_class(ExpiryClass(str(cls)))] += n
         for row in rows.filter(is_due).to_pylist():
             if any(row[column] is None for column in REQUIRED):
                 left_out[LeftOut.UNKNOWN] += 1

@@ -5,7 +5,7 @@ settling finishes a half-done item. A plan of a standing rule stands on the rule
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -123,10 +123,10 @@ def _check_modes(plan: DropPlan) -> None:
         )
 
 
-def approval_day(plan: DropPlan) -> Any:
+def approval_day(plan: DropPlan) -> date:
     """Give the day, in the lake's zone, under which the backup is kept."""
-    approved_at = plan.approval.approved_at if plan.approval is not None else plan.created_at
-    return day_of(approved_at, get_lake(plan.lake).zone)
+    approved_at = plan.approval.approved_at if plan.approval is not None else None
+    return day_of(approved_at or plan.created_at, get_lake(plan.lake).zone)
 
 
 def keep_days(plan: DropPlan) -> dict[str, int]:
@@ -142,23 +142,13 @@ def plan_finish(
 ) -> None:
     """Take what the run did onto the plan; called again for the same run it changes nothing.
 
-    `report` is {"counts": {...}, "skipped": [{db, table, partition, outcome, reason}, ...]}.
+    `report` is {"counts": {...}, "skipped": [{item, outcome, reason}, ...]} as acting runs give it.
     """
     if plan.state != PlanState.RUNNING or plan.run_id != run.pk:
         return
     DropPlanResult.objects.filter(plan=plan).delete()
     DropPlanResult.objects.bulk_create(
-        (
-            DropPlanResult(
-                plan=plan,
-                db=row["db"],
-                table=row["table"],
-                partition=row.get("partition", ""),
-                outcome=row.get("outcome", "SKIPPED"),
-                reason=row.get("reason", ""),
-            )
-            for row in report.get("skipped", [])[:RESULTS_KEPT]
-        ),
+        (_result(plan, row) for row in report.get("skipped", [])[:RESULTS_KEPT]),
         batch_size=_CHUNK,
     )
     done = outcome == "done"
@@ -175,3 +165,17 @@ def plan_finish(
             state=CleanNowRequest.State.CLOSED, closed_at=now, closed_by="system"
         )
         plan_audit("plan.finished", plan, actor="system", now=now, outcome=outcome)
+
+
+def _result(plan: DropPlan, row: Mapping[str, str]) -> DropPlanResult:
+    """Read one reported item: `db.table` or `db.table/k=v`."""
+    name, _, partition = row["item"].partition("/")
+    db, _, table = name.partition(".")
+    return DropPlanResult(
+        plan=plan,
+        db=db,
+        table=table,
+        partition=partition,
+        outcome=row["outcome"],
+        reason=row["reason"],
+    )

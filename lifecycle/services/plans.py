@@ -170,7 +170,7 @@ def plan_withdraw(plan_id: UUID | str, *, user: User, reason: str, now: datetime
     """Take a plan back, by who asked for it, until the first decision; twice is StaleState."""
     plan = get_plan_for_user(plan_id, user=user)
     if plan.state == PlanState.PENDING and plan.approval is not None:
-        approval_withdraw(plan.approval_id, user=user, reason=reason, now=now)
+        approval_withdraw(plan.approval.pk, user=user, reason=reason, now=now)
         return get_plan_for_user(plan_id, user=user)
     if user.username != plan.requested_by:
         raise NotAllowed("plan.not_maker", "Only its maker may withdraw a plan.")
@@ -236,7 +236,7 @@ def _decide(plan_id: UUID | str, *, user: User, digest: str, **decision: Any) ->
         raise StaleState(
             "plan.changed", "The plan is not the one that you read. Reload it and read it again."
         )
-    approval_decide(plan.approval_id, user=user, digest=digest, **decision)
+    approval_decide(plan.approval.pk, user=user, digest=digest, **decision)
     return get_plan_for_user(plan_id, user=user)
 
 

@@ -32,17 +32,28 @@ LAKE = "main"
 NOW = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 TODAY = date(2026, 11, 22)
 PASSWORD = "a long enough password"
-SCHEMA = pa.schema(
-    [
-        *((name, pa.string()) for name in ("db", "tbl", "tbl_type", "part_name", "location")),
-        *((name, pa.string()) for name in ("policy_source", "winner", "cls", "reason")),
-        *((name, pa.int64()) for name in ("tbl_id", "part_id", "level", "ttl", "ddl_time")),
-        *((name, pa.int64()) for name in ("create_time", "mtime_ms", "atime_ms", "updated_ms")),
-        *((name, pa.int64()) for name in ("due_ms", "n_files", "n_bytes")),
-        ("due_on", pa.date32()),
-        ("ready", pa.bool_()),
-    ]
+_TEXTS = (
+    "db",
+    "tbl",
+    "tbl_type",
+    "part_name",
+    "location",
+    "policy_source",
+    "winner",
+    "cls",
+    "reason",
 )
+_NUMBERS = (
+    *("tbl_id", "part_id", "level", "ttl", "ddl_time", "create_time", "mtime_ms", "atime_ms"),
+    *("updated_ms", "due_ms", "n_files", "n_bytes"),
+)
+_FIELDS: list[pa.Field[Any]] = [
+    *(pa.field(name, pa.string()) for name in _TEXTS),
+    *(pa.field(name, pa.int64()) for name in _NUMBERS),
+    pa.field("due_on", pa.date32()),
+    pa.field("ready", pa.bool_()),
+]
+SCHEMA = pa.schema(_FIELDS)
 
 
 @dataclass(frozen=True)

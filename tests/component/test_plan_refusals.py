@@ -138,7 +138,7 @@ def test_a_notice_counts_only_when_sent_for_its_days_about_this_very_item(
 def test_still_read_goes_only_with_the_yes_of_an_owner(world: World) -> None:
     world.scan([GOOD, changed(BAD, cls="STILL_READ")])
     name = ("sales", "orders", "")
-    ask = {"lake": LAKE, "name": name, "reason": "not needed", "now": NOW}
+    ask: dict[str, Any] = {"lake": LAKE, "name": name, "reason": "not needed", "now": NOW}
     clean_now_request(**ask, with_still_read=False, user=world.person("alice"))
     assert world.plan().left_out == {"STILL_READ": 1}
     DropPlan.objects.all().delete()

@@ -1,0 +1,140 @@
+"""What does the room do by the clock: start plans, probe backups, say the last chance, purge?
+
+The platform asks each kind in its slot whether it is wanted; one key a slot makes two clocks
+harmless.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+
+from lifecycle.models import DropPlan, PlanState
+from lifecycle.services.plan_execution import plans_start_due
+from lifecycle.services.purges import (
+    MAX_BATCHES,
+    NOTICE_KIND,
+    PURGE_KIND,
+    last_chance_queue,
+    purge_due,
+)
+from portal.act.models import BackupBatch
+from portal.act.services import (
+    act_beat,
+    act_ingest,
+    act_settle,
+    probes_ingest,
+    probes_request,
+    purge_prepare,
+)
+from portal.runs.domain import Schedule
+from portal.runs.kinds import RunKind, register
+from portal.runs.models import Run
+
+
+class StartPlansKind(RunKind):
+    """Starts the approved plans whose cooling-off is over."""
+
+    name = "lifecycle.start_plans"
+    title = "Start approved plans"
+    queue = "plan"
+    schedule = Schedule(every=timedelta(seconds=10))
+
+    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+        """Wanted only when a plan waits for it."""
+        due = Q(approval__cool_until__lte=now) | Q(approval__isnull=True)
+        waiting = DropPlan.objects.filter(due, lake=lake, state=PlanState.APPROVED)
+        # One that is blocked is asked again, but not in every slot.
+        fresh = waiting.filter(outcome={})
+        if fresh.exists() or (now.minute % 5 == 0 and waiting.exists()):
+            return {"now": now.isoformat()}
+        return None
+
+    def execute(self, run: Run) -> dict[str, Any]:
+        """Start them."""
+        return {"started": len(plans_start_due(timezone.now(), lake=run.lake))}
+
+
+class ProbeKind(RunKind):
+    """Looks at backups again: late commits at the live path, damage in the backup."""
+
+    name = "lifecycle.probe"
+    job = "lifecycle.jobs.probe"
+    title = "Probe backups"
+    queue = "restore"
+    schedule = Schedule(every=timedelta(seconds=20))
+
+    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+        """Wanted when probes are due and no other probe run is under way."""
+        busy = Run.objects.filter(lake=lake, kind=self.name, finished_at=None)
+        return None if busy.exists() else probes_request(lake, now=now)
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Take what was found; damage turns the red button on."""
+        results = (manifest.get("result") or {}).get("probes") or []
+        probes_ingest(run.lake, results, run_id=run.pk, now=timezone.now())
+
+
+class LastChanceKind(RunKind):
+    """Tells owners three days before their backups are purged."""
+
+    name = NOTICE_KIND
+    title = "Last-chance notices"
+    queue = "mail"
+    schedule = Schedule(daily_at_hour=7)
+
+    def execute(self, run: Run) -> dict[str, Any]:
+        """Queue the mails."""
+        now = datetime.fromisoformat(run.params["now"])
+        return {"mails": last_chance_queue(run.lake, now=now)}
+
+
+class PurgeKind(RunKind):
+    """Destroys backups whose days are over and whose last chance was said."""
+
+    name = PURGE_KIND
+    job = "lifecycle.jobs.purge"
+    title = "Purge old backups"
+    queue = "destructive"
+    acting = True
+    schedule = Schedule(daily_at_hour=3)
+
+    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+        """Wanted when something may be purged."""
+        batches = purge_due(lake, now=now).values_list("public_id", flat=True)[:MAX_BATCHES]
+        return {"batches": [str(one) for one in batches]} if batches else None
+
+    def prepare(self, run: Run) -> None:
+        """Claim the backups behind a fence."""
+        _claims(run)
+
+    def request(self, run: Run) -> dict[str, Any]:
+        """Give the job the claims."""
+        return _claims(run)
+
+    def beat(self, run: Run) -> None:
+        """Renew the lease and tell the job of cancel, holds and the red button."""
+        act_beat(run, now=timezone.now())
+
+    def settle(self, run: Run) -> None:
+        """Seal and settle."""
+        act_settle(run, now=timezone.now())
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Take the files' word into the catalogue."""
+        act_ingest(run, manifest, now=timezone.now())
+
+
+def _claims(run: Run) -> dict[str, Any]:
+    """Claim what may still be purged now; holds and red button may have come since."""
+    now = timezone.now()
+    asked = purge_due(run.lake, now=now).filter(public_id__in=run.params["batches"])
+    batches: list[BackupBatch] = list(asked)
+    return purge_prepare(run, batches=batches, now=now)
+
+
+def register_clock_kinds() -> None:
+    """Tell the platform of the runs of this file."""
+    for kind in (StartPlansKind(), ProbeKind(), LastChanceKind(), PurgeKind()):
+        register(kind)
