@@ -26,8 +26,10 @@ def is_covered(table: TableFinding, announced: Iterable[AnnouncedCoverage]) -> b
     """Whether one announcement speaks of every item of the table that is due now or soon."""
     last_due, created = table.window_due_last_on, table.window_created_at
     updated = table.window_updated_at
-    if last_due is None or created is None or updated is None:
+    if last_due is None:
         return True
+    if created is None or updated is None:
+        return False
     return any(
         (row.level, row.ttl) == (table.level, table.ttl)
         and last_due <= row.horizon_on

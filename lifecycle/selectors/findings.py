@@ -62,8 +62,9 @@ def databases_visible(lake: str, user: User) -> QuerySet[DatabaseFinding]:
     mode_now = Coalesce(
         Subquery(mode[:1]), Value(DatabaseMode.OBSERVE.value), output_field=CharField()
     )
-    rows: QuerySet[Any] = DatabaseFinding.objects.current(lake).for_user(user)
-    return rows.annotate(mode_now=mode_now)
+    rows = DatabaseFinding.objects.current(lake).for_user(user)
+    annotated: QuerySet[DatabaseFinding] = rows.annotate(mode_now=mode_now)
+    return annotated
 
 
 def mode_of(lake: str, db: str) -> DatabaseMode:

@@ -18,7 +18,7 @@ from portal.access.services import directory_sync
 from portal.act.selectors import holds_for_jobs
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed
-from portal.runs.domain import Schedule
+from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds import RunKind, get_kind, register
 from portal.runs.models import Run
 from portal.runs.services import run_request
@@ -95,15 +95,21 @@ def scan_request(lake: str, *, user: User, now: datetime, reason: str = "") -> R
 
 
 def scan_request_daily(lake: str, *, now: datetime) -> Run:
-    """Ask for the day's scan; called again on that day it gives the run that is there."""
+    """Ask for the day's scan; called again on that day it gives the run that is there.
+
+    A scan of the day that failed or was cancelled is followed by a new one.
+    """
     day = day_of(now, get_lake(lake).zone)
+    key = get_kind(KIND).scheduled_key(lake, day.isoformat())
+    ended_badly = (RunState.FAILED, RunState.CANCELLED)
+    n_bad = Run.objects.filter(unique_key__startswith=key, state__in=ended_badly).count()
     return run_request(
         KIND,
         lake=lake,
         params={"now": now.isoformat()},
         requested_by="schedule",
         reason="the daily scan",
-        unique_key=get_kind(KIND).scheduled_key(lake, day.isoformat()),
+        unique_key=f"{key}:{n_bad}" if n_bad else key,
         now=now,
     )
 

@@ -53,7 +53,8 @@ def _bounds(generation: Generation) -> Iterator[dict[str, Any]]:
 
 
 def _with_bounds(table: TableFinding, row: dict[str, Any]) -> TableFinding:
+    created, updated_ms = row["create_time_max"], row["updated_ms_max"]
     table.window_due_last_on = row["due_on_max"]
-    table.window_created_at = datetime.fromtimestamp(row["create_time_max"], tz=UTC)
-    table.window_updated_at = datetime.fromtimestamp(row["updated_ms_max"] / 1000, tz=UTC)
+    table.window_created_at = created and datetime.fromtimestamp(created, tz=UTC)
+    table.window_updated_at = updated_ms and datetime.fromtimestamp(updated_ms / 1000, tz=UTC)
     return table

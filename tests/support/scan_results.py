@@ -15,9 +15,9 @@ from lifecycle.domain.expiry import ExpiryClass
 
 DAY = timedelta(days=1)
 DUE = {ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ}
-TEXT = pa.string()
-TEXTS = pa.list_(pa.string())
-LONG = pa.int64()
+TEXT: pa.DataType = pa.string()
+TEXTS: pa.DataType = pa.list_(pa.string())
+LONG: pa.DataType = pa.int64()
 
 ITEM_SCHEMA = pa.schema(
     {

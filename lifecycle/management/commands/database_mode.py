@@ -1,0 +1,43 @@
+"""Move a database to another mode from a shell, step by step, in an admin's name."""
+
+from argparse import ArgumentParser
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from lifecycle.domain.modes import DatabaseMode, can_change
+from lifecycle.selectors.findings import mode_of
+from lifecycle.services.modes import ModeChange, database_mode_change
+from portal.access.models import User
+from portal.lake.errors import PortalError
+
+
+class Command(BaseCommand):
+    """Moves a database to another mode; each step is audited."""
+
+    help = "Move a database to OBSERVE, NOTIFY or ACT. A jump to ACT is made as its two steps."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take what the page asks for too."""
+        parser.add_argument("db")
+        parser.add_argument("mode", choices=[mode.value for mode in DatabaseMode])
+        parser.add_argument("--lake", default="main")
+        parser.add_argument("--user", required=True, help="the admin who answers for it")
+        parser.add_argument("--reason", required=True)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Take the steps; a database that is there already is left as it is."""
+        lake, db, wanted = options["lake"], options["db"], DatabaseMode(options["mode"])
+        try:
+            user = User.objects.get(username=options["user"])
+        except User.DoesNotExist as error:
+            raise CommandError(f"There is no user {options['user']}.") from error
+        while (seen := mode_of(lake, db)) is not wanted:
+            step = wanted if can_change(seen, wanted) else DatabaseMode.NOTIFY
+            change = ModeChange(lake, db, seen, step, options["reason"])
+            try:
+                database_mode_change(change, user=user, now=datetime.now(UTC))
+            except PortalError as error:
+                raise CommandError(f"{error.code}: {error.message}") from error
+        self.stdout.write(f"{db} is in {wanted}.")
