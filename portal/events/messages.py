@@ -5,7 +5,6 @@ be read is said so; the follower then parks that table for a rescan.
 """
 
 import base64
-import binascii
 import gzip
 import json
 import zlib
@@ -18,6 +17,8 @@ from portal.lake.names import DEFAULT_PARTITION, PartitionName
 
 _PLAIN = "json-0.2"
 _PACKED = "gzip(json-2.0)"
+# What json, base64, gzip and a message of another shape answer with.
+_BROKEN = (ValueError, TypeError, AttributeError, OSError, EOFError, zlib.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def read_event(lake: str, raw: Any) -> LakeEvent:
     try:
         message = _message(raw.messageFormat or _PLAIN, raw.message)
         partitions = tuple(_partition_name(spec) for spec in message.get("partitions") or ())
-    except (ValueError, TypeError, AttributeError, OSError, zlib.error, binascii.Error) as error:
+    except (*_BROKEN, RuleViolation) as error:
         raise RuleViolation(
             "event.unreadable",
             f"Event {raw.eventId} ({raw.eventType}) cannot be read: {error}",

@@ -85,7 +85,8 @@ class Metastore(Server):
             f"{hms}thrift.port": str(self.port),
             f"{hms}expression.proxy": proxy,
             f"{hms}task.threads.always": "org.apache.hadoop.hive.metastore.events.EventCleanerTask",
-            f"{hms}event.db.notification.api.auth": "false",
+            # 3.1.3 misspells the new name of this one (metastore.metastore...).
+            "hive.metastore.event.db.notification.api.auth": "false",
             f"{hms}transactional.event.listeners": listener,
             "fs.defaultFS": self.default_fs,
             **self.properties,

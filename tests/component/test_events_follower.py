@@ -1,0 +1,252 @@
+"""The follower takes in each event once, whoever leads, and what is missed becomes an alarm.
+
+`Log` stands for the metastore's log here; tests/integration/test_events_follower.py runs the same
+promises against the real one.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+
+from portal.act.models import BackupBatch
+from portal.act.states import BackupState
+from portal.events.gaps import HOLE_GRACE, AlarmKind
+from portal.events.messages import LakeEvent
+from portal.events.models import EventAlarm, EventPosition, TableTouch
+from portal.events.registry import Missed, Subscriber, subscribe, unsubscribe
+from portal.events.repair import NAME as REPAIR
+from portal.events.selectors import (
+    alarms_open,
+    follower_state,
+    knows_all_since,
+    tables_touched_since,
+)
+from portal.events.services import alarms_rescanned, follow_log
+from portal.lake.errors import RuleViolation, StaleState
+from portal.runs.models import Run
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
+
+
+@dataclass
+class Log:
+    """A notification log that can be cleaned, torn and set back."""
+
+    events: dict[int, SimpleNamespace] = field(default_factory=dict)
+    newest: int = 100
+
+    def add(self, table: str, kind: str = "ALTER_TABLE", **message: object) -> int:
+        self.newest += 1
+        self.events[self.newest] = SimpleNamespace(
+            eventId=self.newest,
+            eventTime=int(NOW.timestamp()),
+            eventType=kind,
+            dbName="sales",
+            tableName=table,
+            messageFormat="json-0.2",
+            message=json.dumps(message),
+        )
+        return self.newest
+
+    def current_notification_id(self) -> int:
+        return self.newest
+
+    def notifications_after(self, event_id: int, limit: int) -> list[SimpleNamespace]:
+        return [self.events[key] for key in sorted(self.events) if key > event_id][:limit]
+
+
+@dataclass
+class Ears:
+    """A subscriber that remembers, and raises for the tables it is told to."""
+
+    heard: list[tuple[int, str]] = field(default_factory=list)
+    missed: list[Missed] = field(default_factory=list)
+    poison: set[str] = field(default_factory=set)
+
+    def handle(self, event: LakeEvent, now: datetime) -> None:
+        TableTouch.objects.create(
+            lake="side", db="x", table=str(event.id), event_id=1, event_type="x", at=now
+        )
+        if event.table in self.poison:
+            raise RuleViolation("ears.poison", "I cannot take this.")
+        self.heard.append((event.id, event.table))
+
+    def rescan(self, missed: Missed, now: datetime) -> None:
+        assert now.tzinfo is not None
+        self.missed.append(missed)
+
+
+@pytest.fixture
+def log() -> Log:
+    log = Log()
+    follow_log("main", log, epoch=1, now=NOW)
+    return log
+
+
+@pytest.fixture
+def ears() -> Iterator[Ears]:
+    ears = Ears()
+    subscribe(Subscriber("ears", frozenset(), ears.handle, ears.rescan))
+    yield ears
+    unsubscribe("ears")
+
+
+def follow(log: Log, *, epoch: int = 1, now: datetime = NOW) -> tuple[int, int]:
+    followed = follow_log("main", log, epoch=epoch, now=now)
+    return followed.n_events, followed.n_behind
+
+
+def position() -> int:
+    return EventPosition.objects.get(lake="main").position
+
+
+def test_following_begins_at_the_newest_event(log: Log, ears: Ears) -> None:
+    assert position() == 100
+    assert follow(log) == (0, 0)
+    assert ears.heard == []
+
+
+def test_each_event_is_handed_over_once_and_tables_are_touched(log: Log, ears: Ears) -> None:
+    first, second = log.add("orders"), log.add("users")
+    assert follow(log) == (2, 0)
+    assert follow(log) == (0, 0)
+    assert ears.heard == [(first, "orders"), (second, "users")]
+    assert tables_touched_since("main", 100) == {("sales", "orders"), ("sales", "users")}
+    assert tables_touched_since("main", first) == {("sales", "users")}
+    assert knows_all_since("main", 100)
+    assert not knows_all_since("main", 99)
+    assert not knows_all_since("other", 100)
+
+
+def test_more_events_than_a_batch_are_taken_in_turns(log: Log, ears: Ears) -> None:
+    for number in range(450):
+        log.add(f"t{number}")
+    assert [follow(log), follow(log), follow(log)] == [(200, 250), (200, 50), (50, 0)]
+    assert [event_id for event_id, _ in ears.heard] == list(range(101, 551))
+
+
+def test_a_follower_that_lost_its_lease_moves_nothing(log: Log, ears: Ears) -> None:
+    log.add("orders")
+    follow(log, epoch=2)
+    log.add("users")
+    with pytest.raises(StaleState):
+        follow(log, epoch=1)
+    assert position() == 101
+    assert ears.heard == [(101, "orders")]
+    assert follow(log, epoch=2) == (1, 0)
+
+
+def test_a_poison_event_parks_its_table_for_that_subscriber_only(log: Log, ears: Ears) -> None:
+    ears.poison = {"bad"}
+    failed = log.add("bad")
+    log.add("good")
+    log.add("bad")
+    assert follow(log) == (3, 0)
+    assert ears.heard == [(102, "good")]
+    alarm = alarms_open("main").get()
+    assert (alarm.kind, alarm.event_id, alarm.table) == (AlarmKind.SUBSCRIBER_FAILED, failed, "bad")
+    assert not TableTouch.objects.filter(lake="side", table=str(failed)).exists()
+    assert [(missed.db, missed.table) for missed in ears.missed] == [("sales", "bad")]
+    assert not knows_all_since("main", 100)
+
+    ears.poison = set()
+    log.add("bad")
+    follow(log)
+    assert ears.heard == [(102, "good")]
+    assert alarms_rescanned("main", read_at=NOW - timedelta(seconds=1), now=NOW) == 0
+    assert alarms_rescanned("main", read_at=NOW + timedelta(seconds=1), now=NOW) == 1
+    log.add("bad")
+    follow(log)
+    assert ears.heard == [(102, "good"), (105, "bad")]
+
+
+def test_an_unreadable_message_parks_its_table_and_the_rest_goes_on(log: Log, ears: Ears) -> None:
+    log.events[log.add("torn")].message = "{"
+    log.add("fine")
+    assert follow(log) == (2, 0)
+    assert ears.heard == [(102, "fine")]
+    assert alarms_open("main").get().kind == AlarmKind.UNREADABLE
+    assert [missed.table for missed in ears.missed] == ["torn"]
+
+
+def test_a_cleaned_log_becomes_an_alarm_and_a_rescan_of_the_lake(log: Log, ears: Ears) -> None:
+    log.add("orders")
+    log.add("users")
+    log.events.clear()
+    assert follow(log) == (0, 0)
+    assert position() == 102
+    assert alarms_open("main").get().kind == AlarmKind.LOG_CLEANED
+    assert [(missed.db, missed.table) for missed in ears.missed] == [("", "")]
+    assert follow(log) == (0, 0)
+    assert EventAlarm.objects.count() == 1
+
+
+def test_a_log_that_starts_over_is_followed_from_its_new_end(log: Log, ears: Ears) -> None:
+    log.newest = 3
+    assert follow(log) == (0, 0)
+    assert position() == 3
+    assert alarms_open("main").get().kind == AlarmKind.ID_BELOW_POSITION
+    log.add("orders")
+    follow(log)
+    assert ears.heard == [(4, "orders")]
+
+
+def test_a_hole_is_waited_for_then_reported(log: Log, ears: Ears) -> None:
+    lost = log.add("late")
+    log.add("orders")
+    late = log.events.pop(lost)
+    assert follow(log) == (0, 2)
+    log.events[lost] = late
+    assert follow(log) == (2, 0)
+    assert not alarms_open("main").exists()
+
+    del log.events[log.add("lost")]
+    log.add("users")
+    follow(log)
+    later = NOW + HOLE_GRACE
+    follow(log, now=later)
+    assert follow(log, now=later) == (1, 0)
+    assert alarms_open("main").get().kind == AlarmKind.HOLE
+    assert [table for _, table in ears.heard] == ["late", "orders", "users"]
+    state = follower_state("main")
+    assert state is not None
+    assert state.hole_since is None
+
+
+def restored_batch(table: str, state: BackupState) -> BackupBatch:
+    return BackupBatch.objects.create(
+        lake="main",
+        run_id="5f8e2f9e-7a36-4a53-9a36-2c9f5a4a1f00",
+        epoch=1,
+        db="sales",
+        table=table,
+        batch=0,
+        day=NOW.date(),
+        root="file:///backup",
+        path="file:///backup/x",
+        state=state,
+        is_table=False,
+        manifest_sha256="0" * 64,
+        dropped_at=NOW,
+    )
+
+
+def test_a_drop_of_something_restored_asks_for_a_look_once(log: Log) -> None:
+    restored_batch("orders", BackupState.RESTORED)
+    restored_batch("gone", BackupState.DROPPED)
+    for table in ["orders", "gone", "other"]:
+        log.add(table, "DROP_PARTITION", partitions=[{"dt": "2026-11-21"}])
+    log.add("orders", "ALTER_TABLE")
+    follow(log)
+    run = Run.objects.get(kind=REPAIR)
+    assert run.params == {"db": "sales", "table": "orders", "partitions": ["dt=2026-11-21"]}
+    assert run.queue == "restore"
+
+    EventPosition.objects.update(position=100)
+    follow(log)
+    assert Run.objects.filter(kind=REPAIR).count() == 1
