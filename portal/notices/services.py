@@ -140,9 +140,13 @@ def notice_retry(notice_id: UUID | str, *, email: str, now: datetime) -> Notice:
 
 def notices_unstick(now: datetime) -> int:
     """Queue again what a dead sender left in SENDING, and repeat messages that were lost."""
-    n_stuck = Notice.objects.filter(
-        state=NoticeState.SENDING, claimed_at__lte=now - STUCK_AFTER
-    ).update(state=NoticeState.QUEUED, not_before=now, error="Its sender died; sent again.")
+    stuck = Notice.objects.filter(state=NoticeState.SENDING, claimed_at__lte=now - STUCK_AFTER)
+    stuck.filter(attempts__gte=MAX_ATTEMPTS).update(
+        state=NoticeState.FAILED, error="Its senders died; it is not tried again."
+    )
+    n_stuck = stuck.update(
+        state=NoticeState.QUEUED, not_before=now, error="Its sender died; sent again."
+    )
     lost = Notice.objects.filter(
         Q(state=NoticeState.QUEUED) & Q(not_before__lte=now - STUCK_AFTER)
     ).values_list("id", flat=True)[:_BATCH]
@@ -183,7 +187,7 @@ def _send(notice: Notice, connection: BaseEmailBackend, *, now: datetime, today:
     try:
         connection.open()
         _message(notice, connection).send(fail_silently=False)
-    except (smtplib.SMTPException, OSError) as error:
+    except (smtplib.SMTPException, OSError, ValueError) as error:
         return _refused(notice, error, now=now)
     Notice.objects.filter(pk=notice.pk).update(
         state=NoticeState.SENT, sent_at=now, sent_on=today, error=""
@@ -220,6 +224,8 @@ def _refused(notice: Notice, error: Exception, *, now: datetime) -> str:
 
 
 def _is_permanent(error: Exception) -> bool:
+    if isinstance(error, ValueError):
+        return True  # the mail itself cannot be written, however often it is tried
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return all(code >= 500 for code, _ in error.recipients.values())
     return isinstance(error, smtplib.SMTPResponseException) and 550 <= error.smtp_code < 560
@@ -233,4 +239,6 @@ def _words(error: Exception) -> str:
         answer = error.smtp_error
         text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
         return f"The mail server refused the mail: {error.smtp_code} {text}"
+    if isinstance(error, ValueError):
+        return f"The mail cannot be written: {error}"
     return f"The mail server did not answer: {error}"
