@@ -90,8 +90,26 @@
   }
 
   /* -- charts ------------------------------------------------------------------------------ */
+  /* Plotly writes style elements, which the CSP refuses. It leaves them out where an element with
+     the same id stands already; lw.css has the few rules that charts need. The second id is the
+     stylesheet of maps, which are not drawn here. */
+  var PLOTLY_STYLES = [
+    "plotly.js-style-global",
+    "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53"
+  ];
+
+  function keepStylesOut() {
+    PLOTLY_STYLES.forEach(function (id) {
+      var stand = document.createElement("meta");
+      stand.id = id;
+      stand.className = "no-inline-styles";
+      document.head.appendChild(stand);
+    });
+  }
+
   function loadPlotly(then) {
     if (window.Plotly) { then(); return; }
+    keepStylesOut();
     var own = document.querySelector("script[data-plotly]");
     var script = document.createElement("script");
     script.src = own.dataset.plotly;
