@@ -1,7 +1,35 @@
 """What happened in each metastore since the last look? The follower's turn."""
 
+import logging
 from datetime import datetime
+
+from portal.access.lakes import all_lakes
+from portal.events.services import follow_once
+from portal.lake.errors import PortalError
+
+_log = logging.getLogger(__name__)
+_last_problem: dict[str, str] = {}
+MAX_BATCHES = 50
 
 
 def follow(now: datetime) -> None:
-    """Follow the notification log of every lake."""
+    """Follow the notification log of every lake; a metastore that is gone is logged once."""
+    for lake in all_lakes():
+        problem = ""
+        try:
+            _catch_up(lake, now)
+        except PortalError as error:
+            problem = error.message
+        if problem != _last_problem.get(lake, ""):
+            _log.warning("follower of %s: %s", lake, problem or "answers again")
+            _last_problem[lake] = problem
+
+
+def _catch_up(lake: str, now: datetime) -> None:
+    """Take in what waits, in bounded turns, so that other lakes get theirs."""
+    for _ in range(MAX_BATCHES):
+        followed = follow_once(lake, now)
+        for alarm in followed.alarms:
+            _log.warning("follower of %s: %s", lake, alarm)
+        if not followed.leading or not followed.n_behind:
+            return

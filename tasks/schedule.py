@@ -17,7 +17,7 @@ from portal.runs.services import run_request
 
 _log = logging.getLogger(__name__)
 _synced: dict[str, int] = {}
-REQUESTER = "lakewarden"
+REQUESTER = "schedule"
 
 
 def schedule(now: datetime) -> None:

@@ -35,7 +35,7 @@ class Command(BaseCommand):
                 Loop("relay", 1.0, relay, f"{LEADER}:relay"),
                 Loop("supervise", settings.LAKEWARDEN_POLL_SECONDS, supervise, here),
                 Loop("watchdog", settings.LAKEWARDEN_WATCHDOG_SECONDS, watchdog, LEADER),
-                Loop("schedule", 30.0, schedule, f"{LEADER}:schedule"),
+                Loop("schedule", 5.0, schedule, f"{LEADER}:schedule"),
                 Loop("follow", 5.0, follow, f"{LEADER}:follow"),
             ],
             holder=new_holder(),
