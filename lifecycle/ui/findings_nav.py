@@ -1,16 +1,25 @@
 """Which entries and home cards do findings have?"""
 
+from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 from django.http import HttpRequest
 
-from lifecycle.selectors.findings import Totals, current_generation, totals_for, trend
+from lifecycle.selectors.findings import (
+    Totals,
+    current_generation,
+    tables_visible,
+    totals_for,
+    trend,
+)
 from lifecycle.ui.links import list_url
 from lifecycle.ui.lists import person
 from lifecycle.ui.words import register_words
+from portal.access.models import User
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.lake.errors import NotVisible
 from portal.ui.frame import current_lake
+from portal.ui.selectors import register_owned_tables
 from portal.ui.templatetags.lw import human_bytes
 
 SECTION = "Lifecycle"
@@ -29,6 +38,13 @@ def register_pages() -> None:
     register_home_card(paths_card)
     register_home_card(due_card)
     register_home_card(soon_card)
+    register_owned_tables(owned_tables)
+
+
+def owned_tables(user: User, lake: str) -> Iterator[str]:
+    """Name the tables whose audit events the person may read."""
+    for db, table in tables_visible(lake, user).values_list("db", "table").iterator():
+        yield f"{db}.{table}"
 
 
 def waiting_card(request: HttpRequest) -> Card | None:

@@ -2,14 +2,8 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from lifecycle.ui import (
-    converters,  # noqa: F401 - registers `name`
-    databases,
-    expiring,
-    holds,
-    paths,
-    scan,
-)
+from lifecycle import converters  # noqa: F401 - registers the converter `name`
+from lifecycle.ui import databases, expiring, holds, paths, scan
 
 app_name = "lifecycle"
 

@@ -1,0 +1,135 @@
+"""Which fields do findings have in the API?"""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from lifecycle.domain.modes import DatabaseMode
+from lifecycle.models import DatabaseFinding, ItemExample, PathFinding, ShadowRecord, TableFinding
+
+
+class PathSerializer(serializers.ModelSerializer[PathFinding]):
+    """A nonconforming path with its reasons."""
+
+    reasons = serializers.ListField(child=serializers.CharField(), read_only=True)
+    related = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+    class Meta:
+        model = PathFinding
+        fields = (
+            "kind", "db", "table", "partition", "owner", "db_owner", "location", "reasons",
+            "related", "hint",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class TableSerializer(serializers.ModelSerializer[TableFinding]):
+    """A table with how many of its items stand in each class."""
+
+    reasons = serializers.ListField(child=serializers.CharField(), read_only=True)
+    class_bytes = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+
+    class Meta:
+        model = TableFinding
+        fields = (
+            "db", "table", "tbl_id", "owner", "db_owner", "mode", "table_type", "format",
+            "location", "level", "ttl", "policy_source", "enrolled", "reasons",
+            "unsupported_reason", "n_partitions", "n_files", "n_bytes", "n_clean_now", "n_soon",
+            "n_not_now", "n_still_read", "n_held", "n_not_enrolled", "n_unsupported",
+            "n_nonconforming", "n_unready", "n_keep_forever", "n_missing_directory", "n_unknown",
+            "class_bytes", "oldest_updated_at", "newest_updated_at", "next_due_on",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class ItemSerializer(serializers.ModelSerializer[ItemExample]):
+    """A partition, or an unpartitioned table as one item, with both clocks."""
+
+    class Meta:
+        model = ItemExample
+        fields = (
+            "partition", "location", "cls", "reason", "level", "ttl", "policy_source", "ddl_at",
+            "created_at", "modified_at", "read_at", "updated_at", "winner", "due_at", "due_on",
+            "n_files", "n_bytes", "ready",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class DatabaseSerializer(serializers.ModelSerializer[DatabaseFinding]):
+    """A database with the mode that it is in now."""
+
+    mode = serializers.ChoiceField(
+        choices=[mode.value for mode in DatabaseMode], source="mode_now", read_only=True
+    )
+    reasons = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+    class Meta:
+        model = DatabaseFinding
+        fields = (
+            "db", "owner", "location", "mode", "reasons", "n_tables", "n_partitions",
+            "n_clean_now", "n_soon", "bytes_clean_now", "bytes_soon",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class ShadowSerializer(serializers.ModelSerializer[ShadowRecord]):
+    """One day of OBSERVE."""
+
+    examples = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+    class Meta:
+        model = ShadowRecord
+        fields = (
+            "day", "n_due", "n_bytes_due", "n_new", "n_written_again", "n_read_again", "examples",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class ModeChangeSerializer(serializers.Serializer[Any]):
+    """A move of a database to another mode; `seen` is the mode that the caller saw."""
+
+    seen = serializers.ChoiceField(choices=[mode.value for mode in DatabaseMode])
+    wanted = serializers.ChoiceField(choices=[mode.value for mode in DatabaseMode])
+    reason = serializers.CharField(max_length=1000)
+
+
+class ModeSerializer(serializers.Serializer[Any]):
+    """The mode that a database is in."""
+
+    db = serializers.CharField(read_only=True)
+    mode = serializers.ChoiceField(choices=[mode.value for mode in DatabaseMode], read_only=True)
+
+
+class AnnouncementSerializer(serializers.Serializer[Any]):
+    """The notice that speaks of an item."""
+
+    state = serializers.CharField(read_only=True)
+    recipient = serializers.CharField(read_only=True)
+    queued_on = serializers.DateField(read_only=True)
+    sent_on = serializers.DateField(read_only=True, allow_null=True)
+
+
+class WhySerializer(serializers.Serializer[Any]):
+    """Why an item expires, when it may go and what stops it."""
+
+    item = ItemSerializer(read_only=True)
+    mode = serializers.ChoiceField(choices=[mode.value for mode in DatabaseMode], read_only=True)
+    announcement = AnnouncementSerializer(read_only=True, allow_null=True)
+    earliest_on = serializers.DateField(read_only=True, allow_null=True)
+    stops = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+
+class PictureSerializer(serializers.Serializer[Any]):
+    """How old the picture is, and its totals."""
+
+    as_of = serializers.DateTimeField(read_only=True)
+    read_at = serializers.DateTimeField(read_only=True)
+    day = serializers.DateField(read_only=True)
+    run = serializers.UUIDField(source="run_id", read_only=True)
+    totals = serializers.DictField(read_only=True)
+
+
+class ScanSerializer(serializers.Serializer[Any]):
+    """Why a scan is asked for."""
+
+    reason = serializers.CharField(max_length=1000, required=False, default="")

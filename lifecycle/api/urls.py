@@ -1,0 +1,21 @@
+"""Which address of the room's API gives what?"""
+
+from django.urls import URLPattern, URLResolver, path
+
+from lifecycle import converters  # noqa: F401 - registers the converter `name`
+from lifecycle.api import findings
+
+app_name = "lifecycle-api"
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("picture/", findings.Picture.as_view(), name="picture"),
+    path("paths/", findings.PathList.as_view(), name="paths"),
+    path("tables/", findings.TableList.as_view(), name="tables"),
+    path("tables/<name:db>/<name:table>/", findings.TableDetail.as_view(), name="table"),
+    path("tables/<name:db>/<name:table>/items/", findings.ItemList.as_view(), name="items"),
+    path("tables/<name:db>/<name:table>/why/", findings.Why.as_view(), name="why"),
+    path("databases/", findings.DatabaseList.as_view(), name="databases"),
+    path("databases/<name:db>/mode/", findings.DatabaseModeView.as_view(), name="database-mode"),
+    path("databases/<name:db>/shadow/", findings.ShadowList.as_view(), name="shadow"),
+    path("scans/", findings.Scan.as_view(), name="scans"),
+]
