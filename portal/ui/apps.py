@@ -13,7 +13,8 @@ class UiConfig(AppConfig):
     def ready(self) -> None:
         """Register the platform's own pages."""
         from portal.access.models import ADMIN, OPERATOR
-        from portal.access.registry import Page, register_page
+        from portal.access.registry import Page, register_home_card, register_page
+        from portal.ui.cards import failed_runs_card
 
         keepers = frozenset({ADMIN, OPERATOR})
         for page in (
@@ -24,3 +25,4 @@ class UiConfig(AppConfig):
             Page("Portal", "API", "ui:api", "api", 830),
         ):
             register_page(page)
+        register_home_card(failed_runs_card)

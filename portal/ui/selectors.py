@@ -5,10 +5,12 @@ what they did and of the tables and databases they answer for.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.db.models import Q, QuerySet
+from django.db.models import Case, Q, QuerySet, Value, When
+from django.db.models.functions import StrIndex, Substr
 
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent, AuditHead
@@ -18,6 +20,7 @@ from portal.runs.models import Run, RunEvent
 
 SCAN_QUEUE = "scan"
 OWNED_CAP = 2_000
+OWNED_DATABASES_CAP = 100
 
 OwnedTables = Callable[[User, str], Iterable[str]]
 _owned: list[OwnedTables] = []
@@ -57,6 +60,12 @@ def get_run_for_user(run_id: UUID | str, user: User) -> Run:
     return run
 
 
+def failed_runs_of(user: User, lake: str, *, since: datetime) -> QuerySet[Run]:
+    """Give the runs that the person asked for and that failed lately, newest first."""
+    failed = Run.objects.filter(lake=lake, requested_by=user.username, state=RunState.FAILED)
+    return failed.filter(queued_at__gte=since).order_by("-queued_at")
+
+
 def run_lines(run: Run) -> QuerySet[RunEvent]:
     """Give the log of a run, unordered."""
     return RunEvent.objects.filter(run=run).order_by()
@@ -79,7 +88,12 @@ def audit_for_user(user: User, lake: str) -> QuerySet[AuditEvent]:
     events = AuditEvent.objects.filter(lake=lake).order_by()
     if sees_all(user):
         return events
-    return events.filter(Q(actor=user.username) | _owned_objects(user, lake))
+    slash = StrIndex("object_id", Value("/"))
+    table_name = Case(
+        When(object_id__contains="/", then=Substr("object_id", 1, slash - 1)), default="object_id"
+    )
+    named = events.annotate(table_name=table_name)
+    return named.filter(Q(actor=user.username) | _owned_objects(user, lake))
 
 
 def audit_head() -> AuditHead | None:
@@ -96,14 +110,10 @@ def administered_databases(user: User) -> Iterator[tuple[str, str]]:
 def _owned_objects(user: User, lake: str) -> Q:
     """Spell 'the event is about a table, its items, or a database that is mine'."""
     databases = [db for of_lake, db in administered_databases(user) if of_lake == lake]
-    tables: list[str] = []
-    for provider in _owned:
-        tables.extend(provider(user, lake))
-    named = Q(object_type__in=("table", "partition", "item", "hold"))
+    tables = {name for provider in _owned for name in provider(user, lake)}
+    named = Q(object_type__in=("table", "partition", "item"))
     mine = Q(object_type="database", object_id__in=databases)
-    mine |= named & Q(object_id__in=tables[:OWNED_CAP])
-    for name in tables[:OWNED_CAP]:
-        mine |= named & Q(object_id__startswith=f"{name}/")
-    for db in databases:
-        mine |= named & Q(object_id__startswith=f"{db}.")
+    mine |= named & Q(table_name__in=sorted(tables)[:OWNED_CAP])
+    for db in databases[:OWNED_DATABASES_CAP]:
+        mine |= named & Q(table_name__startswith=f"{db}.")
     return mine

@@ -7,7 +7,9 @@ from django.urls import reverse
 
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.services import audit_record
+from portal.connectors.lake_config import LakeConfig
 from tests.component.conftest import LAKE, NOW, People
+from tests.component.scanned import scan
 
 pytestmark = pytest.mark.usefixtures("lake")
 
@@ -78,3 +80,11 @@ def test_the_page_says_whether_the_record_is_whole(people: People) -> None:
         cursor.execute("UPDATE audit_auditevent SET actor = 'nobody' WHERE seq = 3")
     page = client.get(reverse("ui:audit")).content.decode()
     assert "The record is not whole: event 3 was changed" in page
+
+
+def test_the_owner_of_a_table_sees_what_was_done_to_it(people: People, lake: LakeConfig) -> None:
+    scan(lake, now=NOW)
+    record("item.dropped", people.admin.username, "item", "sales.orders/dt=2026-08-01")
+    record("item.likeness", people.admin.username, "item", "sales.orders_eu/dt=2026-08-01")
+    record("table.other", people.admin.username, "table", "web.logs")
+    assert shown(people.owner) == {"item.dropped"}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from portal.access.models import User
 from portal.audit.models import AuditEvent
@@ -131,3 +132,11 @@ def test_a_bad_filter_is_named_and_shows_nothing(people: People) -> None:
     refused = client.get(reverse("ui:api-runs"), {"state": "ODD"})
     assert refused.status_code == 400
     assert "state" in refused.json()["fields"]
+
+
+def test_home_tells_the_person_whose_run_failed(people: People) -> None:
+    error = {"code": "metastore.timeout", "message": "No answer within 30 s.", "fields": {}}
+    now = timezone.now()
+    make_run(people.owner, state=RunState.FAILED, error=error, queued_at=now, finished_at=now)
+    assert "No answer within 30 s." in signed_in(people.owner).get("/").content.decode()
+    assert "No answer within 30 s." not in signed_in(people.admin).get("/").content.decode()

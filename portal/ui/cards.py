@@ -1,0 +1,50 @@
+"""Which home cards do the platform's own pages add?"""
+
+from datetime import timedelta
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.access.registry import Card
+from portal.lake.errors import NotVisible
+from portal.runs.domain import RunState
+from portal.runs.kinds import get_kind
+from portal.ui.frame import current_lake, person
+from portal.ui.selectors import failed_runs_of
+
+LOOK_BACK = timedelta(days=7)
+SHOWN_AT_MOST = 100
+
+
+def failed_runs_card(request: HttpRequest) -> Card | None:
+    """Tell a person that runs they asked for failed in the last week."""
+    user = person(request)
+    try:
+        lake = current_lake(request)
+    except NotVisible:
+        return None
+    failed = list(failed_runs_of(user, lake, since=timezone.now() - LOOK_BACK)[:SHOWN_AT_MOST])
+    if not failed:
+        return None
+    newest, n_failed = failed[0], len(failed)
+    query = urlencode({"state": RunState.FAILED.value, "requested_by": user.username})
+    address = f"{reverse('ui:runs')}?{query}"
+    return Card(
+        kind="waiting",
+        title="A run of yours failed" if n_failed == 1 else "Runs of yours failed",
+        value=f"{n_failed:,}" if n_failed < SHOWN_AT_MOST else f"{SHOWN_AT_MOST:,}+",
+        url=reverse("ui:run", args=[newest.pk]) if n_failed == 1 else address,
+        detail=f"{_title(newest.kind)}: {(newest.error or {}).get('message', newest.message)}",
+        icon="alert-circle",
+        tone="bad",
+        order=90,
+    )
+
+
+def _title(kind: str) -> str:
+    try:
+        return get_kind(kind).title
+    except NotVisible:
+        return kind
