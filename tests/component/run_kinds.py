@@ -4,13 +4,12 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from portal.lake.errors import PortalError
 from portal.runs.claims import next_tag, run_claim, run_move
 from portal.runs.domain import RunState
 from portal.runs.kinds import RunKind, register
@@ -66,10 +65,12 @@ class ActingJobKind(JobKind):
     queue = "destructive"
 
 
-def noting(kind: type[NotingKind] = NotingKind, **fail_in: PortalError | Exception) -> NotingKind:
+def noting(
+    kind: type[NotingKind] = NotingKind, fail_in: Mapping[str, Exception] | None = None
+) -> NotingKind:
     """Register a fresh kind that fails in the named steps."""
     made = kind()
-    made.fail_in = dict(fail_in)
+    made.fail_in = dict(fail_in or {})
     register(made)
     return made
 

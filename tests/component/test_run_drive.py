@@ -49,7 +49,7 @@ def test_a_run_goes_through_its_steps_once(now: datetime) -> None:
 
 
 def test_an_expected_error_ends_the_run_and_is_kept(now: datetime) -> None:
-    kind = noting(execute=RuleViolation("test.rule", "Ask differently.", table="t"))
+    kind = noting(fail_in={"execute": RuleViolation("test.rule", "Ask differently.", table="t")})
     run = run_drive(ask(now).pk)
     assert run.state == RunState.FAILED
     assert run.error is not None
@@ -60,7 +60,7 @@ def test_an_expected_error_ends_the_run_and_is_kept(now: datetime) -> None:
 
 
 def test_an_unexpected_error_shows_no_traceback(now: datetime) -> None:
-    noting(execute=ZeroDivisionError("secret"))
+    noting(fail_in={"execute": ZeroDivisionError("secret")})
     run = run_drive(ask(now).pk)
     assert run.error is not None
     assert run.error["code"] == "run.unexpected"
@@ -69,7 +69,7 @@ def test_an_unexpected_error_shows_no_traceback(now: datetime) -> None:
 
 def test_an_outside_failure_is_tried_again_and_then_given_up(now: datetime) -> None:
     gone = ExternalFailure("x.gone", "It is gone.", service="x", retryable=True)
-    kind = noting(execute=gone)
+    kind = noting(fail_in={"execute": gone})
     run = run_drive(ask(now).pk)
     assert (run.state, run.epoch) == (RunState.FAILED, 2)
     assert kind.calls.count("execute") == 2
@@ -79,7 +79,7 @@ def test_an_outside_failure_is_tried_again_and_then_given_up(now: datetime) -> N
 def test_danger_to_data_stops_everything_and_is_never_retried(
     now: datetime, pressed: list[str], step: str
 ) -> None:
-    kind = noting(**{step: DataSafetyError("act.short", "A file is missing.")})
+    kind = noting(fail_in={step: DataSafetyError("act.short", "A file is missing.")})
     run = run_drive(ask(now).pk)
     assert (run.state, run.epoch) == (RunState.FAILED, 1)
     assert pressed == ["main: A file is missing."]
@@ -99,7 +99,7 @@ class ActingNotes(NotingKind):
 def test_an_acting_run_that_cannot_be_settled_stops_everything(
     now: datetime, pressed: list[str], error: PortalError | Exception
 ) -> None:
-    noting(ActingNotes, settle=error)
+    noting(ActingNotes, fail_in={"settle": error})
     run = ask(now, "test.acting-notes")
     while not run.is_final:
         run_step(run.pk, holder="w")
@@ -112,7 +112,7 @@ def test_an_acting_run_that_cannot_be_settled_stops_everything(
 
 def test_settling_waits_for_an_outside_system(now: datetime) -> None:
     gone = ExternalFailure("x.gone", "It is gone.", service="x", retryable=True)
-    kind = noting(ActingNotes, settle=gone)
+    kind = noting(ActingNotes, fail_in={"settle": gone})
     run = ask(now, "test.acting-notes")
     for _ in range(MAX_SETTLES + 2):
         run_step(run.pk, holder="w")
