@@ -42,6 +42,8 @@ def open_session(
         settings |= {
             "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
             "spark.sql.extensions": _EXTENSIONS,
+            "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+            "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
             "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
             "spark.sql.catalog.ice.type": "hive",
             "spark.sql.catalog.ice.uri": config.metastore_uri,
