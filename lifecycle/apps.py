@@ -13,7 +13,7 @@ class LifecycleConfig(AppConfig):
     def ready(self) -> None:
         """Register what this room adds; imported here, because models must be loaded first."""
         from lifecycle.services import backup_kinds, clock_kinds, plan_kinds, scan, standing_rules
-        from lifecycle.ui import findings_nav
+        from lifecycle.ui import findings_nav, plan_nav
 
         scan.register_kinds()
         plan_kinds.register_plan_kinds()
@@ -21,3 +21,4 @@ class LifecycleConfig(AppConfig):
         backup_kinds.register_backup_kinds()
         clock_kinds.register_clock_kinds()
         findings_nav.register_pages()
+        plan_nav.register_pages()

@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
 from lifecycle.ui import databases, expiring, holds, paths, scan
+from lifecycle.ui.plan_urls import plan_urlpatterns
 
 app_name = "lifecycle"
 
@@ -19,4 +20,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("holds/place/", holds.hold_place_view, name="hold-place"),
     path("holds/<uuid:hold>/release/", holds.hold_release_view, name="hold-release"),
     path("scan/", scan.scan_now, name="scan"),
+    *plan_urlpatterns,
 ]

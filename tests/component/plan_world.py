@@ -47,7 +47,7 @@ _NUMBERS = (
     *("tbl_id", "part_id", "level", "ttl", "ddl_time", "create_time", "mtime_ms", "atime_ms"),
     *("updated_ms", "due_ms", "n_files", "n_bytes"),
 )
-_FIELDS: list[pa.Field[Any]] = [
+_FIELDS: "list[pa.Field[Any]]" = [
     *(pa.field(name, pa.string()) for name in _TEXTS),
     *(pa.field(name, pa.int64()) for name in _NUMBERS),
     pa.field("due_on", pa.date32()),

@@ -1,0 +1,252 @@
+"""Which drop plans may this person see, what is lost by one, and what may they do with it now?"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import django_filters as filters
+from django.db.models import Exists, Max, Min, OuterRef, QuerySet, Sum
+
+from lifecycle.models import (
+    CleanNowRequest,
+    DropPlan,
+    DropPlanResult,
+    DropPlanTable,
+    PlanState,
+    TableFinding,
+)
+from lifecycle.selectors.plan_inputs import act_databases
+from portal.access.models import User
+from portal.approvals.models import Decision
+from portal.ui.filters import ListFilter, prefix
+
+PLAN_ORDERS = {
+    "-created": ("-created_at",),
+    "created": ("created_at",),
+    "-size": ("-n_bytes",),
+    "size": ("n_bytes",),
+}
+PLAN_TABLE_ORDERS = {
+    "-size": ("-n_bytes",),
+    "size": ("n_bytes",),
+    "name": ("db", "table"),
+    "-name": ("-db", "-table"),
+    "oldest": ("oldest_at",),
+}
+RESULT_ORDERS = {"name": ("db", "table", "partition")}
+TYPED_ITEMS = 1_000
+TYPED_BYTES = 1024**4
+
+
+class PlanFilter(ListFilter):
+    """Plans by state, maker and what is in them."""
+
+    state = filters.ChoiceFilter(choices=PlanState.choices, label="State", empty_label="Any")
+    requested_by = filters.CharFilter(label="Asked by")
+    db = filters.CharFilter(label="Database", method="with_database")
+    table = filters.CharFilter(label="Table", method="with_table")
+
+    class Meta:
+        model = DropPlan
+        fields: list[str] = []
+
+    def with_database(self, rows: QuerySet[DropPlan], _: str, value: str) -> QuerySet[DropPlan]:
+        """Keep plans that hold something of a database."""
+        return rows.filter(Exists(DropPlanTable.objects.filter(plan=OuterRef("pk"), db=value)))
+
+    def with_table(self, rows: QuerySet[DropPlan], _: str, value: str) -> QuerySet[DropPlan]:
+        """Keep plans that hold something of a table of this name."""
+        return rows.filter(Exists(DropPlanTable.objects.filter(plan=OuterRef("pk"), table=value)))
+
+
+class PlanTableFilter(ListFilter):
+    """Tables of a plan by name and owner."""
+
+    db = prefix("db", "Database")
+    table = prefix("table", "Table")
+    owner = filters.CharFilter(label="Owner")
+
+    class Meta:
+        model = DropPlanTable
+        fields: list[str] = []
+
+
+def plans_visible(lake: str, user: User) -> QuerySet[DropPlan]:
+    """Give the plans of a lake that a person may see."""
+    return DropPlan.objects.filter(lake=lake).for_user(user)
+
+
+def plan_tables(plan: DropPlan, user: User) -> QuerySet[DropPlanTable]:
+    """Give the tables of a plan that a person may see."""
+    return DropPlanTable.objects.filter(plan=plan).for_user(user)
+
+
+def plan_results(plan: DropPlan, user: User) -> QuerySet[DropPlanResult]:
+    """Give what became of the items of the tables that a person may see."""
+    mine = plan_tables(plan, user).filter(db=OuterRef("db"), table=OuterRef("table"))
+    return DropPlanResult.objects.filter(Exists(mine), plan=plan)
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What would be lost, as far as the person looking may see it."""
+
+    n_tables: int
+    n_items: int
+    n_bytes: int
+    n_files: int
+    n_still_read: int
+    n_first: int
+    oldest_at: datetime | None
+    newest_at: datetime | None
+    is_part: bool
+
+    @property
+    def needs_typing(self) -> bool:
+        """Whether it is so much that the name must be typed."""
+        return self.n_items > TYPED_ITEMS or self.n_bytes > TYPED_BYTES
+
+
+def plan_loss(plan: DropPlan, user: User) -> Loss:
+    """Add up what the person may see of a plan."""
+    rows = plan_tables(plan, user)
+    summed = rows.aggregate(
+        items=Sum("n_items"),
+        size=Sum("n_bytes"),
+        files=Sum("n_files"),
+        still_read=Sum("n_still_read"),
+        oldest=Min("oldest_at"),
+        newest=Max("newest_at"),
+    )
+    n_tables = rows.count()
+    return Loss(
+        n_tables=n_tables,
+        n_items=summed["items"] or 0,
+        n_bytes=summed["size"] or 0,
+        n_files=summed["files"] or 0,
+        n_still_read=summed["still_read"] or 0,
+        n_first=rows.filter(is_first_drop=True).count(),
+        oldest_at=summed["oldest"],
+        newest_at=summed["newest"],
+        is_part=n_tables < plan.n_tables,
+    )
+
+
+def typed_name(plan: DropPlan) -> str:
+    """Give what must be typed to approve a big plan: its only table's name, or its short id."""
+    tables = list(plan.tables.values_list("db", "table")[:2])
+    return f"{tables[0][0]}.{tables[0][1]}" if len(tables) == 1 else plan.short_id
+
+
+@dataclass(frozen=True, slots=True)
+class PlanActions:
+    """What a person may do with a plan now; the services decide again."""
+
+    approve: bool = False
+    reject: bool = False
+    withdraw: bool = False
+    why_not: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """The transitions, as the API gives them."""
+        return [name for name in ("approve", "reject", "withdraw") if getattr(self, name)]
+
+
+def plan_actions(plan: DropPlan, user: User, decisions: list[Decision]) -> PlanActions:
+    """Say what the server would allow this person, and why not where they might expect it."""
+    is_open = plan.state in (PlanState.PENDING, PlanState.APPROVED) and plan.approval is not None
+    is_maker = user.username == plan.requested_by
+    if plan.state == PlanState.DRAFTING:
+        return PlanActions(withdraw=is_maker)
+    if not is_open:
+        return PlanActions()
+    asked = {name.casefold() for name in plan.requesters}
+    if user.username.casefold() in asked:
+        withdraw = plan.state == PlanState.PENDING and not decisions
+        why = "You asked for it, or last changed what it rests on, so others must decide."
+        return PlanActions(withdraw=withdraw, why_not=why)
+    if not user.is_lake_admin:
+        return PlanActions()
+    mine = next((one for one in decisions if one.user_id == user.pk), None)
+    may_approve = plan.state == PlanState.PENDING and mine is None
+    why = "You have approved it; you may still reject it until it runs." if mine else ""
+    return PlanActions(approve=may_approve, reject=True, why_not=why)
+
+
+def plan_decisions(plan: DropPlan) -> list[Decision]:
+    """Give who said what, in order."""
+    if plan.approval is None:
+        return []
+    return list(plan.approval.decisions.select_related("user").order_by("at"))
+
+
+def plans_to_decide(lake: str, user: User) -> list[DropPlan]:
+    """Give the plans that wait for this admin: not their own, not decided by them yet."""
+    if not user.is_lake_admin:
+        return []
+    decided = Decision.objects.filter(approval=OuterRef("approval"), user=user)
+    waiting = DropPlan.objects.filter(lake=lake, state=PlanState.PENDING).exclude(Exists(decided))
+    name = user.username.casefold()
+    return [
+        plan
+        for plan in waiting.order_by("created_at")[:500]
+        if name not in {one.casefold() for one in plan.requesters}
+    ]
+
+
+def plans_under_way(lake: str, user: User) -> QuerySet[DropPlan]:
+    """Give a person's own plans that have not ended."""
+    open_states = (PlanState.DRAFTING, PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)
+    return DropPlan.objects.filter(lake=lake, requested_by=user.username, state__in=open_states)
+
+
+def tables_to_plan(lake: str, user: User) -> QuerySet[TableFinding]:
+    """Give the tables in ACT databases that hold something due, biggest first."""
+    due = TableFinding.objects.current(lake).for_user(user).filter(db__in=act_databases(lake))
+    return due.filter(n_clean_now__gt=0) | due.filter(n_still_read__gt=0)
+
+
+_CLASS_COUNTS = (
+    "n_clean_now",
+    "n_soon",
+    "n_not_now",
+    "n_still_read",
+    "n_held",
+    "n_not_enrolled",
+    "n_unsupported",
+    "n_nonconforming",
+    "n_unready",
+    "n_keep_forever",
+    "n_missing_directory",
+    "n_unknown",
+)
+
+
+def preview_counts(
+    lake: str, user: User, *, databases: list[str], tables: list[str]
+) -> dict[str, Any]:
+    """Add up what the last scan says of a choice, before a plan is drawn up from it."""
+    rows = TableFinding.objects.current(lake).for_user(user)
+    chosen = rows.filter(db__in=databases)
+    for name in tables:
+        db, _, table = name.partition(".")
+        chosen = chosen | rows.filter(db=db, table=table)
+    sums = {name: Sum(name) for name in (*_CLASS_COUNTS, "bytes_clean_now", "bytes_still_read")}
+    found = chosen.distinct().aggregate(**sums)
+    counts = {name.removeprefix("n_").upper(): found[name] or 0 for name in _CLASS_COUNTS}
+    return {
+        "n_tables": chosen.distinct().count(),
+        "n_due": counts["CLEAN_NOW"],
+        "bytes_due": found["bytes_clean_now"] or 0,
+        "n_still_read": counts["STILL_READ"],
+        "others": {name: n for name, n in counts.items() if n and name != "CLEAN_NOW"},
+    }
+
+
+def wishes_visible(lake: str, user: User) -> QuerySet[CleanNowRequest]:
+    """Give the owners' wishes: all to admins and operators, else one's own."""
+    rows = CleanNowRequest.objects.filter(lake=lake).select_related("plan")
+    if user.is_lake_admin or user.is_lake_operator:
+        return rows
+    return rows.filter(requested_by=user.username)

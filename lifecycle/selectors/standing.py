@@ -1,0 +1,49 @@
+"""Which standing rules may this person see, and what may they do with one?"""
+
+from collections.abc import Sequence
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from lifecycle.models import StandingRule, StandingRuleState, TableFinding
+from lifecycle.selectors.plans import PlanActions
+from portal.access.models import User
+from portal.approvals.domain import ApprovalState
+from portal.approvals.models import Decision
+
+
+def rules_visible(lake: str, user: User) -> QuerySet[StandingRule]:
+    """Give the rules of a lake: all to admins and operators, else those of one's own tables."""
+    rows = StandingRule.objects.filter(lake=lake).select_related("approval")
+    if user.is_lake_admin or user.is_lake_operator:
+        return rows
+    mine = TableFinding.objects.current(lake).for_user(user)
+    return rows.filter(Exists(mine.filter(db=OuterRef("db"), table=OuterRef("table"))))
+
+
+def rule_actions(rule: StandingRule, user: User, decisions: Sequence[Decision]) -> PlanActions:
+    """Say what the server would allow this person (withdraw = end the rule)."""
+    live = rule.state in (StandingRuleState.PENDING, StandingRuleState.ACTIVE)
+    may_end = live and (user.is_lake_admin or user.username == rule.requested_by)
+    approval = rule.approval
+    if approval is None or rule.state != StandingRuleState.PENDING or not user.is_lake_admin:
+        return PlanActions(withdraw=may_end)
+    if user.username.casefold() in {name.casefold() for name in approval.requesters}:
+        why = "You asked for it, or last changed what it rests on, so others must decide."
+        return PlanActions(withdraw=may_end, why_not=why)
+    decided = any(one.user_id == user.pk for one in decisions)
+    pending = approval.state == ApprovalState.PENDING
+    is_open = approval.state in (ApprovalState.PENDING, ApprovalState.APPROVED)
+    return PlanActions(approve=pending and not decided, reject=is_open, withdraw=may_end)
+
+
+def rules_to_decide(lake: str, user: User) -> list[StandingRule]:
+    """Give the rules that wait for this admin."""
+    if not user.is_lake_admin:
+        return []
+    waiting = rules_visible(lake, user).filter(state=StandingRuleState.PENDING)
+    found = []
+    for rule in waiting.order_by("created_at")[:200]:
+        decisions = list(rule.approval.decisions.all()) if rule.approval is not None else []
+        if rule_actions(rule, user, decisions).approve:
+            found.append(rule)
+    return found

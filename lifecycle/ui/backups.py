@@ -1,0 +1,222 @@
+"""The pages of backups: days, tables, batches, items; preview of a restore and its run."""
+
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from lifecycle.models import BackupSlice
+from lifecycle.selectors.backups import (
+    BackupChoice,
+    backup_day_rows,
+    backup_table_rows,
+    batches_for_user,
+    get_batch_for_user,
+    may_restore,
+)
+from lifecycle.services.backups import (
+    ITEMS_KIND,
+    RestoreWish,
+    backup_items_request,
+    get_preview_for_user,
+    restore_preview_request,
+    restore_request,
+    restore_run_of,
+)
+from lifecycle.ui.lists import person
+from portal.act.models import BackupBatch, BackupProbe
+from portal.act.selectors import RESTORABLE
+from portal.lake.errors import NotVisible, RuleViolation
+from portal.runs.models import Run
+from portal.ui.csv import stream_csv
+from portal.ui.frame import current_lake
+from portal.ui.keyset import keyset_page
+from portal.ui.tables import Column
+
+DAYS_SHOWN = 400
+ROWS_SHOWN = 200
+CSV = tuple(
+    Column(key=key, title=key)
+    for key in (
+        *("day", "db", "table", "table_owner", "batch", "state", "n_items", "n_restored"),
+        *("n_bytes", "n_files", "first_partition", "last_partition", "dropped_at"),
+        *("purge_after", "run_id", "public_id"),
+    )
+)
+
+
+class RestoreForm(forms.Form):
+    """What is to come back, and why."""
+
+    day = forms.DateField(required=False)
+    db = forms.CharField(required=False, max_length=128)
+    table = forms.CharField(required=False, max_length=128)
+    batches = forms.UUIDField(required=False)
+    partitions = forms.CharField(required=False, max_length=767)
+    straight_on = forms.BooleanField(required=False)
+    reason = forms.CharField(max_length=1000)
+
+
+@login_required
+@require_GET
+def backups(request: HttpRequest) -> HttpResponse:
+    """List the days of backups, newest first."""
+    lake, user = current_lake(request), person(request)
+    if request.GET.get("format") == "csv":
+        rows = batches_for_user(lake, user).order_by("-day", "db", "table", "batch")
+        return _csv(rows, f"backups-{lake}.csv")
+    days = list(backup_day_rows(lake, user)[:DAYS_SHOWN])
+    return render(request, "lifecycle/backups.html", {"days": days})
+
+
+def _csv(rows: Any, filename: str) -> HttpResponse:
+    response: Any = stream_csv(rows.iterator(chunk_size=2_000), CSV, filename=filename)
+    return response
+
+
+@login_required
+@require_GET
+def backup_day(request: HttpRequest, day: date) -> HttpResponse:
+    """List the tables that were backed up on one day."""
+    lake, user = current_lake(request), person(request)
+    rows = batches_for_user(lake, user).filter(day=day)
+    if not rows.exists():
+        raise NotVisible("backup.missing", "There is no backup of that day for you.")
+    context = {
+        "day": day,
+        "tables": list(backup_table_rows(lake, user, day=day)[:2_000]),
+        "may_restore": may_restore(user, rows),
+        "restorable": rows.filter(state__in=RESTORABLE).exists(),
+    }
+    return render(request, "lifecycle/backup_day.html", context)
+
+
+@login_required
+@require_GET
+def backup_table(request: HttpRequest, day: date, db: str, table: str) -> HttpResponse:
+    """List the batches of one table of one day."""
+    lake, user = current_lake(request), person(request)
+    rows = batches_for_user(lake, user).filter(day=day, db=db, table=table)
+    if not rows.exists():
+        raise NotVisible("backup.missing", "There is no such backup, or it is not yours to see.")
+    page = keyset_page(rows, request.GET, orders={"batch": ("batch",)})
+    context = {
+        **{"day": day, "db": db, "table": table, "page": page},
+        "may_restore": may_restore(user, rows),
+        "restorable": rows.filter(state__in=RESTORABLE).exists(),
+    }
+    return render(request, "lifecycle/backup_table.html", context)
+
+
+@login_required
+@require_GET
+def backup(request: HttpRequest, batch_id: UUID) -> HttpResponse:
+    """Show one batch: state, probes, and its items once they have been looked at."""
+    user = person(request)
+    batch = get_batch_for_user(batch_id, user=user)
+    reading = (
+        Run.objects.filter(lake=batch.lake, kind=ITEMS_KIND, params__batch=str(batch.public_id))
+        .order_by("-queued_at")
+        .first()
+    )
+    items = BackupSlice.objects.filter(batch=batch)
+    mine = BackupBatch.objects.filter(pk=batch.pk)
+    context = {
+        "batch": batch,
+        "probes": BackupProbe.objects.filter(batch=batch).order_by("due_at"),
+        "items": keyset_page(items, request.GET, orders={"name": ("partition",)}),
+        "reading": reading,
+        "reading_lives": reading is not None and not reading.is_final,
+        "restorable": batch.state in RESTORABLE,
+        "may_restore": may_restore(user, mine),
+        "table_url": reverse("lifecycle:backup-table", args=[batch.day, batch.db, batch.table]),
+    }
+    return render(request, "lifecycle/backup.html", context)
+
+
+@login_required
+@require_POST
+def backup_look(request: HttpRequest, batch_id: UUID) -> HttpResponse:
+    """Have the items of a batch read."""
+    backup_items_request(batch_id, user=person(request), now=timezone.now())
+    messages.info(request, "The backup is being read; its items stand here in a moment.")
+    return HttpResponseRedirect(reverse("lifecycle:backup", args=[batch_id]))
+
+
+@login_required
+@require_POST
+def restore_new(request: HttpRequest) -> HttpResponse:
+    """Preview a restore; with `straight_on` it goes ahead by itself when nothing is in the way."""
+    form = RestoreForm(request.POST)
+    if not form.is_valid():
+        raise RuleViolation("restore.form", "Choose what to restore and say why.")
+    said = form.cleaned_data
+    choice = BackupChoice(
+        day=said["day"],
+        db=said["db"],
+        table=said["table"],
+        batch_ids=(said["batches"],) if said["batches"] else (),
+        partitions=tuple(request.POST.getlist("partitions")),
+    )
+    wish = RestoreWish(choice, said["reason"], straight_on=said["straight_on"])
+    run = restore_preview_request(
+        current_lake(request), wish, user=person(request), now=timezone.now()
+    )
+    return HttpResponseRedirect(reverse("lifecycle:restore", args=[run.pk]))
+
+
+@login_required
+@require_GET
+def restore(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show what a restore would meet, what a person may do, and how the restore goes."""
+    preview = get_preview_for_user(run_id, user=person(request))
+    return render(request, "lifecycle/restore.html", _restore_context(preview))
+
+
+@login_required
+@require_GET
+def restore_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Give the live part of a restore's page; when its step changes the page is loaded anew."""
+    preview = get_preview_for_user(run_id, user=person(request))
+    context = _restore_context(preview)
+    response = render(request, "lifecycle/_restore_progress.html", context)
+    if request.GET.get("was") not in (None, context["step"]):
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@login_required
+@require_POST
+def restore_go(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Restore what the preview showed."""
+    user = person(request)
+    preview = get_preview_for_user(run_id, user=user)
+    restore_request(preview, user=user, now=timezone.now())
+    messages.success(request, "The restore has begun.")
+    return HttpResponseRedirect(reverse("lifecycle:restore", args=[run_id]))
+
+
+def _restore_context(preview: Run) -> dict[str, Any]:
+    run = restore_run_of(preview)
+    result = preview.result if isinstance(preview.result, dict) else {}
+    step = f"{preview.state}-{run.state if run else 'none'}"
+    lives = not preview.is_final or (run is not None and not run.is_final)
+    done = (run.result or {}) if run is not None and isinstance(run.result, dict) else {}
+    return {
+        "preview": preview,
+        "result": result,
+        "rows": result.get("rows", [])[:ROWS_SHOWN],
+        "run": run,
+        "done": done,
+        "step": step,
+        "lives": lives,
+        "may_go": preview.is_final and run is None and bool(result.get("n_ready")),
+    }

@@ -1,0 +1,196 @@
+"""Which entries, home cards and words do plans, standing rules and backups have?"""
+
+from datetime import timedelta
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from lifecycle.domain.refusal import EXPLANATIONS, LeftOut
+from lifecycle.models import CleanNowRequest, PlanState
+from lifecycle.selectors.backups import batches_for_user
+from lifecycle.selectors.plans import plans_to_decide, plans_under_way, wishes_visible
+from lifecycle.selectors.standing import rules_to_decide
+from lifecycle.ui.links import list_url
+from lifecycle.ui.lists import person
+from portal.access.models import ADMIN, OPERATOR
+from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.act.selectors import RESTORABLE
+from portal.lake.errors import NotVisible
+from portal.ui.frame import current_lake
+from portal.ui.states import StateLook, register_states
+from portal.ui.templatetags.lw import human_bytes
+
+SECTION = "Lifecycle"
+LAST_DAYS = timedelta(days=3)
+
+LOOKS = {
+    PlanState.DRAFTING.value: StateLook("Being drawn up", "pencil", "busy"),
+    "OPEN": StateLook("Open", "circle", "warn"),
+    "PLANNED": StateLook("In a plan", "clipboard-list", "info"),
+    "CLOSED": StateLook("Closed", "circle-check", "quiet"),
+    "ACTIVE": StateLook("Active", "repeat", "good"),
+    "ENDED": StateLook("Ended", "player-stop", "quiet"),
+    "SKIPPED": StateLook("Skipped", "player-skip-forward", "warn", "Changed since; left alone."),
+    "RETURNED": StateLook("Moved back", "arrow-back-up", "info"),
+    "DEFERRED": StateLook("Put off", "clock", "quiet"),
+    "NEW_DATA": StateLook("New data kept", "file-plus", "warn", "New data came meanwhile."),
+    "GONE": StateLook("Was gone", "ghost", "quiet", "Somebody else had dropped it."),
+    "CONFLICT": StateLook("Conflict", "alert-triangle", "warn"),
+    "RESTORE": StateLook("Comes back", "restore", "good"),
+    "ALREADY_RESTORED": StateLook("Is back already", "circle-check", "quiet"),
+    "NAME_TAKEN": StateLook("Name taken", "alert-triangle", "warn"),
+    "PLACE_TAKEN": StateLook("Place taken", "alert-triangle", "warn"),
+    "TABLE_REPLACED": StateLook("Table replaced", "alert-triangle", "warn"),
+    "DAMAGED": StateLook("Damaged", "alert-circle", "bad"),
+    "DUE": StateLook("Planned", "clock", "quiet"),
+    "CLEAN": StateLook("As it should be", "circle-check", "good"),
+    "LATE_COMMIT": StateLook("Late commit", "alert-triangle", "warn", "Written after the drop."),
+}
+# These have their look as classes of the scan.
+_CLASSES = frozenset(
+    {
+        *("SOON", "STILL_READ", "HELD", "NOT_ENROLLED", "UNSUPPORTED", "NONCONFORMING", "UNREADY"),
+        *("KEEP_FOREVER", "MISSING_DIRECTORY", "UNKNOWN"),
+    }
+)
+
+
+def register_pages() -> None:
+    """Add the navigation, the home cards and the words."""
+    register_states(LOOKS)
+    register_states(
+        {
+            reason.value: StateLook(
+                reason.value.replace("_", " ").capitalize(), "filter", "quiet", EXPLANATIONS[reason]
+            )
+            for reason in LeftOut
+            if reason.value not in _CLASSES
+        }
+    )
+    makers = frozenset({ADMIN, OPERATOR})
+    register_page(Page(SECTION, "Drop plans", "lifecycle:plans", "clipboard-list", 22))
+    register_page(Page(SECTION, "Standing rules", "lifecycle:standing-rules", "repeat", 23, makers))
+    register_page(Page(SECTION, "Clean-now wishes", "lifecycle:wishes", "message-circle", 24))
+    register_page(Page(SECTION, "Backups and restore", "lifecycle:backups", "archive", 25))
+    for card in (approve_card, rules_card, mine_card, wishes_card, last_chance_card, backups_card):
+        register_home_card(card)
+
+
+def _lake(request: HttpRequest) -> str | None:
+    try:
+        return current_lake(request)
+    except NotVisible:
+        return None
+
+
+def approve_card(request: HttpRequest) -> Card | None:
+    """Tell an admin of plans that wait for them."""
+    lake = _lake(request)
+    plans = plans_to_decide(lake, person(request)) if lake else []
+    if not lake or not plans:
+        return None
+    first = min(plan.approval.lapses_at for plan in plans if plan.approval is not None)
+    return Card(
+        kind="waiting",
+        title="Drop plans to decide",
+        value=f"{len(plans):,}",
+        url=list_url("plans", lake, state=PlanState.PENDING),
+        detail=f"{human_bytes(sum(plan.n_bytes for plan in plans))}; first lapses {first:%Y-%m-%d}",
+        icon="clipboard-check",
+        tone="warn",
+        order=10,
+    )
+
+
+def rules_card(request: HttpRequest) -> Card | None:
+    """Tell an admin of standing rules that wait for them."""
+    lake = _lake(request)
+    rules = rules_to_decide(lake, person(request)) if lake else []
+    if not lake or not rules:
+        return None
+    return Card(
+        kind="waiting",
+        title="Standing rules to decide",
+        value=f"{len(rules):,}",
+        url=list_url("standing-rules", lake),
+        icon="repeat",
+        tone="warn",
+        order=11,
+    )
+
+
+def mine_card(request: HttpRequest) -> Card | None:
+    """Tell a maker where their plans stand."""
+    lake = _lake(request)
+    plans = list(plans_under_way(lake, person(request))[:200]) if lake else []
+    if not lake or not plans:
+        return None
+    words = sorted({PlanState(plan.state).label for plan in plans})
+    return Card(
+        kind="waiting",
+        title="My plans under way",
+        value=f"{len(plans):,}",
+        url=list_url("plans", lake, requested_by=person(request).username),
+        detail=", ".join(words),
+        icon="clipboard-list",
+        order=30,
+    )
+
+
+def wishes_card(request: HttpRequest) -> Card | None:
+    """Tell makers of plans what owners ask for."""
+    lake, user = _lake(request), person(request)
+    if not lake or not (user.is_lake_admin or user.is_lake_operator):
+        return None
+    n_open = wishes_visible(lake, user).filter(state=CleanNowRequest.State.OPEN).count()
+    if not n_open:
+        return None
+    return Card(
+        kind="waiting",
+        title="Owners ask for clean now",
+        value=f"{n_open:,}",
+        url=list_url("wishes", lake),
+        icon="message-circle",
+        order=25,
+    )
+
+
+def last_chance_card(request: HttpRequest) -> Card | None:
+    """Tell an owner of backups that are purged soon."""
+    lake, user = _lake(request), person(request)
+    if not lake or user.is_lake_admin or user.is_lake_operator:
+        return None
+    soon = batches_for_user(lake, user).filter(
+        state__in=RESTORABLE, purge_after__lte=timezone.now() + LAST_DAYS
+    )
+    n_batches = soon.count()
+    if not n_batches:
+        return None
+    return Card(
+        kind="waiting",
+        title="Backups of yours are purged soon",
+        value=f"{n_batches:,}",
+        url=list_url("backups", lake),
+        detail="After that the data is gone for good.",
+        icon="trash-x",
+        tone="bad",
+        order=15,
+    )
+
+
+def backups_card(request: HttpRequest) -> Card | None:
+    """Give how much lies in the backups and can come back."""
+    lake = _lake(request)
+    if not lake:
+        return None
+    rows = batches_for_user(lake, person(request)).filter(state__in=RESTORABLE)
+    sizes = list(rows.values_list("n_bytes", "n_items"))
+    return Card(
+        kind="number",
+        title="Can be restored",
+        value=human_bytes(sum(size for size, _ in sizes)),
+        url=list_url("backups", lake),
+        detail=f"{sum(n for _, n in sizes):,} dropped items in backup",
+        icon="archive",
+        order=13,
+    )

@@ -1,0 +1,62 @@
+"""Which address of plans, standing rules and backups shows what?"""
+
+from datetime import date
+
+from django.urls import URLPattern, path, register_converter
+
+from lifecycle.ui import backups, plan_making, plans, standing
+
+
+class DayConverter:
+    """A day in an address: 2026-11-22."""
+
+    regex = r"\d{4}-\d{2}-\d{2}"
+
+    def to_python(self, value: str) -> date:
+        """Read the day; a day that does not exist is no address."""
+        return date.fromisoformat(value)
+
+    def to_url(self, value: date | str) -> str:
+        """Write the day."""
+        return str(value)
+
+
+register_converter(DayConverter, "lwday")
+
+plan_urlpatterns: list[URLPattern] = [
+    path("plans/", plans.plans, name="plans"),
+    path("plans/new/", plan_making.plan_new, name="plan-new"),
+    path("plans/<uuid:plan_id>/", plans.plan, name="plan"),
+    path("plans/<uuid:plan_id>/progress/", plans.plan_progress, name="plan-progress"),
+    path("plans/<uuid:plan_id>/approve/", plans.plan_approve_view, name="plan-approve"),
+    path("plans/<uuid:plan_id>/reject/", plans.plan_reject_view, name="plan-reject"),
+    path("plans/<uuid:plan_id>/withdraw/", plans.plan_withdraw_view, name="plan-withdraw"),
+    path("plans/<uuid:plan_id>/<name:db>/<name:table>/", plans.plan_table, name="plan-table"),
+    path("wishes/", plan_making.wishes, name="wishes"),
+    path("wishes/new/", plan_making.wish_new, name="wish-new"),
+    path("wishes/<uuid:wish_id>/close/", plan_making.wish_close, name="wish-close"),
+    path("standing-rules/", standing.rules, name="standing-rules"),
+    path("standing-rules/new/", standing.rule_new, name="standing-rule-new"),
+    path("standing-rules/<uuid:rule_id>/", standing.rule, name="standing-rule"),
+    path(
+        "standing-rules/<uuid:rule_id>/decide/", standing.rule_decide, name="standing-rule-decide"
+    ),
+    path("standing-rules/<uuid:rule_id>/end/", standing.rule_end, name="standing-rule-end"),
+    path("backups/", backups.backups, name="backups"),
+    path("backups/days/<lwday:day>/", backups.backup_day, name="backup-day"),
+    path(
+        "backups/days/<lwday:day>/<name:db>/<name:table>/",
+        backups.backup_table,
+        name="backup-table",
+    ),
+    path("backups/batches/<uuid:batch_id>/", backups.backup, name="backup"),
+    path("backups/batches/<uuid:batch_id>/look/", backups.backup_look, name="backup-look"),
+    path("backups/restore/", backups.restore_new, name="restore-new"),
+    path("backups/restore/<uuid:run_id>/", backups.restore, name="restore"),
+    path(
+        "backups/restore/<uuid:run_id>/progress/",
+        backups.restore_progress,
+        name="restore-progress",
+    ),
+    path("backups/restore/<uuid:run_id>/go/", backups.restore_go, name="restore-go"),
+]
