@@ -18,8 +18,9 @@ from types import FrameType
 from rich.table import Table
 
 from stack.errors import StackError
+from stack.lake.plan import DATABASES
 from stack.ledger import Ledger
-from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS
+from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS, log_ins
 from stack.places import REPO, var_directory
 from stack.process import port_answers
 from stack.say import console, step
@@ -101,9 +102,15 @@ class Demo:
     def _make(self, stack: Stack, *, environment: dict[str, str]) -> None:
         started = time.monotonic()
         with step("People and their log-ins"):
-            _run(["-m", "stack.portal_people"], environment=environment)
+            people = self.var / "people.json"
+            people.touch(mode=0o600)
+            people.write_text(json.dumps(log_ins()), encoding="utf-8")
+            _run(["manage.py", "create_people", "--file", str(people)], environment=environment)
+            _run(["manage.py", "sync_directory"], environment=environment)
         with step("A lake, made through Spark and the metastore"):
             _run(["-m", "stack.lake.make", str(stack.lakes_file)], environment=environment)
+        with step("How far each database is trusted"):
+            self._set_up_databases(stack, environment=environment)
         now = datetime.now(UTC)
         for days_ago in reversed(range(N_PLAYED_DAYS)):
             moment = now - timedelta(days=days_ago)
@@ -114,6 +121,18 @@ class Demo:
             json.dumps({"made_at": now.isoformat(), "seconds": time.monotonic() - started}),
             encoding="utf-8",
         )
+
+    @staticmethod
+    def _set_up_databases(stack: Stack, *, environment: dict[str, str]) -> None:
+        """Say where owners may live in this lake, and move databases on from OBSERVE."""
+        by = ["--lake", LAKE, "--user", next(iter(ADMINS)), "--reason", "Set up with the demo"]
+        place = f"{stack.lake_root}/user/{{owner}}"
+        names = [spec.name for spec in DATABASES]
+        _run(["manage.py", "path_template", place, *names, *by], environment=environment)
+        for spec in DATABASES:
+            if spec.mode != "OBSERVE":
+                command = ["manage.py", "database_mode", spec.name, spec.mode, *by]
+                _run(command, environment=environment)
 
     # -- what is said ----------------------------------------------------------------------
 

@@ -1,0 +1,38 @@
+"""Say from a shell where databases may lie, in an admin's name."""
+
+from argparse import ArgumentParser
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from lifecycle.services.path_templates import TemplateChange, path_template_change
+from portal.access.models import User
+from portal.lake.errors import PortalError
+
+
+class Command(BaseCommand):
+    """Sets the path template of one or more databases; each change is audited."""
+
+    help = "Set the path template of databases, for example '/warehouse/{owner}'."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the template and whom it is for."""
+        parser.add_argument("template")
+        parser.add_argument("db", nargs="+")
+        parser.add_argument("--lake", default="main")
+        parser.add_argument("--user", required=True, help="the admin who answers for it")
+        parser.add_argument("--reason", required=True)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Set it for every database named."""
+        try:
+            user = User.objects.get(username=options["user"])
+            for db in options["db"]:
+                change = TemplateChange(options["lake"], db, options["template"], options["reason"])
+                path_template_change(change, user=user, now=datetime.now(UTC))
+        except User.DoesNotExist as error:
+            raise CommandError(f"There is no user {options['user']}.") from error
+        except PortalError as error:
+            raise CommandError(f"{error.code}: {error.message}") from error
+        self.stdout.write(f"{options['template']} holds for {', '.join(options['db'])}.")
