@@ -46,8 +46,7 @@ def audit_record_many(entries: Sequence[AuditEntry], *, now: datetime) -> list[A
     if not entries:
         return []
     with transaction.atomic():
-        AuditHead.objects.get_or_create(name=_CHAIN)
-        head = AuditHead.objects.select_for_update().get(name=_CHAIN)
+        head = _locked_head()
         events: list[AuditEvent] = []
         for entry in entries:
             event = _seal(entry, seq=head.seq + 1, previous_hash=head.hash, now=now)
@@ -107,6 +106,16 @@ def event_hash(event: AuditEvent) -> str:
         separators=(",", ":"),
     )
     return hashlib.sha256(body.encode()).hexdigest()
+
+
+def _locked_head() -> AuditHead:
+    """Lock the end of the chain; the row is made by a migration, anew only after a flush."""
+    heads = AuditHead.objects.select_for_update()
+    head = heads.filter(name=_CHAIN).first()
+    if head is None:
+        AuditHead.objects.get_or_create(name=_CHAIN)
+        head = heads.get(name=_CHAIN)
+    return head
 
 
 def _seal(entry: AuditEntry, *, seq: int, previous_hash: str, now: datetime) -> AuditEvent:

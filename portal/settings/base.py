@@ -215,6 +215,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENUM_NAME_OVERRIDES": {"DatabaseModeEnum": "lifecycle.domain.modes.DatabaseMode"},
 }
 
 FILTERS_EMPTY_CHOICE_LABEL = "Any"
