@@ -53,7 +53,7 @@ def _has_ensurepip() -> bool:
 
 BOTH = frozenset({"demo", "test"})
 TESTS = frozenset({"test"})
-TOOLS = (
+TOOLS: tuple[Tool, ...] = (
     Tool("Python's venv module", _has_ensurepip, "python3.11-venv", BOTH),
     Tool("a JDK 17 (javac)", _on_path("javac"), "openjdk-17-jdk-headless", BOTH),
     Tool("Maven (mvn)", _on_path("mvn"), "maven", BOTH),
