@@ -1,8 +1,8 @@
 """The SQL by which a scan reads the metastore's own database, for MariaDB/MySQL and for Derby.
 
-Derby wants upper-case names in double quotes, MySQL in back quotes; some Derby text columns are
-CLOBs that must be read as VARCHAR. Nothing here connects: Spark's JDBC reader does, in slices.
-The tables are read only; HMS caches them and owns their ids.
+Derby wants upper-case names in double quotes, MySQL in back quotes; parameters are CLOBs on Derby.
+Nothing here connects: Spark's JDBC reader does, in slices. The tables are only ever read: the
+metastore caches them and owns their ids.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from portal.connectors.lake_config import MetastoreDb
 
 CATALOG = "hive"
+DDL_TIME = "transient_lastDdlTime"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,30 +18,73 @@ class Dialect:
     """How one database writes what standard SQL leaves open."""
 
     quote: str
-    clob_as_text: str
+    text: str
 
-    def name(self, identifier: str) -> str:
-        """Quote a name of the metastore's schema."""
-        return f"{self.quote}{identifier}{self.quote}"
-
-    def column(self, alias: str, identifier: str) -> str:
-        """Give `alias.column AS column`, lower-case on the way out."""
-        return f"{alias}.{self.name(identifier)} AS {self.name(identifier.lower())}"
-
-    def text(self, alias: str, identifier: str) -> str:
-        """Give a column that is a CLOB on Derby as plain text."""
-        value = self.clob_as_text.format(f"{alias}.{self.name(identifier)}")
-        return f"{value} AS {self.name(identifier.lower())}"
-
-    def template(self, sql: str) -> str:
-        """Write `[NAME]` in `sql` as a quoted name."""
-        return sql.replace("[", self.quote).replace("]", self.quote)
+    def sql(self, template: str) -> str:
+        """Write `[NAME]` as a quoted name and `text(...)` as plain text out of a CLOB."""
+        quoted = template.replace("[", self.quote).replace("]", self.quote)
+        head, *rest = quoted.split("text(")
+        parts = [
+            self.text.format(*piece.split(")", 1)[:1]) + piece.split(")", 1)[1] for piece in rest
+        ]
+        return " ".join((head + "".join(parts)).split())
 
 
 DIALECTS = {
-    "mysql": Dialect(quote="`", clob_as_text="{}"),
-    "derby": Dialect(quote='"', clob_as_text="CAST({} AS VARCHAR(4000))"),
+    "mysql": Dialect(quote="`", text="{}"),
+    "derby": Dialect(quote='"', text="CAST({} AS VARCHAR(4000))"),
 }
+
+DATABASES = f"""
+SELECT d.[DB_ID] AS [db_id], d.[NAME] AS [db], d.[OWNER_NAME] AS [owner],
+       d.[DB_LOCATION_URI] AS [location]
+FROM [DBS] d WHERE d.[CTLG_NAME] = '{CATALOG}'
+"""
+
+TABLES = f"""
+SELECT t.[TBL_ID] AS [tbl_id], d.[NAME] AS [db], t.[TBL_NAME] AS [tbl], t.[OWNER] AS [owner],
+       t.[TBL_TYPE] AS [tbl_type], t.[CREATE_TIME] AS [create_time],
+       s.[LOCATION] AS [location], s.[INPUT_FORMAT] AS [input_format],
+       e.[SLIB] AS [serde], text(p.[PARAM_VALUE]) AS [path], k.[n_keys] AS [n_keys]
+FROM [TBLS] t
+JOIN [DBS] d ON d.[DB_ID] = t.[DB_ID] AND d.[CTLG_NAME] = '{CATALOG}'
+LEFT JOIN [SDS] s ON s.[SD_ID] = t.[SD_ID]
+LEFT JOIN [SERDES] e ON e.[SERDE_ID] = s.[SERDE_ID]
+LEFT JOIN [SERDE_PARAMS] p ON p.[SERDE_ID] = s.[SERDE_ID] AND p.[PARAM_KEY] = 'path'
+LEFT JOIN (SELECT [TBL_ID] AS [id], COUNT(*) AS [n_keys] FROM [PARTITION_KEYS] GROUP BY [TBL_ID]) k
+  ON k.[id] = t.[TBL_ID]
+"""
+
+# Only what the rules look at: a table's whole schema may stand in other parameters.
+TABLE_PARAMETERS = """
+SELECT p.[TBL_ID] AS [tbl_id], p.[PARAM_KEY] AS [param], text(p.[PARAM_VALUE]) AS [val]
+FROM [TABLE_PARAMS] p WHERE LOWER(p.[PARAM_KEY]) IN ({names})
+"""
+
+PARTITIONS = f"""
+SELECT p.[PART_ID] AS [part_id], p.[TBL_ID] AS [tbl_id], p.[PART_NAME] AS [part_name],
+       p.[CREATE_TIME] AS [create_time], s.[LOCATION] AS [location],
+       ddl.[PARAM_VALUE] AS [ddl], flag.[PARAM_VALUE] AS [flag]
+FROM [PARTITIONS] p
+LEFT JOIN [SDS] s ON s.[SD_ID] = p.[SD_ID]
+LEFT JOIN [PARTITION_PARAMS] ddl
+  ON ddl.[PART_ID] = p.[PART_ID] AND ddl.[PARAM_KEY] = '{DDL_TIME}'
+LEFT JOIN [PARTITION_PARAMS] flag
+  ON flag.[PART_ID] = p.[PART_ID] AND flag.[PARAM_KEY] = 'commit'
+"""
+
+PARTITION_BOUNDS = """
+SELECT COUNT(*) AS [n], MIN(p.[PART_ID]) AS [low], MAX(p.[PART_ID]) AS [high] FROM [PARTITIONS] p
+"""
+
+PARTITION_COUNTS = """
+SELECT p.[TBL_ID] AS [tbl_id], COUNT(*) AS [n] FROM [PARTITIONS] p GROUP BY p.[TBL_ID]
+"""
+
+PARTITION_NAME_SAMPLE = """
+SELECT p.[PART_NAME] AS [part_name] FROM [PARTITIONS] p
+WHERE p.[TBL_ID] = {tbl_id} AND MOD(p.[PART_ID], {step}) = 0
+"""
 
 
 def dialect_of(database: MetastoreDb) -> Dialect:
@@ -49,18 +93,15 @@ def dialect_of(database: MetastoreDb) -> Dialect:
 
 
 def jdbc_options(database: MetastoreDb, *, password: str) -> dict[str, str]:
-    """Give the options by which Spark connects; connect and read time-outs are always set."""
+    """Give the options by which Spark connects; a silent server is noticed on either database."""
     url = database.jdbc_url
     if database.kind == "mysql":
         joint = "&" if "?" in url else "?"
-        # One cursor a slice: a plain read would hold a slice's whole result in the JVM.
-        url += f"{joint}connectTimeout=15000&socketTimeout=120000&useCompression=false"
+        url += f"{joint}connectTimeout=15000&socketTimeout=180000"
     return {
         "url": url,
         "driver": database.driver,
         "user": database.user,
         "password": password,
         "fetchsize": "10000",
-        "queryTimeout": "0" if database.kind == "derby" else "600",
-        "isolationLevel": "READ_COMMITTED",
     }

@@ -1,0 +1,223 @@
+"""The scan: reads the metastore's database and the file system, judges all, writes Parquet.
+
+Flow 1 up to the spool; the portal loads the result afterwards. A metastore that is down, slow, or
+answers with half of yesterday ends the run with a clear error, and the last good picture stands.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark import StorageLevel
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from lifecycle.domain.conformity import Reason
+from lifecycle.domain.expiry import SOON_DAYS, STILL_READ_DAYS, Terms
+from lifecycle.jobs import scan_results
+from lifecycle.jobs.scan_files import DEFAULT_CALLS_PER_SECOND, FileFunctions
+from lifecycle.jobs.scan_holds import Holds
+from lifecycle.jobs.scan_inventory import Inventory, check_inventory
+from lifecycle.jobs.scan_items import ITEM_COLUMNS, WORK_COLUMNS, ItemSources, build_items, numbered
+from lifecycle.jobs.scan_metastore import MetastoreReader
+from lifecycle.jobs.scan_shared import odd_tables, with_shared
+from lifecycle.jobs.scan_spread import spread_rows
+from lifecycle.jobs.scan_tables import Catalog, build_catalog
+from lifecycle.jobs.scan_touched import touched_since, with_touched
+from lifecycle.jobs.scan_watch import watched
+from portal.connectors.metastore import Metastore
+from portal.lake.clock import day_of
+from portal.lake.errors import ExternalFailure
+from portal.lake.paths import LakePath
+from portal.spark.job import JobContext
+
+_UNREACHABLE = "lakewarden.filesystem.unreachable"
+_DATABASE_ERRORS = ("java.sql.", "org.mariadb.jdbc", "org.apache.derby", "com.mysql.")
+_SETTINGS = {
+    # The plan is laid out by hand: one shuffle, its partitions in order.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.parquet.compression.codec": "snappy",
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+}
+
+
+def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
+    """Scan the lake; the result's rows are in the spool, the numbers in the manifest."""
+    for key, value in _SETTINGS.items():
+        spark.conf.set(key, value)
+    with _translated():
+        return Scan(spark, job).run()
+
+
+class Scan:
+    """One scan, phase by phase."""
+
+    def __init__(self, spark: SparkSession, job: JobContext) -> None:
+        self.spark, self.job, self.config = spark, job, job.config
+        params = job.params
+        self.terms = Terms(
+            now=job.now,
+            zone=job.config.zone,
+            soon_days=int(params.get("soon_days", SOON_DAYS)),
+            still_read_days=int(params.get("still_read_days", STILL_READ_DAYS)),
+        )
+        self.reader = MetastoreReader(spark, job.config)
+        self.files = FileFunctions(
+            spark,
+            job.config,
+            calls_per_second=float(params.get("calls_per_second", DEFAULT_CALLS_PER_SECOND)),
+            access_times=bool(params.get("access_times", True)),
+        )
+        self.n_buckets = 1
+        self.seconds: dict[str, float] = {}
+
+    def run(self) -> dict[str, Any]:
+        """Read, judge, compare with what changed meanwhile, sum up."""
+        read_at = datetime.now(UTC)
+        with Metastore.connect(self.config) as metastore:
+            event_id = metastore.current_notification_id()
+        with self._phase("metastore"):
+            catalog, counts = self._catalog()
+        work = self.job.spool.root.child("work")
+        with self._phase("items"):
+            self._build(catalog, counts).write.parquet(str(work))
+        with self._phase("changes"):
+            items = self._settle(work, catalog, event_id)
+        with self._phase("summary"):
+            result = self._summarise(items, catalog)
+        return result | {
+            "read_at": read_at.isoformat(),
+            "notification_id": event_id,
+            "phases": {name: round(took, 2) for name, took in self.seconds.items()},
+        }
+
+    def _catalog(self) -> tuple[Catalog, dict[int, int]]:
+        databases, tables = self.reader.databases(), self.reader.tables()
+        counts = self.reader.partition_counts()
+        inventory = Inventory(len(databases), len(tables), sum(counts.values()))
+        check_inventory(inventory, self.job.params.get("previous"), config=self.config)
+        catalog = build_catalog(
+            databases,
+            tables,
+            self.reader.parameters(),
+            config=self.config,
+            params=self.job.params,
+            today=day_of(self.job.now, self.config.zone),
+        )
+        self.job.progress("metastore", len(tables), len(tables), f"{inventory}")
+        return catalog, counts
+
+    def _build(self, catalog: Catalog, counts: dict[int, int]) -> DataFrame:
+        bounds = self.reader.partition_bounds()
+        spread = spread_rows(self.spark, self.reader, catalog.tables, counts)
+        self.n_buckets = spread.n_buckets
+        sources = ItemSources(
+            spark=self.spark,
+            tables=catalog.tables,
+            partitions=self.reader.partitions(bounds),
+            spread=spread,
+            holds=Holds(self.spark, self.job.params.get("holds", ()), now=self.job.now),
+            files=self.files,
+            terms=self.terms,
+        )
+        return build_items(sources)
+
+    def _settle(self, work: LakePath, catalog: Catalog, event_id: int) -> DataFrame:
+        """Correct the rows for shared locations and changes during the scan; usually none."""
+        fs, target = self.job.spool.fs, self.job.spool.results.child("items")
+        fs.make_directory(self.job.spool.results, mode=0o700)
+        items = self.spark.read.parquet(str(work))
+        odd = odd_tables(items, catalog)
+        with Metastore.connect(self.config) as metastore:
+            touched = touched_since(metastore, event_id)
+        if odd or touched:
+            corrected = with_touched(
+                with_shared(items, odd, catalog, self.spark), touched, self.spark
+            )
+            ordered = corrected.repartition(self.n_buckets, "key").sortWithinPartitions(
+                "torder", "part_name"
+            )
+            numbered(ordered, self.files).select(*ITEM_COLUMNS, *WORK_COLUMNS).write.parquet(
+                str(target)
+            )
+            self.job.log(f"{len(odd)} tables compared for shared locations, {len(touched)} changes")
+        else:
+            fs.rename(work, target)
+        return self.spark.read.parquet(str(target))
+
+    def _summarise(self, items: DataFrame, catalog: Catalog) -> dict[str, Any]:
+        runs = scan_results.build_runs(items).persist(StorageLevel.MEMORY_AND_DISK)
+        tables = scan_results.tables(runs, catalog, self.spark)
+        found = scan_results.findings(items, catalog, self.spark)
+        parts = {
+            "ranges": scan_results.ranges(runs),
+            "tables": tables,
+            "databases": scan_results.databases(tables, catalog, self.spark),
+            "findings": found,
+            "examples": scan_results.examples(items),
+        }
+        for name, frame in parts.items():
+            frame.write.parquet(str(self.job.spool.results.child(name)))
+        totals = scan_results.totals(runs)
+        reasons: Counter[str] = Counter(
+            reason.value
+            for finding in (
+                *catalog.findings.databases.values(),
+                *(table.finding for table in catalog.tables),
+            )
+            for reason in finding.reasons
+        )
+        reasons[Reason.PART_PATH_NOT_IN_TBL.value] += totals.pop("n_outside")
+        return totals | {
+            "n_databases": len(catalog.databases),
+            "n_tables": len(catalog.tables),
+            "n_views": catalog.findings.n_views_skipped,
+            "reasons": {reason: n for reason, n in sorted(reasons.items()) if n},
+            "missing_directories": totals.pop("n_missing"),
+        }
+
+    @contextmanager
+    def _phase(self, name: str) -> Iterator[None]:
+        started = time.monotonic()
+        with watched(self.job, name):
+            yield
+        self.seconds[name] = time.monotonic() - started
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Say whose fault a failed Spark action is."""
+    try:
+        yield
+    except (Py4JJavaError, PySparkException) as error:
+        said = str(error)
+        if _UNREACHABLE in said:
+            detail = said.split(_UNREACHABLE, 1)[1].splitlines()[0].strip()
+            raise ExternalFailure(
+                "filesystem.unreachable",
+                f"The lake's file system does not answer: {detail}",
+                service="filesystem",
+                retryable=True,
+            ) from error
+        if any(name in said for name in _DATABASE_ERRORS):
+            raise ExternalFailure(
+                "metastore_db.failed",
+                "The metastore's database failed or did not answer in time: "
+                f"{_database_message(said)}",
+                service="metastore_db",
+                retryable=True,
+            ) from error
+        raise
+
+
+def _database_message(said: str) -> str:
+    """Find the line in which the driver says what is wrong."""
+    lines = [line for line in said.splitlines() if any(name in line for name in _DATABASE_ERRORS)]
+    named = [line for line in lines if not line.lstrip().startswith("at ")]
+    return (named or lines)[0].strip()[:300]

@@ -1,0 +1,218 @@
+"""How does every partition and unpartitioned table become a judged row, sorted, in Parquet?
+
+One pass: read by JDBC, one shuffle into ordered buckets, then list, walk and judge in place.
+Cheap bounds first: a fresh DDL time settles a row without touching files; a parent's listing gives
+directories' own times; only what both clocks call old is walked.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lifecycle.domain.conformity import Reason
+from lifecycle.domain.enrolment import LIFECYCLE_LEVEL
+from lifecycle.domain.expiry import Directory, ExpiryClass, Terms
+from lifecycle.jobs.scan_expiry import is_near, metastore_ms, with_judgement
+from lifecycle.jobs.scan_files import FileFunctions
+from lifecycle.jobs.scan_holds import Holds
+from lifecycle.jobs.scan_spread import Spread
+from lifecycle.jobs.scan_tables import POLICY_SOURCE, Table
+
+ITEM_COLUMNS = (
+    *("db", "tbl", "tbl_id", "tbl_type", "part_id", "part_name", "location"),
+    *("level", "ttl", "policy_source", "ddl_time", "create_time", "mtime_ms", "atime_ms"),
+    *("updated_ms", "winner", "due_ms", "due_on", "cls", "reason", "n_files", "n_bytes"),
+    *("ready", "shared_with"),
+)
+# What later steps of the scan need of a row; readers of the result do not.
+WORK_COLUMNS = (
+    *("torder", "key", "run", "is_example", "standard", "outside", "missing", "fs_error"),
+    "n_pieces",
+)
+_ROWS = """torder int, part_id long, part_name string, create_time long, ddl_time long,
+ready boolean, location string, readable boolean, standard boolean, key int"""
+_TABLES = """torder int, tbl_id long, db string, tbl string, tbl_type string, root string,
+level int, ttl int, problem string, unsupported string, reasons array<string>, table_hold string,
+first_bucket int, splits array<string>"""
+_NOT_READY = r"(?is)^\s*false\s*\z"
+_FEW_EXAMPLES = 100
+_MANY_EXAMPLES = 1_000
+_SETTLED = (
+    ExpiryClass.NOT_NOW,
+    ExpiryClass.NOT_ENROLLED,
+    ExpiryClass.UNSUPPORTED,
+    ExpiryClass.KEEP_FOREVER,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSources:
+    """What the rows are made of."""
+
+    spark: SparkSession
+    tables: Sequence[Table]
+    partitions: DataFrame
+    spread: Spread
+    holds: Holds
+    files: FileFunctions
+    terms: Terms
+
+
+def build_items(sources: ItemSources) -> DataFrame:
+    """Give every row judged, in order within ordered partitions; nothing runs yet."""
+    tables = _tables_frame(sources)
+    rows = _partition_rows(sources, tables).unionByName(_table_rows(sources))
+    spread = rows.repartition(sources.spread.n_buckets, "key")
+    known = spread.join(F.broadcast(tables.drop("first_bucket")), "torder")
+    held = sources.holds.join_to(known)
+    ordered = held.sortWithinPartitions("torder", "part_name")
+    looked = _with_files(_with_path_rule(ordered), sources)
+    judged = with_judgement(looked, sources.terms)
+    full = judged.withColumns(
+        {
+            "policy_source": F.when(F.col("level").isNotNull(), F.lit(POLICY_SOURCE)).otherwise(""),
+            "shared_with": F.lit(None).cast("string"),
+            "n_pieces": F.size("splits") + 1,
+        }
+    )
+    return numbered(full, sources.files).select(*ITEM_COLUMNS, *WORK_COLUMNS)
+
+
+def numbered(items: DataFrame, files: FileFunctions) -> DataFrame:
+    """Number the runs of one class and choose the examples; `items` must be in order."""
+    few = F.col("cls").isin([cls.value for cls in _SETTLED])
+    limit = F.when(few, F.lit(_FEW_EXAMPLES)).otherwise(F.lit(_MANY_EXAMPLES))
+    with_runs = items.withColumn("_run", files.runs(F.col("torder"), F.col("cls")))
+    return with_runs.withColumns(
+        {
+            "run": F.col("_run.run"),
+            # A table that is cut into pieces has its examples cut alike.
+            "is_example": F.col("_run.rank") * F.col("n_pieces") <= limit,
+        }
+    )
+
+
+def _tables_frame(sources: ItemSources) -> DataFrame:
+    rows = []
+    for table in sources.tables:
+        share = sources.spread.shares[table.order]
+        rows.append(
+            (
+                *(table.order, table.tbl_id, table.db, table.name, table.tbl_type),
+                None if table.location is None else str(table.location),
+                *(table.policy.level, table.policy.ttl, table.policy.problem),
+                table.unsupported,
+                [reason.value for reason in table.finding.reasons],
+                sources.holds.of_table(table),
+                *(share.bucket, list(share.splits)),
+            )
+        )
+    return sources.spark.createDataFrame(rows, _TABLES)
+
+
+def _partition_rows(sources: ItemSources, tables: DataFrame) -> DataFrame:
+    place = tables.select("tbl_id", "torder", "root", "first_bucket", "splits")
+    read = sources.partitions.join(F.broadcast(place), "tbl_id")
+    named = read.withColumns(
+        {
+            "part_name": F.coalesce("part_name", F.lit("")),
+            "canonical": sources.files.canonical(F.col("location")),
+        }
+    )
+    n_before = F.size(F.filter("splits", lambda split: split <= F.col("part_name")))
+    return named.select(
+        "torder",
+        "part_id",
+        "part_name",
+        F.col("create_time").cast("long"),
+        _epoch_seconds(F.col("ddl")).alias("ddl_time"),
+        (~F.coalesce("flag", F.lit("")).rlike(_NOT_READY)).alias("ready"),
+        F.coalesce("canonical", "location", F.lit("")).alias("location"),
+        F.col("canonical").isNotNull().alias("readable"),
+        F.coalesce(
+            F.col("canonical") == F.concat(F.col("root"), F.lit("/"), F.col("part_name")),
+            F.lit(col=False),
+        ).alias("standard"),
+        _key(F.col("first_bucket") + n_before, sources.spread).alias("key"),
+    )
+
+
+def _table_rows(sources: ItemSources) -> DataFrame:
+    """Give one row for each table without partition keys."""
+    keys, shares = sources.spread.keys, sources.spread.shares
+    rows = [
+        (
+            *(table.order, 0, "", table.create_time, table.ddl_time, table.ready),
+            table.raw_location if table.location is None else str(table.location),
+            *(table.location is not None, True, keys[shares[table.order].bucket]),
+        )
+        for table in sources.tables
+        if not table.is_partitioned
+    ]
+    return sources.spark.createDataFrame(rows, _ROWS)
+
+
+def _key(bucket: Column, spread: Spread) -> Column:
+    return F.element_at(F.array(*[F.lit(key) for key in spread.keys]), bucket + 1)
+
+
+def _epoch_seconds(text: Column) -> Column:
+    number = F.when(text.rlike(r"^[0-9]{1,10}\z"), text.cast("long"))
+    return F.when(number != 0, number)
+
+
+def _with_path_rule(items: DataFrame) -> DataFrame:
+    """Judge whether a partition lies below its table, as `partition_conforms` does."""
+    below = F.col("location").startswith(F.concat(F.col("root"), F.lit("/")))
+    outside = (F.col("part_id") != 0) & (~F.col("readable") | F.coalesce(~below, F.lit(col=False)))
+    own = F.array(F.lit(Reason.PART_PATH_NOT_IN_TBL.value))
+    return items.withColumn("outside", outside).withColumn(
+        "nonconforming",
+        F.when(F.col("outside"), F.concat("reasons", own)).otherwise(F.col("reasons")),
+    )
+
+
+def _with_files(items: DataFrame, sources: ItemSources) -> DataFrame:
+    """Add what the files say, touching as few of them as the clocks allow."""
+    terms, files = sources.terms, sources.files
+    judged_by_age = (
+        (F.col("unsupported") == "")
+        & (F.col("problem") == "")
+        & F.coalesce(F.col("level") == LIFECYCLE_LEVEL, F.lit(col=False))
+        & F.col("ttl").isNotNull()
+        & (F.size("nonconforming") == 0)
+        & F.col("ready")
+        & (F.col("hold") == "")
+    )
+    old = judged_by_age & F.coalesce(is_near(metastore_ms() + 1, terms), F.lit(col=True))
+    # A table's own directory is always looked for: one listing of its database tells of them all.
+    own_directory = (F.col("part_id") == 0) & (F.col("unsupported") == "") & F.col("readable")
+    listed = items.withColumn("_old", old).withColumn(
+        "_child", files.child(F.when(F.col("_old") | own_directory, F.col("location")))
+    )
+    cheap = F.greatest(metastore_ms(), F.col("_child.mtime_ms"))
+    deep = F.col("_old") & F.col("_child.mtime_ms").isNotNull() & is_near(cheap + 1, terms)
+    walked = listed.withColumn(
+        "_walk",
+        files.walk(F.when(deep, F.col("location")), F.col("_child.mtime_ms")),
+    )
+    missing = F.coalesce(F.col("_child.missing"), F.lit(col=False)) | F.coalesce(
+        F.col("_walk.missing"), F.lit(col=False)
+    )
+    directory = (
+        F.when(F.col("missing"), F.lit(Directory.MISSING.value))
+        .when(F.col("_walk.mtime_ms").isNotNull(), F.lit(Directory.WALKED.value))
+        .otherwise(F.lit(Directory.NOT_LOOKED.value))
+    )
+    return walked.withColumn("missing", missing).withColumns(
+        {
+            "directory": directory,
+            "mtime_ms": F.coalesce("_walk.mtime_ms", "_child.mtime_ms"),
+            "atime_ms": F.col("_walk.atime_ms"),
+            "n_files": F.col("_walk.n_files"),
+            "n_bytes": F.col("_walk.n_bytes"),
+            "fs_error": F.coalesce("_walk.error", "_child.error"),
+        }
+    )

@@ -1,0 +1,82 @@
+"""How are the rows spread over tasks, so that one shuffle also gives the sorted result?
+
+Tables in order of (db, tbl) are cut into buckets of about equal size; a table bigger than a bucket
+is cut by partition name. Neighbours then stand together: one task lists each parent directory once,
+and the files of the result are in order.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from lifecycle.jobs.scan_metastore import ROWS_PER_SLICE, MetastoreReader
+from lifecycle.jobs.scan_tables import Table
+
+_MIN_BUCKETS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The first bucket of a table, and the partition names at which its further ones begin."""
+
+    bucket: int
+    splits: tuple[str, ...] = ()
+
+    def bucket_of(self, part_name: str) -> int:
+        """Give the bucket of a row (Spark computes the same)."""
+        return self.bucket + bisect_right(self.splits, part_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The buckets of one scan; `keys[i]` is the value that Spark hashes to partition i."""
+
+    shares: Mapping[int, Share]
+    keys: tuple[int, ...]
+
+    @property
+    def n_buckets(self) -> int:
+        """How many buckets there are."""
+        return len(self.keys)
+
+
+def spread_rows(
+    spark: SparkSession, reader: MetastoreReader, tables: Sequence[Table], counts: Mapping[int, int]
+) -> Spread:
+    """Plan the buckets from the number of partitions of each table."""
+    total = sum(counts.values()) + len(tables)
+    capacity = max(1_000, min(ROWS_PER_SLICE, -(-total // _MIN_BUCKETS)))
+    shares: dict[int, Share] = {}
+    bucket, filled = 0, 0
+    for table in tables:
+        n = counts.get(table.tbl_id, 1)
+        n_pieces = -(-n // capacity)
+        if filled and filled + n > capacity:
+            bucket, filled = bucket + 1, 0
+        splits = _splits(reader, table, n, n_pieces) if n_pieces > 1 else ()
+        shares[table.order] = Share(bucket, splits)
+        bucket += len(splits)
+        filled += -(-n // (len(splits) + 1))
+    return Spread(shares, _keys(spark, bucket + 1))
+
+
+def _splits(reader: MetastoreReader, table: Table, n: int, n_pieces: int) -> tuple[str, ...]:
+    names = reader.partition_name_sample(table.tbl_id, n)
+    cuts = {names[len(names) * piece // n_pieces] for piece in range(1, n_pieces) if names}
+    return tuple(sorted(cuts))
+
+
+def _keys(spark: SparkSession, n: int) -> tuple[int, ...]:
+    """Find, for each of n partitions, an integer that Spark's hash partitioning puts there."""
+    found: dict[int, int] = {}
+    start, step = 0, 32 * n
+    while len(found) < n:
+        ids = spark.range(start, start + step, numPartitions=1).select(F.col("id").cast("int"))
+        placed = ids.select("id", F.expr(f"pmod(hash(id), {n})").alias("place"))
+        for row in placed.collect():
+            found.setdefault(int(row["place"]), int(row["id"]))
+        start += step
+    return tuple(found[place] for place in range(n))

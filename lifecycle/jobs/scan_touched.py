@@ -1,0 +1,124 @@
+"""What changed in the metastore while it was being read? Such items are judged another day.
+
+The events between the two notification ids name tables and, where they can be read, partitions. An
+event that cannot be read counts for its whole table.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pymetastore.hive_metastore.ttypes import NotificationEvent, Partition, Table
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from thrift.Thrift import TException
+
+from lifecycle.domain.expiry import ExpiryClass
+from portal.connectors.metastore import Metastore, from_json
+from portal.lake.errors import ExternalFailure
+from portal.lake.names import PartitionName
+
+_PAGE = 1_000
+_MAX_EVENTS = 200_000
+_READ_ONLY = frozenset({"OPEN_TXN", "COMMIT_TXN", "ABORT_TXN", "ALLOC_WRITE_ID_EVENT"})
+AFFECTED = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
+_PARTITION = "PARTITION"
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A database (`table` empty), table (`partition` empty) or partition that changed."""
+
+    db: str
+    table: str
+    partition: str
+    event_id: int
+
+
+def touched_since(metastore: Metastore, event_id: int) -> list[Touched]:
+    """Read the events after `event_id`, each thing once.
+
+    Raises:
+        ExternalFailure: the log went backwards or is too long; the scan must be run again.
+    """
+    if metastore.current_notification_id() < event_id:
+        raise _unusable("The metastore's notification log went backwards during the scan.")
+    found: dict[tuple[str, str, str], Touched] = {}
+    last = event_id
+    while events := metastore.notifications_after(last, _PAGE):
+        last = max(event.eventId for event in events)
+        for item in touched_by(events):
+            found.setdefault((item.db, item.table, item.partition), item)
+        if last - event_id > _MAX_EVENTS:
+            raise _unusable("More than 200,000 events came in during the scan.")
+    return list(found.values())
+
+
+def touched_by(events: Iterable[NotificationEvent]) -> Iterator[Touched]:
+    """Give what each event changed."""
+    for event in events:
+        if event.eventType in _READ_ONLY or not event.dbName:
+            continue
+        db, table = event.dbName, event.tableName or ""
+        names = _partitions(event)
+        if names is None:
+            yield Touched(db, table, "", event.eventId)
+        else:
+            yield from (Touched(db, table, name, event.eventId) for name in names)
+
+
+def with_touched(items: DataFrame, touched: Iterable[Touched], spark: SparkSession) -> DataFrame:
+    """Make due items that changed during the scan NOT_NOW, and say so."""
+    rows = [(item.db, item.table, item.partition, item.event_id) for item in touched]
+    if not rows:
+        return items
+    schema = "t_db string, t_tbl string, t_part string, event_id long"
+    events = F.broadcast(spark.createDataFrame(rows, schema))
+    same = (
+        (F.col("db") == F.col("t_db"))
+        & F.col("t_tbl").isin("", F.col("tbl"))
+        & F.col("t_part").isin("", F.col("part_name"))
+    )
+    hits = items.join(events, same).groupBy("tbl_id", "part_id").agg(F.min("event_id").alias("at"))
+    joined = items.join(F.broadcast(hits), ["tbl_id", "part_id"], "left")
+    changed = F.col("at").isNotNull() & F.col("cls").isin([cls.value for cls in AFFECTED])
+    words = F.concat(
+        F.lit("Changed while the scan was reading (metastore event "),
+        F.col("at").cast("string"),
+        F.lit("); the next scan judges it."),
+    )
+    return (
+        joined.withColumn("reason", F.when(changed, words).otherwise(F.col("reason")))
+        .withColumn(
+            "cls", F.when(changed, F.lit(ExpiryClass.NOT_NOW.value)).otherwise(F.col("cls"))
+        )
+        .drop("at")
+    )
+
+
+def _partitions(event: NotificationEvent) -> list[str] | None:
+    """Give the names of the partitions that an event is about; None is the whole table."""
+    try:
+        message = json.loads(event.message or "")
+        if _PARTITION in event.eventType:
+            values = message.get("partitions") or [message["keyValues"]]
+            return [_name(pairs) for pairs in values]
+        if event.eventType == "INSERT" and message.get("ptnObjJson"):
+            keys = [key.name for key in from_json(Table, message["tableObjJson"]).partitionKeys]
+            values = from_json(Partition, message["ptnObjJson"]).values
+            return [_name(dict(zip(keys, values, strict=True)))]
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, TException):
+        return None
+    return None
+
+
+def _name(pairs: Mapping[str, Any]) -> str:
+    values = tuple(None if value == "" else str(value) for value in pairs.values())
+    return str(PartitionName(tuple(pairs), values))
+
+
+def _unusable(message: str) -> ExternalFailure:
+    return ExternalFailure(
+        "scan.events", f"{message} Run the scan again.", service="metastore", retryable=True
+    )
