@@ -3,6 +3,7 @@
 The token is what the plan knew: generation, location, LEVEL, TTL, newest mtime, file count, bytes.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from portal.lake.errors import NotVisible
 from portal.lake.paths import LakePath
 
 DDL_TIME = "transient_lastDdlTime"
+_CHECKSUM = re.compile(r"(?:^|/)\.[^/]*\.crc\Z")
 _STAGING_PREFIXES = (".hive-staging", ".spark-staging")
 
 Lister = Callable[[Sequence[LakePath]], dict[LakePath, list[FileStatus]]]
@@ -93,7 +95,7 @@ def changes(
 
 def file_changes(item: ActItem, files: Sequence[FileFact]) -> list[str]:
     """Name what of the files is not as approved; what the plan did not know is not judged."""
-    files = [fact for fact in files if not _is_checksum(item, fact)]
+    files = counted(files, item.location)
     pairs = {
         "newest modification": (item.mtime_ms, max(fact.mtime_ms for fact in files)),
         "number of files": (item.n_files, sum(not fact.is_dir for fact in files)),
@@ -106,11 +108,11 @@ def file_changes(item: ActItem, files: Sequence[FileFact]) -> list[str]:
     ]
 
 
-def _is_checksum(item: ActItem, fact: FileFact) -> bool:
-    # Hadoop's own view of local files, by which the scan counts, hides its checksum files.
-    name = fact.path.rsplit("/", 1)[-1]
-    is_local = item.location.startswith("file:")
-    return is_local and not fact.is_dir and name.startswith(".") and name.endswith(".crc")
+def counted(files: Sequence[FileFact], location: str) -> list[FileFact]:
+    """Give the files that a scan counts: Hadoop's view of local files hides its checksum files."""
+    if not location.startswith("file:"):
+        return list(files)
+    return [fact for fact in files if fact.is_dir or not _CHECKSUM.search(fact.path)]
 
 
 def is_staging(name: str) -> bool:

@@ -1,6 +1,7 @@
-"""Where can a test kill or stop an acting process? At named steps, before or after; never in use.
+"""Where can a test kill or stop an acting process? At named steps; never in real use.
 
-`LW_FAILPOINT=step:before|after:kill|stop[:nth]` is honoured only while `LW_FAILPOINTS_ENABLED=1`.
+`LW_FAILPOINT=step:before|after|send:kill|stop[:nth]` is honoured only while
+`LW_FAILPOINTS_ENABLED=1`.
 """
 
 import os
@@ -11,7 +12,8 @@ from contextlib import contextmanager
 from portal.lake.errors import RuleViolation
 
 _SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
-_MOMENTS = ("before", "after")
+# `send`: between the last look and the call itself, which no fence can cover.
+_MOMENTS = ("before", "after", "send")
 
 
 class Failpoints:

@@ -3,25 +3,33 @@
 Every object is a little odd: modes, ACLs, old times, parameters, nested directories, empty files.
 """
 
+import getpass
 import json
 import os
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from pymetastore.hive_metastore import ttypes
 
 from portal.act.control import Control
-from portal.act.facts import ActItem, Policy, generation_of, list_here
+from portal.act.drop import drop_items
+from portal.act.facts import ActItem, Policy, counted, generation_of, list_here
 from portal.act.failpoints import Failpoints
-from portal.act.fence import Fence, ensure_root, open_fence
-from portal.act.layout import Day
-from portal.act.protocol import DropOrder, Tools
+from portal.act.fence import Fence, ensure_root, move_directory, open_fence
+from portal.act.journal import batch_numbers, batches
+from portal.act.layout import BackupRef, Day
+from portal.act.protocol import DropOrder, DropResult, Tools
 from portal.act.records import FileFact, files_of
 from portal.act.registry import partition_name
+from portal.act.restore import BackupBatchRef, NewName, RestoreOrder, restore_batches
+from portal.act.restore_settle import settle_restores
+from portal.act.settle import SettleTools, make_parents, settle_directory
+from portal.act.states import FenceKind
 from portal.connectors.filesystem import FileSystem, open_file_system
+from portal.connectors.hdfs_filesystem import HdfsFileSystem
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.names import PartitionName, TableName
@@ -41,6 +49,7 @@ _FORMATS = {
         "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
     ),
 }
+_ACL = ("access:user:bob:rw-", "access:group::r--")
 ODD_VALUES: tuple[str | None, ...] = (
     "plain",
     "with space",
@@ -48,6 +57,7 @@ ODD_VALUES: tuple[str | None, ...] = (
     "50%",
     "50%25",
     "über-日本",
+    "été",
     "a/b:c",
     'it\'s "so"',
     "{x}[y]^z",
@@ -116,6 +126,14 @@ class ActLake:
                 )
             )
 
+    @property
+    def odd_values(self) -> tuple[str | None, ...]:
+        """Give the odd partition values that this metastore can hold at all."""
+        if self.config.metastore_db.kind != "mysql":
+            return ODD_VALUES
+        # Its schema is latin1: Hive itself cannot make such a partition there.
+        return tuple(v for v in ODD_VALUES if v is None or v.isascii() or _is_latin(v))
+
     def table_name(self, table: str) -> TableName:
         return TableName(self.config.lake, self.db, table)
 
@@ -182,15 +200,10 @@ class ActLake:
             if os.geteuid() == 0:
                 os.chown(directory.child("_SUCCESS").path, 1, 1)
         else:
-            self.fs.set_acl(
-                directory.child(".hidden.crc"),
-                (
-                    "access:user:bob:rw-",
-                    "access:user::rw-",
-                    "access:group::r--",
-                    "access:other::---",
-                ),
-            )
+            # Only the superuser may give files away; the acting user must keep what is not its own.
+            superuser = HdfsFileSystem(directory.authority, user=getpass.getuser())
+            superuser.set_owner(directory.child("_SUCCESS"), "alice", "analysts")
+            superuser.set_acl(directory.child(".hidden.crc"), _ACL)
 
     def snapshot(self, name: TableName) -> Snapshot:
         """Take all that must be equal after a restore."""
@@ -225,7 +238,7 @@ class ActLake:
             partition = partition_name(table, struct) if table.partitionKeys else ""
             location = rules.location(table, struct)
             assert location is not None
-            files = self.files(location)
+            files = counted(self.files(location), str(location))
             generation = generation_of(struct)
             found.append(
                 ActItem(
@@ -276,6 +289,101 @@ class ActLake:
             fail=Failpoints.from_environment(),
         )
 
+    def drop(
+        self,
+        name: TableName,
+        *,
+        run: str | None = None,
+        items: list[ActItem] | None = None,
+        control: Control | None = None,
+    ) -> tuple[str, DropResult]:
+        """Drop a table's items as one run, then seal and settle it."""
+        run = run or str(uuid.uuid4())
+        order = self.order(run)
+        result = drop_items(
+            order,
+            self.items(name) if items is None else items,
+            rules=TestRules(self.config),
+            tools=self.tools(order.fence, control=control),
+        )
+        self.seal(run)
+        return run, result
+
+    def seal(self, run: str, *, epoch: int = 1, approved: bool = False) -> dict[str, int]:
+        """Seal and settle a drop run, as its end does."""
+        sealed = self.day.sealed(run, epoch)
+        if self.fs.status(self.day.open(run, epoch)) is not None:
+            move_directory(self.fs, self.day.open(run, epoch), sealed)
+        return settle_directory(sealed, self.settle_tools(approved=approved))
+
+    def settle_tools(self, *, approved: bool = False) -> SettleTools:
+        """Give the tools of settle and probe."""
+        return SettleTools(
+            fs=self.fs,
+            metastore=self.metastore,
+            lister=list_here(self.fs),
+            now=datetime.now(UTC),
+            may_finish=lambda: approved,
+        )
+
+    def claim(self, run: str, restore: str, *, epoch: int = 1) -> LakePath:
+        """Claim a backup for a restore and make the missing parents; gives the directory."""
+        fence = self.day.taken(FenceKind.RESTORE, restore, epoch)
+        open_fence(self.fs, fence, lease_until=datetime.now(UTC) + timedelta(seconds=60))
+        claimed = fence.child(BackupRef(run, 1).claimed_name)
+        move_directory(self.fs, self.day.sealed(run, 1), claimed)
+        for batch in batches(self.fs, claimed):
+            for item in batch.intent.items:
+                make_parents(self.fs, item.parents)
+        return claimed
+
+    def release(self, run: str, restore: str, *, epoch: int = 1) -> dict[str, int]:
+        """Give a claimed backup back and settle what the restore left half done."""
+        fence = self.day.taken(FenceKind.RESTORE, restore, epoch)
+        claimed, sealed = fence.child(BackupRef(run, 1).claimed_name), self.day.sealed(run, 1)
+        if self.fs.status(claimed) is not None:
+            move_directory(self.fs, claimed, sealed)
+        return settle_restores(sealed, self.settle_tools())
+
+    def restore_order(
+        self,
+        run: str,
+        restore: str,
+        *,
+        partitions: frozenset[str] | None = None,
+        new_name: NewName | None = None,
+    ) -> RestoreOrder:
+        """Give the order of a restore of all batches of a claimed backup."""
+        claimed = self.day.taken(FenceKind.RESTORE, restore, 1).child(
+            BackupRef(run, 1).claimed_name
+        )
+        return RestoreOrder(
+            run=restore,
+            epoch=1,
+            lake=self.config.lake,
+            batches=tuple(
+                BackupBatchRef(claimed, number) for number in batch_numbers(self.fs, claimed)
+            ),
+            partitions=partitions,
+            new_name=new_name,
+        )
+
+    def restore(
+        self,
+        run: str,
+        *,
+        partitions: frozenset[str] | None = None,
+        new_name: NewName | None = None,
+    ) -> DropResult:
+        """Restore from a sealed backup as one run, from claim to release."""
+        restore = str(uuid.uuid4())
+        claimed = self.claim(run, restore)
+        tools = self.tools(claimed.parent)
+        order = self.restore_order(run, restore, partitions=partitions, new_name=new_name)
+        result = restore_batches(order, tools_of=lambda _directory: tools)
+        self.release(run, restore)
+        return result
+
     def _storage(self, location: LakePath, file_format: str) -> ttypes.StorageDescriptor:
         input_format, output_format, serde = _FORMATS[file_format]
         return ttypes.StorageDescriptor(
@@ -322,6 +430,14 @@ class ActLake:
         )
 
 
+def _is_latin(text: str) -> bool:
+    try:
+        text.encode("latin1")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _comparable(struct: Any) -> dict[str, Any]:
     plain = json.loads(json.dumps(struct, default=vars))
     for name in ("createTime", "lastAccessTime", "writeId", "privileges"):
@@ -332,8 +448,3 @@ def _comparable(struct: Any) -> dict[str, Any]:
         if key != "transient_lastDdlTime" and not key.startswith("lakewarden.")
     }
     return dict(plain)
-
-
-def scratch(path: Path) -> str:
-    """Give a name for a fresh lake from a test's own directory."""
-    return "".join(c for c in path.name.lower() if c.isalnum())[-40:]

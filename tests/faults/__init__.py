@@ -1,0 +1,1 @@
+"""Real processes, killed or frozen at named points, and what must hold afterwards."""

@@ -1,0 +1,81 @@
+"""A plain acting process: the same protocol code as the Spark driver, without a JVM to start.
+
+`python -m tests.faults.driver <spec.json>`; the failpoint comes by environment. `fence: false` is
+the control of the experiment: it acts as if fences had never been invented.
+"""
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from portal.act.drop import drop_items
+from portal.act.facts import ActItem
+from portal.act.fence import Fence
+from portal.act.protocol import DropOrder
+from portal.act.restore import BackupBatchRef, RestoreOrder, restore_batches
+from portal.connectors.lake_config import LakeConfig
+from portal.lake.errors import PortalError
+from portal.lake.paths import LakePath
+from tests.support.act_lake import ActLake, TestRules
+
+
+class NoFence(Fence):
+    """What acting would be without a fence: nothing is checked, missing parents are made."""
+
+    def check(self) -> None:
+        """Look at nothing."""
+
+    def move(self, source: LakePath, target: LakePath) -> None:
+        """Move as a plain rename with made parents does."""
+        self.fs.make_directories(target.parent, mode=0o700)
+        self.fs.rename(source, target)
+
+
+def wall_clock() -> datetime:
+    """Give the instant."""
+    return datetime.now(UTC)
+
+
+def main(argv: list[str]) -> int:
+    """Act as the spec says; 0 = done, 3 = stopped by an expected error, which is printed."""
+    spec = json.loads(Path(argv[1]).read_text())
+    config = LakeConfig.from_dict(spec["config"])
+    lake = ActLake(config, spec["name"])
+    fence = config.path(spec["fence_path"])
+    tools = lake.tools(fence)
+    if not spec["fence"]:
+        tools.fence = NoFence(tools.fs, fence, clock=wall_clock)
+    try:
+        if spec["kind"] == "drop":
+            order = DropOrder(
+                run=spec["run"],
+                epoch=1,
+                lake=config.lake,
+                plan="plan",
+                digest="digest",
+                fence=fence,
+                keep_days={},
+            )
+            items = [ActItem.read(row) for row in spec["items"]]
+            result = drop_items(order, items, rules=TestRules(config), tools=tools)
+        else:
+            order_back = RestoreOrder(
+                run=spec["run"],
+                epoch=1,
+                lake=config.lake,
+                batches=tuple(
+                    BackupBatchRef(config.path(spec["claimed"]), number)
+                    for number in spec["batches"]
+                ),
+            )
+            result = restore_batches(order_back, tools_of=lambda _directory: tools)
+    except PortalError as error:
+        sys.stdout.write(json.dumps(error.as_dict()))
+        return 3
+    sys.stdout.write(json.dumps(result.as_dict()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,36 @@
+"""Whatever step an acting process is killed at, nothing is lost: the part of the grid that CI runs.
+
+The whole grid is `python -m tests.faults.grid`; it can be stopped and gone on with.
+"""
+
+import pytest
+
+from stack.stack import Stack
+from tests.faults.grid import DROP_STEPS, RESTORE_STEPS, Case, all_cases, run_case
+
+# Every step before and after once, shapes and approvals in turn: each meets each other somewhere.
+_CI = [
+    case
+    for n, step in enumerate(DROP_STEPS)
+    for case in (
+        Case("drop", f"{step}:before:kill", "parts", "external", approved=n % 2 == 0),
+        Case(
+            "drop", f"{step}:after:kill", ("parts", "table")[n % 2], "managed", approved=n % 2 == 1
+        ),
+    )
+] + [
+    Case("restore", f"{step}:{moment}:kill", ("table", "parts")[n % 2], "managed", approved=True)
+    for n, step in enumerate(RESTORE_STEPS)
+    for moment in ("before", "after")
+]
+
+
+def test_ci_runs_at_least_24_cells_of_the_grid() -> None:
+    known = {case.name for case in all_cases()}
+    assert len(_CI) >= 24
+    assert {case.name for case in _CI} <= known
+
+
+@pytest.mark.parametrize("case", _CI, ids=lambda case: case.name)
+def test_a_killed_process_loses_nothing(embedded_stack: Stack, case: Case) -> None:
+    run_case(embedded_stack.config("main"), case)

@@ -1,0 +1,157 @@
+"""What every lake must prove about acting on data; run on local files and on HDFS alike."""
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+from portal.act.control import Control, HoldRule
+from portal.act.journal import JournalBatch, batches
+from portal.act.probes import Probed, probe_batch
+from portal.act.records import FileFact
+from portal.act.restore import NewName
+from portal.lake.errors import StaleState
+from portal.lake.names import TableName
+from stack.stack import Stack
+from tests.support.act_lake import ActLake
+
+
+def make_lake(stack: Stack) -> Iterator[ActLake]:
+    """Give a fresh database and backup root on a stack."""
+    lake = ActLake(stack.config("main"), uuid.uuid4().hex[:8])
+    yield lake
+    lake.metastore.close()
+
+
+class ActCases:
+    """The cases; a subclass gives `lake`."""
+
+    @pytest.mark.parametrize("external", [False, True], ids=["managed", "external"])
+    @pytest.mark.parametrize("file_format", ["text", "parquet"])
+    def test_restoring_a_dropped_table_gives_the_same_table(
+        self, lake: ActLake, external: bool, file_format: str
+    ) -> None:
+        name = lake.make_table("whole", external=external, file_format=file_format)
+        self._check_round_trip(lake, name, n_items=1)
+
+    @pytest.mark.parametrize("external", [False, True], ids=["managed", "external"])
+    @pytest.mark.parametrize("n_keys", [1, 2])
+    def test_restoring_dropped_partitions_gives_the_same_partitions(
+        self, lake: ActLake, external: bool, n_keys: int
+    ) -> None:
+        values = [(value, "x y")[:n_keys] for value in lake.odd_values]
+        name = lake.make_table("parts", keys=("dt", "h")[:n_keys], values=values, external=external)
+        self._check_round_trip(lake, name, n_items=len(values))
+
+    def _check_round_trip(self, lake: ActLake, name: TableName, *, n_items: int) -> None:
+        before = lake.snapshot(name)
+        run, result = lake.drop(name)
+        assert result.counts == {"DROPPED": n_items}, result.skipped
+        table = lake.metastore.table_or_none(name)
+        assert (table is None) is not bool(table and table.partitionKeys)
+        if table is not None:
+            assert lake.metastore.partition_names(name) == []
+        for location in [item.source for b in self._batches(lake, run) for item in b.intent.items]:
+            assert lake.files(lake.config.path(location)) == ()
+        restored = lake.restore(run)
+        assert restored.counts == {"RESTORED": n_items}, restored.skipped
+        after = lake.snapshot(name)
+        assert after.table == before.table
+        assert after.items == before.items
+        assert after.files == before.files
+        assert lake.restore(run).counts == {"SKIPPED": n_items}
+        assert lake.snapshot(name).files == before.files
+
+    def _batches(self, lake: ActLake, run: str) -> list[JournalBatch]:
+        return list(batches(lake.fs, lake.day.sealed(run, 1)))
+
+    def test_what_changed_since_approval_is_left_and_reported(self, lake: ActLake) -> None:
+        name = lake.make_table("changed", keys=("dt",), values=[("a",), ("b",), ("c",), ("d",)])
+        items = lake.items(name)
+        home = lake.db_path.child("changed")
+        lake.fs.write_new(home.child("dt=a", "late"), b"new")
+        lake.metastore.drop_partitions(name, ["dt=b"])
+        lake.fs.make_directory(home.child("dt=c", "_temporary"), mode=0o755)
+        _, result = lake.drop(name, items=items)
+        assert result.counts == {"SKIPPED": 3, "DROPPED": 1}
+        reasons = {entry["item"][-1]: entry["reason"] for entry in result.skipped}
+        assert "number of files was 5" in reasons["a"] or "number of files was 4" in reasons["a"]
+        assert reasons["b"] == "not registered any more"
+        assert "a job is writing to it" in reasons["c"]
+        assert lake.metastore.partition_names(name) == ["dt=a", "dt=c"]
+
+    def test_a_hold_and_a_stop_are_obeyed_before_each_batch(self, lake: ActLake) -> None:
+        name = lake.make_table("held", keys=("dt",), values=[("a",), ("b",)])
+        hold = Control(holds=(HoldRule(lake.db, "held", "dt=a", reason="legal"),))
+        _, result = lake.drop(name, control=hold)
+        assert result.counts == {"SKIPPED": 1, "DROPPED": 1}
+        assert result.skipped[0]["reason"] == "held: legal"
+        with pytest.raises(StaleState, match="red button"):
+            lake.drop(name, control=Control(stop="red button: test", paused=True))
+        assert lake.metastore.partition_names(name) == ["dt=a"]
+
+    def test_one_partition_comes_back_and_the_others_stay(self, lake: ActLake) -> None:
+        name = lake.make_table("some", keys=("dt",), values=[("a",), ("b",), ("c",)])
+        run, _ = lake.drop(name)
+        assert lake.restore(run, partitions=frozenset({"dt=b"})).counts == {"RESTORED": 1}
+        assert lake.metastore.partition_names(name) == ["dt=b"]
+        assert lake.restore(run).counts == {"SKIPPED": 1, "RESTORED": 2}
+        assert lake.metastore.partition_names(name) == ["dt=a", "dt=b", "dt=c"]
+
+    def test_newer_data_under_the_name_is_a_conflict_and_another_name_helps(
+        self, lake: ActLake
+    ) -> None:
+        name = lake.make_table("taken")
+        before = lake.snapshot(name)
+        run, _ = lake.drop(name)
+        lake.make_table("taken")
+        newer = lake.snapshot(name)
+        result = lake.restore(run)
+        assert result.counts == {"CONFLICT": 1}
+        assert lake.snapshot(name) == newer
+        place = NewName(lake.db, "taken_back", lake.db_path.child("taken_back"))
+        assert lake.restore(run, new_name=place).counts == {"RESTORED": 1}
+        back = lake.snapshot(lake.table_name("taken_back"))
+        assert back.files == before.files
+        assert back.table["parameters"] == before.table["parameters"]
+        assert back.table["sd"]["cols"] == before.table["sd"]["cols"]
+
+    def test_partitions_come_back_with_their_dropped_table_under_another_name(
+        self, lake: ActLake
+    ) -> None:
+        values = [(value,) for value in lake.odd_values]
+        name = lake.make_table("old", keys=("dt",), values=values)
+        before = lake.snapshot(name)
+        run, _ = lake.drop(name)
+        lake.metastore.drop_table(name)
+        assert lake.restore(run).counts == {"RESTORED": len(values)}
+        assert lake.snapshot(name).files == before.files
+        again, _ = lake.drop(name)
+        place = NewName(lake.db, "fresh", lake.db_path.child("fresh"))
+        lake.fs.make_directory(place.location, mode=0o750)
+        assert lake.restore(again, new_name=place).counts == {"RESTORED": len(values)}
+        fresh = lake.snapshot(lake.table_name("fresh"))
+        assert fresh.files == before.files
+        assert set(fresh.items) == set(before.items)
+
+    def test_a_late_commit_is_found_and_registered_again(self, lake: ActLake) -> None:
+        name = lake.make_table("late", keys=("dt",), values=[("a",), ("b",)])
+        before = lake.snapshot(name)
+        run, _ = lake.drop(name)
+        lake.make_files(lake.db_path.child("late", "dt=a"), n=7)
+        (batch,) = list(batches(lake.fs, lake.day.sealed(run, 1)))
+        found = {result.partition: result for result in probe_batch(batch, lake.settle_tools())}
+        assert found["dt=a"].found is Probed.LATE_COMMIT
+        assert found["dt=a"].is_registered
+        assert found["dt=b"].found is Probed.CLEAN
+        assert lake.metastore.partition_names(name) == ["dt=a"]
+        assert not probe_batch(batch, lake.settle_tools())[0].is_registered
+        kept = self._backup_files(lake, run, "dt=a")
+        assert kept == before.files["dt=a"]
+
+    def _backup_files(self, lake: ActLake, run: str, partition: str) -> tuple[FileFact, ...]:
+        for batch in batches(lake.fs, lake.day.sealed(run, 1)):
+            for item in batch.intent.items:
+                if item.partition == partition:
+                    return lake.files(batch.directory.child(item.item))
+        raise AssertionError(partition)
