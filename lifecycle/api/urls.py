@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
 from lifecycle.api import findings
+from lifecycle.api.plan_urls import plan_urlpatterns
 
 app_name = "lifecycle-api"
 
@@ -18,4 +19,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("databases/<name:db>/mode/", findings.DatabaseModeView.as_view(), name="database-mode"),
     path("databases/<name:db>/shadow/", findings.ShadowList.as_view(), name="shadow"),
     path("scans/", findings.Scan.as_view(), name="scans"),
+    *plan_urlpatterns,
 ]

@@ -5,14 +5,41 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import django_filters as filters
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
 
-from lifecycle.models import CurrentGeneration, TableFinding
+from lifecycle.models import BackupSlice, CurrentGeneration, TableFinding
 from portal.access.models import DatabaseAdministrator, User
 from portal.act.models import BackupBatch
 from portal.act.selectors import RESTORABLE
 from portal.act.states import BackupState
 from portal.lake.errors import NotVisible
+from portal.ui.filters import DayInput, ListFilter, prefix
+
+
+class BackupFilter(ListFilter):
+    """Batches by day, name and state."""
+
+    day = filters.DateFilter(label="Day", widget=DayInput())
+    db = filters.CharFilter(label="Database")
+    table = filters.CharFilter(label="Table")
+    state = filters.ChoiceFilter(
+        choices=[(state.value, state.value) for state in BackupState], label="State"
+    )
+
+    class Meta:
+        model = BackupBatch
+        fields: list[str] = []
+
+
+class BackupItemFilter(ListFilter):
+    """Items of a batch by the beginning of their name."""
+
+    partition = prefix("partition", "Partition")
+
+    class Meta:
+        model = BackupSlice
+        fields: list[str] = []
 
 
 def _owned_by(user: User) -> Q:

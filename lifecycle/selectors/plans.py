@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 import django_filters as filters
-from django.db.models import Exists, Max, Min, OuterRef, QuerySet, Sum
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, QuerySet, Subquery, Sum
 
 from lifecycle.models import (
     CleanNowRequest,
@@ -71,9 +71,44 @@ class PlanTableFilter(ListFilter):
         fields: list[str] = []
 
 
+class PlanResultFilter(ListFilter):
+    """What a run left alone, by name and outcome."""
+
+    db = filters.CharFilter(label="Database")
+    table = filters.CharFilter(label="Table")
+    outcome = filters.CharFilter(label="Outcome")
+
+    class Meta:
+        model = DropPlanResult
+        fields: list[str] = []
+
+
+class WishFilter(ListFilter):
+    """Wishes by state and name."""
+
+    state = filters.ChoiceFilter(choices=CleanNowRequest.State.choices, label="State")
+    db = filters.CharFilter(label="Database")
+    table = filters.CharFilter(label="Table")
+
+    class Meta:
+        model = CleanNowRequest
+        fields: list[str] = []
+
+
 def plans_visible(lake: str, user: User) -> QuerySet[DropPlan]:
-    """Give the plans of a lake that a person may see."""
-    return DropPlan.objects.filter(lake=lake).for_user(user)
+    """Give the plans that a person may see, each with `seen_*`: the part that they may see."""
+    rows = DropPlan.objects.filter(lake=lake).for_user(user)
+    if user.is_lake_admin or user.is_lake_operator:
+        return rows.annotate(
+            seen_tables=F("n_tables"), seen_items=F("n_items"), seen_bytes=F("n_bytes")
+        )
+    mine = DropPlanTable.objects.for_user(user).filter(plan=OuterRef("pk")).order_by()
+    part = mine.values("plan")
+    return rows.annotate(
+        seen_tables=Subquery(part.annotate(n=Count("pk")).values("n")),
+        seen_items=Subquery(part.annotate(n=Sum("n_items")).values("n")),
+        seen_bytes=Subquery(part.annotate(n=Sum("n_bytes")).values("n")),
+    )
 
 
 def plan_tables(plan: DropPlan, user: User) -> QuerySet[DropPlanTable]:
@@ -130,6 +165,11 @@ def plan_loss(plan: DropPlan, user: User) -> Loss:
         newest_at=summed["newest"],
         is_part=n_tables < plan.n_tables,
     )
+
+
+def left_out_visible(plan: DropPlan, loss: Loss) -> dict[str, int]:
+    """Give what was left out; only to who sees the whole plan, for it counts all its tables."""
+    return {} if loss.is_part else dict(plan.left_out)
 
 
 def typed_name(plan: DropPlan) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import django_filters as filters
 from django.db.models import Exists, OuterRef, QuerySet
 
 from lifecycle.models import StandingRule, StandingRuleState, TableFinding
@@ -9,6 +10,19 @@ from lifecycle.selectors.plans import PlanActions
 from portal.access.models import User
 from portal.approvals.domain import ApprovalState
 from portal.approvals.models import Decision
+from portal.ui.filters import ListFilter
+
+
+class RuleFilter(ListFilter):
+    """Rules by state and table."""
+
+    state = filters.ChoiceFilter(choices=StandingRuleState.choices, label="State")
+    db = filters.CharFilter(label="Database")
+    table = filters.CharFilter(label="Table")
+
+    class Meta:
+        model = StandingRule
+        fields: list[str] = []
 
 
 def rules_visible(lake: str, user: User) -> QuerySet[StandingRule]:

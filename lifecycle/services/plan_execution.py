@@ -158,7 +158,7 @@ def plan_finish(
             PlanState.DONE if done else PlanState.FAILED,
             now=now,
             by="system",
-            reason="" if done else f"The run ended as {outcome}.",
+            why="" if done else f"The run ended as {outcome}.",
             outcome={"counts": dict(report.get("counts", {}))},
         )
         CleanNowRequest.objects.filter(plan=plan, state=CleanNowRequest.State.PLANNED).update(

@@ -57,7 +57,7 @@ class PlanKind(run_kinds.RunKind):
         if plan.state == PlanState.DRAFTING:
             error = manifest.get("error") or {}
             reason = error.get("message") or f"Drawing it up ended as {manifest['outcome']}."
-            plan_move(plan, PlanState.FAILED, now=timezone.now(), by="system", reason=reason)
+            plan_move(plan, PlanState.FAILED, now=timezone.now(), by="system", why=reason)
 
 
 class DropKind(run_kinds.RunKind):

@@ -125,7 +125,7 @@ def _store_refused(
         PlanState.FAILED,
         now=now,
         by="system",
-        reason=problem,
+        why=problem,
         generation=generation,
         left_out=dict(drafted.left_out),
     )

@@ -61,7 +61,7 @@ def get_plan_for_user(plan_id: UUID | str, *, user: User) -> DropPlan:
 
 
 def plan_move(
-    plan: DropPlan, to: PlanState, *, now: datetime, by: str = "", reason: str = "", **fields: Any
+    plan: DropPlan, to: PlanState, *, now: datetime, by: str = "", why: str = "", **fields: Any
 ) -> None:
     """Move a plan to another state by compare-and-set; the object follows.
 
@@ -71,7 +71,7 @@ def plan_move(
     """
     source = plan.state
     if to in ENDED:
-        fields |= {"ended_at": now, "ended_by": by, "ended_reason": reason}
+        fields |= {"ended_at": now, "ended_by": by, "ended_reason": why}
     allowed = to in TRANSITIONS.get(source, frozenset())
     moved = allowed and DropPlan.objects.filter(pk=plan.pk, state=source).update(state=to, **fields)
     if not moved:
@@ -174,7 +174,7 @@ def plan_withdraw(plan_id: UUID | str, *, user: User, reason: str, now: datetime
         return get_plan_for_user(plan_id, user=user)
     if user.username != plan.requested_by:
         raise NotAllowed("plan.not_maker", "Only its maker may withdraw a plan.")
-    plan_move(plan, PlanState.WITHDRAWN, now=now, by=user.username, reason=reason)
+    plan_move(plan, PlanState.WITHDRAWN, now=now, by=user.username, why=reason)
     plan_audit("plan.withdrawn", plan, actor=user.username, now=now, reason=reason)
     return plan
 
@@ -254,7 +254,7 @@ def plan_rejected(approval: Approval, now: datetime) -> None:
     plan = _plan_of(approval)
     refused = approval.decisions.filter(verdict="REJECT").first()
     by, reason = (refused.user.username, refused.reason) if refused else ("", "")
-    plan_move(plan, PlanState.REJECTED, now=now, by=by, reason=reason)
+    plan_move(plan, PlanState.REJECTED, now=now, by=by, why=reason)
     plan_audit("plan.rejected", plan, actor=by or "system", now=now, reason=reason)
 
 
@@ -262,14 +262,14 @@ def plan_withdrawn(approval: Approval, now: datetime) -> None:
     """Follow an approval that was taken back (called in its transaction)."""
     plan = _plan_of(approval)
     reason = approval.end_reason
-    plan_move(plan, PlanState.WITHDRAWN, now=now, by=plan.requested_by, reason=reason)
+    plan_move(plan, PlanState.WITHDRAWN, now=now, by=plan.requested_by, why=reason)
     plan_audit("plan.withdrawn", plan, actor=plan.requested_by, now=now, reason=reason)
 
 
 def plan_lapsed(approval: Approval, now: datetime) -> None:
     """Follow an approval that ran out of time (called in its transaction)."""
     plan = _plan_of(approval)
-    plan_move(plan, PlanState.LAPSED, now=now, by="system", reason="Nobody acted in time.")
+    plan_move(plan, PlanState.LAPSED, now=now, by="system", why="Nobody acted in time.")
     plan_audit("plan.lapsed", plan, actor="system", now=now)
 
 

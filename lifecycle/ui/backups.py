@@ -7,7 +7,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -67,19 +67,14 @@ class RestoreForm(forms.Form):
 
 @login_required
 @require_GET
-def backups(request: HttpRequest) -> HttpResponse:
+def backups(request: HttpRequest) -> HttpResponseBase:
     """List the days of backups, newest first."""
     lake, user = current_lake(request), person(request)
     if request.GET.get("format") == "csv":
         rows = batches_for_user(lake, user).order_by("-day", "db", "table", "batch")
-        return _csv(rows, f"backups-{lake}.csv")
+        return stream_csv(rows.iterator(chunk_size=2_000), CSV, filename=f"backups-{lake}.csv")
     days = list(backup_day_rows(lake, user)[:DAYS_SHOWN])
     return render(request, "lifecycle/backups.html", {"days": days})
-
-
-def _csv(rows: Any, filename: str) -> HttpResponse:
-    response: Any = stream_csv(rows.iterator(chunk_size=2_000), CSV, filename=filename)
-    return response
 
 
 @login_required

@@ -19,6 +19,7 @@ from lifecycle.selectors.plans import (
     RESULT_ORDERS,
     PlanFilter,
     PlanTableFilter,
+    left_out_visible,
     plan_actions,
     plan_decisions,
     plan_loss,
@@ -56,9 +57,9 @@ PLANS = ListSpec(
     columns=(
         Column(key="short_id", title="Plan", kind="code", url=plan_url),
         Column(key="state", title="State", kind="state"),
-        Column(key="n_tables", title="Tables", kind="count"),
-        Column(key="n_items", title="Items", kind="count"),
-        Column(key="n_bytes", title="Size", kind="bytes", sort="size"),
+        Column(key="seen_tables", title="Tables", kind="count"),
+        Column(key="seen_items", title="Items", kind="count"),
+        Column(key="seen_bytes", title="Size", kind="bytes", sort="size"),
         Column(key="newest_at", title="Newest update", kind="ago"),
         Column(key="requested_by", title="Asked by"),
         Column(key="reason", title="Why"),
@@ -67,8 +68,8 @@ PLANS = ListSpec(
     orders=PLAN_ORDERS,
     filename="drop-plans.csv",
     exports=(
-        *("id", "state", "source", "requested_by", "reason", "created_at", "n_tables", "n_items"),
-        *("n_bytes", "n_files", "oldest_at", "newest_at", "digest", "ended_at", "ended_by"),
+        *("id", "state", "source", "requested_by", "reason", "created_at", "seen_tables"),
+        *("seen_items", "seen_bytes", "oldest_at", "newest_at", "digest", "ended_at", "ended_by"),
         "ended_reason",
     ),
 )
@@ -134,7 +135,7 @@ def plan(request: HttpRequest, plan_id: UUID) -> HttpResponseBase:
         "decisions": decisions,
         "may": plan_actions(found, user, decisions),
         "typed": typed_name(found) if loss.needs_typing else "",
-        "left_out": left_out_rows(found),
+        "left_out": left_out_rows(left_out_visible(found, loss)),
         "results": results,
     }
     filterset = PlanTableFilter(request.GET, queryset=plan_tables(found, user))
@@ -256,9 +257,9 @@ def _standing(plan: DropPlan) -> dict[str, Any]:
     }
 
 
-def left_out_rows(plan: DropPlan) -> list[dict[str, Any]]:
+def left_out_rows(left_out: dict[str, int]) -> list[dict[str, Any]]:
     """Give what was left out of a plan, most first, each with its reason in words."""
-    counts = sorted(plan.left_out.items(), key=lambda pair: -pair[1])
+    counts = sorted(left_out.items(), key=lambda pair: -pair[1])
     return [
         {"reason": reason, "n": n, "why": EXPLANATIONS[LeftOut(reason)]} for reason, n in counts
     ]
