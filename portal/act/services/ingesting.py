@@ -1,6 +1,6 @@
 """How does the portal's catalogue learn what acting runs did, from the files beside the data?"""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -64,14 +64,16 @@ def act_ingest(
     return report
 
 
-def backups_rebuild(lake: str, *, now: datetime) -> dict[str, int]:
+def backups_rebuild(
+    lake: str, *, now: datetime, roots: Sequence[str] | None = None
+) -> dict[str, int]:
     """Rebuild the catalogue of `lake` from the files under its backup roots; gives counts.
 
     Rows that are there are brought up to date, none is removed; a second call changes nothing.
     """
     config = get_lake(lake)
     counts = {"directories": 0, "batches": 0, "new": 0, "unsettled": 0}
-    for text in config.backup_roots:
+    for text in config.backup_roots if roots is None else roots:
         root = config.path(text)
         fs = open_file_system(root, config=config)
         for day, directory in day_directories(fs, root):

@@ -1,0 +1,284 @@
+"""The portal's side of acting, on a real lake: fence, settle, ingest, rebuild, holds, repair."""
+
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from portal.act.drop import drop_items
+from portal.act.journal import read_batch
+from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton
+from portal.act.probes import probe_batch
+from portal.act.protocol import DropOrder
+from portal.act.purge import PurgeBatch, PurgeOrder, purge_batches
+from portal.act.restore import BackupBatchRef, RestoreOrder, restore_batches
+from portal.act.selectors import probes_due, purgeable_batches
+from portal.act.services import (
+    act_beat,
+    act_ingest,
+    act_prepare,
+    act_settle,
+    backups_rebuild,
+    drop_repair,
+    probes_ingest,
+    probes_request,
+    purge_prepare,
+    red_button_press,
+    restore_prepare,
+)
+from portal.act.states import BackupState, ProbeState
+from portal.audit.models import AuditEvent
+from portal.lake.errors import DataSafetyError, NotAllowed, StaleState
+from portal.lake.names import TableName
+from portal.lake.paths import LakePath
+from portal.runs.models import Run
+from portal.runs.spools import new_spool, open_spool
+from stack.stack import Stack
+from tests.support.act_lake import DAY, ActLake, TestRules
+
+pytestmark = pytest.mark.django_db
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Portal:
+    """Acts as the run kinds do, with the drivers in this process."""
+
+    def __init__(self, lake: ActLake) -> None:
+        self.lake = lake
+
+    def new_run(self, kind: str, **params: Any) -> Run:
+        run = Run(
+            lake="main", kind=kind, epoch=1, requested_by="dora", params=params, queued_at=_now()
+        )
+        spool = new_spool(run)
+        spool.create()
+        run.spool = str(spool.root)
+        run.save(force_insert=True)
+        return run
+
+    def drop(self, name: TableName) -> Run:
+        run = self.new_run("drop")
+        asked = act_prepare(run, root=str(self.lake.root), day=DAY, now=_now())
+        assert act_prepare(run, root=str(self.lake.root), day=DAY, now=_now()) == asked
+        fence = self.lake.config.path(asked["fence"])
+        order = DropOrder(
+            run=str(run.pk),
+            epoch=1,
+            lake=self.lake.config.lake,
+            plan="plan",
+            digest="digest",
+            fence=fence,
+            keep_days={},
+        )
+        result = drop_items(
+            order,
+            self.lake.items(name),
+            rules=TestRules(self.lake.config),
+            tools=self.lake.tools(fence),
+        )
+        act_beat(run, now=_now())
+        self.end(run, {"outcome": "done", "result": result.as_dict()})
+        return run
+
+    def end(self, run: Run, manifest: dict[str, Any]) -> None:
+        for _ in range(2):
+            act_settle(run, now=_now(), still_approved=lambda: True)
+            act_ingest(run, manifest, now=_now())
+
+    def restore(self, **params: Any) -> Run:
+        run = self.new_run("restore", **params)
+        batches = list(BackupBatch.objects.order_by("id"))
+        claims = restore_prepare(run, batches=batches, now=_now())["claims"]
+        assert restore_prepare(run, batches=batches, now=_now())["claims"] == claims
+        order = RestoreOrder(
+            run=str(run.pk),
+            epoch=1,
+            lake=self.lake.config.lake,
+            batches=tuple(
+                BackupBatchRef(self.lake.config.path(claim["directory"]), claim["batch"])
+                for claim in claims
+            ),
+            partitions=frozenset(params["partitions"]) if params.get("partitions") else None,
+        )
+        tools = self.lake.tools(self.lake.config.path(claims[0]["fence"]))
+        result = restore_batches(order, tools_of=lambda _directory: tools)
+        self.end(run, {"outcome": "done", "result": result.as_dict()})
+        return run
+
+
+@pytest.fixture
+def portal(embedded_stack: Stack, settings: Settings) -> Iterator[Portal]:
+    settings.LAKEWARDEN_LAKES = str(embedded_stack.lakes_file)
+    lake = ActLake(embedded_stack.config("main"), uuid.uuid4().hex[:8])
+    lake.fs.make_directories(lake.root, mode=0o700)
+    settings.LAKEWARDEN_PROBE_SECONDS = (0, 3600)
+    yield Portal(lake)
+    lake.metastore.close()
+
+
+@pytest.fixture
+def parts(portal: Portal) -> TableName:
+    return portal.lake.make_table("parts", keys=("dt",), values=[("a",), ("b",), ("c",)])
+
+
+def test_a_drop_becomes_rows_probes_and_one_event_an_item(portal: Portal, parts: TableName) -> None:
+    run = portal.drop(parts)
+    row = BackupBatch.objects.get()
+    assert (row.run_id, row.n_items, row.state) == (run.pk, 3, BackupState.DROPPED)
+    assert row.n_files == 15
+    assert row.purge_after == row.dropped_at + timedelta(days=15)
+    assert (row.first_partition, row.last_partition) == ("dt=a", "dt=c")
+    assert row.path == str(portal.lake.day.sealed(str(run.pk), 1))
+    dropped = AuditEvent.objects.filter(action="item.dropped")
+    assert sorted(event.object_id for event in dropped) == [
+        f"{parts}/dt={value}" for value in "abc"
+    ]
+    assert sorted(probe.delay_seconds for probe in BackupProbe.objects.all()) == [0, 3600]
+    assert not ActFence.objects.filter(closed_at=None).exists()
+
+
+def test_a_restore_is_recorded_item_by_item_and_held(portal: Portal, parts: TableName) -> None:
+    before = portal.lake.snapshot(parts)
+    portal.drop(parts)
+    portal.restore(partitions=["dt=b"])
+    row = BackupBatch.objects.get()
+    assert (row.state, row.n_restored) == (BackupState.PARTLY_RESTORED, 1)
+    assert [(hold.table, hold.partition) for hold in Hold.objects.all()] == [("parts", "dt=b")]
+    portal.restore()
+    row.refresh_from_db()
+    assert (row.state, row.n_restored) == (BackupState.RESTORED, 3)
+    events = AuditEvent.objects.filter(action="item.restored").order_by("seq")
+    assert sorted(event.object_id[-4:] for event in events) == ["dt=a", "dt=b", "dt=c"]
+    assert Hold.objects.count() == 3
+    assert portal.lake.snapshot(parts).files == before.files
+
+
+def test_the_catalogue_is_rebuilt_from_the_files(portal: Portal, parts: TableName) -> None:
+    portal.drop(parts)
+    portal.restore(partitions=["dt=a"])
+    fields = ("run_id", "batch", "state", "n_items", "n_restored", "manifest_sha256", "purge_after")
+    rows = list(BackupBatch.objects.values(*fields))
+    BackupBatch.objects.all().delete()
+    counts = backups_rebuild("main", now=_now(), roots=[str(portal.lake.root)])
+    assert counts == {"directories": 1, "batches": 1, "new": 1, "unsettled": 0}
+    assert list(BackupBatch.objects.values(*fields)) == rows
+    assert backups_rebuild("main", now=_now(), roots=[str(portal.lake.root)])["new"] == 0
+
+
+def test_a_backup_is_claimed_by_one_run_only(portal: Portal, parts: TableName) -> None:
+    portal.drop(parts)
+    batches = list(BackupBatch.objects.all())
+    first, second = portal.new_run("restore"), portal.new_run("purge")
+    restore_prepare(first, batches=batches, now=_now())
+    with pytest.raises(StaleState, match="Another run has this backup"):
+        purge_prepare(second, batches=batches, now=_now())
+    act_settle(first, now=_now())
+    purge_prepare(second, batches=batches, now=_now())
+
+
+def test_nothing_starts_while_the_red_button_is_pressed(portal: Portal, parts: TableName) -> None:
+    run = portal.new_run("drop")
+    red_button_press(lake="main", pressed_by="ann", reason="smoke", now=_now())
+    red_button_press(lake="main", pressed_by="bob", reason="more smoke", now=_now())
+    assert RedButton.objects.count() == 1
+    with pytest.raises(NotAllowed, match="ann pressed the red button: smoke"):
+        act_prepare(run, root=str(portal.lake.root), day=DAY, now=_now())
+    act_beat(run, now=_now())
+    assert open_spool(run).read_control()["red_button"] == "smoke"
+
+
+def test_a_foreign_backup_root_is_never_touched(portal: Portal, parts: TableName) -> None:
+    marker = portal.lake.root.child("lakewarden-root.json")
+    portal.lake.fs.write_new(marker, b'{"deployment_id": "somebody else"}')
+    with pytest.raises(DataSafetyError, match="somebody else"):
+        portal.drop(parts)
+    assert portal.lake.metastore.partition_names(parts) == ["dt=a", "dt=b", "dt=c"]
+
+
+def test_a_zombies_drop_of_restored_items_is_repaired_and_an_owners_is_not(
+    portal: Portal, parts: TableName
+) -> None:
+    before = portal.lake.snapshot(parts)
+    portal.drop(parts)
+    portal.restore()
+    portal.lake.metastore.drop_partitions(parts, ["dt=a", "dt=b"], delete_data=False)
+    portal.lake.fs.rename(
+        LakePath.parse(f"{portal.lake.db_path}/parts/dt=b"), portal.lake.base.child("gone")
+    )
+    assert _repair(parts, now=_now()) == ["dt=a"]
+    assert _repair(parts, now=_now()) == []
+    after = portal.lake.snapshot(parts)
+    assert set(after.items) == {"dt=a", "dt=c"}
+    assert after.items["dt=a"] == before.items["dt=a"]
+    portal.lake.metastore.drop_partitions(parts, ["dt=a"], delete_data=False)
+    assert _repair(parts, now=_now() + timedelta(hours=2)) == []
+
+
+def _repair(name: TableName, *, now: datetime) -> list[str]:
+    return drop_repair("main", db=name.db, table=name.table, partitions=["dt=a", "dt=b"], now=now)
+
+
+def test_a_probe_finds_late_data_once_and_damage_stops_everything(
+    portal: Portal, parts: TableName
+) -> None:
+    run = portal.drop(parts)
+    portal.lake.make_files(portal.lake.db_path.child("parts", "dt=a"), n=9)
+    asked = probes_request("main", now=_now())
+    assert asked is not None
+    (probe,) = asked["probes"]
+    batch = read_batch(portal.lake.fs, portal.lake.config.path(probe["directory"]), probe["batch"])
+    found = [item.as_dict() for item in probe_batch(batch, portal.lake.settle_tools())]
+    results = [{"probe": probe["probe"], "items": found}]
+    told = probes_ingest("main", results, run_id=run.pk, now=_now())
+    assert [(entry["partition"], entry["owner"]) for entry in told] == [("dt=a", "alice")]
+    assert probes_ingest("main", results, run_id=run.pk, now=_now()) == []
+    assert BackupProbe.objects.get(delay_seconds=0).state == ProbeState.LATE_COMMIT
+    assert probes_request("main", now=_now()) is None
+    (later,) = probes_due("main", now=_now() + timedelta(hours=2))
+    home = batch.directory.child(batch.intent.items[1].item)
+    portal.lake.fs.remove_file(home.child("part-00001"))
+    found = [item.as_dict() for item in probe_batch(batch, portal.lake.settle_tools())]
+    with pytest.raises(DataSafetyError, match="lack files"):
+        probes_ingest("main", [{"probe": later.pk, "items": found}], run_id=run.pk, now=_now())
+
+
+def test_a_purge_waits_for_its_day_and_leaves_nothing_but_the_row(
+    portal: Portal, parts: TableName
+) -> None:
+    portal.drop(parts)
+    row = BackupBatch.objects.get()
+    assert not purgeable_batches("main", now=_now()).exists()
+    assert _purge(portal, row, at=_now()).counts == {"SKIPPED": 1}
+    row.refresh_from_db()
+    assert row.state == BackupState.DROPPED
+    after = _now() + timedelta(days=16)
+    assert purgeable_batches("main", now=after).get() == row
+    assert _purge(portal, row, at=after).counts == {"PURGED": 1}
+    row.refresh_from_db()
+    assert row.state == BackupState.PURGED
+    assert row.purged_at is not None
+    assert portal.lake.fs.status(portal.lake.config.path(row.path)) is None
+    assert AuditEvent.objects.filter(action="backup.purged").count() == 1
+
+
+def _purge(portal: Portal, row: BackupBatch, *, at: datetime) -> Any:
+    run = portal.new_run("purge")
+    (claim,) = purge_prepare(run, batches=[row], now=_now())["claims"]
+    tools = portal.lake.tools(portal.lake.config.path(claim["fence"]))
+    tools.clock = lambda: at
+    batch = PurgeBatch(
+        directory=portal.lake.config.path(claim["directory"]),
+        batch=claim["batch"],
+        day=DAY,
+        manifest_sha256=claim["manifest_sha256"],
+        purge_after=datetime.fromisoformat(claim["purge_after"]),
+    )
+    result = purge_batches(PurgeOrder(str(run.pk), (batch,), has_live=False), tools)
+    portal.end(run, {"outcome": "done", "result": result.as_dict()})
+    return result
