@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import django_filters as filters
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Sum
 
 from lifecycle.models import BackupSlice, CurrentGeneration, TableFinding
 from portal.access.models import DatabaseAdministrator, User
@@ -136,7 +136,6 @@ def _summed(rows: QuerySet[BackupBatch, Any]) -> QuerySet[BackupBatch, dict[str,
         size=Sum("n_bytes"),
         files=Sum("n_files"),
         purge_after=Min("purge_after"),
-        last_purge=Max("purge_after"),
         n_restorable=Count("id", filter=Q(state__in=RESTORABLE)),
         n_purged=Count("id", filter=Q(state=BackupState.PURGED)),
     )

@@ -72,7 +72,7 @@ class ProbeKind(RunKind):
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Take what was found; damage turns the red button on."""
-        results = (manifest.get("result") or {}).get("probes") or []
+        results = (manifest.get("result") or {}).get("results") or []
         probes_ingest(run.lake, results, run_id=run.pk, now=timezone.now())
 
 
