@@ -204,6 +204,15 @@ def test_an_owner_asks_for_clean_now_and_admins_see_it(world: World) -> None:
     assert client_of(world, "alice").post(close, {"reason": "x"}).status_code == 409
 
 
+def test_the_tables_page_offers_clean_now_to_its_owners_only(world: World) -> None:
+    url = "/lifecycle/tables/sales/orders/"
+    offered = {
+        name: "Ask for clean now" in page(client_of(world, name), url)
+        for name in ("alice", "dora", "anna")
+    }
+    assert offered == {"alice": True, "dora": True, "anna": False}
+
+
 def test_home_tells_who_has_something_to_do(world: World) -> None:
     world.plan()
     assert "Drop plans to decide" in page(client_of(world, "bert"), "/")
