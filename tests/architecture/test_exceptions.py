@@ -8,12 +8,21 @@ from tests.architecture.source import ROOT, modules
 
 # A number may fall, never rise unseen: whoever raises one of them does it here, in review.
 MOST_TYPE_IGNORES = 40
-MOST_NOQA = 40
+MOST_NOQA = 60
 TYPE_IGNORE = re.compile(r"#\s*type:\s*ignore(?P<code>\[[\w,\- ]+\])?(?P<reason>.*)$")
 NOQA = re.compile(r"#\s*noqa(?P<code>:\s*[A-Z]+\d+(?:,\s*[A-Z]+\d+)*)?(?P<reason>.*)$")
 MIN_REASON = 8
 # The only places that may catch everything: the outer doors, and why each is one.
-OUTER_DOORS: dict[str, str] = {}
+OUTER_DOORS = {
+    "portal/connectors/hdfs_filesystem.py": "the library's errors have no base class; translated",
+    "portal/events/services.py": "one subscriber's fault parks a table, the log goes on",
+    "portal/health.py": "a check that breaks is the answer",
+    "portal/runs/hooks.py": "every brake is pulled before the first error is shown",
+    "portal/runs/steps.py": "a run ends with its error, whatever it was",
+    "portal/spark/entry.py": "a job ends with a manifest, whatever happened",
+    "portal/spark/job.py": "a gateway that is gone raises anything; translated",
+    "tasks/loops.py": "an unexpected error costs a loop one turn",
+}
 # What we wrote ourselves below static/: everything else is unpacked at set-up and never committed.
 OWN_STATIC = (".css", ".js", ".svg", ".ico")
 MOST_STATIC_BYTES = 60_000
@@ -74,7 +83,10 @@ def test_only_the_outer_doors_catch_everything() -> None:
 
 
 def catches_everything(handler: ast.ExceptHandler) -> bool:
-    """Whether a handler has no type, or names Exception or BaseException."""
+    """Whether a handler swallows any error: one that ends by raising it again only cleans up."""
+    last = handler.body[-1]
+    if isinstance(last, ast.Raise) and last.exc is None:
+        return False
     if handler.type is None:
         return True
     return any(

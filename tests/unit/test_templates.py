@@ -36,6 +36,12 @@ def test_a_template_that_means_nothing_is_refused(text: str) -> None:
         Template.parse(text)
 
 
+@pytest.mark.parametrize("owner", ["", ".", "..", "a/b"])
+def test_an_owner_that_is_no_directory_name_has_no_place(owner: str) -> None:
+    assert Template.parse("/user/{owner}").place_for(owner) is None
+    assert Template.parse("/warehouse").place_for(owner) == LakePath.parse("/warehouse")
+
+
 def test_the_first_matching_pattern_decides() -> None:
     ods = Template.parse("/ods", pattern="ods_*")
     rest = Template.parse("/user/{owner}")

@@ -38,7 +38,7 @@ class ApiExplorer(LoginRequiredMixin, SpectacularSwaggerSplitView):
     @extend_schema(exclude=True)
     def get(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         """Give the page, or its script with `?script=`."""
-        response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]  # untyped
+        response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]  # library untyped
         response["Cross-Origin-Opener-Policy"] = "same-origin"
         return response
 
