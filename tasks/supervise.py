@@ -18,3 +18,6 @@ def supervise(now: datetime) -> None:
             continue  # somebody else saw its end first
         except PortalError as error:
             _log.warning("run %s: %s", run.pk, error.message)
+        except Exception:
+            # A kind that breaks must not keep other runs from their lease and their end.
+            _log.exception("run %s (%s): its poll broke", run.pk, run.kind)

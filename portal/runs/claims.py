@@ -41,6 +41,7 @@ def run_claim(run_id: UUID | str, *, holder: str, now: datetime) -> Run | None:
         settling_at=None,
         n_settles=0,
         error=None,
+        result=None,
     )
     return Run.objects.get(pk=run_id) if n_changed else None
 

@@ -3,7 +3,7 @@
 `tasks/` drives every run through the same states and calls these; a kind never sees a broker.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from portal.lake.errors import NotVisible
@@ -25,6 +25,8 @@ class RunKind:
     start_roles: ClassVar[frozenset[str]] = frozenset()
     attempts: ClassVar[int] = 2
     """How many epochs may be tried when applications die without a manifest."""
+    longest: ClassVar[timedelta] = timedelta(hours=24)
+    """After this an application is taken for hung and ended."""
     schedule: ClassVar[Schedule | None] = None
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:

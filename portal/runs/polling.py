@@ -36,7 +36,7 @@ def run_poll(run: Run, *, now: datetime) -> None:
     _look_after(run, kind, spool, now=now)
     launched = launched_of(run)
     if launch.is_alive(launched):
-        if _must_be_killed(run, spool, now=now):
+        if _must_be_killed(run, kind, spool, now=now):
             run_log(run, "It did not end by itself and was killed.", now=now, level="warning")
             launch.kill(launched)
         else:
@@ -94,8 +94,10 @@ def _take_progress(run: Run, steps: list[Progress], *, now: datetime) -> None:
     run.refresh_from_db()
 
 
-def _must_be_killed(run: Run, spool: Spool, *, now: datetime) -> bool:
+def _must_be_killed(run: Run, kind: RunKind, spool: Spool, *, now: datetime) -> bool:
     if run.cancel_requested_at is not None and now - run.cancel_requested_at > CANCEL_GRACE:
+        return True
+    if run.submitted_at is not None and now - run.submitted_at > kind.longest:
         return True
     written = _manifest_written_at(spool)
     return written is not None and now.timestamp() - written > END_GRACE.total_seconds()

@@ -51,9 +51,9 @@ def manifest_of(run: Run) -> dict[str, Any]:
     """Give how the run's work ended: by its manifest, its error, or its silence (`died`)."""
     if run.error is not None:
         return {"outcome": "failed", "error": run.error, "result": {}, "log": []}
-    if not run.spool:
-        return {"outcome": "done", "error": None, "result": run.result or {}, "log": []}
-    manifest = open_spool(run).read_manifest()
+    if run.result is not None:
+        return {"outcome": "done", "error": None, "result": run.result, "log": []}
+    manifest = open_spool(run).read_manifest() if run.spool else None
     if manifest is not None:
         return manifest
     outcome = "cancelled" if run.cancel_requested_by else "died"

@@ -76,6 +76,9 @@ def _requeue(run: Run, *, now: datetime) -> None:
         }
         run_to_settling(run, now=now, error=error)
         return
+    if run.cancel_requested_by:
+        run_to_settling(run, now=now)
+        return
     with transaction.atomic():
         run_move(run, RunState.QUEUED, lease_owner="", lease_until=None, n_hints=0)
         hint_run(run, now=now)

@@ -17,6 +17,7 @@ from portal.runs.spools import open_spool
 from portal.runs.steps import run_step
 from portal.spark.launch import is_alive
 from portal.spark.spool import Progress
+from tasks.supervise import supervise
 from tests.component.conftest import LAKE, People
 from tests.component.run_kinds import JobKind, application, end, noting, running, submitting
 
@@ -137,6 +138,49 @@ def test_a_process_that_stays_after_its_manifest_is_ended(lake: LakeConfig, tmp_
         assert is_alive(launched)
         run_poll(run, now=now + timedelta(seconds=20))
         assert not is_alive(launched)
+
+
+def test_an_application_that_hangs_is_ended(
+    now: datetime, lake: LakeConfig, tmp_path: Path
+) -> None:
+    noting(JobKind)
+    run = started(now)
+    with application(run.tag, tmp_path / "log") as launched:
+        running(run, launched, now=now)
+        run_poll(run, now=now + timedelta(hours=23))
+        assert is_alive(launched)
+        run_poll(run, now=now + timedelta(hours=25))
+        assert not is_alive(launched)
+        assert run.state == RunState.SETTLING
+
+
+class BrokenKind(JobKind):
+    """Breaks whenever it is asked to beat."""
+
+    name = "test.broken"
+
+    def beat(self, run: Run) -> None:
+        raise ZeroDivisionError
+
+
+def test_a_kind_that_breaks_keeps_no_other_run_waiting(lake: LakeConfig, tmp_path: Path) -> None:
+    noting(BrokenKind)
+    noting(JobKind)
+    now = timezone.now()
+    sound = started(now)
+    broken = submitting(
+        run_request("test.broken", lake=LAKE, params={}, requested_by="olga", now=now), now=now
+    )
+    with (
+        application(sound.tag, tmp_path / "a") as one,
+        application(broken.tag, tmp_path / "b") as two,
+    ):
+        running(sound, one, now=now)
+        running(broken, two, now=now)
+        open_spool(sound).write_progress(step(1, "read", 1))
+        supervise(now + timedelta(seconds=1))
+        sound.refresh_from_db()
+        assert sound.phase == "read"
 
 
 def test_a_spool_that_cannot_be_read_is_said_once(

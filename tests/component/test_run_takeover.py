@@ -11,11 +11,11 @@ from portal.lake.errors import StaleState
 from portal.runs.claims import run_claim, run_claim_settling, run_move, run_renew
 from portal.runs.domain import RunState
 from portal.runs.models import Outbox, Run
-from portal.runs.services import run_request
+from portal.runs.services import run_cancel, run_request
 from portal.runs.steps import run_step
 from portal.runs.takeover import watch
 from portal.spark.launch import is_alive
-from tests.component.conftest import LAKE
+from tests.component.conftest import LAKE, People
 from tests.component.run_kinds import (
     ActingJobKind,
     JobKind,
@@ -77,6 +77,17 @@ def test_a_run_that_kills_its_workers_ends(now: datetime) -> None:
     run.refresh_from_db()
     assert run.error is not None
     assert run.error["code"] == "run.worker_died"
+
+
+def test_a_cancelled_run_whose_worker_died_is_not_begun_anew(now: datetime, people: People) -> None:
+    kind = noting()
+    run = run_claim(ask(now).pk, holder="w", now=now)
+    assert run is not None
+    run_cancel(run.pk, user=people.owner, now=now)
+    assert watch(now=now + LATER) == 1
+    assert run_step(run.pk, holder="next") is RunState.CANCELLED
+    assert kind.manifests[0]["outcome"] == "cancelled"
+    assert "execute" not in kind.calls
 
 
 def test_an_application_whose_worker_died_is_found_again(
