@@ -23,7 +23,7 @@ from lifecycle.jobs.scan_files import DEFAULT_CALLS_PER_SECOND, FileFunctions
 from lifecycle.jobs.scan_holds import Holds
 from lifecycle.jobs.scan_inventory import Inventory, check_inventory
 from lifecycle.jobs.scan_items import ITEM_COLUMNS, WORK_COLUMNS, ItemSources, build_items, numbered
-from lifecycle.jobs.scan_metastore import MetastoreReader
+from lifecycle.jobs.scan_metastore import MetastoreReader, PartitionCounts
 from lifecycle.jobs.scan_shared import odd_tables, with_shared
 from lifecycle.jobs.scan_spread import spread_rows
 from lifecycle.jobs.scan_tables import Catalog, build_catalog
@@ -37,12 +37,16 @@ from portal.spark.job import JobContext
 
 _UNREACHABLE = "lakewarden.filesystem.unreachable"
 _DATABASE_ERRORS = ("java.sql.", "org.mariadb.jdbc", "org.apache.derby", "com.mysql.")
+_SMALL = 50_000
+_ROWS_PER_SUM = 250_000
 _SETTINGS = {
     # The plan is laid out by hand: one shuffle, its partitions in order.
     "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": "4",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.parquet.compression.codec": "snappy",
+    # Compiling a plan costs more than a small lake's rows; `_tune` turns it on for a big one.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
 
@@ -84,6 +88,7 @@ class Scan:
             event_id = metastore.current_notification_id()
         with self._phase("metastore"):
             catalog, counts = self._catalog()
+            self._tune(counts.total + len(catalog.tables))
         work = self.job.spool.root.child("work")
         with self._phase("items"):
             self._build(catalog, counts).write.parquet(str(work))
@@ -97,10 +102,10 @@ class Scan:
             "phases": {name: round(took, 2) for name, took in self.seconds.items()},
         }
 
-    def _catalog(self) -> tuple[Catalog, dict[int, int]]:
+    def _catalog(self) -> tuple[Catalog, PartitionCounts]:
         databases, tables = self.reader.databases(), self.reader.tables()
         counts = self.reader.partition_counts()
-        inventory = Inventory(len(databases), len(tables), sum(counts.values()))
+        inventory = Inventory(len(databases), len(tables), counts.total)
         check_inventory(inventory, self.job.params.get("previous"), config=self.config)
         catalog = build_catalog(
             databases,
@@ -113,14 +118,20 @@ class Scan:
         self.job.progress("metastore", len(tables), len(tables), f"{inventory}")
         return catalog, counts
 
-    def _build(self, catalog: Catalog, counts: dict[int, int]) -> DataFrame:
-        bounds = self.reader.partition_bounds()
-        spread = spread_rows(self.spark, self.reader, catalog.tables, counts)
+    def _tune(self, n_rows: int) -> None:
+        """Spend no more on planning and compiling than a small lake is worth."""
+        self.spark.conf.set("spark.sql.shuffle.partitions", str(1 + n_rows // _ROWS_PER_SUM))
+        if n_rows > _SMALL:
+            self.spark.conf.set("spark.sql.codegen.wholeStage", "true")
+            self.spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
+
+    def _build(self, catalog: Catalog, counts: PartitionCounts) -> DataFrame:
+        spread = spread_rows(self.reader, catalog.tables, counts)
         self.n_buckets = spread.n_buckets
         sources = ItemSources(
             spark=self.spark,
             tables=catalog.tables,
-            partitions=self.reader.partitions(bounds),
+            partitions=self.reader.partitions(counts),
             spread=spread,
             holds=Holds(self.spark, self.job.params.get("holds", ()), now=self.job.now),
             files=self.files,

@@ -45,31 +45,50 @@ def with_judgement(items: DataFrame, terms: Terms) -> DataFrame:
     )
     due = clocks.withColumn("due_ms", F.col("updated_ms") + F.col("ttl").cast("long") * DAY_MS)
     dated = due.withColumn("due_on", F.to_date(_local(F.col("due_ms"), terms)))
-    return dated.withColumn("cls", _class(terms)).withColumn("reason", _words(terms))
+    # One column each for the number of the rule and for the clocks' words: several rules say them,
+    # and the optimizer does not repeat a column that costs something.
+    ruled = dated.withColumn("_rule", _rule_number(terms))
+    first_with_clocks = _first_with_clocks(terms)
+    spoken = F.when(F.col("_rule") >= first_with_clocks, _clocks(terms))
+    worded = ruled.withColumn("_clocks", spoken)
+    return worded.withColumns({"cls": _by_rule(terms, 0), "reason": _by_rule(terms, 2)}).drop(
+        "_rule", "_clocks"
+    )
 
 
-def _class(terms: Terms) -> Column:
-    """Give the class: the order of the conditions is that of RULES."""
-    rules = [(cls, holds) for cls, holds, _ in _rules(terms)]
-    chain = F.when(rules[0][1], F.lit(rules[0][0]))
-    for cls, holds in rules[1:]:
-        chain = chain.when(holds, F.lit(cls))
-    return chain.otherwise(F.lit(ExpiryClass.CLEAN_NOW.value))
+def _rule_number(terms: Terms) -> Column:
+    """Give the place of the first rule that holds; the last one always does."""
+    rules = _rules(terms)
+    chain = F.when(rules[0][1], F.lit(0))
+    for number, (_, holds, _) in enumerate(rules[1:], start=1):
+        chain = chain.when(holds, F.lit(number))
+    return chain.otherwise(F.lit(len(rules)))
 
 
-def _words(terms: Terms) -> Column:
-    rules = [(holds, words) for _, holds, words in _rules(terms)]
-    chain = F.when(*rules[0])
-    for holds, words in rules[1:]:
-        chain = chain.when(holds, words)
-    last_read = F.concat(F.lit(" Last read "), _minute(F.col("atime_ms"), terms), F.lit("."))
-    return chain.otherwise(F.concat(_clocks(terms), last_read))
+def _by_rule(terms: Terms, part: int) -> Column:
+    """Give the class (part 0) or the words (part 2) of the rule that held."""
+    rules = [rule[part] for rule in _rules(terms)] + [_last_rule(terms)[part]]
+    said = [F.lit(value) if isinstance(value, str) else value for value in rules]
+    chain = F.when(F.col("_rule") == 0, said[0])
+    for number, value in enumerate(said[1:-1], start=1):
+        chain = chain.when(F.col("_rule") == number, value)
+    return chain.otherwise(said[-1])
+
+
+def _last_rule(terms: Terms) -> tuple[str, Column, Column]:
+    read = _minute(F.col("atime_ms"), terms)
+    words = F.concat("_clocks", F.lit(" Last read "), read, F.lit("."))
+    return ExpiryClass.CLEAN_NOW.value, F.lit(col=True), words
+
+
+def _first_with_clocks(terms: Terms) -> int:
+    return [cls for cls, _, _ in _rules(terms)].index(ExpiryClass.NOT_NOW.value)
 
 
 def _rules(terms: Terms) -> list[tuple[str, Column, Column]]:
     """Give (class, condition, words) in order; what is left is CLEAN_NOW."""
     now = F.lit(terms.now_ms)
-    clocks = _clocks(terms)
+    clocks = F.col("_clocks")
     missing = F.col("directory") == Directory.MISSING.value
     not_looked = F.col("directory") == Directory.NOT_LOOKED.value
     read_ms = F.coalesce(F.col("atime_ms"), F.lit(-1))

@@ -35,12 +35,17 @@ PARAMETERS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionBounds:
-    """How many partitions there are, and between which ids."""
+class PartitionCounts:
+    """How many partitions each table has, and between which ids they lie."""
 
-    n: int
+    of_table: Mapping[int, int]
     low: int
     high: int
+
+    @property
+    def total(self) -> int:
+        """How many partitions there are."""
+        return sum(self.of_table.values())
 
 
 class MetastoreReader:
@@ -69,17 +74,14 @@ class MetastoreReader:
             found[row["tbl_id"]][row["param"]] = row["val"] or ""
         return found
 
-    def partition_bounds(self) -> PartitionBounds:
-        """Count the partitions and find the ids between which they are split."""
-        row = self._read(sql.PARTITION_BOUNDS).first()
-        if row is None or not row["n"]:
-            return PartitionBounds(0, 0, 0)
-        return PartitionBounds(int(row["n"]), int(row["low"]), int(row["high"]))
-
-    def partition_counts(self) -> dict[int, int]:
-        """Count the partitions of each table."""
+    def partition_counts(self) -> PartitionCounts:
+        """Count the partitions of each table and find the ids between which they are split."""
         rows = self._read(sql.PARTITION_COUNTS).collect()
-        return {int(row["tbl_id"]): int(row["n"]) for row in rows}
+        return PartitionCounts(
+            {int(row["tbl_id"]): int(row["n"]) for row in rows},
+            low=min((int(row["low"]) for row in rows), default=0),
+            high=max((int(row["high"]) for row in rows), default=0),
+        )
 
     def partition_name_sample(self, tbl_id: int, n_partitions: int) -> list[str]:
         """Give some two thousand partition names of one big table, sorted, to split it by."""
@@ -88,14 +90,14 @@ class MetastoreReader:
         rows = self._read(query.replace("{step}", str(step))).collect()
         return sorted(row["part_name"] or "" for row in rows)
 
-    def partitions(self, bounds: PartitionBounds) -> DataFrame:
+    def partitions(self, counts: PartitionCounts) -> DataFrame:
         """Give all partitions, in slices of PART_ID read side by side; nothing runs yet."""
-        n_slices = min(_MAX_SLICES, max(1, bounds.n // ROWS_PER_SLICE))
+        n_slices = min(_MAX_SLICES, max(1, counts.total // ROWS_PER_SLICE))
         return self._read(
             sql.PARTITIONS,
             partitionColumn="part_id",
-            lowerBound=str(bounds.low),
-            upperBound=str(bounds.high + 1),
+            lowerBound=str(counts.low),
+            upperBound=str(counts.high + 1),
             numPartitions=str(n_slices),
         )
 

@@ -9,13 +9,11 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
-
-from lifecycle.jobs.scan_metastore import ROWS_PER_SLICE, MetastoreReader
+from lifecycle.jobs.scan_metastore import ROWS_PER_SLICE, MetastoreReader, PartitionCounts
 from lifecycle.jobs.scan_tables import Table
 
 _MIN_BUCKETS = 2
+_MASK = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +42,15 @@ class Spread:
 
 
 def spread_rows(
-    spark: SparkSession, reader: MetastoreReader, tables: Sequence[Table], counts: Mapping[int, int]
+    reader: MetastoreReader, tables: Sequence[Table], counts: PartitionCounts
 ) -> Spread:
     """Plan the buckets from the number of partitions of each table."""
-    total = sum(counts.values()) + len(tables)
+    total = counts.total + len(tables)
     capacity = max(1_000, min(ROWS_PER_SLICE, -(-total // _MIN_BUCKETS)))
     shares: dict[int, Share] = {}
     bucket, filled = 0, 0
     for table in tables:
-        n = counts.get(table.tbl_id, 1)
+        n = counts.of_table.get(table.tbl_id, 1)
         n_pieces = -(-n // capacity)
         if filled and filled + n > capacity:
             bucket, filled = bucket + 1, 0
@@ -60,7 +58,7 @@ def spread_rows(
         shares[table.order] = Share(bucket, splits)
         bucket += len(splits)
         filled += -(-n // (len(splits) + 1))
-    return Spread(shares, _keys(spark, bucket + 1))
+    return Spread(shares, _keys(bucket + 1))
 
 
 def _splits(reader: MetastoreReader, table: Table, n: int, n_pieces: int) -> tuple[str, ...]:
@@ -69,14 +67,27 @@ def _splits(reader: MetastoreReader, table: Table, n: int, n_pieces: int) -> tup
     return tuple(sorted(cuts))
 
 
-def _keys(spark: SparkSession, n: int) -> tuple[int, ...]:
+def _keys(n: int) -> tuple[int, ...]:
     """Find, for each of n partitions, an integer that Spark's hash partitioning puts there."""
     found: dict[int, int] = {}
-    start, step = 0, 32 * n
+    candidate = 0
     while len(found) < n:
-        ids = spark.range(start, start + step, numPartitions=1).select(F.col("id").cast("int"))
-        placed = ids.select("id", F.expr(f"pmod(hash(id), {n})").alias("place"))
-        for row in placed.collect():
-            found.setdefault(int(row["place"]), int(row["id"]))
-        start += step
+        found.setdefault(spark_hash(candidate) % n, candidate)
+        candidate += 1
     return tuple(found[place] for place in range(n))
+
+
+def spark_hash(value: int) -> int:
+    """Hash a non-negative int as Spark's `hash` does (Murmur3, 32 bits, seed 42)."""
+    mixed = value * 0xCC9E2D51 & _MASK
+    mixed = _rotated(mixed, 15) * 0x1B873593 & _MASK
+    total = (_rotated(42 ^ mixed, 13) * 5 + 0xE6546B64) & _MASK
+    total ^= 4  # bytes of an int
+    total = (total ^ total >> 16) * 0x85EBCA6B & _MASK
+    total = (total ^ total >> 13) * 0xC2B2AE35 & _MASK
+    total ^= total >> 16
+    return total - (1 << 32) if total >> 31 else total
+
+
+def _rotated(value: int, bits: int) -> int:
+    return (value << bits | value >> (32 - bits)) & _MASK

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from portal.connectors.lake_config import MetastoreDb
 
-CATALOG = "hive"
 DDL_TIME = "transient_lastDdlTime"
 
 
@@ -35,19 +34,19 @@ DIALECTS = {
     "derby": Dialect(quote='"', text="CAST({} AS VARCHAR(4000))"),
 }
 
-DATABASES = f"""
+DATABASES = """
 SELECT d.[DB_ID] AS [db_id], d.[NAME] AS [db], d.[OWNER_NAME] AS [owner],
        d.[DB_LOCATION_URI] AS [location]
-FROM [DBS] d WHERE d.[CTLG_NAME] = '{CATALOG}'
+FROM [DBS] d WHERE d.[CTLG_NAME] = 'hive'
 """
 
-TABLES = f"""
+TABLES = """
 SELECT t.[TBL_ID] AS [tbl_id], d.[NAME] AS [db], t.[TBL_NAME] AS [tbl], t.[OWNER] AS [owner],
        t.[TBL_TYPE] AS [tbl_type], t.[CREATE_TIME] AS [create_time],
        s.[LOCATION] AS [location], s.[INPUT_FORMAT] AS [input_format],
        e.[SLIB] AS [serde], text(p.[PARAM_VALUE]) AS [path], k.[n_keys] AS [n_keys]
 FROM [TBLS] t
-JOIN [DBS] d ON d.[DB_ID] = t.[DB_ID] AND d.[CTLG_NAME] = '{CATALOG}'
+JOIN [DBS] d ON d.[DB_ID] = t.[DB_ID] AND d.[CTLG_NAME] = 'hive'
 LEFT JOIN [SDS] s ON s.[SD_ID] = t.[SD_ID]
 LEFT JOIN [SERDES] e ON e.[SERDE_ID] = s.[SERDE_ID]
 LEFT JOIN [SERDE_PARAMS] p ON p.[SERDE_ID] = s.[SERDE_ID] AND p.[PARAM_KEY] = 'path'
@@ -61,24 +60,21 @@ SELECT p.[TBL_ID] AS [tbl_id], p.[PARAM_KEY] AS [param], text(p.[PARAM_VALUE]) A
 FROM [TABLE_PARAMS] p WHERE LOWER(p.[PARAM_KEY]) IN ({names})
 """
 
-PARTITIONS = f"""
+PARTITIONS = """
 SELECT p.[PART_ID] AS [part_id], p.[TBL_ID] AS [tbl_id], p.[PART_NAME] AS [part_name],
        p.[CREATE_TIME] AS [create_time], s.[LOCATION] AS [location],
        ddl.[PARAM_VALUE] AS [ddl], flag.[PARAM_VALUE] AS [flag]
 FROM [PARTITIONS] p
 LEFT JOIN [SDS] s ON s.[SD_ID] = p.[SD_ID]
 LEFT JOIN [PARTITION_PARAMS] ddl
-  ON ddl.[PART_ID] = p.[PART_ID] AND ddl.[PARAM_KEY] = '{DDL_TIME}'
+  ON ddl.[PART_ID] = p.[PART_ID] AND ddl.[PARAM_KEY] = 'transient_lastDdlTime'
 LEFT JOIN [PARTITION_PARAMS] flag
   ON flag.[PART_ID] = p.[PART_ID] AND flag.[PARAM_KEY] = 'commit'
 """
 
-PARTITION_BOUNDS = """
-SELECT COUNT(*) AS [n], MIN(p.[PART_ID]) AS [low], MAX(p.[PART_ID]) AS [high] FROM [PARTITIONS] p
-"""
-
 PARTITION_COUNTS = """
-SELECT p.[TBL_ID] AS [tbl_id], COUNT(*) AS [n] FROM [PARTITIONS] p GROUP BY p.[TBL_ID]
+SELECT p.[TBL_ID] AS [tbl_id], COUNT(*) AS [n], MIN(p.[PART_ID]) AS [low], MAX(p.[PART_ID]) AS [high]
+FROM [PARTITIONS] p GROUP BY p.[TBL_ID]
 """
 
 PARTITION_NAME_SAMPLE = """

@@ -89,10 +89,12 @@ def submit_argv(
     *, module: str, tag: str, spool: str, config: LakeConfig, log_file: Path
 ) -> list[str]:
     """Give the argv of a submission (also a way to see what would be run)."""
+    quick = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" if _is_local(config) else ""
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
-        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+        # A local master runs small lakes: compiling well would take longer than the work.
+        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC{quick}",
         "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
         "spark.executorEnv.LC_ALL": "C.UTF-8",
         "spark.hadoop.fs.permissions.umask-mode": "077",
@@ -111,7 +113,7 @@ def submit_argv(
         argv += ["--conf", f"{key}={value}"]
     if config.spark_jars:
         argv += ["--jars", ",".join(config.spark_jars)]
-    if not config.spark_master.startswith("local"):
+    if not _is_local(config):
         argv += [
             "--py-files",
             str(_zip_packages(log_file.with_suffix(".packages.zip"))),
@@ -134,7 +136,7 @@ def driver_environment(config: LakeConfig, environment: Mapping[str, str]) -> di
         # The JVM reads file names by the locale: without UTF-8 an odd name is another name.
         "LC_ALL": "C.UTF-8",
     }
-    if config.spark_master.startswith("local") or "127.0.0.1" in config.spark_master:
+    if _is_local(config) or "127.0.0.1" in config.spark_master:
         found["SPARK_LOCAL_IP"] = "127.0.0.1"
     if config.hadoop_user is not None:
         found["HADOOP_USER_NAME"] = config.hadoop_user
@@ -149,8 +151,9 @@ def is_alive(launched: Launched) -> bool:
     """
     _check_host(launched)
     leader = _start_time(launched.pid)
-    if leader is not None and leader != launched.pid_started:
-        return False  # the number was given to someone else: ours has gone, whole group and all
+    if leader is not None:
+        # With another start time the number is someone else's: ours has gone, group and all.
+        return leader == launched.pid_started
     return bool(_members(launched.pgid))
 
 
@@ -174,6 +177,10 @@ def kill(launched: Launched) -> None:
                 retryable=True,
             )
         time.sleep(0.05)
+
+
+def _is_local(config: LakeConfig) -> bool:
+    return config.spark_master.startswith("local")
 
 
 def _check_host(launched: Launched) -> None:
