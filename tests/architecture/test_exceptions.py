@@ -21,6 +21,7 @@ OUTER_DOORS = {
     "portal/runs/steps.py": "a run ends with its error, whatever it was",
     "portal/spark/entry.py": "a job ends with a manifest, whatever happened",
     "portal/spark/job.py": "a gateway that is gone raises anything; translated",
+    "tasks/supervise.py": "a kind that breaks must not keep other runs from being polled",
     "tasks/loops.py": "an unexpected error costs a loop one turn",
 }
 # What we wrote ourselves below static/: everything else is unpacked at set-up and never committed.
