@@ -34,6 +34,7 @@ class LeftOut(StrEnum):
     NO_BACKUP_ROOT = "NO_BACKUP_ROOT"
     OTHER_BACKUP_ROOT = "OTHER_BACKUP_ROOT"
     IN_OTHER_PLAN = "IN_OTHER_PLAN"
+    TOUCHED = "TOUCHED"
 
 
 EXPLANATIONS: dict[LeftOut, str] = {
@@ -53,6 +54,7 @@ EXPLANATIONS: dict[LeftOut, str] = {
     LeftOut.SHARED_LOCATION: "Another database, table or partition has its data here or below.",
     LeftOut.NO_BACKUP_ROOT: "No backup root lies on its file system.",
     LeftOut.OTHER_BACKUP_ROOT: "Its file system has another backup root; plan it by itself.",
+    LeftOut.TOUCHED: "The table was changed since the scan; the next scan judges it anew.",
     LeftOut.IN_OTHER_PLAN: "Its table is in another plan that waits, runs, or ran since the scan.",
 }
 
@@ -120,6 +122,10 @@ class Circumstances:
     holds: Names = field(default_factory=Names)
     yes_to_still_read: Names = field(default_factory=Names)
     in_other_plans: Names = field(default_factory=Names)
+    touched: Names = field(default_factory=Names)
+    """Tables that any event named since the scan: an unpartitioned one is not what it was."""
+    altered: Names = field(default_factory=Names)
+    """Tables that were themselves made, changed or dropped since: nothing of them is certain."""
 
 
 def left_out_by_class(cls: ExpiryClass) -> LeftOut:
@@ -154,6 +160,8 @@ def _refusal_by_circumstances(candidate: Candidate, now: Circumstances) -> LeftO
         return LeftOut.UNREADY
     if now.holds.cover(item):
         return LeftOut.HELD
+    if now.altered.cover(item) or (not item.partition and now.touched.cover(item)):
+        return LeftOut.TOUCHED
     if now.in_other_plans.cover(item):
         return LeftOut.IN_OTHER_PLAN
     days = now.notice_days[item.db]

@@ -20,8 +20,11 @@ from lifecycle.models import (
 from lifecycle.selectors.announced import coverages_of
 from portal.access.models import DatabaseAdministrator
 from portal.act.selectors import holds_active
+from portal.events.models import TableTouch
 from portal.lake.errors import StaleState
 
+# What these change is one partition or its data; the job reads that again before it acts.
+PARTITION_EVENTS = ("_PARTITION", "INSERT")
 WAITING = (PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)
 
 
@@ -63,6 +66,8 @@ def circumstances_of(
 ) -> Circumstances:
     """Read modes, notices, holds, owners' yes and other plans as they are now."""
     settings = list(DatabaseSetting.objects.filter(lake=plan.lake))
+    touches = TableTouch.objects.filter(lake=plan.lake, event_id__gt=generation.notification_id)
+    events = list(touches.values_list("db", "table", "event_type"))
     return Circumstances(
         today=today,
         modes={setting.db: DatabaseMode(setting.mode) for setting in settings},
@@ -75,6 +80,10 @@ def circumstances_of(
             Name(request.db, request.table, request.partition)
             for request in open_requests(plan.lake)
             if request.with_still_read
+        ),
+        touched=Names.of(Name(db, table) for db, table, _ in events),
+        altered=Names.of(
+            Name(db, table) for db, table, event in events if not event.endswith(PARTITION_EVENTS)
         ),
         in_other_plans=Names.of(_in_other_plans(plan, generation)),
     )

@@ -12,6 +12,7 @@ from lifecycle.domain.plan import read_line
 from lifecycle.models import CleanNowRequest, DatabaseSetting, DropPlan, PlanState
 from lifecycle.services.clean_now import clean_now_request
 from portal.act.models import Hold
+from portal.events.models import TableTouch
 from tests.component.plan_world import (
     LAKE,
     NOW,
@@ -65,6 +66,12 @@ def hold_it(world: World) -> None:
 def nested_table(world: World) -> None:
     world.extra_locations.append(("hr", "inside", BAD.path + "/inside"))
     world.scan([GOOD, BAD])
+
+
+def touch(world: World, table: str, event: str) -> None:
+    TableTouch.objects.create(
+        lake=LAKE, db="sales", table=table, event_id=2, event_type=event, at=NOW
+    )
 
 
 CASES: list[tuple[str, Item, Callable[[World], None]]] = [
@@ -185,6 +192,22 @@ def test_a_halved_inventory_stops_plans(world: World) -> None:
     plan = world.plan()
     assert plan.state == PlanState.FAILED
     assert "half or less" in plan.ended_reason
+
+
+def test_what_was_changed_since_the_scan_waits_for_the_next_one(world: World) -> None:
+    world.scan(
+        [
+            GOOD,
+            changed(GOOD, tbl="altered", tbl_id=2),
+            Item(tbl="whole", tbl_id=3, part_name=""),
+        ]
+    )
+    touch(world, "orders", "ADD_PARTITION")
+    touch(world, "altered", "ALTER_TABLE")
+    touch(world, "whole", "INSERT")
+    plan = world.plan(tables=("sales.orders", "sales.altered", "sales.whole"))
+    assert [str(table) for table in plan.tables.all()] == ["sales.orders"]
+    assert plan.left_out == {"TOUCHED": 2}
 
 
 def test_items_of_a_whole_table_stand_as_a_table(world: World) -> None:
