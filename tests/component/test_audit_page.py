@@ -88,3 +88,16 @@ def test_the_owner_of_a_table_sees_what_was_done_to_it(people: People, lake: Lak
     record("item.likeness", people.admin.username, "item", "sales.orders_eu/dt=2026-08-01")
     record("table.other", people.admin.username, "table", "web.logs")
     assert shown(people.owner) == {"item.dropped"}
+
+
+def test_a_detail_named_items_does_not_break_the_page(people: People) -> None:
+    audit_record(
+        "plan.created",
+        actor="ada",
+        lake=LAKE,
+        object_type="drop_plan",
+        object_id="1",
+        data={"items": 3, "keys": "k"},
+        now=NOW,
+    )
+    assert shown(people.admin) == {"plan.created"}

@@ -177,6 +177,12 @@ def state_badge(state: str) -> SafeString:
 
 
 @register.filter
+def pairs(value: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
+    """Give the pairs of a mapping; `value.items` would look for a key named `items` first."""
+    return list((value or {}).items())
+
+
+@register.filter
 def state_word(state: str) -> str:
     """Give the word of a state, for text and option lists."""
     return look_of(str(state)).word

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_GET
 
 from portal.access.registry import Card, cards_for
 from portal.ui.frame import person
@@ -23,6 +24,7 @@ class Spark:
 
 
 @login_required
+@require_GET
 def home(request: HttpRequest) -> HttpResponse:
     """Show what waits first, then the numbers."""
     cards = cards_for(request)
@@ -34,6 +36,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
+@require_GET
 def profile(request: HttpRequest) -> HttpResponse:
     """Show who the person is to the portal."""
     context = {"databases": list(administered_databases(person(request)))}

@@ -1,0 +1,1 @@
+"""Tests that try to get at what is not theirs."""

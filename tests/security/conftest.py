@@ -1,0 +1,149 @@
+"""The world that is attacked: seven people, a scanned lake and one of each object in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from lifecycle.models import DatabaseFinding, ItemExample, TableFinding
+from lifecycle.services.backups import PREVIEW_KIND
+from lifecycle.services.clean_now import clean_now_request
+from lifecycle.services.standing_rules import RuleWish, standing_rule_request
+from portal.act.models import BackupBatch, Hold
+from portal.act.services.holds import hold_place
+from portal.act.states import BackupState, HoldKind
+from portal.runs.models import Run
+from tests.component.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
+
+# Who they are in the world: alice owns sales.orders, dora administers its database, anna asked for
+# the plan and the rule, bert is another admin.
+PEOPLE = {
+    "nobody": "",
+    "owner": "alice",
+    "dba": "dora",
+    "stranger": "eve",
+    "operator": "otto",
+    "requester": "anna",
+    "admin": "bert",
+}
+NAME = ("sales", "orders", "")
+
+
+@dataclass(frozen=True)
+class Target:
+    """The world and the values that stand in its addresses and forms."""
+
+    world: World
+    values: Mapping[str, Any]
+
+    def client(self, who: str, **options: Any) -> Client:
+        """Give a freshly signed-in client of one of PEOPLE (`nobody` is not signed in)."""
+        client = Client(raise_request_exception=False, **options)
+        if PEOPLE[who]:
+            client.force_login(self.world.person(PEOPLE[who]))
+            session = client.session
+            session["lw_authenticated_at"] = timezone.now().timestamp()
+            session.save()
+        return client
+
+
+@pytest.fixture
+def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
+    """A lake with one of everything that an address can name."""
+    settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
+    settings.LAKEWARDEN_VAR = tmp_path
+    world = make_world(tmp_path)
+    world.scan(partitions(3))
+    _show_the_rest(world)
+    plan = world.plan()
+    batch = _backup()
+    values = {
+        "run_id": _run("test.kind").pk,
+        "plan_id": plan.pk,
+        "digest": plan.digest,
+        "hold": _hold(world).public_id,
+        "db": "sales",
+        "table": "orders",
+        "wish_id": _wish(world),
+        "rule_id": _rule(world),
+        "day": batch.day,
+        "batch_id": batch.public_id,
+        "preview_id": _run(PREVIEW_KIND, params={"batches": [str(batch.public_id)]}).pk,
+        "until": TODAY + timedelta(days=30),
+    }
+    return Target(world, values)
+
+
+def _show_the_rest(world: World) -> None:
+    """Add what the world's own picture leaves out: the database, and one item."""
+    table = TableFinding.objects.get(db="sales", table="orders")
+    DatabaseFinding.objects.create(
+        generation=table.generation,
+        lake=LAKE,
+        db="sales",
+        owner="dora",
+        db_owner="dora",
+        location="file:///lake/sales",
+        mode="ACT",
+    )
+    ItemExample.objects.create(
+        table=table, part_id=1, partition="dt=2026-01-01", location="file:///x", cls="CLEAN_NOW"
+    )
+
+
+def _run(kind: str, **fields: Any) -> Run:
+    return Run.objects.create(lake=LAKE, kind=kind, requested_by="alice", queued_at=NOW, **fields)
+
+
+def _hold(world: World) -> Hold:
+    return hold_place(
+        lake=LAKE,
+        name=("sales", "other", ""),
+        kind=HoldKind.LEGAL,
+        until=None,
+        reason="a case",
+        user=world.person("anna"),
+        now=NOW,
+    )
+
+
+def _wish(world: World) -> Any:
+    wish = clean_now_request(
+        lake=LAKE,
+        name=NAME,
+        with_still_read=False,
+        reason="old",
+        user=world.person("alice"),
+        now=NOW,
+    )
+    return wish.pk
+
+
+def _rule(world: World) -> Any:
+    wish = RuleWish("sales", "orders", 9, 10**9, TODAY + timedelta(days=30), "daily")
+    return standing_rule_request(LAKE, wish, user=world.person("anna"), now=NOW).pk
+
+
+def _backup() -> BackupBatch:
+    return BackupBatch.objects.create(
+        lake=LAKE,
+        run_id=_run("lifecycle.drop").pk,
+        epoch=1,
+        db="sales",
+        table="orders",
+        batch=1,
+        day=TODAY,
+        root="file:///backup",
+        path="file:///backup/x",
+        state=BackupState.DROPPED,
+        is_table=False,
+        table_owner="alice",
+        n_items=1,
+        manifest_sha256="0" * 64,
+        dropped_at=NOW,
+    )

@@ -1,0 +1,151 @@
+"""Does every address answer exactly those people whom the grid names, and nobody else?"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.urls import reverse
+
+from lifecycle.models import CleanNowRequest, DatabaseSetting, DropPlan, StandingRule
+from portal.act.models import Hold, RedButton
+from portal.approvals.models import Approval, Decision
+from portal.runs.models import Run
+from tests.security.addresses import all_names
+from tests.security.conftest import PEOPLE, Target
+from tests.security.grid import GRID, Row
+
+REFUSED = (403, 404)
+ODD = ("00000000-0000-4000-8000-000000000000", "%27%20or%201=1--", "..%2f..%2fetc")
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def address(name: str, target: Target) -> str:
+    row = GRID[name]
+    places = (value.partition(":") for value in row.values)
+    path = reverse(name, kwargs={key: target.values[other or key] for key, _, other in places})
+    return f"{path}?{row.query}" if row.query else path
+
+
+def is_login(answer: HttpResponse) -> bool:
+    return answer.status_code == 302 and answer["Location"].startswith(reverse("ui:login"))
+
+
+def test_every_address_has_a_row_and_every_row_an_address() -> None:
+    assert sorted(GRID) == all_names()
+
+
+def test_reading(target: Target) -> None:
+    wrong = []
+    for name, row in GRID.items():
+        for who in PEOPLE:
+            answer = target.client(who).get(address(name, target))
+            if not reads_as_told(row, who, answer):
+                wrong.append(f"GET {name} as {who}: {answer.status_code}")
+    assert not wrong, "\n".join(wrong)
+
+
+def reads_as_told(row: Row, who: str, answer: HttpResponse) -> bool:
+    if not row.is_get:
+        return answer.status_code == 405 or answer.status_code in REFUSED or is_login(answer)
+    if who in row.reads:
+        return answer.status_code in (200, 302) and not is_login(answer)
+    if who == "nobody":
+        return answer.status_code in (401, 403) or is_login(answer)
+    return answer.status_code in REFUSED
+
+
+def send(name: str, who: str, target: Target, body: Mapping[str, Any]) -> HttpResponse:
+    said = {
+        key: str(target.values[value[1:]]) if value.startswith("@") else value
+        for key, value in body.items()
+    }
+    client, path = target.client(who), address(name, target)
+    if path.startswith("/api/"):
+        return client.post(path, json.dumps(said), content_type="application/json")
+    return client.post(path, said)
+
+
+def test_a_right_form_of_the_wrong_person_changes_nothing(target: Target) -> None:
+    wrong = []
+    before = states(target)
+    for name, row in GRID.items():
+        for who in PEOPLE.keys() - row.changes:
+            answer = send(name, who, target, row.body)
+            if not refuses(who, answer):
+                wrong.append(f"POST {name} as {who}: {answer.status_code}")
+    assert not wrong, "\n".join(wrong)
+    assert states(target) == before
+
+
+def refuses(who: str, answer: HttpResponse) -> bool:
+    if who == "nobody":
+        return answer.status_code in (401, 403, 405) or is_login(answer)
+    # 400: a name that this person may not see is answered like one that does not exist.
+    return answer.status_code in (*REFUSED, 400, 405, 409)
+
+
+def states(target: Target) -> list[Any]:
+    """What could have changed: every state that a form moves, and how many of each there are."""
+    return [
+        sorted(model.objects.values_list(*fields), key=str)
+        for model, *fields in (
+            (Run, "pk", "state", "cancel_requested_by"),
+            (DropPlan, "pk", "state"),
+            (Approval, "pk", "state"),
+            (Decision, "pk", "verdict"),
+            (Hold, "pk", "released_by"),
+            (CleanNowRequest, "pk", "state"),
+            (StandingRule, "pk", "state"),
+            (DatabaseSetting, "pk", "mode"),
+            (RedButton, "pk", "released_by"),
+        )
+    ]
+
+
+def test_the_right_person_is_let_in_as_far_as_the_form(target: Target) -> None:
+    """An empty POST says nothing, so nothing changes; but it must not be refused for the person."""
+    wrong = []
+    for name, row in GRID.items():
+        for who in sorted(row.changes):
+            answer = send(name, who, target, {})
+            if answer.status_code not in (200, 202, 302, 400, 409):
+                wrong.append(f"POST {name} as {who}: {answer.status_code}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_form_is_taken_without_its_token(target: Target) -> None:
+    wrong = []
+    for name, row in GRID.items():
+        for who in sorted(row.changes - {"nobody"}):
+            answer = target.client(who, enforce_csrf_checks=True).post(address(name, target))
+            if answer.status_code != 403:
+                wrong.append(f"POST {name} as {who} without a token: {answer.status_code}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_form_is_taken_from_another_site(target: Target) -> None:
+    for name, row in GRID.items():
+        for who in sorted(row.changes - {"nobody"}):
+            answer = target.client(who).post(
+                address(name, target), headers={"Sec-Fetch-Site": "cross-site"}
+            )
+            assert answer.status_code == 403, (name, who)
+
+
+def test_ids_that_are_none_and_ids_of_nothing_are_not_found(target: Target) -> None:
+    admin = target.client("admin")
+    for name, row in GRID.items():
+        if not row.values or not row.is_get:
+            continue
+        path = address(name, target).split("?", 1)[0]
+        for value in row.values:
+            there = str(target.values[value.rpartition(":")[2]])
+            for odd in (
+                "00000000-0000-4000-8000-000000000000",
+                "%27%20or%201=1--",
+                "..%2f..%2fetc",
+            ):
+                status = admin.get(path.replace(f"/{there}/", f"/{odd}/")).status_code
+                assert status == 404, (name, odd, status)
