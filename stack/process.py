@@ -16,6 +16,8 @@ from pathlib import Path
 from stack.errors import StackError
 
 LOOPBACK = "127.0.0.1"
+# These JVMs live for minutes: the optimizing compiler would cost more than it saves.
+SHORT_LIVED_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 @dataclass(frozen=True, slots=True)

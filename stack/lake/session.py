@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from portal.connectors.lake_config import LakeConfig, load_lakes
 from stack.places import jars_of
+from stack.process import SHORT_LIVED_JVM
 
 _EXTENSIONS = (
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions,"
@@ -37,6 +38,8 @@ def open_session(
         "spark.hadoop.hive.exec.max.dynamic.partitions.pernode": "10000",
         "spark.sql.legacy.createHiveTableByDefault": "true",
         "spark.log.level": "WARN",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.extraJavaOptions": " ".join(SHORT_LIVED_JVM),
     }
     if formats:
         settings |= {

@@ -11,7 +11,7 @@ from pathlib import Path
 from stack.errors import StackError
 from stack.ledger import Ledger
 from stack.places import JARS, REPO
-from stack.process import LOOPBACK
+from stack.process import LOOPBACK, SHORT_LIVED_JVM
 from stack.servers.base import Server
 
 USER = "app"
@@ -74,6 +74,7 @@ class Derby(Server):
         """Give the argv of Derby's network server."""
         return [
             "java",
+            *SHORT_LIVED_JVM,
             "-Xmx256m",
             f"-Dderby.system.home={self.directory}",
             "-cp",

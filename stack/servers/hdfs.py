@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stack.ledger import Ledger
 from stack.places import CLASSES, JARS
-from stack.process import LOOPBACK, free_port
+from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port
 from stack.servers.base import Server
 from stack.servers.metastore import site_xml
 
@@ -78,7 +78,7 @@ class Hdfs(Server):
         """Give the argv of the one JVM."""
         return [
             *("java", "-Xmx768m", "--add-opens=java.base/java.lang=ALL-UNNAMED"),
-            *("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
+            *SHORT_LIVED_JVM,
             *("-cp", f"{CLASSES / 'hdfs'}:{self.conf}:{JARS / 'hdfs'}/*", "MiniHdfs"),
         ]
 

@@ -7,6 +7,7 @@ from xml.sax.saxutils import escape
 
 from stack.ledger import Ledger
 from stack.places import JARS, spark_home
+from stack.process import SHORT_LIVED_JVM
 from stack.servers.base import Server
 from stack.servers.derby import derby_class_path
 
@@ -114,6 +115,6 @@ class Metastore(Server):
         ]
         class_path += [f"{jars / 'hms' / 'lib'}/*", *map(str, hadoop)]
         return [
-            *("java", "-Xmx1g", "-XX:+UseSerialGC", "-cp", ":".join(class_path)),
+            *("java", *SHORT_LIVED_JVM, "-Xmx1g", "-cp", ":".join(class_path)),
             *("org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(self.port)),
         ]

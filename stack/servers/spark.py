@@ -5,11 +5,12 @@ from pathlib import Path
 
 from stack.ledger import Ledger
 from stack.places import spark_home
-from stack.process import LOOPBACK, free_port
+from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port
 from stack.servers.base import Server
 
 _JAVA = (
     "java",
+    *SHORT_LIVED_JVM,
     "-Xmx384m",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
