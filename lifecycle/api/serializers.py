@@ -26,6 +26,9 @@ class PathSerializer(serializers.ModelSerializer[PathFinding]):
 class TableSerializer(serializers.ModelSerializer[TableFinding]):
     """A table with how many of its items stand in each class."""
 
+    mode = serializers.ChoiceField(
+        choices=[mode.value for mode in DatabaseMode], source="mode_now", read_only=True
+    )
     reasons = serializers.ListField(child=serializers.CharField(), read_only=True)
     class_bytes = serializers.DictField(child=serializers.IntegerField(), read_only=True)
 

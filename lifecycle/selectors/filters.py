@@ -93,11 +93,11 @@ class TableFilterSet(_PersonFilterSet):
 
     show = filters.ChoiceFilter(label="Show", choices=SHOWS, method="filter_show")
     table = filters.CharFilter(label="Table name has", lookup_expr="contains")
-    mode = filters.ChoiceFilter(label="Mode", choices=MODES)
+    mode = filters.ChoiceFilter(label="Mode", choices=MODES, field_name="mode_now")
 
     class Meta:
         model = TableFinding
-        fields = ("show", "db", "table", "owner", "person", "mode")
+        fields = ("show", "db", "table", "owner", "person")
 
     def filter_show(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep tables that hold an item of the class; `week` = due now or soon, read or not."""
@@ -128,12 +128,8 @@ class DatabaseFilterSet(ListFilter):
 
     db = filters.CharFilter(label="Database has", lookup_expr="contains")
     owner = filters.CharFilter(label="Owner")
-    mode = filters.ChoiceFilter(label="Mode", choices=MODES, method="filter_mode")
+    mode = filters.ChoiceFilter(label="Mode", choices=MODES, field_name="mode_now")
 
     class Meta:
         model = DatabaseFinding
-        fields = ("db", "owner", "mode")
-
-    def filter_mode(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
-        """Keep databases that are in the mode now, whatever they were in at the scan."""
-        return rows.filter(mode_now=value)
+        fields = ("db", "owner")

@@ -52,19 +52,23 @@ def paths_visible(lake: str, user: User) -> QuerySet[PathFinding]:
 
 
 def tables_visible(lake: str, user: User) -> QuerySet[TableFinding]:
-    """Give the tables that `user` may see."""
-    return TableFinding.objects.current(lake).for_user(user)
+    """Give the tables that `user` may see, with their database's mode now as `mode_now`."""
+    rows = TableFinding.objects.current(lake).for_user(user)
+    annotated: QuerySet[TableFinding] = rows.annotate(mode_now=_mode_now())
+    return annotated
 
 
 def databases_visible(lake: str, user: User) -> QuerySet[DatabaseFinding]:
     """Give the databases that `user` may see, with the mode each is in now as `mode_now`."""
-    mode = DatabaseSetting.objects.filter(lake=OuterRef("lake"), db=OuterRef("db")).values("mode")
-    mode_now = Coalesce(
-        Subquery(mode[:1]), Value(DatabaseMode.OBSERVE.value), output_field=CharField()
-    )
     rows = DatabaseFinding.objects.current(lake).for_user(user)
-    annotated: QuerySet[DatabaseFinding] = rows.annotate(mode_now=mode_now)
+    annotated: QuerySet[DatabaseFinding] = rows.annotate(mode_now=_mode_now())
     return annotated
+
+
+def _mode_now() -> Coalesce:
+    mode = DatabaseSetting.objects.filter(lake=OuterRef("lake"), db=OuterRef("db")).values("mode")
+    observe = Value(DatabaseMode.OBSERVE.value)
+    return Coalesce(Subquery(mode[:1]), observe, output_field=CharField())
 
 
 def mode_of(lake: str, db: str) -> DatabaseMode:

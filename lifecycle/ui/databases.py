@@ -1,5 +1,7 @@
 """The pages of databases: how far each is trusted, what OBSERVE would have done, changing it."""
 
+from collections.abc import Callable
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
@@ -37,6 +39,13 @@ def _url(row: DatabaseFinding) -> str:
     return database_url(row.lake, row.db)
 
 
+def _tables(show: str) -> Callable[[DatabaseFinding], str]:
+    def url(row: DatabaseFinding) -> str:
+        return list_url("expiring", row.lake, db=row.db, **({"show": show} if show else {}))
+
+    return url
+
+
 DATABASES = ListSpec(
     template="lifecycle/databases.html",
     caption="Databases and their modes",
@@ -44,11 +53,11 @@ DATABASES = ListSpec(
         Column(key="db", title="Database", kind="code", sort="name", url=_url),
         Column(key="mode_now", title="Mode", kind="state"),
         Column(key="owner", title="Owner", sort="owner"),
-        Column(key="n_tables", title="Tables", kind="count"),
+        Column(key="n_tables", title="Tables", kind="count", url=_tables("")),
         Column(key="n_partitions", title="Partitions", kind="count"),
-        Column(key="n_clean_now", title="Due now", kind="count"),
+        Column(key="n_clean_now", title="Due now", kind="count", url=_tables("CLEAN_NOW")),
         Column(key="bytes_clean_now", title="Size due now", kind="bytes", sort="size"),
-        Column(key="n_soon", title="Due soon", kind="count"),
+        Column(key="n_soon", title="Due soon", kind="count", url=_tables("SOON")),
         Column(
             key="reasons", title="Path rules", kind="template", template="lifecycle/_reasons.html"
         ),

@@ -1,5 +1,6 @@
 """The pages of expiring data: tables, one table's partitions, and why one of them expires."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -21,6 +22,7 @@ from lifecycle.selectors.findings import (
     get_item_for_user,
     get_table_for_user,
     items_of,
+    mode_of,
     ranges_of,
     tables_visible,
     totals_for,
@@ -44,6 +46,13 @@ def _table_url(row: TableFinding) -> str:
     return table_url(row.lake, row.db, row.table)
 
 
+def _of_class(cls: str) -> Callable[[TableFinding], str]:
+    def url(row: TableFinding) -> str:
+        return table_url(row.lake, row.db, row.table, cls=cls)
+
+    return url
+
+
 def _why_url(row: ItemExample) -> str:
     return why_url(row.table.lake, row.table.db, row.table.table, row.partition)
 
@@ -53,20 +62,20 @@ TABLES = ListSpec(
     caption="Tables and what expires in them",
     columns=(
         Column(key="__str__", title="Table", kind="code", sort="name", url=_table_url),
-        Column(key="mode", title="Mode", kind="state"),
+        Column(key="mode_now", title="Mode", kind="state"),
         Column(key="owner", title="Owner", sort="owner"),
         Column(key="ttl", title="TTL days", kind="count", help="From the table's own parameters"),
-        Column(key="n_clean_now", title="Due now", kind="count"),
+        Column(key="n_clean_now", title="Due now", kind="count", url=_of_class("CLEAN_NOW")),
         Column(key="bytes_clean_now", title="Size due now", kind="bytes", sort="size"),
-        Column(key="n_soon", title="Due soon", kind="count"),
-        Column(key="n_still_read", title="Still read", kind="count"),
+        Column(key="n_soon", title="Due soon", kind="count", url=_of_class("SOON")),
+        Column(key="n_still_read", title="Still read", kind="count", url=_of_class("STILL_READ")),
         Column(key="next_due_on", title="First due", kind="day", sort="due"),
         Column(key="n_partitions", title="Partitions", kind="count"),
     ),
     orders=TABLE_ORDERS,
     filename="expiring-tables.csv",
     exports=(
-        "db", "table", "owner", "db_owner", "mode", "table_type", "format", "location", "level",
+        "db", "table", "owner", "db_owner", "mode_now", "table_type", "format", "location", "level",
         "ttl", "policy_source", "enrolled", "reasons", "unsupported_reason", "n_partitions",
         "n_files", "n_bytes", "n_clean_now", "bytes_clean_now", "n_soon", "bytes_soon",
         "n_still_read", "bytes_still_read", "n_not_now", "n_held", "n_not_enrolled",
@@ -127,6 +136,7 @@ def table(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
     context = {
         "generation": found.generation,
         "found": found,
+        "mode": mode_of(lake, db),
         "classes": _classes(found),
         "ranges": ranges_of(found)[:RANGES_SHOWN],
         "responsible": responsible_of(found, People.of(lake)),

@@ -42,7 +42,8 @@ def list_response(
     """Answer with the page, or with every row of the filter when `format=csv` is asked for."""
     rows: QuerySet[Any] = filtered(filterset)
     if request.GET.get("format") == "csv":
-        ordered = rows.order_by(*next(iter(spec.orders.values())), "pk")
+        chosen = spec.orders.get(request.GET.get("sort", "")) or next(iter(spec.orders.values()))
+        ordered = rows.order_by(*chosen, "pk")
         return stream_csv(
             ordered.iterator(chunk_size=2_000), spec.csv_columns, filename=spec.filename
         )

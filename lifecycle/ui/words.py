@@ -42,7 +42,7 @@ REASON_WORDS: Mapping[Reason, tuple[str, str]] = {
     ),
     Reason.OWNER_PATH_FAIL: (
         "The path is not under its owner's directory",
-        "Move it under /user/<owner>/, or hand it to the owner of that directory.",
+        "Move it under its owner's directory, or hand it to the owner of the directory it is in.",
     ),
     Reason.HAS_OTHER_DB_TBL: (
         "Tables of another database lie under this path",
