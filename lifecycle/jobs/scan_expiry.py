@@ -164,19 +164,17 @@ def _minute(milliseconds: Column, terms: Terms) -> Column:
 def _clocks(terms: Terms) -> Column:
     has_ddl = F.coalesce(F.col("ddl_time"), F.lit(0)) != 0
     files = F.when(F.col("mtime_ms").isNull(), F.lit("not looked at")).otherwise(
-        _minute(F.col("mtime_ms"), terms)
+        F.concat(F.lit("changed "), _minute(F.col("mtime_ms"), terms))
     )
-    wins = F.when(F.col("winner") == Winner.MTIME.value, F.lit("the files")).otherwise(
-        F.lit("the metastore")
-    )
+    wins = F.when(F.col("winner") == Winner.MTIME.value, F.lit("files")).otherwise("metadata")
     return F.concat(
         F.when(has_ddl, F.lit("Metadata changed ")).otherwise(F.lit("Created (no DDL time) ")),
         _minute(metastore_ms(), terms),
-        F.lit(", files changed "),
+        F.lit(", files "),
         files,
-        F.lit("; the later is "),
+        F.lit("; the later counts ("),
         wins,
-        F.lit("'. TTL "),
+        F.lit("). TTL "),
         F.col("ttl").cast("string"),
         F.lit(f" days from {POLICY_SOURCE}: due "),
         F.date_format("due_on", "yyyy-MM-dd"),

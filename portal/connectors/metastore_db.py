@@ -73,7 +73,8 @@ LEFT JOIN [PARTITION_PARAMS] flag
 """
 
 PARTITION_COUNTS = """
-SELECT p.[TBL_ID] AS [tbl_id], COUNT(*) AS [n], MIN(p.[PART_ID]) AS [low], MAX(p.[PART_ID]) AS [high]
+SELECT p.[TBL_ID] AS [tbl_id], COUNT(*) AS [n],
+       MIN(p.[PART_ID]) AS [low], MAX(p.[PART_ID]) AS [high]
 FROM [PARTITIONS] p GROUP BY p.[TBL_ID]
 """
 
