@@ -1,0 +1,130 @@
+"""Drop and restore as the real Spark programs, started the way the portal starts them."""
+
+import hashlib
+import json
+import time
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from lifecycle.domain.plan import PlanDigest, PlanItem
+from portal.connectors.lake_config import LakeConfig
+from portal.lake.names import TableName
+from portal.lake.paths import LakePath
+from portal.spark.launch import Launched, is_alive, submit
+from portal.spark.spool import Spool
+from tests.support.act_lake import DAY, ActLake
+
+SUBMIT_SECONDS = 180.0
+
+
+def plan_file(lake: ActLake, name: TableName) -> tuple[LakePath, str]:
+    """Write the items file of an approved plan; gives its path and digest."""
+    digest = PlanDigest()
+    lines = [
+        digest.add(
+            PlanItem(
+                db=item.db,
+                table=item.table,
+                tbl_id=1,
+                partition=item.partition,
+                part_id=n,
+                location=item.location,
+                level=item.level,
+                ttl=item.ttl,
+                policy_source="table",
+                ddl_time=item.ddl_time,
+                create_time=item.create_time,
+                mtime_ms=item.mtime_ms or 0,
+                updated_ms=item.mtime_ms or 0,
+                n_files=item.n_files or 0,
+                n_bytes=item.n_bytes or 0,
+                due_on=date(2026, 11, 1),
+            )
+        )
+        for n, item in enumerate(lake.items(name))
+    ]
+    path = lake.base.child(f"items-{uuid.uuid4().hex[:8]}.jsonl")
+    lake.fs.write_new(path, b"".join(lines))
+    found = digest.finish().digest
+    assert found == hashlib.sha256(b"".join(lines)).hexdigest()
+    return path, found
+
+
+def drop_params(lake: ActLake, name: TableName, run: str) -> dict[str, Any]:
+    """Make the fence and give the job's params, as the portal does."""
+    order = lake.order(run)
+    items, digest = plan_file(lake, name)
+    return {
+        "plan": "plan",
+        "digest": digest,
+        "items": str(items),
+        "items_sha256": digest,
+        "root": str(lake.root),
+        "fence": str(order.fence),
+        "approved_day": DAY.isoformat(),
+        "keep_days": {lake.db: 20},
+    }
+
+
+def restore_params(lake: ActLake, run: str, restore: str) -> dict[str, Any]:
+    """Claim a backup and give the job's params."""
+    lake.claim(run, restore)
+    order = lake.restore_order(run, restore)
+    claims = [
+        {"directory": str(ref.directory), "batch": ref.batch, "fence": str(ref.directory.parent)}
+        for ref in order.batches
+    ]
+    return {"claims": claims, "items": None, "rename_to": None}
+
+
+def start(
+    config: LakeConfig,
+    module: str,
+    params: Mapping[str, Any],
+    *,
+    run: str,
+    log: Path,
+    failpoint: str = "",
+) -> tuple[Launched, Spool]:
+    """Submit a job as epoch 1 of a run."""
+    spool = Spool.for_run(config, run, 1)
+    spool.create()
+    spool.write_request(
+        {
+            "run": run,
+            "epoch": 1,
+            "lake": config.as_dict(),
+            "now": datetime.now(UTC).isoformat(),
+            "params": dict(params),
+        }
+    )
+    environment = {"LW_FAILPOINT": failpoint, "LW_FAILPOINTS_ENABLED": "1"} if failpoint else {}
+    launched = submit(
+        module=module,
+        tag=f"lw-{run}-1",
+        spool=str(spool.root),
+        config=config,
+        log_file=log,
+        environment=environment,
+    )
+    return launched, spool
+
+
+def wait_end(launched: Launched) -> None:
+    """Wait until no process of the program is left."""
+    deadline = time.monotonic() + SUBMIT_SECONDS
+    while is_alive(launched):
+        assert time.monotonic() < deadline, "the program does not end"
+        time.sleep(0.2)
+
+
+def finished(launched: Launched, spool: Spool, log: Path) -> dict[str, Any]:
+    """Wait for the end and give the result; anything but done shows the log."""
+    wait_end(launched)
+    manifest = spool.read_manifest()
+    if manifest is None or manifest["outcome"] != "done":
+        raise AssertionError(json.dumps(manifest, indent=1) + log.read_text()[-4000:])
+    return dict(manifest["result"])
