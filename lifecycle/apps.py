@@ -12,7 +12,14 @@ class LifecycleConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what this room adds; imported here, because models must be loaded first."""
-        from lifecycle.services import backup_kinds, clock_kinds, plan_kinds, scan, standing_rules
+        from lifecycle.services import (
+            backup_kinds,
+            clock_kinds,
+            plan_kinds,
+            rescan,
+            scan,
+            standing_rules,
+        )
         from lifecycle.ui import findings_nav, plan_nav
 
         scan.register_kinds()
@@ -20,5 +27,6 @@ class LifecycleConfig(AppConfig):
         standing_rules.register_standing_kinds()
         backup_kinds.register_backup_kinds()
         clock_kinds.register_clock_kinds()
+        rescan.register_subscriber()
         findings_nav.register_pages()
         plan_nav.register_pages()

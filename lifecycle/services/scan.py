@@ -16,6 +16,7 @@ from portal.access.lakes import get_lake
 from portal.access.models import ADMIN, OPERATOR, User
 from portal.access.services import directory_sync
 from portal.act.selectors import holds_for_jobs
+from portal.events.services import alarms_rescanned
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed
 from portal.runs.domain import RunState, Schedule
@@ -70,6 +71,7 @@ class ScanKind(RunKind):
         _directory_sync(run.lake)
         generation = generation_load(run, manifest["result"], now=now)
         week_ahead_queue(generation, now=now)
+        alarms_rescanned(run.lake, read_at=generation.read_at, now=now)
 
 
 def register_kinds() -> None:

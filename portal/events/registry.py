@@ -23,16 +23,16 @@ class Missed:
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """A name, the event types it wants (empty = all), and what it does with an event and a gap."""
+    """A name, the event types it wants (None = all), and what it does with an event and a gap."""
 
     name: str
-    types: frozenset[str]
-    handle: Callable[[LakeEvent, datetime], None]
+    types: frozenset[str] | None
+    handle: Callable[[LakeEvent, datetime], None] | None
     rescan: Callable[[Missed, datetime], None] | None = None
 
     def wants(self, event: LakeEvent) -> bool:
         """Whether the event is of a type it asked for."""
-        return not self.types or event.type in self.types
+        return self.handle is not None and (self.types is None or event.type in self.types)
 
 
 _subscribers: dict[str, Subscriber] = {}

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 from django.utils import timezone
 
-from portal.act.models import BackupBatch
+from portal.act.selectors import repairable_batches
 from portal.act.services.repairing import drop_repair
-from portal.act.states import BackupState
 from portal.events.messages import LakeEvent
 from portal.events.registry import Subscriber, subscribe
 from portal.runs import kinds
@@ -19,7 +18,6 @@ from portal.runs.models import Run
 from portal.runs.services import run_request
 
 NAME = "events.repair"
-_RESTORED = (BackupState.RESTORED, BackupState.PARTLY_RESTORED)
 
 
 class DropRepairKind(kinds.RunKind):
@@ -44,10 +42,7 @@ class DropRepairKind(kinds.RunKind):
 
 def on_drop(event: LakeEvent, now: datetime) -> None:
     """Ask for a look when the catalogue knows of something restored there; once per event."""
-    restored = BackupBatch.objects.filter(
-        lake=event.lake, db=event.db, table=event.table, state__in=_RESTORED
-    )
-    if restored.exists():
+    if repairable_batches(event.lake, event.db, event.table, now=now).exists():
         run_request(
             NAME,
             lake=event.lake,

@@ -174,6 +174,8 @@ def _hand_over(
     batch: _Batch, subscriber: Subscriber, event: LakeEvent, parked: set[tuple[str, str, str]]
 ) -> None:
     """Let one subscriber write, in a savepoint; one that raises has the table parked for it."""
+    if subscriber.handle is None:
+        return
     try:
         with transaction.atomic():
             subscriber.handle(event, batch.now)

@@ -91,7 +91,7 @@ def log() -> Log:
 @pytest.fixture
 def ears() -> Iterator[Ears]:
     ears = Ears()
-    subscribe(Subscriber("ears", frozenset(), ears.handle, ears.rescan))
+    subscribe(Subscriber("ears", None, ears.handle, ears.rescan))
     yield ears
     unsubscribe("ears")
 
@@ -250,3 +250,14 @@ def test_a_drop_of_something_restored_asks_for_a_look_once(log: Log) -> None:
     EventPosition.objects.update(position=100)
     follow(log)
     assert Run.objects.filter(kind=REPAIR).count() == 1
+
+
+def test_missed_events_ask_for_one_scan_an_hour(log: Log) -> None:
+    for _ in range(2):
+        log.add("orders")
+        log.events.clear()
+        follow(log)
+    scan = Run.objects.get(kind="lifecycle.scan")
+    assert scan.requested_by == "system"
+    assert "cleaned from the log" in scan.reason
+    assert alarms_open("main").count() == 2

@@ -26,7 +26,7 @@ ODD = ["dt=2026-11-21", "dt=a b%25%3Dü", "dt=__HIVE_DEFAULT_PARTITION__"]
 def heard() -> Iterator[list[LakeEvent]]:
     """Everything the follower hands over, in order."""
     events: list[LakeEvent] = []
-    subscribe(Subscriber("test", frozenset(), lambda event, _now: events.append(event)))
+    subscribe(Subscriber("test", None, lambda event, _now: events.append(event)))
     yield events
     unsubscribe("test")
 
