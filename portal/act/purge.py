@@ -12,8 +12,10 @@ from datetime import date, datetime, timedelta
 from portal.act.control import Control
 from portal.act.journal import JournalBatch, read_batch, restore_steps, restored_items
 from portal.act.layout import done_name, intent_name, purged_name
+from portal.act.probes import probe_batch
 from portal.act.protocol import DropResult, Tools, check_control
 from portal.act.records import IN_BACKUP, ItemIntent, files_of
+from portal.act.settle import SettleTools
 from portal.lake.errors import StaleState
 from portal.lake.paths import LakePath
 
@@ -82,7 +84,7 @@ def purge_batch(order: PurgeOrder, wanted: PurgeBatch, tools: Tools) -> tuple[st
         batch = read_batch(tools.fs, wanted.directory, wanted.batch)
         why = purge_refusal(batch, wanted, now=tools.clock(), is_live=order.has_live)
         why = why or _held(batch, tools, control=control)
-        why = why or _changed(batch, tools)
+        why = why or _changed(batch, tools) or _late(batch, tools)
     if why:
         return "SKIPPED", why
     with tools.fail.step("intent"):
@@ -116,6 +118,15 @@ def _changed(batch: JournalBatch, tools: Tools) -> str | None:
         if not has_begun and found != set(item.files):
             return f"{item.item} is not as its manifest says"
     return None
+
+
+def _late(batch: JournalBatch, tools: Tools) -> str | None:
+    """Probe once more before the last step; what comes to light is registered and told first."""
+    look = SettleTools(tools.fs, tools.metastore, tools.lister, tools.clock(), lambda: False)
+    late = [found.partition for found in probe_batch(batch, look) if found.is_registered]
+    if not late:
+        return None
+    return f"late data at the old place of {late[0] or 'the table'} was registered just now"
 
 
 def _still_there(batch: JournalBatch, tools: Tools) -> list[ItemIntent]:

@@ -1,7 +1,7 @@
 """What does the portal know about backups, holds and the red button? Reads only."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +10,8 @@ from django.db.models import Q, QuerySet
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton
 from portal.act.states import BackupState, ProbeState
 
+# For how long after a restore a DROP may still be a frozen client's and not an owner's.
+REPAIR_WINDOW = timedelta(hours=1)
 RESTORABLE = (BackupState.DROPPED, BackupState.PARTLY_RESTORED)
 
 
@@ -29,6 +31,13 @@ def holds_for_jobs(lake: str, *, now: datetime) -> list[dict[str, Any]]:
     """Give the standing holds as jobs read them: {db, table, partition, until, kind, reason}."""
     rows = holds_active(lake, now=now).values("db", "table", "partition", "until", "kind", "reason")
     return [{**row, "until": row["until"].isoformat() if row["until"] else None} for row in rows]
+
+
+def repairable_batches(lake: str, db: str, table: str, *, now: datetime) -> QuerySet[BackupBatch]:
+    """Give the batches of which something was brought back lately: restored, or taken back."""
+    brought_back = Q(state__in=(BackupState.RESTORED, BackupState.PARTLY_RESTORED))
+    taken_back = Q(n_skipped__gt=0, dropped_at__gt=now - REPAIR_WINDOW)
+    return BackupBatch.objects.filter(brought_back | taken_back, lake=lake, db=db, table=table)
 
 
 def restorable_batches(ids: Iterable[UUID]) -> list[BackupBatch]:

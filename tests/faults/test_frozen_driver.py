@@ -15,7 +15,7 @@ from stack.stack import Stack
 from tests.faults.grid import Broken, Scene
 
 
-def _wait_frozen(process: "subprocess.Popen[str]") -> None:
+def wait_frozen(process: "subprocess.Popen[str]") -> None:
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         state = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -26,7 +26,7 @@ def _wait_frozen(process: "subprocess.Popen[str]") -> None:
     raise AssertionError("the driver never reached its failpoint")
 
 
-def _wake(process: "subprocess.Popen[str]") -> str:
+def wake(process: "subprocess.Popen[str]") -> str:
     os.kill(process.pid, signal.SIGCONT)
     out, err = process.communicate(timeout=120)
     return out + err
@@ -50,11 +50,11 @@ class TestFrozen:
     ) -> None:
         scene = self._scene(embedded_stack, shape)
         zombie = scene.start_drop(point)
-        _wait_frozen(zombie)
+        wait_frozen(zombie)
         scene.settle(approved=approved)
         scene.check()
         scene.check_restored()
-        said = _wake(zombie)
+        said = wake(zombie)
         assert zombie.returncode == 3, said
         assert "act.fenced" in said
         scene.check_equal()
@@ -64,10 +64,10 @@ class TestFrozen:
     ) -> None:
         scene = self._scene(embedded_stack, shape)
         zombie = scene.start_drop("rename:before:stop", fence=False)
-        _wait_frozen(zombie)
+        wait_frozen(zombie)
         scene.settle(approved=False)
         scene.check()
-        _wake(zombie)
+        wake(zombie)
         with pytest.raises(Broken, match=r"^I1: the data of .* is live=False and in backup=False"):
             scene.check()
 
@@ -76,10 +76,10 @@ class TestFrozen:
     ) -> None:
         scene = self._scene(embedded_stack, shape)
         zombie = scene.start_drop("drop:before:stop", fence=False)
-        _wait_frozen(zombie)
+        wait_frozen(zombie)
         scene.settle(approved=False)
         scene.check()
-        _wake(zombie)
+        wake(zombie)
         with pytest.raises(Broken, match=r"^I2: .* is live but not registered"):
             scene.check()
 
@@ -88,9 +88,9 @@ class TestFrozen:
     ) -> None:
         scene = self._scene(embedded_stack, shape)
         driver = scene.start_drop("drop:before:stop")
-        _wait_frozen(driver)
+        wait_frozen(driver)
         scene.end_lease()
-        said = _wake(driver)
+        said = wake(driver)
         assert driver.returncode == 3, said
         assert "lease is over" in said
         scene.settle(approved=False)

@@ -1,21 +1,24 @@
-"""What if a zombie's DROP reaches the metastore after the item was restored? It is added again.
+"""What if a zombie's DROP reaches the metastore after the item came back? It is added again.
 
 A client frozen between its last look and its send cannot be fenced. Its DROP arrives as an event;
-if it hits what a restore brought back a short while ago, and the data still stands, the item is
-registered again. An owner's own later DROP is left alone.
+if it hits what a restore (or settle) brought back a short while ago, and the data still stands, the
+item is registered again. An owner's own later DROP is left alone.
 """
 
-from collections.abc import Iterable
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from portal.access.lakes import get_lake
 from portal.act.facts import list_here
 from portal.act.journal import JournalBatch, RestoreStep, read_batch, restore_steps
-from portal.act.models import BackupBatch
-from portal.act.records import Outcome, files_of, shortfall
-from portal.act.registry import names_registered
+from portal.act.records import ItemIntent, Outcome, files_of, shortfall
+from portal.act.registry import add_again, names_registered
 from portal.act.restore import register
-from portal.act.states import BackupState
+from portal.act.selectors import REPAIR_WINDOW, repairable_batches
+from portal.act.settle import name_of
+from portal.act.tags import KEEP_STATISTICS
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.metastore import Metastore
@@ -23,80 +26,99 @@ from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 
-REPAIR_WINDOW = timedelta(hours=1)
+
+@dataclass(frozen=True, slots=True)
+class _Back:
+    """One item that came back: where it stands, and the restore step if it was one."""
+
+    item: ItemIntent
+    live: LakePath
+    step: RestoreStep | None
 
 
 def drop_repair(
     lake: str, *, db: str, table: str, partitions: list[str], now: datetime
 ) -> list[str]:
-    """Add again what a DROP event took although a restore had brought it back; gives their names.
+    """Add again what a DROP event took although it had been brought back; gives their names.
 
     `partitions` is empty for a DROP TABLE. Safe to call for any DROP event and more than once: only
-    items restored within the last hour, whose data is whole at the live place and whose name is
-    free, are added.
+    items that came back within the last hour, whose data is whole at the live place and whose name
+    is free, are added.
     """
-    rows = BackupBatch.objects.filter(
-        lake=lake, state__in=(BackupState.RESTORED, BackupState.PARTLY_RESTORED), db=db, table=table
-    )
     config = get_lake(lake)
+    name = TableName(LakeId(lake), db, table)
     wanted = frozenset(partitions or [""])
     repaired: list[str] = []
-    for row in rows.iterator(chunk_size=500):
+    for row in repairable_batches(lake, db, table, now=now).iterator(chunk_size=500):
         directory = config.path(row.path)
         fs = open_file_system(directory, config=config)
         if fs.status(directory) is None:
             continue
-        steps = _recent(restore_steps(fs, directory, row.batch), db, table, now=now)
-        if not steps:
-            continue
         batch = read_batch(fs, directory, row.batch)
-        with Metastore.connect(config) as metastore:
-            for step in steps:
-                repaired += _repair(batch, step, wanted, fs=fs, metastore=metastore)
+        back = [one for one in _came_back(batch, fs, name, now=now) if one.item.partition in wanted]
+        if back:
+            with Metastore.connect(config) as metastore:
+                repaired += _repair(batch, name, back, fs=fs, metastore=metastore)
     entries = [
-        AuditEntry("item.repaired", "system", lake, "item", f"{db}.{table}/{name}".rstrip("/"), {})
-        for name in repaired
+        AuditEntry("item.repaired", "system", lake, "item", f"{name}/{partition}".rstrip("/"), {})
+        for partition in repaired
     ]
     audit_record_many(entries, now=now)
     return repaired
 
 
-def _recent(
-    steps: Iterable[RestoreStep], db: str, table: str, *, now: datetime
-) -> list[RestoreStep]:
-    return [
-        step
-        for step in steps
-        if step.done is not None
-        and (step.intent.db, step.intent.table) == (db, table)
-        and now - datetime.fromisoformat(step.done.at) < REPAIR_WINDOW
-    ]
+def _came_back(
+    batch: JournalBatch, fs: FileSystem, name: TableName, *, now: datetime
+) -> Iterator[_Back]:
+    """Give what came back under `name` lately: by a restore, or taken back by settle."""
+    items = {item.item: item for item in batch.intent.items}
+    for step in restore_steps(fs, batch.directory, batch.intent.batch):
+        if step.done is None or _is_over(step.done.at, now):
+            continue
+        if (step.intent.db, step.intent.table) != (name.db, name.table):
+            continue
+        restored = _with(step.done.items, Outcome.RESTORED)
+        for target in step.intent.items:
+            if target.item in restored:
+                yield _Back(items[target.item], LakePath.parse(target.target), step)
+    done = batch.done
+    if done is not None and name_of(batch.intent) == name and not _is_over(done.at, now):
+        for item in _with(done.items, Outcome.RETURNED):
+            yield _Back(items[item], LakePath.parse(items[item].source), None)
 
 
 def _repair(
     batch: JournalBatch,
-    step: RestoreStep,
-    wanted: frozenset[str],
+    name: TableName,
+    back: list[_Back],
     *,
     fs: FileSystem,
     metastore: Metastore,
 ) -> list[str]:
-    restored = {
-        done.item
-        for done in (step.done.items if step.done else ())
-        if done.outcome is Outcome.RESTORED and done.partition in wanted
-    }
-    targets = [target for target in step.intent.items if target.item in restored]
-    name = TableName(LakeId(batch.intent.lake), step.intent.db, step.intent.table)
-    taken = names_registered(metastore, name, [target.partition for target in targets])
-    files = {item.item: item.files for item in batch.intent.items}
+    taken = names_registered(metastore, name, [one.item.partition for one in back])
     lister = list_here(fs)
     whole = []
-    for target in targets:
-        live = LakePath.parse(target.target)
-        found = files_of(lister([live]).get(live, ()), root=live)
-        if target.partition not in taken and not shortfall(files[target.item], found):
-            whole.append(target)
-    if whole:
-        register(metastore, batch, step.intent, only=frozenset(target.item for target in whole))
-    return [target.partition for target in whole]
+    for one in back:
+        found = files_of(lister([one.live]).get(one.live, ()), root=one.live)
+        if one.item.partition not in taken and not shortfall(one.item.files, found):
+            whole.append(one)
+    for step in {one.step.stem: one.step for one in whole if one.step is not None}.values():
+        ours = frozenset(one.item.item for one in whole if one.step == step)
+        register(metastore, batch, step.intent, only=ours)
+    returned = [one.item for one in whole if one.step is None]
+    add_again(metastore, batch.intent, returned, change=_as_it_was)
+    return [one.item.partition for one in whole]
+
+
+def _as_it_was(struct: Any, item: ItemIntent) -> Any:
+    if item.partition:
+        struct.parameters = {**(struct.parameters or {}), KEEP_STATISTICS: "true"}
+    return struct
+
+
+def _with(items: Iterable[Any], outcome: Outcome) -> frozenset[str]:
+    return frozenset(item.item for item in items if item.outcome is outcome)
+
+
+def _is_over(at: str, now: datetime) -> bool:
+    return now - datetime.fromisoformat(at) >= REPAIR_WINDOW
