@@ -1,0 +1,86 @@
+"""The JVM killed alone, the Python driver killed alone: the application ends and nothing is lost.
+
+In client mode the cluster's word does not count, so what is asked is the process group.
+"""
+
+import os
+import signal
+import time
+import uuid
+from pathlib import Path
+
+import psutil
+import pytest
+
+from portal.act.journal import batch_numbers, batches
+from portal.act.records import IN_BACKUP
+from portal.spark.launch import Launched
+from stack.stack import Stack
+from tests.integration.act_cases import make_lake
+from tests.support.act_jobs import SUBMIT_SECONDS, drop_params, start, wait_end
+from tests.support.act_lake import ActLake
+
+_POINTS = ["rename:after:stop:2", "drop:after:stop"]
+
+
+def _members(launched: Launched) -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter(["name"]):
+        try:
+            if os.getpgid(process.pid) == launched.pgid:
+                found.append(process)
+        except (ProcessLookupError, psutil.NoSuchProcess):
+            continue
+    return found
+
+
+def _wait_frozen(launched: Launched, log: Path) -> psutil.Process:
+    """Wait until the Python driver has stopped at its failpoint."""
+    deadline = time.monotonic() + SUBMIT_SECONDS
+    while time.monotonic() < deadline:
+        for process in _members(launched):
+            if process.name().startswith("python") and process.status() == psutil.STATUS_STOPPED:
+                return process
+        time.sleep(0.1)
+    raise AssertionError(log.read_text()[-3000:])
+
+
+def _jvm(launched: Launched) -> psutil.Process:
+    return next(process for process in _members(launched) if process.name() == "java")
+
+
+@pytest.mark.parametrize("point", _POINTS)
+@pytest.mark.parametrize("victim", ["jvm", "python"])
+def test_half_of_the_application_killed_loses_nothing(
+    embedded_stack: Stack, tmp_path: Path, point: str, victim: str
+) -> None:
+    for lake in make_lake(embedded_stack):
+        name = lake.make_table("t", keys=("dt",), values=[("a",), ("b",), ("c",)])
+        before = lake.snapshot(name)
+        run, log = str(uuid.uuid4()), tmp_path / "drop.log"
+        params = drop_params(lake, name, run)
+        launched, _ = start(
+            lake.config, "lifecycle.jobs.drop", params, run=run, log=log, failpoint=point
+        )
+        driver = _wait_frozen(launched, log)
+        killed = _jvm(launched) if victim == "jvm" else driver
+        killed.send_signal(signal.SIGKILL)
+        # A frozen driver cannot see its JVM die; the kernel kills it (PR_SET_PDEATHSIG).
+        wait_end(launched)
+        lake.seal(run, approved=False)
+        _restore_all(lake, run)
+        assert lake.snapshot(name) == before
+
+
+def _restore_all(lake: ActLake, run: str) -> None:
+    sealed = lake.day.sealed(run, 1)
+    assert all(batch.done for batch in batches(lake.fs, sealed))
+    in_backup = [
+        item
+        for batch in batches(lake.fs, sealed)
+        for item in (batch.done.items if batch.done else ())
+        if item.outcome in IN_BACKUP
+    ]
+    if in_backup:
+        assert batch_numbers(lake.fs, sealed)
+        assert lake.restore(run).counts["RESTORED"] == len(in_backup)
