@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from lifecycle.models import CleanNowRequest, DatabaseSetting, DropPlan, StandingRule
@@ -28,7 +28,7 @@ def address(name: str, target: Target) -> str:
     return f"{path}?{row.query}" if row.query else path
 
 
-def is_login(answer: HttpResponse) -> bool:
+def is_login(answer: HttpResponseBase) -> bool:
     return answer.status_code == 302 and answer["Location"].startswith(reverse("ui:login"))
 
 
@@ -46,7 +46,7 @@ def test_reading(target: Target) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def reads_as_told(row: Row, who: str, answer: HttpResponse) -> bool:
+def reads_as_told(row: Row, who: str, answer: HttpResponseBase) -> bool:
     if not row.is_get:
         return answer.status_code == 405 or answer.status_code in REFUSED or is_login(answer)
     if who in row.reads:
@@ -56,7 +56,7 @@ def reads_as_told(row: Row, who: str, answer: HttpResponse) -> bool:
     return answer.status_code in REFUSED
 
 
-def send(name: str, who: str, target: Target, body: Mapping[str, Any]) -> HttpResponse:
+def send(name: str, who: str, target: Target, body: Mapping[str, Any]) -> HttpResponseBase:
     said = {
         key: str(target.values[value[1:]]) if value.startswith("@") else value
         for key, value in body.items()
@@ -79,7 +79,7 @@ def test_a_right_form_of_the_wrong_person_changes_nothing(target: Target) -> Non
     assert states(target) == before
 
 
-def refuses(who: str, answer: HttpResponse) -> bool:
+def refuses(who: str, answer: HttpResponseBase) -> bool:
     if who == "nobody":
         return answer.status_code in (401, 403, 405) or is_login(answer)
     # 400: a name that this person may not see is answered like one that does not exist.

@@ -1,0 +1,1 @@
+"""The whole story in a real browser, on the stack that `./lakewarden demo` serves."""

@@ -1,0 +1,96 @@
+"""The served demo as a test sees it: addresses, log-ins, mails, and its databases by plain SQL."""
+
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+from portal.connectors.lake_config import LakeConfig, load_lakes
+from stack.ledger import Ledger
+from stack.people import DEMO_PASSWORD
+from stack.places import REPO
+from stack.servers.derby import derby_class_path
+from stack.servers.smtp import messages
+
+LAKE = "main"
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A demo that serves at `url` with its files under `var`."""
+
+    url: str
+    var: Path
+    password: str = DEMO_PASSWORD
+
+    @property
+    def config(self) -> LakeConfig:
+        """The lake's systems."""
+        return load_lakes(self.var / "lakes.json")[LAKE]
+
+    def mails(self, username: str) -> list[EmailMessage]:
+        """Give what was really sent to a person, oldest first."""
+        return messages(self.var / "mail", to=f"{username}@example.com")
+
+    def portal_rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Ask the portal's own database, read only."""
+        address = f"file:{self.var / 'portal.sqlite3'}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=20)) as database:
+            return database.execute(sql, values).fetchall()
+
+    def metastore_rows(self, sql: str) -> list[list[str]]:
+        """Ask the metastore's own database by Derby's `ij`; `sql` gives one column, split at |."""
+        database = self.config.metastore_db
+        password = database.password()
+        script = (
+            f"connect '{database.jdbc_url};user={database.user};password={password}';\n"
+            f"maximumdisplaywidth 8000;\n{sql};\n"
+        )
+        done = subprocess.run(
+            ["java", "-Xmx256m", "-cp", derby_class_path(), "org.apache.derby.tools.ij"],
+            input=script,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+        )
+        assert "ERROR" not in done.stdout, done.stdout[-2000:]
+        lines = (line.removeprefix("ij> ").strip() for line in done.stdout.splitlines())
+        return [line.split("|") for line in lines if line.count("|") > 1]
+
+
+@contextmanager
+def served() -> Iterator[Demo]:
+    """Serve the demo that LAKEWARDEN_BROWSER_VAR names (made if it is not there), then end it."""
+    var = Path(os.environ.get("LAKEWARDEN_BROWSER_VAR", REPO / "var" / "browser")).resolve()
+    if Ledger(var / "stack.json").running():
+        yield Demo(Ledger(var / "stack.json").fact("url"), var)
+        return
+    environment = {**os.environ, "LAKEWARDEN_VAR": str(var), "PORT": str(_free_port())}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    command = [sys.executable, "-m", "stack.cli"]
+    subprocess.run([*command, "demo", "--detach"], cwd=REPO, env=environment, check=True)
+    try:
+        yield Demo(Ledger(var / "stack.json").fact("url"), var)
+    finally:
+        subprocess.run([*command, "stop"], cwd=REPO, env=environment, check=True)
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+    return port
+
+
+def dumped(value: object) -> str:
+    """Give a value as text that compares."""
+    return json.dumps(value, sort_keys=True, default=str)

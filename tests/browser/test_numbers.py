@@ -1,0 +1,122 @@
+"""Are the numbers on the pages those that plain SQL and `find` count?"""
+
+import csv
+import io
+import re
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import Opener
+from tests.browser.demo import LAKE, Demo
+from tests.browser.look import Person
+from tests.browser.recount import PARTITION_NAMES, PARTITIONS, TABLES, TTL, counted, find
+
+pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(900)]
+
+
+def as_of(demo: Demo) -> datetime:
+    """Give the instant of the picture that is shown."""
+    ((text,),) = demo.portal_rows(
+        "SELECT g.as_of FROM lifecycle_generation g"
+        " JOIN lifecycle_currentgeneration c ON c.generation_id = g.id WHERE c.lake = ?",
+        LAKE,
+    )
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def exported(person: Person, address: str) -> list[dict[str, str]]:
+    """Give the CSV of a list: exactly the rows of its filter."""
+    answer = person.context.request.get(person.demo.url + address)
+    assert answer.ok, (address, answer.status)
+    return list(csv.DictReader(io.StringIO(answer.text())))
+
+
+def numbers(text: str) -> list[int]:
+    """Give the whole numbers in a text."""
+    return [int(word.replace(",", "")) for word in re.findall(r"\d[\d,]*", text)]
+
+
+def test_databases_and_tables(demo: Demo, opened: Opener) -> None:
+    tables = demo.metastore_rows(TABLES)
+    partitions = demo.metastore_rows(PARTITION_NAMES)
+    in_database = Counter(row[0] for row in tables if row[2] != "VIRTUAL_VIEW")
+    parts_in_database = Counter(row[0] for row in partitions)
+    ada = opened("ada")
+    shown = {row["db"]: row for row in exported(ada, "/lifecycle/databases/?format=csv")}
+    for db, n_tables in in_database.items():
+        assert int(shown[db]["n_tables"]) == n_tables, db
+        assert int(shown[db]["n_partitions"]) == parts_in_database[db], db
+    page_text = ada.go("/lifecycle/databases/").locator("tbody").inner_text()
+    for db in in_database:
+        assert db in page_text
+
+
+def test_due_data_of_a_table(demo: Demo, opened: Opener) -> None:
+    """Every partition of three tables is judged by hand and compared with what the page says."""
+    now = as_of(demo)
+    ada = opened("ada")
+    rows = demo.portal_rows(
+        'SELECT t.db, t."table" FROM lifecycle_tablefinding t'
+        " JOIN lifecycle_currentgeneration c ON c.generation_id = t.generation_id"
+        " WHERE t.n_clean_now > 0 AND t.n_partitions BETWEEN 1 AND 200"
+        " AND NOT EXISTS (SELECT 1 FROM act_hold h WHERE h.db = t.db)"
+        ' ORDER BY t.db, t."table" LIMIT 3'
+    )
+    assert rows
+    for db, table in rows:
+        ((_, _, ttl),) = demo.metastore_rows(TTL.format(db=db, table=table))
+        judged = counted(
+            demo.metastore_rows(PARTITIONS.format(db=db, table=table)), ttl_days=int(ttl)
+        )
+        due = {one.name for one in judged if one.is_due(now) and not one.is_still_read(now)}
+        read = {one.name for one in judged if one.is_due(now) and one.is_still_read(now)}
+        items = exported(ada, f"/lifecycle/tables/{db}/{table}/?format=csv")
+        shown = {row["partition"]: row for row in items}
+        assert {name for name, row in shown.items() if row["cls"] == "CLEAN_NOW"} == due
+        assert {name for name, row in shown.items() if row["cls"] == "STILL_READ"} == read
+        for one in judged:
+            if shown[one.name]["n_bytes"]:
+                assert int(shown[one.name]["n_bytes"]) == one.files.n_bytes, one.name
+                assert int(shown[one.name]["n_files"]) == one.files.n_files, one.name
+
+
+def test_home_is_the_sum_of_the_lists(demo: Demo, opened: Opener) -> None:
+    ada = opened("ada")
+    page = ada.go("/")
+    cards = page.locator("a.lw-stat")
+    by_title = {
+        cards.nth(place).locator(".lw-stat-label").inner_text().strip(): cards.nth(place)
+        for place in range(cards.count())
+    }
+    assert len(by_title) == 4, list(by_title)
+    n_paths = numbers(by_title["Nonconforming paths"].locator(".lw-stat-value").inner_text())[0]
+    assert n_paths == len(exported(ada, "/lifecycle/paths/?format=csv"))
+    tables = exported(ada, "/lifecycle/expiring/?show=CLEAN_NOW&format=csv")
+    detail = by_title["Due now"].locator(".lw-stat-note").inner_text()
+    assert numbers(detail)[0] == sum(int(row["n_clean_now"]) for row in tables)
+
+
+def test_the_lists_of_runs_and_events(demo: Demo, opened: Opener) -> None:
+    ada = opened("ada")
+    ((n_runs,),) = demo.portal_rows("SELECT count(*) FROM runs_run WHERE lake = ?", LAKE)
+    assert len(exported(ada, "/runs/?format=csv")) == n_runs
+    ((n_events, head),) = demo.portal_rows("SELECT count(*), max(seq) FROM audit_auditevent")
+    assert n_events == head
+    assert len(exported(ada, "/audit/?format=csv")) == n_events
+    assert f"{n_events:,} events recomputed" in ada.go("/audit/").locator("#main").inner_text()
+
+
+def test_backups_are_what_lies_in_the_backup_root(demo: Demo, opened: Opener) -> None:
+    rows = demo.portal_rows(
+        "SELECT path, n_bytes, n_files FROM act_backupbatch WHERE state = 'DROPPED'"
+    )
+    for path, n_bytes, n_files in rows:
+        place = Path("/" + path.removeprefix("file:").lstrip("/"))
+        files = find(place)
+        assert files.n_bytes >= n_bytes, path
+        assert files.n_files >= n_files, path
+    text = opened("ada").go("/lifecycle/backups/").locator("#main").inner_text()
+    assert bool(rows) == ("Restore" in text or "restore" in text)

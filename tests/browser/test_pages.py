@@ -1,0 +1,118 @@
+"""Is every page whole for everybody: light and dark, wide and narrow, axe and console quiet?"""
+
+import pytest
+
+from tests.browser.conftest import Opener
+from tests.browser.demo import Demo
+from tests.browser.look import NARROW, WIDE
+
+pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(900)]
+
+FIXED = {
+    "home": "/",
+    "expiring": "/lifecycle/expiring/",
+    "expiring-none": "/lifecycle/expiring/?db=no_such_database",
+    "paths": "/lifecycle/paths/",
+    "databases": "/lifecycle/databases/",
+    "holds": "/lifecycle/holds/",
+    "plans": "/lifecycle/plans/",
+    "plan-new": "/lifecycle/plans/new/",
+    "wishes": "/lifecycle/wishes/",
+    "standing-rules": "/lifecycle/standing-rules/",
+    "backups": "/lifecycle/backups/",
+    "runs": "/runs/",
+    "runs-failed": "/runs/?state=FAILED",
+    "audit": "/audit/",
+    "red-button": "/red-button/",
+    "profile": "/profile/",
+    "api": "/api/",
+    "login-again": "/login/again/",
+}
+KEEPERS_ONLY = {"plan-new", "red-button"}
+
+
+def of_the_day(demo: Demo) -> dict[str, str]:
+    """Give the pages of what the demo holds now, one of each sort."""
+    pages = {}
+    for name, sql in (
+        ("table", "SELECT '/lifecycle/tables/' || db || '/' || \"table\" || '/'"
+         " FROM lifecycle_tablefinding WHERE n_partitions > 20 ORDER BY generation_id DESC, db"),
+        ("database", "SELECT '/lifecycle/databases/' || db || '/'"
+         " FROM lifecycle_databasefinding ORDER BY generation_id DESC, db"),
+        ("run", "SELECT '/runs/' || id || '/' FROM runs_run WHERE state = 'DONE'"
+         " ORDER BY queued_at DESC"),
+        ("plan", "SELECT '/lifecycle/plans/' || id || '/' FROM lifecycle_dropplan"),
+        ("backup", "SELECT '/lifecycle/backups/batches/' || public_id || '/'"
+         " FROM act_backupbatch"),
+    ):  # fmt: skip
+        rows = demo.portal_rows(f"{sql} LIMIT 1")
+        if rows:
+            pages[name] = with_dashes(rows[0][0])
+    return pages
+
+
+def with_dashes(address: str) -> str:
+    """Spell the UUID of an address as the site does (SQLite keeps it without dashes)."""
+    *before, last, end = address.split("/")
+    if len(last) == 32 and "_" not in last:
+        last = f"{last[:8]}-{last[8:12]}-{last[12:16]}-{last[16:20]}-{last[20:]}"
+    return "/".join([*before, last, end])
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_of_an_admin(demo: Demo, opened: Opener, theme: str, width: int) -> None:
+    ada = opened("ada", theme=theme, width=width)
+    for name, address in (FIXED | of_the_day(demo)).items():
+        ada.go(address)
+        ada.page.wait_for_timeout(300)  # charts are drawn after the load
+        ada.keep(name)
+
+
+@pytest.mark.parametrize("name", ["alice", "otto"])
+def test_every_page_of_an_owner_and_of_an_operator(opened: Opener, name: str) -> None:
+    person = opened(name)
+    for title, address in FIXED.items():
+        if name == "alice" and title in KEEPERS_ONLY:
+            continue
+        person.go(address)
+        person.keep(f"{title}-as-{name}")
+
+
+def test_the_log_in_page_and_a_page_that_is_not_there(opened: Opener) -> None:
+    nobody = opened("nobody", signed_in=False)
+    nobody.go("/login/")
+    nobody.keep("login")
+    nobody.page.get_by_label("User name").fill("alice")
+    nobody.page.get_by_label("Password").fill("wrong")
+    nobody.page.get_by_role("button", name="Sign in").click()
+    nobody.keep("login-wrong")
+    alice = opened("alice")
+    alice.go("/lifecycle/tables/no_such/table/")
+    assert "Not found" in alice.text()
+    # The browser itself notes the 404 of the page that was asked for.
+    alice.complaints = [words for words in alice.complaints if "404" not in words]
+    alice.keep("not-found")
+
+
+def test_pages_read_without_scripts(demo: Demo, opened: Opener) -> None:
+    ada = opened("ada", script=False, width=NARROW)
+    for name, address in (FIXED | of_the_day(demo)).items():
+        page = ada.go(address)
+        assert page.get_by_role("heading", level=1).is_visible(), name
+        assert page.get_by_role("link", name="Runs").first.is_visible(), name
+        assert page.locator(".lw-chart-canvas:visible").count() == 0, name
+        assert page.locator(".lw-chart-table table:visible").count() == (
+            page.locator(".lw-chart").count()
+        ), name
+
+
+def test_the_theme_is_switched_and_kept(opened: Opener) -> None:
+    ada = opened("ada")
+    page = ada.go("/")
+    page.get_by_role("button", name="Switch between light and dark").click()
+    page.wait_for_function("document.documentElement.dataset.bsTheme === 'dark'")
+    page.wait_for_timeout(500)
+    ada.go("/runs/")
+    assert page.locator("html").get_attribute("data-bs-theme") == "dark"
+    assert not ada.complaints

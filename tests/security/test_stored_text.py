@@ -1,0 +1,125 @@
+"""Does text that people and tables bring along stay text on every page and in every CSV?"""
+
+import csv
+import io
+import json
+
+import pytest
+
+from lifecycle.models import (
+    CleanNowRequest,
+    DatabaseFinding,
+    DropPlan,
+    ItemExample,
+    PathFinding,
+    StandingRule,
+    TableFinding,
+)
+from portal.act.models import BackupBatch, Hold
+from portal.act.services.red_button import red_button_press
+from portal.audit.services import audit_record
+from portal.runs.models import Run, RunEvent
+from tests.component.plan_world import LAKE, NOW
+from tests.security.conftest import Target
+from tests.security.grid import GRID
+from tests.security.test_access_grid import address
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAYLOADS = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(2)>',
+    "' onmouseover='alert(3)",
+    "</script><svg/onload=alert(4)>",
+    "{{ 7|add:7 }}{% now 'Y' %}",
+    "javascript:alert(5)",
+)
+LOUD = ("<script>alert(1)", "<img src=x", "' onmouseover='alert(3)", "<svg/onload")
+FORMULA = "=cmd|' /C calc'!A0"
+
+
+def poison(target: Target, payload: str) -> None:
+    """Put the payload wherever somebody outside the portal may put text."""
+    TableFinding.objects.update(owner=payload[:128], location=f"file:///{payload}")
+    DatabaseFinding.objects.update(owner=payload[:128], location=f"file:///{payload}")
+    ItemExample.objects.update(partition=f"dt={payload}", location=payload, reason=payload)
+    PathFinding.objects.create(
+        generation=TableFinding.objects.get(db="sales", table="orders").generation,
+        lake=LAKE,
+        kind="TABLE",
+        db="sales",
+        table="orders",
+        owner=payload[:128],
+        location=payload,
+        hint=payload,
+        reasons=["OWNER_PATH_FAIL"],
+        related=[payload],
+    )
+    error = {"code": "x.y", "message": payload, "fields": {"name": payload}}
+    Run.objects.update(reason=payload, message=payload, error=error, subject_id=payload)
+    run = Run.objects.get(pk=target.values["run_id"])
+    RunEvent.objects.create(run=run, seq=9_000, at=NOW, level="error", text=payload)
+    DropPlan.objects.update(reason=payload)
+    Hold.objects.update(reason=payload)
+    CleanNowRequest.objects.update(reason=payload)
+    StandingRule.objects.update(reason=payload)
+    BackupBatch.objects.update(first_partition=payload, last_partition=payload)
+    audit_record(
+        "x.y",
+        actor="bert",
+        lake=LAKE,
+        object_type="table",
+        object_id=payload[:300],
+        data={"text": payload, payload: "key"},
+        now=NOW,
+    )
+    red_button_press(lake=LAKE, pressed_by="otto", reason=payload, now=NOW)
+
+
+def readable() -> list[str]:
+    return [name for name, row in GRID.items() if row.is_get and "admin" in row.reads]
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_no_page_lets_text_become_markup(target: Target, payload: str) -> None:
+    poison(target, payload)
+    client = target.client("admin")
+    n_shown = 0
+    for name in readable():
+        answer = client.get(address(name, target), follow=True)
+        if "html" not in answer.headers.get("Content-Type", ""):
+            continue
+        text = answer.content.decode()
+        assert answer.status_code < 500, name
+        assert not [loud for loud in LOUD if loud in text], name
+        assert f'href="{payload}' not in text, name
+        n_shown += "alert(" in text or "7|add:7" in text
+    assert n_shown > 10, "the payload did not reach the pages, so nothing was tested"
+
+
+def test_the_api_gives_text_as_json_and_nothing_else(target: Target) -> None:
+    poison(target, PAYLOADS[0])
+    client = target.client("admin")
+    for name in readable():
+        if "api" not in name or name in ("ui:api", "ui:api-explorer"):
+            continue
+        answer = client.get(address(name, target))
+        assert answer.headers["Content-Type"].startswith("application/json"), name
+        json.loads(answer.content)
+
+
+def test_no_csv_cell_is_a_formula(target: Target) -> None:
+    poison(target, FORMULA)
+    client = target.client("admin")
+    n_cells = 0
+    for name in readable():
+        path = address(name, target)
+        answer = client.get(path + ("&" if "?" in path else "?") + "format=csv")
+        if not answer.headers.get("Content-Type", "").startswith("text/csv"):
+            continue
+        body = answer.getvalue().decode()
+        for row in csv.reader(io.StringIO(body)):
+            for cell in row:
+                assert not cell.startswith(("=", "+", "@", "\t", "\r")), (name, cell)
+                n_cells += "cmd" in cell
+    assert n_cells > 3, "the formula did not reach a file, so nothing was tested"
