@@ -15,6 +15,7 @@ from portal.access.lakes import all_lakes
 from portal.act.selectors import red_button_state
 from portal.approvals.models import Approval
 from portal.audit.models import AuditHead
+from portal.events.selectors import alarms_open, follower_state
 from portal.notices.models import Notice
 from portal.runs.domain import ACTIVE, RunState
 from portal.runs.models import Lease, Outbox, Run
@@ -42,6 +43,8 @@ def _families() -> Iterator[tuple[str, str, Iterable[Sample]]]:
     yield "red_button", "1 while nothing may act on the lake.", _red_buttons()
     yield "lease_left_seconds", "Time until a leader's lease ends.", _leases()
     yield "audit_events", "Length of the audit chain.", [({}, _audit_length())]
+    yield "events_behind", "Notifications not taken in at the last look.", _events_behind()
+    yield "event_alarms", "Missed events that no scan has made good yet.", _event_alarms()
 
 
 def _text(name: str, help_text: str, samples: Iterable[Sample]) -> Iterator[str]:
@@ -99,6 +102,18 @@ def _red_buttons() -> Iterator[Sample]:
 def _leases() -> Iterator[Sample]:
     for lease in Lease.objects.all():
         yield {"name": lease.name}, (lease.until - timezone.now()).total_seconds()
+
+
+def _events_behind() -> Iterator[Sample]:
+    for lake in sorted(all_lakes()):
+        place = follower_state(lake)
+        if place is not None:
+            yield {"lake": lake}, float(place.n_behind)
+
+
+def _event_alarms() -> Iterator[Sample]:
+    for lake in sorted(all_lakes()):
+        yield {"lake": lake}, float(alarms_open(lake).count())
 
 
 def _audit_length() -> float:
