@@ -1,0 +1,126 @@
+"""What may enter a plan: locations nobody shares, and nothing that any circumstance protects."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.domain.modes import DatabaseMode
+from lifecycle.domain.plan import Coverage, PlanItem
+from lifecycle.domain.refusal import (
+    Candidate,
+    Circumstances,
+    LeftOut,
+    Name,
+    Names,
+    SharedLocations,
+    refusal,
+)
+from portal.lake.paths import LakePath
+from tests.unit.places import paths
+
+TODAY = date(2026, 11, 22)
+ITEM = PlanItem(
+    db="sales",
+    table="orders",
+    tbl_id=7,
+    partition="dt=2026-08-01",
+    part_id=70,
+    location="file:///lake/sales/orders/dt=2026-08-01",
+    level=1,
+    ttl=60,
+    policy_source="the table's own parameters",
+    ddl_time=1_786_000_000,
+    create_time=1_786_000_000,
+    mtime_ms=1_786_000_000_500,
+    updated_ms=1_786_000_000_501,
+    n_files=3,
+    n_bytes=300,
+    due_on=date(2026, 10, 5),
+)
+DUE = Candidate(ITEM, ExpiryClass.CLEAN_NOW, is_ready=True)
+TOLD = Coverage(
+    tbl_id=7,
+    level=1,
+    ttl=60,
+    horizon_on=TODAY,
+    read_at=datetime(2026, 11, 1, tzinfo=UTC),
+    as_of=datetime(2026, 11, 1, tzinfo=UTC),
+    sent_on=TODAY - timedelta(days=7),
+)
+FREE = Circumstances(
+    today=TODAY,
+    modes={"sales": DatabaseMode.ACT},
+    notice_days={"sales": 7},
+    coverages={7: (TOLD,)},
+)
+TABLE = Name("sales", "orders")
+
+
+def named(*names: Name) -> Names:
+    return Names.of(names)
+
+
+def test_what_nothing_protects_may_go() -> None:
+    assert refusal(DUE, FREE) is None
+
+
+@pytest.mark.parametrize("name", [Name("sales"), TABLE, Name("sales", "orders", ITEM.partition)])
+def test_a_hold_on_the_item_its_table_or_its_database_keeps_it(name: Name) -> None:
+    assert refusal(DUE, replace(FREE, holds=named(name))) is LeftOut.HELD
+    assert refusal(DUE, replace(FREE, in_other_plans=named(name))) is LeftOut.IN_OTHER_PLAN
+
+
+@pytest.mark.parametrize(
+    "name", [Name("sal"), Name("sales", "order"), Name("sales", "orders", "x")]
+)
+def test_a_hold_on_something_else_does_not(name: Name) -> None:
+    assert refusal(DUE, replace(FREE, holds=named(name))) is None
+
+
+@pytest.mark.parametrize(
+    ("candidate", "circumstances", "why"),
+    [
+        (DUE, replace(FREE, modes={}), LeftOut.NOT_ACT_MODE),
+        (DUE, replace(FREE, modes={"sales": DatabaseMode.NOTIFY}), LeftOut.NOT_ACT_MODE),
+        (DUE, replace(FREE, coverages={}), LeftOut.NOT_ANNOUNCED),
+        (DUE, replace(FREE, today=TODAY - timedelta(days=1)), LeftOut.NOT_ANNOUNCED),
+        (DUE, replace(FREE, altered=named(TABLE)), LeftOut.TOUCHED),
+        (replace(DUE, is_ready=False), FREE, LeftOut.UNREADY),
+        (replace(DUE, cls=ExpiryClass.STILL_READ), FREE, LeftOut.STILL_READ),
+        (replace(DUE, item=replace(ITEM, level=0)), FREE, LeftOut.KEEP_FOREVER),
+    ],
+)
+def test_each_circumstance_keeps_it_with_its_reason(
+    candidate: Candidate, circumstances: Circumstances, why: LeftOut
+) -> None:
+    assert refusal(candidate, circumstances) is why
+
+
+def test_still_read_data_goes_only_with_its_owners_yes() -> None:
+    read = replace(DUE, cls=ExpiryClass.STILL_READ)
+    assert refusal(read, replace(FREE, yes_to_still_read=named(TABLE))) is None
+
+
+@pytest.mark.parametrize(
+    "cls", sorted(set(ExpiryClass) - {ExpiryClass.CLEAN_NOW, ExpiryClass.STILL_READ})
+)
+def test_no_other_class_ever_enters_a_plan(cls: ExpiryClass) -> None:
+    everything = replace(FREE, yes_to_still_read=named(Name("sales")))
+    assert refusal(replace(DUE, cls=cls), everything) is not None
+
+
+@given(st.lists(paths(), max_size=20), st.sets(st.integers(0, 19)))
+def test_shared_locations_are_those_of_all_pairs(places: list[LakePath], chosen: set[int]) -> None:
+    # The root of a file system is no table's location.
+    owned = [(place, Name("db", f"t{n}")) for n, place in enumerate(places) if place.depth]
+    mine = [owned[n] for n in sorted(chosen) if n < len(owned)]
+    shared = SharedLocations((str(place), name) for place, name in mine)
+    for place, name in owned:
+        shared.see(str(place), name)
+    for place, name in mine:
+        expected = any(other.is_at_or_under(place) for other, whose in owned if whose != name)
+        assert shared.is_shared(str(place)) is expected
