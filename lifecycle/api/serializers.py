@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from lifecycle.domain.modes import DatabaseMode
 from lifecycle.models import DatabaseFinding, ItemExample, PathFinding, ShadowRecord, TableFinding
+from portal.act.models import Hold
 
 
 class PathSerializer(serializers.ModelSerializer[PathFinding]):
@@ -136,3 +137,26 @@ class ScanSerializer(serializers.Serializer[Any]):
     """Why a scan is asked for."""
 
     reason = serializers.CharField(max_length=1000, required=False, default="")
+
+
+class HoldSerializer(serializers.ModelSerializer[Hold]):
+    """A hold that stands."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+
+    class Meta:
+        model = Hold
+        fields = (
+            "id", "db", "table", "partition", "kind", "until", "reason", "placed_by", "placed_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class HoldPlaceSerializer(serializers.Serializer[Any]):
+    """What is to be held for legal reasons; without `until` it stands until it is released."""
+
+    db = serializers.CharField(max_length=128)
+    table = serializers.CharField(max_length=256, required=False, default="")
+    partition = serializers.CharField(max_length=767, required=False, default="")
+    until = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    reason = serializers.CharField(max_length=1000)

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
-from lifecycle.api import findings
+from lifecycle.api import findings, holds
 from lifecycle.api.plan_urls import plan_urlpatterns
 
 app_name = "lifecycle-api"
@@ -18,6 +18,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("databases/", findings.DatabaseList.as_view(), name="databases"),
     path("databases/<name:db>/mode/", findings.DatabaseModeView.as_view(), name="database-mode"),
     path("databases/<name:db>/shadow/", findings.ShadowList.as_view(), name="shadow"),
+    path("holds/", holds.HoldList.as_view(), name="holds"),
+    path("holds/<uuid:hold>/release/", holds.HoldRelease.as_view(), name="hold-release"),
     path("scans/", findings.Scan.as_view(), name="scans"),
     *plan_urlpatterns,
 ]

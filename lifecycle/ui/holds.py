@@ -11,17 +11,13 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from lifecycle.selectors.findings import (
-    get_database_for_user,
-    get_item_for_user,
-    get_table_for_user,
-)
-from lifecycle.selectors.holds import holds_visible
+from lifecycle.selectors.holds import HOLD_ORDERS, get_hold_for_user, holds_visible
+from lifecycle.services.holding import HoldWish, legal_hold_place
 from lifecycle.ui.links import list_url
 from lifecycle.ui.lists import person
 from portal.access.models import User
 from portal.act.models import Hold
-from portal.act.services.holds import hold_place, hold_release
+from portal.act.services.holds import hold_release
 from portal.act.states import HoldKind
 from portal.lake.errors import NotVisible
 from portal.ui.frame import current_lake
@@ -59,22 +55,21 @@ def hold_place_view(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, form, status=400)
     said = form.cleaned_data
-    name = (said["db"], said["table"], said["partition"])
+    wish = HoldWish(
+        lake=lake,
+        db=said["db"],
+        table=said["table"],
+        partition=said["partition"],
+        until=_end_of(said["until"]),
+        reason=said["reason"],
+    )
     try:
-        _check_seen(request, lake, name)
+        legal_hold_place(wish, user=user, now=timezone.now())
     except NotVisible as error:
         form.add_error(None, error.message)
         return _page(request, form, status=400)
-    hold_place(
-        lake=lake,
-        name=name,
-        kind=HoldKind.LEGAL,
-        until=_end_of(said["until"]),
-        reason=said["reason"],
-        user=user,
-        now=timezone.now(),
-    )
-    messages.success(request, f"{'/'.join(filter(None, name))} is held from now on.")
+    name = "/".join(filter(None, (wish.db, wish.table, wish.partition)))
+    messages.success(request, f"{name} is held from now on.")
     return HttpResponseRedirect(list_url("holds", lake))
 
 
@@ -83,8 +78,7 @@ def hold_place_view(request: HttpRequest) -> HttpResponse:
 def hold_release_view(request: HttpRequest, hold: UUID) -> HttpResponse:
     """End a hold."""
     lake, user, now = current_lake(request), person(request), timezone.now()
-    if not holds_visible(lake, user, now=now).filter(public_id=hold).exists():
-        raise NotVisible("hold.missing", "There is no such hold.")
+    get_hold_for_user(lake, hold, user=user, now=now)
     hold_release(hold, user=user, reason=request.POST.get("reason", ""), now=now)
     messages.success(request, "The hold has ended. The next scan judges the data anew.")
     return HttpResponseRedirect(list_url("holds", lake))
@@ -93,7 +87,7 @@ def hold_release_view(request: HttpRequest, hold: UUID) -> HttpResponse:
 def _page(request: HttpRequest, form: HoldForm, *, status: int = 200) -> HttpResponse:
     lake, user = current_lake(request), person(request)
     rows = holds_visible(lake, user, now=timezone.now())
-    page = keyset_page(rows, request.GET, orders={"-placed": ("-placed_at",)})
+    page = keyset_page(rows, request.GET, orders=HOLD_ORDERS)
     holds_shown = [(row, _may_release(row, user)) for row in page.rows]
     context = {
         "page": page,
@@ -107,18 +101,6 @@ def _page(request: HttpRequest, form: HoldForm, *, status: int = 200) -> HttpRes
 def _may_release(hold: Hold, user: User) -> bool:
     own = hold.placed_by == user.username and hold.kind != HoldKind.LEGAL
     return user.is_lake_admin or own
-
-
-def _check_seen(request: HttpRequest, lake: str, name: tuple[str, str, str]) -> None:
-    """Refuse a name that nothing has: a typing mistake would hold nothing."""
-    db, table, partition = name
-    user = person(request)
-    if partition:
-        get_item_for_user(lake, db, table, partition, user=user)
-    elif table:
-        get_table_for_user(lake, db, table, user=user)
-    else:
-        get_database_for_user(lake, db, user=user)
 
 
 def _end_of(day: date | None) -> datetime | None:

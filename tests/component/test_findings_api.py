@@ -113,6 +113,26 @@ def test_modes_and_scans_obey_the_same_rights(
     assert [row["n_due"] for row in shadow] == [1]
 
 
+def test_holds_are_read_placed_and_ended(
+    lake: LakeConfig, people: People, now: datetime, as_: Callable[[User], Client]
+) -> None:
+    scan(lake, now=now)
+    wish = {"db": "sales", "table": "orders", "reason": "case 9"}
+    assert send(as_(people.owner), "/holds/", wish) == 403
+    assert send(as_(people.stranger), "/holds/", wish) == 404
+    assert send(as_(people.admin), "/holds/", wish | {"partition": "dt=none"}) == 404
+    assert send(as_(people.admin), "/holds/", wish) == 201
+    (hold,) = results(as_(people.owner).get(f"{BASE}/holds/"))
+    assert (hold["table"], hold["reason"]) == ("orders", "case 9")
+    assert results(as_(people.stranger).get(f"{BASE}/holds/")) == []
+
+    path = f"/holds/{hold['id']}/release/"
+    assert send(as_(people.stranger), path, {"reason": "no"}) == 404
+    assert send(as_(people.owner), path, {"reason": "no"}) == 403
+    assert send(as_(people.admin), path, {"reason": "closed"}) == 200
+    assert results(as_(people.admin).get(f"{BASE}/holds/")) == []
+
+
 def test_an_unsafe_call_without_a_token_is_refused(
     lake: LakeConfig, people: People, now: datetime
 ) -> None:
