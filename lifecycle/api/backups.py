@@ -13,13 +13,13 @@ from lifecycle.api.plan_serializers import (
     BatchSerializer,
     RestoreRequestSerializer,
 )
-from lifecycle.models import BackupSlice
 from lifecycle.selectors.backups import (
     BackupChoice,
     BackupFilter,
     BackupItemFilter,
     batches_for_user,
     get_batch_for_user,
+    items_of_batch,
 )
 from lifecycle.services.backups import (
     RestoreWish,
@@ -75,7 +75,7 @@ class BackupItems(APIView):
         batch = get_batch_for_user(batch_id, user=person(request))
         return keyset_response(
             request,
-            BackupSlice.objects.filter(batch=batch),
+            items_of_batch(batch),
             filter_class=BackupItemFilter,
             orders={"name": ("partition",)},
             show=lambda row: dict(BackupItemSerializer(row).data),

@@ -10,10 +10,11 @@ from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Sum
 
 from lifecycle.models import BackupSlice, CurrentGeneration, TableFinding
 from portal.access.models import DatabaseAdministrator, User
-from portal.act.models import BackupBatch
+from portal.act.models import BackupBatch, BackupProbe
 from portal.act.selectors import RESTORABLE
 from portal.act.states import BackupState
 from portal.lake.errors import NotVisible
+from portal.runs.models import Run
 from portal.ui.filters import DayInput, ListFilter, prefix
 
 
@@ -74,6 +75,27 @@ def get_batch_for_user(batch_id: UUID | str, *, user: User) -> BackupBatch:
     if batch is None or not batches_for_user(batch.lake, user).filter(pk=batch.pk).exists():
         raise NotVisible("backup.missing", "There is no such backup, or it is not yours to see.")
     return batch
+
+
+def items_of_batch(batch: BackupBatch) -> QuerySet[BackupSlice]:
+    """Give the items that the last look copied into the database."""
+    return BackupSlice.objects.filter(batch=batch)
+
+
+def probes_of_batch(batch: BackupBatch) -> QuerySet[BackupProbe]:
+    """Give when a batch was, or will be, looked at again."""
+    return BackupProbe.objects.filter(batch=batch).order_by("due_at")
+
+
+def newest_look(batch: BackupBatch, *, kind: str) -> Run | None:
+    """Give the newest run that looks into a batch."""
+    looks = Run.objects.filter(lake=batch.lake, kind=kind, params__batch=str(batch.public_id))
+    return looks.order_by("-queued_at").first()
+
+
+def may_restore_batch(user: User, batch: BackupBatch) -> bool:
+    """Whether a person may restore one batch."""
+    return may_restore(user, BackupBatch.objects.filter(pk=batch.pk))
 
 
 @dataclass(frozen=True, slots=True)

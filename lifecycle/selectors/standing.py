@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import django_filters as filters
 from django.db.models import Exists, OuterRef, QuerySet
 
-from lifecycle.models import StandingRule, StandingRuleState, TableFinding
+from lifecycle.models import DropPlan, StandingRule, StandingRuleState, TableFinding
 from lifecycle.selectors.plans import PlanActions
 from portal.access.models import User
 from portal.approvals.domain import ApprovalState
@@ -32,6 +32,11 @@ def rules_visible(lake: str, user: User) -> QuerySet[StandingRule]:
         return rows
     mine = TableFinding.objects.current(lake).for_user(user)
     return rows.filter(Exists(mine.filter(db=OuterRef("db"), table=OuterRef("table"))))
+
+
+def plans_of_rule(rule: StandingRule, user: User) -> QuerySet[DropPlan]:
+    """Give the plans that a rule made, newest first, as far as a person may see them."""
+    return DropPlan.objects.filter(standing_rule=rule).for_user(user).order_by("-created_at")
 
 
 def rule_actions(rule: StandingRule, user: User, decisions: Sequence[Decision]) -> PlanActions:

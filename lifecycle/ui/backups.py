@@ -13,14 +13,17 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from lifecycle.models import BackupSlice
 from lifecycle.selectors.backups import (
     BackupChoice,
     backup_day_rows,
     backup_table_rows,
     batches_for_user,
     get_batch_for_user,
+    items_of_batch,
     may_restore,
+    may_restore_batch,
+    newest_look,
+    probes_of_batch,
 )
 from lifecycle.services.backups import (
     ITEMS_KIND,
@@ -32,7 +35,6 @@ from lifecycle.services.backups import (
     restore_run_of,
 )
 from lifecycle.ui.lists import person
-from portal.act.models import BackupBatch, BackupProbe
 from portal.act.selectors import RESTORABLE
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.runs.models import Run
@@ -117,21 +119,15 @@ def backup(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     """Show one batch: state, probes, and its items once they have been looked at."""
     user = person(request)
     batch = get_batch_for_user(batch_id, user=user)
-    reading = (
-        Run.objects.filter(lake=batch.lake, kind=ITEMS_KIND, params__batch=str(batch.public_id))
-        .order_by("-queued_at")
-        .first()
-    )
-    items = BackupSlice.objects.filter(batch=batch)
-    mine = BackupBatch.objects.filter(pk=batch.pk)
+    reading = newest_look(batch, kind=ITEMS_KIND)
     context = {
         "batch": batch,
-        "probes": BackupProbe.objects.filter(batch=batch).order_by("due_at"),
-        "items": keyset_page(items, request.GET, orders={"name": ("partition",)}),
+        "probes": probes_of_batch(batch),
+        "items": keyset_page(items_of_batch(batch), request.GET, orders={"name": ("partition",)}),
         "reading": reading,
         "reading_lives": reading is not None and not reading.is_final,
         "restorable": batch.state in RESTORABLE,
-        "may_restore": may_restore(user, mine),
+        "may_restore": may_restore_batch(user, batch),
         "table_url": reverse("lifecycle:backup-table", args=[batch.day, batch.db, batch.table]),
     }
     return render(request, "lifecycle/backup.html", context)

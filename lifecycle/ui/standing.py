@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from lifecycle.models import DropPlan, StandingRule, StandingRuleState
-from lifecycle.selectors.standing import rule_actions, rules_visible
+from lifecycle.models import StandingRule, StandingRuleState
+from lifecycle.selectors.standing import plans_of_rule, rule_actions, rules_visible
 from lifecycle.services.standing_rules import (
     RuleWish,
     get_rule_for_user,
@@ -105,9 +105,7 @@ def rule(request: HttpRequest, rule_id: UUID) -> HttpResponse:
         "rule": found,
         "decisions": decisions,
         "may": rule_actions(found, user, decisions),
-        "plans": DropPlan.objects.filter(standing_rule=found)
-        .for_user(user)
-        .order_by("-created_at")[:PLANS_SHOWN],
+        "plans": plans_of_rule(found, user)[:PLANS_SHOWN],
         "is_open": found.state in (StandingRuleState.PENDING, StandingRuleState.ACTIVE),
     }
     return render(request, "lifecycle/standing_rule.html", context)
