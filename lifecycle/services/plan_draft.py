@@ -1,7 +1,7 @@
 """How is a drop plan drawn up from the scan's picture: which rows enter, which stay and why?
 
 Runs in a worker (it reads the lake's spool). The decisions are `lifecycle.domain.refusal` and
-`lifecycle.domain.plan_caps`; here rows are read, the items' file is written, and counts are kept.
+`lifecycle.domain.caps`; here rows are read, the items' file is written, and counts are kept.
 """
 
 from collections import Counter, defaultdict

@@ -27,6 +27,7 @@ from lifecycle.models import (
     TableFinding,
 )
 from lifecycle.selectors.plan_inputs import (
+    act_databases,
     circumstances_of,
     current_generation,
     inventory,
@@ -84,11 +85,10 @@ def plan_draw(plan: DropPlan, *, folder: str, now: datetime) -> dict[str, Any]:
 def _problem(plan: DropPlan, drafted: Draft, generation: Generation) -> str:
     if not drafted.summary.n_items:
         return "Nothing of what was chosen may go now. See below what was left out, and why."
-    databases = {table.db for table in drafted.summary.tables}
     crossed = caps_crossed(
         n_items=drafted.summary.n_items,
         n_bytes=drafted.summary.n_bytes,
-        n_inventory=inventory(generation, databases),
+        n_inventory=inventory(generation, act_databases(plan.lake)),
         caps=plan_caps(),
     )
     if crossed:
