@@ -66,7 +66,7 @@ def make_transactional(metastore: Metastore) -> None:
 def move_to_odd_places(metastore: Metastore, user_root: Path) -> None:
     """Point tables and partitions at places that break the path rules or do not exist."""
     _relocate(metastore, "lab", "dots", f"file:{user_root}/alice/lab.db/../lab.db/dots")
-    _relocate(metastore, "lab", "far_away", "hdfs://elsewhere:8020/user/alice/lab.db/far_away")
+    _relocate(metastore, "lab", "far_away", "hdfs://127.0.0.1:8020/user/alice/far_away")
     name = name_of("lab", "stray_parts")
     first, second, *_ = sorted(
         metastore.partitions_by_names(name, metastore.partition_names(name)),
