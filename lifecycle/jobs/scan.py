@@ -22,12 +22,12 @@ from lifecycle.jobs import scan_results
 from lifecycle.jobs.scan_files import DEFAULT_CALLS_PER_SECOND, FileFunctions
 from lifecycle.jobs.scan_holds import Holds
 from lifecycle.jobs.scan_inventory import Inventory, check_inventory
-from lifecycle.jobs.scan_items import ITEM_COLUMNS, WORK_COLUMNS, ItemSources, build_items, numbered
+from lifecycle.jobs.scan_items import ALL_COLUMNS, ItemSources, build_items, in_order, numbered
 from lifecycle.jobs.scan_metastore import MetastoreReader, PartitionCounts
-from lifecycle.jobs.scan_shared import odd_tables, with_shared
+from lifecycle.jobs.scan_shared import odd_tables, shared_rows
 from lifecycle.jobs.scan_spread import spread_rows
 from lifecycle.jobs.scan_tables import Catalog, build_catalog
-from lifecycle.jobs.scan_touched import touched_since, with_touched
+from lifecycle.jobs.scan_touched import Touched, postponed, touched_rows, touched_since
 from lifecycle.jobs.scan_watch import watched
 from portal.connectors.metastore import Metastore
 from portal.lake.clock import day_of
@@ -140,27 +140,39 @@ class Scan:
         return build_items(sources)
 
     def _settle(self, work: LakePath, catalog: Catalog, event_id: int) -> DataFrame:
-        """Correct the rows for shared locations and changes during the scan; usually none."""
+        """Correct the rows for shared locations and changes during the scan, if there are any."""
         fs, target = self.job.spool.fs, self.job.spool.results.child("items")
         fs.make_directory(self.job.spool.results, mode=0o700)
         items = self.spark.read.parquet(str(work))
-        odd = odd_tables(items, catalog)
         with Metastore.connect(self.config) as metastore:
             touched = touched_since(metastore, event_id)
-        if odd or touched:
-            corrected = with_touched(
-                with_shared(items, odd, catalog, self.spark), touched, self.spark
-            )
-            ordered = corrected.repartition(self.n_buckets, "key").sortWithinPartitions(
-                "torder", "part_name"
-            )
-            numbered(ordered, self.files).select(*ITEM_COLUMNS, *WORK_COLUMNS).write.parquet(
-                str(target)
-            )
-            self.job.log(f"{len(odd)} tables compared for shared locations, {len(touched)} changes")
+        corrections = self._corrections(items, catalog, touched)
+        if corrections:
+            corrected = items
+            for column, rows in corrections.items():
+                corrected = corrected.drop(column).join(rows, ["tbl_id", "part_id"], "left")
+            if "changed_at" in corrections:
+                corrected = postponed(corrected)
+            ordered = in_order(corrected, self.n_buckets)
+            numbered(ordered, self.files).select(*ALL_COLUMNS).write.parquet(str(target))
         else:
             fs.rename(work, target)
         return self.spark.read.parquet(str(target))
+
+    def _corrections(
+        self, items: DataFrame, catalog: Catalog, touched: list[Touched]
+    ) -> dict[str, DataFrame]:
+        """Give the columns to correct with their rows; what corrects nothing is left out."""
+        found = {}
+        odd = odd_tables(items, catalog)
+        if odd:
+            found["shared_with"] = shared_rows(items, odd, catalog, self.spark)
+        if touched:
+            found["changed_at"] = touched_rows(items, touched, self.spark)
+        kept = {name: rows.persist(StorageLevel.MEMORY_AND_DISK) for name, rows in found.items()}
+        counts = {name: rows.count() for name, rows in kept.items()}
+        self.job.log(f"{len(odd)} odd tables, {len(touched)} changes, corrected rows: {counts}")
+        return {name: rows for name, rows in kept.items() if counts[name]}
 
     def _summarise(self, items: DataFrame, catalog: Catalog) -> dict[str, Any]:
         runs = scan_results.build_runs(items).persist(StorageLevel.MEMORY_AND_DISK)

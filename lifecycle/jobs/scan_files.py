@@ -32,7 +32,7 @@ class FileFunctions:
         self._spark = spark
         jvm = _package(spark)
         own = config.path("/")
-        settings = spark._jsc.hadoopConfiguration()  # type: ignore[attr-defined]  # py4j is untyped
+        settings = spark._jsc.hadoopConfiguration()
         share = calls_per_second / _n_executors(spark)
         access = jvm.Access(settings, f"{own.scheme}://{own.authority}", float(share))
         self.canonical = self._udf(
@@ -73,5 +73,5 @@ def _package(spark: SparkSession) -> Any:
 
 
 def _n_executors(spark: SparkSession) -> int:
-    status: Any = spark.sparkContext._jsc.sc().getExecutorMemoryStatus()  # type: ignore[attr-defined]  # py4j: no types
+    status: Any = spark.sparkContext._jsc.sc().getExecutorMemoryStatus()
     return max(1, int(status.size()) - 1)

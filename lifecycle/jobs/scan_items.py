@@ -31,6 +31,7 @@ WORK_COLUMNS = (
     *("torder", "key", "run", "is_example", "standard", "outside", "missing", "fs_error"),
     "n_pieces",
 )
+ALL_COLUMNS = (*ITEM_COLUMNS, *WORK_COLUMNS)
 _ROWS = """torder int, part_id long, part_name string, create_time long, ddl_time long,
 ready boolean, location string, readable boolean, standard boolean, key int"""
 _TABLES = """torder int, tbl_id long, db string, tbl string, tbl_type string, root string,
@@ -77,7 +78,12 @@ def build_items(sources: ItemSources) -> DataFrame:
             "n_pieces": F.size("splits") + 1,
         }
     )
-    return numbered(full, sources.files).select(*ITEM_COLUMNS, *WORK_COLUMNS)
+    return numbered(full, sources.files).select(*ALL_COLUMNS)
+
+
+def in_order(rows: DataFrame, n_buckets: int) -> DataFrame:
+    """Spread rows into their buckets and sort each: files of the result are in order then."""
+    return rows.repartition(n_buckets, "key").sortWithinPartitions("torder", "part_name")
 
 
 def numbered(items: DataFrame, files: FileFunctions) -> DataFrame:

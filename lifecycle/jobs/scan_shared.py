@@ -22,27 +22,23 @@ def odd_tables(items: DataFrame, catalog: Catalog) -> list[int]:
     return sorted({int(row["torder"]) for row in odd} | _nested_tables(catalog))
 
 
-def with_shared(
+def shared_rows(
     items: DataFrame, odd: list[int], catalog: Catalog, spark: SparkSession
 ) -> DataFrame:
-    """Fill `shared_with` with the name of one other thing at or under a row's location."""
-    if not odd:
-        return items
+    """Give (tbl_id, part_id, shared_with) of the rows that hold one other thing's location."""
     roots = [(place.name, str(place.path)) for place in _roots(catalog)]
     rows = items.where(F.col("torder").isin(odd) & (F.col("part_id") != 0)).select(
         _name().alias("other"), F.col("location").alias("other_location")
     )
     others = rows.unionByName(spark.createDataFrame(roots, _SCHEMA))
     places = others.select("other", F.explode(_self_and_above("other_location")).alias("place"))
-    hits = (
+    return (
         items.select("tbl_id", "part_id", _name().alias("own"), "location")
         .join(places, F.col("location") == F.col("place"))
         .where(F.col("other") != F.col("own"))
         .groupBy("tbl_id", "part_id")
-        .agg(F.min("other").alias("found"))
+        .agg(F.min("other").alias("shared_with"))
     )
-    joined = items.drop("shared_with").join(hits, ["tbl_id", "part_id"], "left")
-    return joined.withColumnRenamed("found", "shared_with")
 
 
 def _name() -> Column:

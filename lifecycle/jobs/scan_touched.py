@@ -24,6 +24,7 @@ _MAX_EVENTS = 200_000
 _READ_ONLY = frozenset({"OPEN_TXN", "COMMIT_TXN", "ABORT_TXN", "ALLOC_WRITE_ID_EVENT"})
 AFFECTED = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
 _PARTITION = "PARTITION"
+_SCHEMA = "t_db string, t_tbl string, t_part string, event_id long"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,33 +69,35 @@ def touched_by(events: Iterable[NotificationEvent]) -> Iterator[Touched]:
             yield from (Touched(db, table, name, event.eventId) for name in names)
 
 
-def with_touched(items: DataFrame, touched: Iterable[Touched], spark: SparkSession) -> DataFrame:
-    """Make due items that changed during the scan NOT_NOW, and say so."""
+def touched_rows(items: DataFrame, touched: Iterable[Touched], spark: SparkSession) -> DataFrame:
+    """Give (tbl_id, part_id, changed_at) of the due rows that changed during the scan."""
     rows = [(item.db, item.table, item.partition, item.event_id) for item in touched]
-    if not rows:
-        return items
-    schema = "t_db string, t_tbl string, t_part string, event_id long"
-    events = F.broadcast(spark.createDataFrame(rows, schema))
+    events = F.broadcast(spark.createDataFrame(rows, _SCHEMA))
     same = (
         (F.col("db") == F.col("t_db"))
-        & F.col("t_tbl").isin("", F.col("tbl"))
-        & F.col("t_part").isin("", F.col("part_name"))
+        & F.col("t_tbl").isin(F.lit(""), F.col("tbl"))
+        & F.col("t_part").isin(F.lit(""), F.col("part_name"))
     )
-    hits = items.join(events, same).groupBy("tbl_id", "part_id").agg(F.min("event_id").alias("at"))
-    joined = items.join(F.broadcast(hits), ["tbl_id", "part_id"], "left")
-    changed = F.col("at").isNotNull() & F.col("cls").isin([cls.value for cls in AFFECTED])
+    due = items.where(F.col("cls").isin([cls.value for cls in AFFECTED]))
+    found = due.select("tbl_id", "part_id", "db", "tbl", "part_name").join(events, same)
+    return found.groupBy("tbl_id", "part_id").agg(F.min("event_id").alias("changed_at"))
+
+
+def postponed(items: DataFrame) -> DataFrame:
+    """Make the rows with a `changed_at` NOT_NOW, and say why."""
+    changed = F.col("changed_at").isNotNull()
     words = F.concat(
         F.lit("Changed while the scan was reading (metastore event "),
-        F.col("at").cast("string"),
+        F.col("changed_at").cast("string"),
         F.lit("); the next scan judges it."),
     )
-    return (
-        joined.withColumn("reason", F.when(changed, words).otherwise(F.col("reason")))
-        .withColumn(
-            "cls", F.when(changed, F.lit(ExpiryClass.NOT_NOW.value)).otherwise(F.col("cls"))
-        )
-        .drop("at")
-    )
+    not_now = F.lit(ExpiryClass.NOT_NOW.value)
+    return items.withColumns(
+        {
+            "reason": F.when(changed, words).otherwise(F.col("reason")),
+            "cls": F.when(changed, not_now).otherwise(F.col("cls")),
+        }
+    ).drop("changed_at")
 
 
 def _partitions(event: NotificationEvent) -> list[str] | None:

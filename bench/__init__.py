@@ -1,0 +1,1 @@
+"""Benchmarks that anyone can rerun, each against a named peer or limit."""

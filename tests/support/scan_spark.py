@@ -1,0 +1,61 @@
+"""A Spark session and a job's surroundings in the test's process: scans without spark-submit."""
+
+import os
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from portal.connectors.lake_config import LakeConfig
+from portal.spark.job import JobContext
+from portal.spark.spool import Spool
+from stack.places import JARS, jars_of
+from tests.support.scan_lake import NOW, ScanRun
+
+
+def local_session() -> SparkSession:
+    """Give a local session with our functions and the database drivers on its class path."""
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["LC_ALL"] = "C.UTF-8"
+    drivers = [
+        jar for jar in jars_of("spark") if jar.name.startswith(("mariadb-java-client", "derby"))
+    ]
+    jars = [*drivers, JARS / "jvm" / "spark-functions.jar"]
+    builder: Any = SparkSession.builder
+    session: SparkSession = (
+        builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.sql.adaptive.enabled", "false")
+        .config("spark.jars", ",".join(map(str, jars)))
+        .config("spark.driver.extraClassPath", ":".join(map(str, jars)))
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def job_for(
+    spark: SparkSession, config: LakeConfig, params: Mapping[str, Any], *, now: datetime = NOW
+) -> JobContext:
+    """Make the surroundings of a fresh run."""
+    run = str(uuid.uuid4())
+    spool = Spool.for_run(config, run, 1)
+    spool.create()
+    return JobContext(run, 1, config, dict(params), now, spool, spark)
+
+
+def scan_here(
+    spark: SparkSession, config: LakeConfig, params: Mapping[str, Any], *, now: datetime = NOW
+) -> ScanRun:
+    """Run a scan in this process and write its manifest as the outer door would."""
+    from lifecycle.jobs import scan
+
+    job = job_for(spark, config, params, now=now)
+    manifest = {"outcome": "done", "error": None, "result": scan.run(spark, job), "log": []}
+    job.spool.write_manifest(manifest)
+    return ScanRun(job.spool, manifest)
