@@ -171,6 +171,7 @@
 
   function draw(holder) {
     var source = document.getElementById(holder.dataset.lwChart);
+    if (!source) { return; }
     var canvas = holder.querySelector(".lw-chart-canvas");
     var payload = JSON.parse(source.textContent);
     canvas.hidden = false;
