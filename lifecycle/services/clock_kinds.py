@@ -11,15 +11,14 @@ from django.db.models import Q
 from django.utils import timezone
 
 from lifecycle.models import DropPlan, PlanState
+from lifecycle.services.late_commits import late_commits_queue
 from lifecycle.services.plan_execution import plans_start_due
 from lifecycle.services.purges import (
-    MAX_BATCHES,
     NOTICE_KIND,
     PURGE_KIND,
     last_chance_queue,
     purge_due,
 )
-from portal.act.models import BackupBatch
 from portal.act.services import (
     act_beat,
     act_ingest,
@@ -73,7 +72,9 @@ class ProbeKind(RunKind):
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Take what was found; damage turns the red button on."""
         results = (manifest.get("result") or {}).get("results") or []
-        probes_ingest(run.lake, results, run_id=run.pk, now=timezone.now())
+        now = timezone.now()
+        told = probes_ingest(run.lake, results, run_id=run.pk, now=now)
+        late_commits_queue(run.lake, told, run_id=run.pk, now=now)
 
 
 class LastChanceKind(RunKind):
@@ -102,8 +103,8 @@ class PurgeKind(RunKind):
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Wanted when something may be purged."""
-        batches = purge_due(lake, now=now).values_list("public_id", flat=True)[:MAX_BATCHES]
-        return {"batches": [str(one) for one in batches]} if batches else None
+        batches = purge_due(lake, now=now)
+        return {"batches": [str(one.public_id) for one in batches]} if batches else None
 
     def prepare(self, run: Run) -> None:
         """Claim the backups behind a fence."""
@@ -129,8 +130,8 @@ class PurgeKind(RunKind):
 def _claims(run: Run) -> dict[str, Any]:
     """Claim what may still be purged now; holds and red button may have come since."""
     now = timezone.now()
-    asked = purge_due(run.lake, now=now).filter(public_id__in=run.params["batches"])
-    batches: list[BackupBatch] = list(asked)
+    asked = frozenset(run.params["batches"])
+    batches = [one for one in purge_due(run.lake, now=now) if str(one.public_id) in asked]
     return purge_prepare(run, batches=batches, now=now)
 
 

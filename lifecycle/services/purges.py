@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef
 from django.template.loader import render_to_string
 from django.urls import reverse
 
@@ -18,7 +18,7 @@ from lifecycle.models import PurgeAnnouncement
 from lifecycle.selectors.backups import batches_to_announce
 from lifecycle.services.people import People
 from portal.access.lakes import get_lake
-from portal.act.models import BackupBatch
+from portal.act.models import BackupBatch, RedButton
 from portal.act.selectors import purgeable_batches, red_button_state
 from portal.lake.clock import day_of
 from portal.notices.models import NoticeState
@@ -94,16 +94,32 @@ def _mail(lake: str, username: str, batches: Sequence[BackupBatch]) -> Mail:
     )
 
 
-def purge_due(lake: str, *, now: datetime) -> QuerySet[BackupBatch]:
-    """Give the batches that may be purged now; none while the red button is on.
+def purge_due(lake: str, *, now: datetime) -> list[BackupBatch]:
+    """Give at most `MAX_BATCHES` that may be purged now; none while the red button is on.
 
-    The clock of a backup stops while it cannot be restored: nothing is purged in that time.
+    The clock of a backup stops while it cannot be restored: its days are longer by every hour that
+    the red button was on since the drop.
     """
-    due = purgeable_batches(lake, now=now)
     if red_button_state(lake) is not None:
-        return due.none()
+        return []
     last_day = day_of(now - LAST_CHANCE, get_lake(lake).zone)
     told = PurgeAnnouncement.objects.filter(
         batch=OuterRef("pk"), notice__state=NoticeState.SENT, notice__sent_on__lte=last_day
     )
-    return due.filter(Exists(told))
+    due = purgeable_batches(lake, now=now).filter(Exists(told))[:MAX_BATCHES]
+    presses = list(RedButton.objects.filter(lake=lake, released_at__isnull=False))
+    return [
+        batch
+        for batch in due
+        if batch.purge_after is not None
+        and batch.purge_after + _paused(presses, since=batch.dropped_at) <= now
+    ]
+
+
+def _paused(presses: Sequence[RedButton], *, since: datetime) -> timedelta:
+    """Give for how long the red button was on since an instant."""
+    paused = timedelta(0)
+    for press in presses:
+        if press.released_at is not None and press.released_at > since:
+            paused += press.released_at - max(press.pressed_at, since)
+    return paused

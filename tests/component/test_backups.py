@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -19,9 +20,10 @@ from lifecycle.services.backups import (
     restore_request,
 )
 from lifecycle.services.clock_kinds import PurgeKind
+from lifecycle.services.late_commits import late_commits_queue
 from lifecycle.services.purges import last_chance_queue, purge_due
 from portal.act.models import BackupBatch
-from portal.act.services.red_button import red_button_press
+from portal.act.services.red_button import red_button_press, red_button_release
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run
@@ -231,6 +233,36 @@ def test_a_backup_is_purged_only_after_its_days_and_a_notice_sent_three_days_bef
     }
     red_button_press(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW)
     assert list(purge_due(LAKE, now=NOW + 3 * DAY)) == []
+
+
+def test_the_clock_of_a_backup_stops_while_the_red_button_is_on(world: World) -> None:
+    batch = backup(world.root, dropped_at=NOW - 15 * DAY)
+    last_chance_queue(LAKE, now=NOW)
+    Notice.objects.update(state="SENT", sent_on=NOW.date())
+    now = NOW + 3 * DAY
+    assert purge_due(LAKE, now=now) == [batch]
+    red_button_press(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW - 6 * DAY)
+    released: dict[str, Any] = {"user": world.person("anna"), "reason": "all clear"}
+    red_button_release(lake=LAKE, now=NOW - DAY, **released)
+    assert purge_due(LAKE, now=now) == []
+    assert purge_due(LAKE, now=NOW + 5 * DAY) == [batch]
+
+
+def test_owners_are_told_once_of_data_written_after_a_drop(world: World) -> None:
+    run_id = uuid4()
+    late = {
+        "name": "sales.orders",
+        "partition": "dt=1",
+        "owner": "alice",
+        "found": "LATE_COMMIT",
+        "detail": "part-1 was written to the old place",
+        "is_registered": True,
+    }
+    for _ in range(2):
+        late_commits_queue(LAKE, [late, {**late, "owner": "nobody"}], run_id=run_id, now=NOW)
+    mails = dict(Notice.objects.values_list("recipient", "text"))
+    assert set(mails) == {"alice", "anna", "bert", "carl"}
+    assert "part-1 was written to the old place; the new data is registered" in mails["alice"]
 
 
 def test_a_young_backup_gets_no_last_chance_notice(world: World) -> None:
