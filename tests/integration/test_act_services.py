@@ -263,7 +263,9 @@ def test_a_purge_waits_for_its_day_and_leaves_nothing_but_the_row(
     row.refresh_from_db()
     assert row.state == BackupState.PURGED
     assert row.purged_at is not None
-    assert portal.lake.fs.status(portal.lake.config.path(row.path)) is None
+    sealed = portal.lake.config.path(row.path)
+    assert portal.lake.fs.status(sealed.parent) is None
+    assert portal.lake.files(sealed.parent.parent.parent.child("purging"))[1:] == ()
     assert AuditEvent.objects.filter(action="backup.purged").count() == 1
 
 

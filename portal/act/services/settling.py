@@ -1,6 +1,7 @@
 """How does every acting run end: sealed, settled, and fit to be ingested?"""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from portal.act.selectors import open_fences, red_button_state
 from portal.act.services.reach import Place, check_ended, settle_tools
 from portal.act.settle import settle_directory
 from portal.act.states import FenceKind
-from portal.lake.errors import NotVisible
+from portal.lake.errors import NotVisible, StaleState
 from portal.runs.models import Run
 
 
@@ -47,6 +48,7 @@ def act_settle(
                     found |= settle_restores(directory, tools)
                 for outcome, n in found.items():
                     counts[str(outcome)] = counts.get(outcome, 0) + n
+        _tidy(place)
         fence.closed_at = now
         fence.save(update_fields=["closed_at"])
     return counts
@@ -65,6 +67,16 @@ def _seal(place: Place) -> None:
             move_directory(place.fs, place.claimed(ref), place.sealed(ref))
     _forget_lease(place, in_sealed=False)
     place.fs.remove_empty_directory(place.path)
+
+
+def _tidy(place: Place) -> None:
+    """Take away the run's own directories where they are empty; the day's are shared and stay."""
+    own = [place.path.parent]
+    if place.fence.kind == FenceKind.PURGE:
+        own += [directory.parent for directory in place.at_rest()]
+    for directory in own:
+        with suppress(StaleState):
+            place.fs.remove_empty_directory(directory)
 
 
 def _forget_lease(place: Place, *, in_sealed: bool) -> None:
