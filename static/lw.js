@@ -195,6 +195,7 @@
     bindTheme();
     bindFolds();
     bindNavigation();
+    root.classList.add("lw-ready");
     bindChecks();
     bindForms();
     drawCharts(document);
