@@ -1,7 +1,7 @@
 """How the demo comes to be and is served: a stack, a lake, nine played days, the portal.
 
 The first run makes everything under var/demo; later runs serve what is there. A first run that was
-broken off leaves no marker and is begun again.
+broken off goes on where it stood, but a half-made lake is begun again.
 """
 
 import json
@@ -11,6 +11,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import FrameType
@@ -28,6 +30,35 @@ from stack.servers.portal import Site, Supervisor, Worker
 from stack.stack import LAKE, Stack
 
 N_PLAYED_DAYS = 9
+LAKE_MADE = "lake"
+
+
+class Made:
+    """Which steps of the first run are done, kept in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def _steps(self) -> list[str]:
+        try:
+            steps: list[str] = json.loads(self.path.read_text(encoding="utf-8"))["steps"]
+        except (OSError, ValueError, KeyError):
+            return []
+        return steps
+
+    def has(self, name: str) -> bool:
+        """Whether the step was done to its end."""
+        return name in self._steps()
+
+    @contextmanager
+    def once(self, name: str, title: str) -> Iterator[bool]:
+        """Show and keep a step; gives False, and shows nothing, where it was done before."""
+        if self.has(name):
+            yield False
+            return
+        with step(title):
+            yield True
+        self.path.write_text(json.dumps({"steps": [*self._steps(), name]}), encoding="utf-8")
 
 
 class Demo:
@@ -37,7 +68,7 @@ class Demo:
         self.var = var_directory()
         self.port = port
         self.detach = detach
-        self.marker = self.var / "made.json"
+        self.made = Made(self.var / "made.json")
 
     def run(self) -> int:
         """Make what is missing, serve; returns after Ctrl-C, or at once when detached."""
@@ -52,14 +83,13 @@ class Demo:
             )
             return 2
         started = time.monotonic()
-        first = not self.marker.exists()
-        if first and self.var.exists():
-            Ledger(self.var / "stack.json").end_all()
+        Ledger(self.var / "stack.json").end_all()
+        if self.var.exists() and not self.made.has(LAKE_MADE):
             shutil.rmtree(self.var)
         stack = Stack.embedded(self.var, owned=not self.detach)
         _end_on_signals()
         try:
-            self._serve(stack, first=first)
+            self._serve(stack)
             self._print_welcome()
             console.print(f"Serving after {time.monotonic() - started:.0f} s.")
             if self.detach:
@@ -77,7 +107,7 @@ class Demo:
 
     # -- steps -----------------------------------------------------------------------------
 
-    def _serve(self, stack: Stack, *, first: bool) -> None:
+    def _serve(self, stack: Stack) -> None:
         with step("Servers: Derby, Hive Metastore, Redis, mail"):
             stack.start(lambda line: console.print(f"  [dim]{line}[/]"))
         settings = {**stack.env, "LAKEWARDEN_BASE_URL": f"http://127.0.0.1:{self.port}"}
@@ -85,8 +115,7 @@ class Demo:
         environment["DJANGO_SETTINGS_MODULE"] = "portal.settings.development"
         with step("The portal's database"):
             _run(["manage.py", "migrate", "--noinput", "-v", "0"], environment=environment)
-        if first:
-            self._make(stack, environment=environment)
+        self._make(stack, environment=environment)
         programs = [
             Worker(self.var, ledger=stack.ledger, settings=settings),
             Supervisor(self.var, ledger=stack.ledger, settings=settings),
@@ -100,27 +129,29 @@ class Demo:
         stack.ledger.note(url=f"http://127.0.0.1:{self.port}", log_ins=self._log_ins())
 
     def _make(self, stack: Stack, *, environment: dict[str, str]) -> None:
-        started = time.monotonic()
-        with step("People and their log-ins"):
-            people = self.var / "people.json"
-            people.touch(mode=0o600)
-            people.write_text(json.dumps(log_ins()), encoding="utf-8")
-            _run(["manage.py", "create_people", "--file", str(people)], environment=environment)
-            _run(["manage.py", "sync_directory"], environment=environment)
-        with step("A lake, made through Spark and the metastore"):
-            _run(["-m", "stack.lake.make", str(stack.lakes_file)], environment=environment)
-        with step("How far each database is trusted"):
-            self._set_up_databases(stack, environment=environment)
+        """Do what is not done yet; a broken-off first run goes on where it stood."""
+        made = self.made
+        with made.once("people", "People and their log-ins") as todo:
+            if todo:
+                people = self.var / "people.json"
+                people.touch(mode=0o600)
+                people.write_text(json.dumps(log_ins()), encoding="utf-8")
+                _run(["manage.py", "create_people", "--file", str(people)], environment=environment)
+                _run(["manage.py", "sync_directory"], environment=environment)
+        with made.once(LAKE_MADE, "A lake, made through Spark and the metastore") as todo:
+            if todo:
+                _run(["-m", "stack.lake.make", str(stack.lakes_file)], environment=environment)
+        with made.once("databases", "How far each database is trusted") as todo:
+            if todo:
+                self._set_up_databases(stack, environment=environment)
         now = datetime.now(UTC)
-        for days_ago in reversed(range(N_PLAYED_DAYS)):
-            moment = now - timedelta(days=days_ago)
-            with step(f"The day {moment:%Y-%m-%d}: scan, notices, mails"):
-                command = ["manage.py", "daily_cycle", "--now", moment.isoformat(), "--lake", LAKE]
-                _run(command, environment=environment)
-        self.marker.write_text(
-            json.dumps({"made_at": now.isoformat(), "seconds": time.monotonic() - started}),
-            encoding="utf-8",
-        )
+        for number in range(N_PLAYED_DAYS):
+            moment = now - timedelta(days=N_PLAYED_DAYS - 1 - number)
+            title = f"The day {moment:%Y-%m-%d}: scan, notices, mails"
+            with made.once(f"day {number}", title) as todo:
+                if todo:
+                    command = ["manage.py", "daily_cycle", "--now", moment.isoformat()]
+                    _run([*command, "--lake", LAKE], environment=environment)
 
     @staticmethod
     def _set_up_databases(stack: Stack, *, environment: dict[str, str]) -> None:
