@@ -23,7 +23,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from bench.scan_data import DAY, NOW, TTL, BenchLake
-from bench.scan_memory import watch_peak
+from bench.scan_memory import watch
 from portal.connectors.lake_config import LakeConfig, MetastoreDb
 from portal.connectors.metastore_db import DIALECTS, PARTITIONS
 from portal.lake.ids import LakeId
@@ -92,13 +92,13 @@ class Bench:
             log_file=self.work / "logs" / f"{run}.log",
             environment={"LW_METASTORE_DB_PASSWORD": config.metastore_db.password()},
         )
-        peak = watch_peak(launched)
+        usage = watch(launched)
         seconds = time.monotonic() - started
         manifest = spool.read_manifest()
         if manifest is None or manifest["outcome"] != "done":
             raise SystemExit(f"the scan failed: {manifest}; log in {self.work / 'logs'}")
         measured = {"seconds": round(seconds, 2), "phases": manifest["result"]["phases"]}
-        return measured | {"peak_mb": peak}, spool
+        return measured | dataclasses.asdict(usage), spool
 
 
 def judge_plainly(work: Path) -> Iterator[tuple[int, str]]:

@@ -1,6 +1,8 @@
-"""How much memory do a program's processes take at their peak?"""
+"""How much memory do a program's processes take at their peak, and how much processor time?"""
 
+import os
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from portal.spark.launch import Launched, is_alive
@@ -8,22 +10,32 @@ from portal.spark.launch import Launched, is_alive
 _STEP_SECONDS = 0.2
 
 
-def watch_peak(launched: Launched) -> dict[str, int]:
-    """Wait until the program has ended; give the peak resident memory (MB) by kind of process."""
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Peak resident memory (MB) of the largest process of each name, and processor seconds."""
+
+    peak_mb: dict[str, int]
+    cpu_seconds: float
+
+
+def watch(launched: Launched) -> Usage:
+    """Wait until the program has ended, looking at its processes meanwhile."""
     peaks: dict[int, tuple[str, int]] = {}
+    ticks: dict[int, int] = {}
     while is_alive(launched):
-        for pid in _members(launched.pgid):
+        for pid, spent in _members(launched.pgid):
             found = _peak(pid)
             if found is not None:
-                peaks[pid] = found
+                peaks[pid], ticks[pid] = found, spent
         time.sleep(_STEP_SECONDS)
-    by_kind: dict[str, int] = {}
+    by_name: dict[str, int] = {}
     for name, kilobytes in peaks.values():
-        by_kind[name] = max(by_kind.get(name, 0), kilobytes // 1024)
-    return by_kind
+        by_name[name] = max(by_name.get(name, 0), kilobytes // 1024)
+    return Usage(by_name, round(sum(ticks.values()) / os.sysconf("SC_CLK_TCK"), 1))
 
 
-def _members(pgid: int) -> list[int]:
+def _members(pgid: int) -> list[tuple[int, int]]:
+    """Give pid and ticks spent of each process of the group."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -31,7 +43,7 @@ def _members(pgid: int) -> list[int]:
         except OSError:
             continue
         if int(fields[2]) == pgid:
-            found.append(int(stat.parent.name))
+            found.append((int(stat.parent.name), int(fields[11]) + int(fields[12])))
     return found
 
 
