@@ -18,7 +18,7 @@ from portal.act.fence import check_marker, preflight
 from portal.act.protocol import DropOrder
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.metastore import Metastore
-from portal.lake.errors import DataSafetyError
+from portal.lake.errors import DataSafetyError, NotVisible, RuleViolation
 from portal.lake.paths import LakePath
 from portal.spark.job import JobContext
 
@@ -86,17 +86,21 @@ def _outside(
     root: LakePath,
 ) -> dict[str, str]:
     """Prove mkdir and rename both ways for each database; gives those that failed, with why."""
-    homes = {
-        db: job.config.path(metastore.database(db).locationUri)
-        for db in dict.fromkeys(item.db for item in items)
-    }
+    homes: dict[str, LakePath] = {}
+    outside: dict[str, str] = {}
+    for db in dict.fromkeys(item.db for item in items):
+        try:
+            homes[db] = job.config.path(metastore.database(db).locationUri)
+        except (NotVisible, RuleViolation) as error:
+            outside[db] = f"its database cannot be acted in: {error.message}"
     near = {db: home for db, home in homes.items() if home.same_file_system(root)}
     refused = set(preflight(fs, root, near.values(), tag=f"{job.run}-{job.epoch}"))
-    return {
-        db: "its database's directory is not in a backup root's rename domain, or not writable"
-        for db, home in homes.items()
-        if db not in near or home in refused
-    }
+    for db, home in homes.items():
+        if db not in near or home in refused:
+            outside[db] = (
+                "its database's directory is not in a backup root's rename domain, or not writable"
+            )
+    return outside
 
 
 def _reachable(items: list[ActItem], outside: dict[str, str]) -> Iterator[ActItem]:

@@ -264,7 +264,7 @@ class ActLake:
 
     def order(self, run: str, epoch: int = 1) -> DropOrder:
         """Make the fence of a drop run and give its order."""
-        ensure_root(self.fs, self.root, deployment_id="test")
+        ensure_root(self.fs, self.root, deployment_id=self.config.deployment_id)
         fence = self.day.open(run, epoch)
         open_fence(self.fs, fence, lease_until=datetime.now(UTC) + timedelta(seconds=60))
         return DropOrder(
