@@ -143,6 +143,18 @@ def test_a_drop_becomes_rows_probes_and_one_event_an_item(portal: Portal, parts:
     assert not ActFence.objects.filter(closed_at=None).exists()
 
 
+def test_a_report_counts_each_item_once_whatever_the_epochs(
+    portal: Portal, parts: TableName
+) -> None:
+    run = portal.drop(parts)
+    gone = {"item": f"{parts}/dt=a", "outcome": "SKIPPED", "reason": "not registered any more"}
+    left = {"item": f"{parts}/dt=z", "outcome": "SKIPPED", "reason": "held"}
+    second = {"result": {"counts": {"SKIPPED": 4}, "skipped": [gone, left], "n_items": 4}}
+    report = act_ingest(run, second, now=_now())
+    assert report.counts == {"DROPPED": 3, "SKIPPED": 1}
+    assert report.skipped == [left]
+
+
 def test_a_restore_is_recorded_item_by_item_and_held(portal: Portal, parts: TableName) -> None:
     before = portal.lake.snapshot(parts)
     portal.drop(parts)

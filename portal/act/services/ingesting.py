@@ -31,6 +31,7 @@ class IngestReport:
     batches: list[dict[str, Any]] = field(default_factory=list)
     skipped: list[dict[str, Any]] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
+    acted_on: set[str] = field(default_factory=set)
 
 
 def act_ingest(
@@ -55,8 +56,7 @@ def act_ingest(
         for entry in _entries(fence):
             batch_store(entry, actor=run.requested_by, now=now)
             restored += _report(report, entry, run_id=str(run.pk), kind=FenceKind(fence.kind))
-    if not report.counts:
-        report.counts = dict(result.get("counts") or {})
+    _count_refused(report, result)
     with transaction.atomic():
         holds_place_restored(run.lake, restored, placed_by=run.requested_by, run_id=run.pk, now=now)
         if also is not None:
@@ -111,8 +111,10 @@ def _report(
             if step.done is not None and step.intent.restore == run_id
             for item in step.done.items
         ]
-    for _, outcome in outcomes:
+    for item, outcome in outcomes:
         report.counts[str(outcome)] = report.counts.get(outcome, 0) + 1
+        if outcome not in (Outcome.SKIPPED, Outcome.DEFERRED, Outcome.CONFLICT):
+            report.acted_on.add(f"{intent.db}.{intent.table}/{item.partition}".rstrip("/"))
     if outcomes:
         report.batches.append(entry.summary())
     return [
@@ -120,6 +122,21 @@ def _report(
         for item, outcome in outcomes
         if outcome is Outcome.RESTORED
     ]
+
+
+def _count_refused(report: IngestReport, result: Mapping[str, Any]) -> None:
+    """Count the items that never came into an intent, of which only the manifest knows.
+
+    An item that an earlier epoch of the run has dropped was no refusal.
+    """
+    report.counts.pop(Outcome.DEFERRED, None)
+    report.skipped = [entry for entry in report.skipped if entry["item"] not in report.acted_on]
+    if not report.counts:
+        report.counts = dict(result.get("counts") or {})
+    elif "n_items" in result:
+        n_acted_on = sum(n for key, n in report.counts.items() if key != Outcome.SKIPPED)
+        report.counts[str(Outcome.SKIPPED)] = int(result["n_items"]) - n_acted_on
+    report.counts = {key: n for key, n in report.counts.items() if n > 0}
 
 
 def _ingest_purged(fence: ActFence, run: Run, report: IngestReport, *, now: datetime) -> None:
