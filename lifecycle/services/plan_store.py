@@ -48,12 +48,14 @@ DIRECTORY_MODE = 0o700
 _CHUNK = 500
 
 
-def plan_caps() -> Caps:
-    """Give the caps of this deployment."""
+def plan_caps(n_items: int | None = None) -> Caps:
+    """Give the caps of this deployment; for a small plan the share of the lake says nothing."""
+    small = getattr(settings, "LAKEWARDEN_PLAN_SMALL", 100)
+    percent = getattr(settings, "LAKEWARDEN_PLAN_MAX_PERCENT", 50)
     return Caps(
         max_items=getattr(settings, "LAKEWARDEN_PLAN_MAX_ITEMS", 20_000),
         max_bytes=getattr(settings, "LAKEWARDEN_PLAN_MAX_BYTES", 100 * 1024**4),
-        max_percent=getattr(settings, "LAKEWARDEN_PLAN_MAX_PERCENT", 50),
+        max_percent=100 if n_items is not None and n_items <= small else percent,
     )
 
 
@@ -89,7 +91,7 @@ def _problem(plan: DropPlan, drafted: Draft, generation: Generation) -> str:
         n_items=drafted.summary.n_items,
         n_bytes=drafted.summary.n_bytes,
         n_inventory=inventory(generation, act_databases(plan.lake)),
-        caps=plan_caps(),
+        caps=plan_caps(drafted.summary.n_items),
     )
     if crossed:
         return " ".join([*crossed, "Choose fewer tables."])

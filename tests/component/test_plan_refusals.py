@@ -179,6 +179,9 @@ def test_a_plan_over_the_caps_is_refused_whole(world: World, settings: Settings)
 def test_a_plan_over_the_share_of_the_lake_is_refused(world: World, settings: Settings) -> None:
     settings.LAKEWARDEN_PLAN_MAX_PERCENT = 9
     world.scan(partitions(5))
+    assert world.plan().state == PlanState.PENDING
+    DropPlan.objects.update(state="REJECTED")
+    settings.LAKEWARDEN_PLAN_SMALL = 4
     plan = world.plan()
     assert plan.state == PlanState.FAILED
     assert "5 of 50 known items are more than 9 percent" in plan.ended_reason
