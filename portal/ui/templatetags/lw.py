@@ -226,8 +226,10 @@ def cell(context: Context, cell: Cell) -> SafeString | str:
 
 def _shown(context: Context, cell: Cell) -> SafeString | str:
     if cell.column.kind == "template":
-        values = {"row": cell.row, "value": cell.value, "frame": context.get("frame")}
-        return render_to_string(cell.column.template, values, request=context.get("request"))
+        # Not with the request: its context processors would ask the database for every cell.
+        values = {name: context.get(name) for name in ("request", "frame", "user", "csrf_token")}
+        values |= {"row": cell.row, "value": cell.value}
+        return render_to_string(cell.column.template, values)
     if cell.value is None or cell.value == "":
         return NOTHING
     if cell.column.kind == "code":
