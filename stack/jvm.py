@@ -43,7 +43,9 @@ def build(project: Path) -> bool:
         if not path.name.startswith("original-")
     ]
     for jar in jars:
-        shutil.copy2(jar, TARGET / f"{project.name}.jar")
+        # Put in place by a rename: a running JVM still reads the old file.
+        fresh = shutil.copy2(jar, TARGET / f".{project.name}.new")
+        Path(fresh).replace(TARGET / f"{project.name}.jar")
     stamp.write_text(digest, encoding="utf-8")
     return True
 
