@@ -11,6 +11,7 @@ import java.net.NoRouteToHostException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -32,6 +33,9 @@ public final class Access implements Serializable {
 
   /** Starts the message of an outage, by which the driver knows it. */
   public static final String UNREACHABLE = "lakewarden.filesystem.unreachable";
+
+  /** Tells one scan's listings from another's in a JVM that lives longer. */
+  final String scan = UUID.randomUUID().toString();
 
   private final String ownFileSystem;
   private final double callsPerSecond;

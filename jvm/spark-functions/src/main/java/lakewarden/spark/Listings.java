@@ -38,7 +38,7 @@ final class Listings {
   static Listing of(String parent, Access access) {
     Listing listing;
     synchronized (KEPT) {
-      listing = KEPT.computeIfAbsent(parent, name -> new Listing());
+      listing = KEPT.computeIfAbsent(access.scan + parent, name -> new Listing());
     }
     synchronized (listing) {
       if (!listing.read) {
