@@ -15,6 +15,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from lifecycle.domain.conformity import Reason
 from lifecycle.domain.expiry import SOON_DAYS, STILL_READ_DAYS, Terms
@@ -79,6 +80,7 @@ class Scan:
             access_times=bool(params.get("access_times", True)),
         )
         self.n_buckets = 1
+        self.schema = StructType()
         self.seconds: dict[str, float] = {}
 
     def run(self) -> dict[str, Any]:
@@ -91,7 +93,9 @@ class Scan:
             self._tune(counts.total + len(catalog.tables))
         work = self.job.spool.root.child("work")
         with self._phase("items"):
-            self._build(catalog, counts).write.parquet(str(work))
+            built = self._build(catalog, counts)
+            self.schema = built.schema
+            built.write.parquet(str(work))
         with self._phase("changes"):
             items = self._settle(work, catalog, event_id)
         with self._phase("summary"):
@@ -143,7 +147,7 @@ class Scan:
         """Correct the rows for shared locations and changes during the scan, if there are any."""
         fs, target = self.job.spool.fs, self.job.spool.results.child("items")
         fs.make_directory(self.job.spool.results, mode=0o700)
-        items = self.spark.read.parquet(str(work))
+        items = self.spark.read.schema(self.schema).parquet(str(work))
         with Metastore.connect(self.config) as metastore:
             touched = touched_since(metastore, event_id)
         corrections = self._corrections(items, catalog, touched)
@@ -157,7 +161,7 @@ class Scan:
             numbered(ordered, self.files).select(*ALL_COLUMNS).write.parquet(str(target))
         else:
             fs.rename(work, target)
-        return self.spark.read.parquet(str(target))
+        return self.spark.read.schema(self.schema).parquet(str(target))
 
     def _corrections(
         self, items: DataFrame, catalog: Catalog, touched: list[Touched]
