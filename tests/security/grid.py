@@ -101,6 +101,10 @@ GRID: dict[str, Row] = {
     "lifecycle-api:databases": Row(SIGNED_IN),
     "lifecycle-api:database-mode": post_only(ADMINS, "db", seen="ACT", wanted="OBSERVE", **WHY),
     "lifecycle-api:shadow": Row(OF_THE_DATABASE, values=("db",)),
+    "lifecycle-api:holds": Row(
+        SIGNED_IN, ADMINS, body={"db": "sales", "table": "orders", "partition": "", **WHY}
+    ),
+    "lifecycle-api:hold-release": post_only(ADMINS, "hold", **WHY),
     "lifecycle-api:scans": post_only(KEEPERS),
     # -- plans -------------------------------------------------------------------------------
     "lifecycle:plans": Row(SIGNED_IN),
