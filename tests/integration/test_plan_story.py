@@ -1,0 +1,172 @@
+"""The main job through the portal's own services: scan, notice, plan, approve, drop, restore.
+
+Real metastore, real files, real Spark, real SMTP; only the days are played.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Group
+from django.utils import timezone
+from pytest_django import Settings
+
+from lifecycle.models import BackupSlice, DatabaseSetting, DropPlan, PlanState
+from lifecycle.selectors.backups import BackupChoice
+from lifecycle.services.backups import (
+    RestoreWish,
+    backup_items_request,
+    restore_preview_request,
+    restore_run_of,
+)
+from lifecycle.services.daily_cycle import daily_cycle
+from lifecycle.services.plan_execution import plans_start_due
+from lifecycle.services.plans import plan_approve, plan_request
+from portal.access.models import ADMIN, User
+from portal.act.models import BackupBatch, Hold
+from portal.audit.models import AuditEvent
+from portal.lake.errors import StaleState
+from portal.lake.names import TableName
+from portal.runs.models import Run
+from portal.runs.services import run_drive
+from stack.stack import Stack
+from tests.support.scan_lake import NOW, ScanLake
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
+LAKE = "main"
+
+
+class Story:
+    """A small lake of one owner, and the portal's people."""
+
+    def __init__(self, stack: Stack, tmp_path: Path) -> None:
+        self.config = stack.config(LAKE)
+        self.root = self.config.path(f"{stack.lake_root}/story")
+        self.lake = ScanLake(self.config, self.root)
+        self.people = {name: self._person(name) for name in ("alice", "ada", "ben", "cleo")}
+        home = self.lake.database("story", owner="alice")
+        self.db = self.lake.db_name("story")
+        DatabaseSetting.objects.create(
+            lake=LAKE, db=self.db, mode="ACT", template=f"{self.root}/user/{{owner}}"
+        )
+        policy = {"LEVEL": "1", "TTL": "60"}
+        location = str(home.child("visits"))
+        table = self.lake.table(
+            "story", "visits", owner="alice", location=location, parameters=policy
+        )
+        self.name = TableName.parse(self.config.lake, self.lake.name_of(table))
+        self.places = {}
+        for day, age in (("old", 100.0), ("older", 120.0), ("written", 110.0), ("young", 5.0)):
+            place = self.lake.partition(table, day, ddl_age=age)
+            self.lake.data(place, age=age)
+            self.places[f"dt={day}"] = place
+
+    @staticmethod
+    def _person(name: str) -> User:
+        user = User.objects.create_user(name, f"{name}@example.com", "a long enough password")
+        if name != "alice":
+            user.groups.add(Group.objects.get_or_create(name=ADMIN)[0])
+        return user
+
+    def partitions(self) -> list[str]:
+        return sorted(self.lake.metastore.partition_names(self.name))
+
+    def files(self, partition: str) -> list[tuple[str, int, int]]:
+        place = self.config.path(self.places[partition])
+        if self.lake.fs.status(place) is None:
+            return []
+        found = self.lake.fs.walk(place)
+        return [(one.path.name, one.size, one.mtime_ms) for one in found if not one.is_dir]
+
+    def plan(self, now: datetime) -> DropPlan:
+        plan = plan_request(
+            LAKE, tables=[str(self.name)], reason="old", user=self.people["ada"], now=now
+        )
+        assert plan.plan_run_id is not None
+        run = run_drive(plan.plan_run_id)
+        assert run.state == "DONE", run.error
+        return DropPlan.objects.select_related("approval").get(pk=plan.pk)
+
+    def approve(self, plan: DropPlan, now: datetime) -> None:
+        for name in ("ben", "cleo"):
+            plan_approve(
+                plan.pk,
+                user=self.people[name],
+                digest=plan.digest,
+                authenticated_at=now,
+                now=now,
+            )
+
+
+@pytest.fixture
+def story(embedded_stack: Stack, tmp_path: Path, settings: Settings) -> Iterator[Story]:
+    settings.LAKEWARDEN_VAR = tmp_path
+    settings.LAKEWARDEN_LAKES = embedded_stack.lakes_file
+    settings.LAKEWARDEN_DIRECTORY = embedded_stack.directory_file
+    settings.LAKEWARDEN_COOLING_OFF_SECONDS = 0
+    host, _, port = embedded_stack.env["LAKEWARDEN_SMTP"].rpartition(":")
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = host, int(port)
+    made = Story(embedded_stack, tmp_path)
+    yield made
+    made.lake.metastore.close()
+
+
+def test_scan_notice_plan_approve_drop_and_restore(story: Story) -> None:
+    lines: list[str] = []
+    daily_cycle(LAKE, now=NOW - timedelta(days=8), say=lines.append)
+    early = story.plan(NOW - timedelta(days=8))
+    assert early.state == PlanState.FAILED
+    assert early.left_out["NOT_ANNOUNCED"] == 3
+    daily_cycle(LAKE, now=NOW, say=lines.append)
+    plan = story.plan(NOW)
+    assert plan.state == PlanState.PENDING, (plan.ended_reason, plan.left_out)
+    assert (plan.n_items, plan.left_out) == (3, {"NOT_DUE": 1})
+    story.approve(plan, NOW)
+    before = {name: story.files(name) for name in story.places}
+
+    # Somebody writes between approval and drop: left out, reported, untouched.
+    written = story.config.path(story.places["dt=written"])
+    story.lake.fs.write_new(written.child("new"), b"fresh")
+    (run,) = plans_start_due(NOW + timedelta(seconds=1))
+    assert run_drive(run.pk).state == "DONE", Run.objects.get(pk=run.pk).error
+    plan.refresh_from_db()
+    assert plan.state == PlanState.DONE
+    assert plan.outcome["counts"] == {"DROPPED": 2, "SKIPPED": 1}
+    skipped = plan.results.get()
+    assert skipped.partition == "dt=written"
+    assert skipped.reason
+    assert story.partitions() == ["dt=written", "dt=young"]
+    assert story.files("dt=old") == []
+    batch = BackupBatch.objects.get(plan_id=str(plan.pk))
+    assert (batch.n_items, batch.table_owner, batch.state) == (2, "alice", "DROPPED")
+    dropped = AuditEvent.objects.filter(action="item.dropped", data__plan=str(plan.pk))
+    assert dropped.count() == 2
+    assert story.plan(NOW).left_out == {"IN_OTHER_PLAN": 3, "NOT_DUE": 1}
+
+    look = run_drive(
+        backup_items_request(batch.public_id, user=story.people["alice"], now=timezone.now()).pk
+    )
+    assert look.state == "DONE", look.error
+    assert BackupSlice.objects.filter(batch=batch).count() == 2
+
+    wish = RestoreWish(
+        BackupChoice(day=batch.day, db=story.db, table="visits"), "needed", straight_on=True
+    )
+    alice = story.people["alice"]
+    preview = run_drive(restore_preview_request(LAKE, wish, user=alice, now=timezone.now()).pk)
+    assert preview.state == "DONE", preview.error
+    assert preview.result is not None
+    assert preview.result["counts"] == {"RESTORE": 2}
+    restore = restore_run_of(preview)
+    assert restore is not None
+    assert run_drive(restore.pk).state == "DONE", Run.objects.get(pk=restore.pk).error
+    assert story.partitions() == sorted(story.places)
+    for name in ("dt=old", "dt=older"):
+        assert story.files(name) == before[name]
+    batch.refresh_from_db()
+    assert (batch.state, batch.n_restored) == ("RESTORED", 2)
+    assert Hold.objects.filter(db=story.db, kind="RESTORE").count() == 2
+    with pytest.raises(StaleState):
+        restore_preview_request(LAKE, wish, user=alice, now=timezone.now())
