@@ -22,7 +22,6 @@ OUTER_DOORS = {
     "portal/spark/entry.py": "a job ends with a manifest, whatever happened",
     "portal/spark/job.py": "a gateway that is gone raises anything; translated",
     "tasks/supervise.py": "a kind that breaks must not keep other runs from being polled",
-    "tasks/supervise.py": "a kind that breaks must not cost other runs their lease",
     "tasks/loops.py": "an unexpected error costs a loop one turn",
 }
 # What we wrote ourselves below static/: everything else is unpacked at set-up and never committed.

@@ -62,7 +62,6 @@ def test_lists_ask_few_questions_and_not_more_for_more_rows(
 
 
 @pytest.mark.django_db
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="EXPLAIN is read in SQLite's words")
 def test_a_deep_page_is_found_in_the_index() -> None:
     grow(300)
     rows = Run.objects.filter(lake=LAKE)

@@ -56,6 +56,11 @@ def scan_here(
     from lifecycle.jobs import scan
 
     job = job_for(spark, config, params, now=now)
-    manifest: dict[str, Any] = {"outcome": "done", "error": None, "result": scan.run(spark, job), "log": []}
+    manifest: dict[str, Any] = {
+        "outcome": "done",
+        "error": None,
+        "result": scan.run(spark, job),
+        "log": [],
+    }
     job.spool.write_manifest(manifest)
     return ScanRun(job.spool, manifest)
