@@ -48,6 +48,7 @@ class Site(_PortalProcess):
         return [
             *(sys.executable, "-m", "gunicorn", "portal.wsgi:application"),
             *("--bind", f"{LOOPBACK}:{self.port}", "--workers", "2", "--threads", "4"),
+            "--no-control-socket",
             *("--worker-tmp-dir", "/dev/shm"),  # noqa: S108  (gunicorn's own advice: no disk beat)
         ]
 
