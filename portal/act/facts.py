@@ -3,7 +3,6 @@
 The token is what the plan knew: generation, location, LEVEL, TTL, newest mtime, file count, bytes.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,6 @@ from portal.lake.errors import NotVisible
 from portal.lake.paths import LakePath
 
 DDL_TIME = "transient_lastDdlTime"
-_CHECKSUM = re.compile(r"(?:^|/)\.[^/]*\.crc\Z")
 _STAGING_PREFIXES = (".hive-staging", ".spark-staging")
 
 Lister = Callable[[Sequence[LakePath]], dict[LakePath, list[FileStatus]]]
@@ -94,8 +92,11 @@ def changes(
 
 
 def file_changes(item: ActItem, files: Sequence[FileFact]) -> list[str]:
-    """Name what of the files is not as approved; what the plan did not know is not judged."""
-    files = counted(files, item.location)
+    """Name what of the files is not as approved; what the plan did not know is not judged.
+
+    All files count, as in the scan and in `find`: also the checksum files that Hadoop's own view of
+    local files hides.
+    """
     pairs = {
         "newest modification": (item.mtime_ms, max(fact.mtime_ms for fact in files)),
         "number of files": (item.n_files, sum(not fact.is_dir for fact in files)),
@@ -106,13 +107,6 @@ def file_changes(item: ActItem, files: Sequence[FileFact]) -> list[str]:
         for name, (old, new) in pairs.items()
         if old is not None and old != new
     ]
-
-
-def counted(files: Sequence[FileFact], location: str) -> list[FileFact]:
-    """Give the files that a scan counts: Hadoop's view of local files hides its checksum files."""
-    if not location.startswith("file:"):
-        return list(files)
-    return [fact for fact in files if fact.is_dir or not _CHECKSUM.search(fact.path)]
 
 
 def is_staging(name: str) -> bool:

@@ -16,7 +16,7 @@ from pymetastore.hive_metastore import ttypes
 
 from portal.act.control import Control
 from portal.act.drop import drop_items
-from portal.act.facts import ActItem, Policy, counted, generation_of, list_here
+from portal.act.facts import ActItem, Policy, generation_of, list_here
 from portal.act.failpoints import Failpoints
 from portal.act.fence import Fence, ensure_root, move_directory, open_fence
 from portal.act.journal import batch_numbers, batches
@@ -238,7 +238,7 @@ class ActLake:
             partition = partition_name(table, struct) if table.partitionKeys else ""
             location = rules.location(table, struct)
             assert location is not None
-            files = counted(self.files(location), str(location))
+            files = self.files(location)
             generation = generation_of(struct)
             found.append(
                 ActItem(
