@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 
+from django.conf import settings
 from django.urls import URLPattern, URLResolver, include, path
 
 
@@ -20,7 +21,7 @@ handler404 = "portal.ui.errors.page_not_found"
 handler500 = "portal.ui.errors.server_error"
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    *_room("lifecycle/", "lifecycle.ui.urls"),
-    *_room("api/v1/lifecycle/", "lifecycle.api.urls"),
+    *(url for room in settings.ROOMS for url in _room(f"{room}/", f"{room}.ui.urls")),
+    *(url for room in settings.ROOMS for url in _room(f"api/v1/{room}/", f"{room}.api.urls")),
     *_room("", "portal.ui.urls"),
 ]

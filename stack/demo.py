@@ -26,7 +26,7 @@ from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS, log_ins
 from stack.places import REPO, var_directory
 from stack.process import port_answers
 from stack.say import console, step
-from stack.servers.portal import Site, Supervisor, Worker
+from stack.servers.portal import RestoreWorker, Site, Supervisor, Worker
 from stack.stack import LAKE, Stack
 
 N_PLAYED_DAYS = 9
@@ -118,6 +118,7 @@ class Demo:
         self._make(stack, environment=environment)
         programs = [
             Worker(self.var, ledger=stack.ledger, settings=settings),
+            RestoreWorker(self.var, ledger=stack.ledger, settings=settings),
             Supervisor(self.var, ledger=stack.ledger, settings=settings),
             Site(self.var, ledger=stack.ledger, settings=settings, port=self.port),
         ]

@@ -169,6 +169,7 @@ class Stack:
             "LAKEWARDEN_SECRET_KEY_FILE": str(self._secret_key_file()),
             "LAKEWARDEN_COOLING_OFF_SECONDS": "10",
             "LAKEWARDEN_PROBE_SECONDS": "0,20,60",
+            "LAKEWARDEN_POLL_SECONDS": "2",
             **self._env,
         }
 

@@ -41,6 +41,7 @@ from portal.access.lakes import get_lake
 from portal.approvals.services import approval_open
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
+from portal.events.selectors import alarms_open
 from portal.lake.clock import day_of
 from portal.lake.errors import StaleState
 
@@ -50,12 +51,11 @@ _CHUNK = 500
 
 def plan_caps(n_items: int | None = None) -> Caps:
     """Give the caps of this deployment; for a small plan the share of the lake says nothing."""
-    small = getattr(settings, "LAKEWARDEN_PLAN_SMALL", 100)
-    percent = getattr(settings, "LAKEWARDEN_PLAN_MAX_PERCENT", 50)
+    is_small = n_items is not None and n_items <= settings.LAKEWARDEN_PLAN_SMALL
     return Caps(
-        max_items=getattr(settings, "LAKEWARDEN_PLAN_MAX_ITEMS", 20_000),
-        max_bytes=getattr(settings, "LAKEWARDEN_PLAN_MAX_BYTES", 100 * 1024**4),
-        max_percent=100 if n_items is not None and n_items <= small else percent,
+        max_items=settings.LAKEWARDEN_PLAN_MAX_ITEMS,
+        max_bytes=settings.LAKEWARDEN_PLAN_MAX_BYTES,
+        max_percent=100 if is_small else settings.LAKEWARDEN_PLAN_MAX_PERCENT,
     )
 
 
@@ -100,6 +100,8 @@ def _problem(plan: DropPlan, drafted: Draft, generation: Generation) -> str:
         previous=_n_known(before), current=_n_known(generation)
     ):
         return "The last scan saw half or less of what the one before saw. Find out why first."
+    if alarms_open(plan.lake).exists():
+        return "Events of the metastore were missed since the scan. Plan again after the next scan."
     return ""
 
 

@@ -83,6 +83,7 @@ DATABASES = {"default": database_from_url(os.environ.get("LAKEWARDEN_DB_URL", ""
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "access.User"
 
+ROOMS = ["lifecycle"]
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -104,7 +105,7 @@ INSTALLED_APPS = [
     "portal.notices",
     "portal.approvals",
     "portal.ui",
-    "lifecycle",
+    *ROOMS,
     "tasks",
 ]
 
@@ -224,6 +225,12 @@ LAKEWARDEN_LEASE = timedelta(seconds=float(os.environ.get("LAKEWARDEN_LEASE_SECO
 LAKEWARDEN_BEAT_SECONDS = float(os.environ.get("LAKEWARDEN_BEAT_SECONDS", "5"))
 LAKEWARDEN_POLL_SECONDS = float(os.environ.get("LAKEWARDEN_POLL_SECONDS", "10"))
 LAKEWARDEN_WATCHDOG_SECONDS = float(os.environ.get("LAKEWARDEN_WATCHDOG_SECONDS", "10"))
+
+# How much one drop plan may take; up to SMALL items its share of the lake says nothing.
+LAKEWARDEN_PLAN_MAX_ITEMS = int(os.environ.get("LAKEWARDEN_PLAN_MAX_ITEMS", "20000"))
+LAKEWARDEN_PLAN_MAX_BYTES = int(os.environ.get("LAKEWARDEN_PLAN_MAX_BYTES", str(100 * 1024**4)))
+LAKEWARDEN_PLAN_MAX_PERCENT = int(os.environ.get("LAKEWARDEN_PLAN_MAX_PERCENT", "50"))
+LAKEWARDEN_PLAN_SMALL = int(os.environ.get("LAKEWARDEN_PLAN_SMALL", "100"))
 
 LOGGING = {
     "version": 1,

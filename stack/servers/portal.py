@@ -67,22 +67,30 @@ class Site(_PortalProcess):
 
 
 class Worker(_PortalProcess):
-    """A Celery worker for every queue."""
+    """A Celery worker for every queue but that of restores."""
 
     name = "worker"
     ready_seconds = 60.0
+    queues = ("--exclude-queues", "restore", "--concurrency", "2")
 
     def command(self) -> Sequence[str]:
         """Give Celery's argv."""
         return [
-            *(sys.executable, "-m", "celery", "-A", "tasks.celery", "worker"),
-            *("--loglevel", "INFO", "--concurrency", "2", "--hostname", f"lw-{self.port}@%h"),
+            *(sys.executable, "-m", "celery", "-A", "tasks.celery", "worker", *self.queues),
+            *("--loglevel", "INFO", "--hostname", f"lw-{self.name}-{self.port}@%h"),
         ]
 
     def is_ready(self) -> bool:
         """Whether the worker said that it is ready."""
         text = self.process.log.read_text(encoding="utf-8", errors="replace")
         return " ready." in text[text.rfind("[config]") :]
+
+
+class RestoreWorker(Worker):
+    """A Celery worker for restores alone, so that they never wait behind other work."""
+
+    name = "restore-worker"
+    queues = ("--queues", "restore", "--concurrency", "1")
 
 
 class Supervisor(_PortalProcess):

@@ -40,7 +40,7 @@ LAKE = "main"
 class Story:
     """A small lake of one owner, and the portal's people."""
 
-    def __init__(self, stack: Stack, tmp_path: Path) -> None:
+    def __init__(self, stack: Stack) -> None:
         self.config = stack.config(LAKE)
         self.root = self.config.path(f"{stack.lake_root}/story")
         self.lake = ScanLake(self.config, self.root)
@@ -99,16 +99,18 @@ class Story:
             )
 
 
-@pytest.fixture
-def story(embedded_stack: Stack, tmp_path: Path, settings: Settings) -> Iterator[Story]:
+@pytest.fixture(params=["embedded_stack", "full_stack"])
+def story(request: pytest.FixtureRequest, tmp_path: Path, settings: Settings) -> Iterator[Story]:
+    """The story's lake on Derby and local files, then on MariaDB, HDFS and standalone Spark."""
+    stack: Stack = request.getfixturevalue(request.param)
     settings.LAKEWARDEN_VAR = tmp_path
-    settings.LAKEWARDEN_LAKES = embedded_stack.lakes_file
-    settings.LAKEWARDEN_DIRECTORY = embedded_stack.directory_file
+    settings.LAKEWARDEN_LAKES = stack.lakes_file
+    settings.LAKEWARDEN_DIRECTORY = stack.directory_file
     settings.LAKEWARDEN_COOLING_OFF_SECONDS = 0
-    host, _, port = embedded_stack.env["LAKEWARDEN_SMTP"].rpartition(":")
+    host, _, port = stack.env["LAKEWARDEN_SMTP"].rpartition(":")
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = host, int(port)
-    made = Story(embedded_stack, tmp_path)
+    made = Story(stack)
     yield made
     made.lake.metastore.close()
 
