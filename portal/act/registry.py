@@ -1,12 +1,13 @@
 """What does the metastore say about a batch's names, and how is exactly one generation dropped?"""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pymetastore.hive_metastore import ttypes
 
 from portal.act.facts import generation_of
 from portal.act.records import BatchIntent, ItemIntent
+from portal.act.tags import RESTORED_FROM
 from portal.connectors.metastore import Metastore, from_json
 from portal.lake.errors import NotVisible, StaleState
 from portal.lake.ids import LakeId
@@ -94,10 +95,12 @@ def add_again(
     *,
     change: Callable[[Any, ItemIntent], Any],
     change_table: Callable[[Any], Any] = lambda table: table,
+    keep_statistics: bool = True,
 ) -> int:
     """Register items from their manifest, each changed by `change`; the table first if it is gone.
 
-    Gives how many were registered. A name taken meanwhile is left as it is.
+    Gives how many were registered. A name taken meanwhile is left as it is. Without
+    `keep_statistics` the metastore counts the files anew.
     """
     if not items:
         return 0
@@ -107,8 +110,35 @@ def add_again(
     name = TableName(LakeId(intent.lake), table.dbName, table.tableName)
     if metastore.table_or_none(name) is None:
         _create(metastore, table)
-    structs = [change(from_json(ttypes.Partition, item.metadata), item) for item in items]
-    return len(metastore.add_partitions(structs, if_not_exists=True))
+    structs = {
+        item.partition: change(from_json(ttypes.Partition, item.metadata), item) for item in items
+    }
+    added = metastore.add_partitions(list(structs.values()), if_not_exists=True)
+    if keep_statistics:
+        _keep_parameters(metastore, name, structs, added)
+    return len(added)
+
+
+def _keep_parameters(
+    metastore: Metastore, name: TableName, wanted: Mapping[str, Any], added: Iterable[Any]
+) -> None:
+    """Give partitions that we added, now or before a crash, exactly the parameters of `wanted`.
+
+    Partitions are added without an environment context, so the metastore may put statistics of its
+    own into them; a parameter that forbids this would stay with the partition for good.
+    """
+    is_new = {tuple(struct.values) for struct in added}
+    by_values = {tuple(struct.values): struct.parameters or {} for struct in wanted.values()}
+    changed = []
+    for live in metastore.partitions_by_names(name, list(wanted)):
+        parameters = by_values[tuple(live.values)]
+        mark = parameters.get(RESTORED_FROM)
+        is_ours = mark is not None and live.parameters.get(RESTORED_FROM) == mark
+        if (is_ours or tuple(live.values) in is_new) and live.parameters != parameters:
+            live.parameters = parameters
+            changed.append(live)
+    if changed:
+        metastore.alter_partitions(name, changed)
 
 
 def _create(metastore: Metastore, table: Any) -> int:

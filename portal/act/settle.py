@@ -205,7 +205,9 @@ def register_new_data(intent: BatchIntent, items: list[ItemIntent], tools: Settl
         return 0
     taken = names_registered(tools.metastore, name_of(intent), [item.partition for item in items])
     free = [item for item in items if item.partition not in taken]
-    return add_again(tools.metastore, intent, free, change=without_statistics)
+    return add_again(
+        tools.metastore, intent, free, change=without_statistics, keep_statistics=False
+    )
 
 
 def without_statistics(struct: Any, _intent: ItemIntent) -> Any:

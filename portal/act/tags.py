@@ -11,8 +11,6 @@ from portal.lake.paths import LakePath
 
 RESTORED_FROM = "lakewarden.restored_from"
 CREATED_BEFORE = "lakewarden.generation"
-# Read and removed by the metastore: it then leaves the statistics as they are given.
-KEEP_STATISTICS = "DO_NOT_UPDATE_STATS"
 
 Rename = tuple[str, str, str]
 
@@ -28,8 +26,6 @@ def tagged(struct: Any, *, tag: str, rename: Rename | None, target: str) -> Any:
     is_table = not hasattr(struct, "values")
     if is_table:
         struct.parameters[CREATED_BEFORE] = str(struct.createTime)
-    else:
-        struct.parameters[KEEP_STATISTICS] = "true"
     if rename is not None:
         struct.dbName, struct.tableName = rename[0], rename[1]
         _place(struct, target)

@@ -424,7 +424,6 @@ class ActLake:
                 "numRows": str(n),
                 "totalSize": "12345",
                 "numFiles": "1",
-                "DO_NOT_UPDATE_STATS": "true",
                 "mark": "p'%\u00e4",
             },
         )

@@ -18,7 +18,6 @@ from portal.act.registry import add_again, names_registered
 from portal.act.restore import register
 from portal.act.selectors import REPAIR_WINDOW, repairable_batches
 from portal.act.settle import name_of
-from portal.act.tags import KEEP_STATISTICS
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.metastore import Metastore
@@ -106,14 +105,8 @@ def _repair(
         ours = frozenset(one.item.item for one in whole if one.step == step)
         register(metastore, batch, step.intent, only=ours)
     returned = [one.item for one in whole if one.step is None]
-    add_again(metastore, batch.intent, returned, change=_as_it_was)
+    add_again(metastore, batch.intent, returned, change=lambda struct, _item: struct)
     return [one.item.partition for one in whole]
-
-
-def _as_it_was(struct: Any, item: ItemIntent) -> Any:
-    if item.partition:
-        struct.parameters = {**(struct.parameters or {}), KEEP_STATISTICS: "true"}
-    return struct
 
 
 def _with(items: Iterable[Any], outcome: Outcome) -> frozenset[str]:
