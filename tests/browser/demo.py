@@ -1,6 +1,5 @@
 """The served demo as a test sees it: addresses, log-ins, mails, and its databases by plain SQL."""
 
-import json
 import os
 import socket
 import sqlite3
@@ -89,8 +88,3 @@ def _free_port() -> int:
         taken.bind(("127.0.0.1", 0))
         port: int = taken.getsockname()[1]
     return port
-
-
-def dumped(value: object) -> str:
-    """Give a value as text that compares."""
-    return json.dumps(value, sort_keys=True, default=str)
