@@ -1,6 +1,6 @@
 """The scan bench's lake: rows straight into the metastore's MariaDB, directories straight on disk.
 
-1,000 partitions a table; four fifths of the partitions have a real directory with one file. Ages
+1,000 partitions a table; nine tenths of the partitions have a real directory with one file. Ages
 follow from the partition's number alone, so that a reader can judge every row without the scan.
 """
 
@@ -16,20 +16,23 @@ PER_TABLE = 1_000
 NOW = 1_795_318_200  # 2026-11-22 03:30 UTC
 DAY = 86_400
 TTL = 30
-# Of each ten partitions (by number modulo 10): DDL age in days, file age in days, directory there?
-# 0-3 were written lately by the metastore's word; 4-5 are old there but have new files; 6-7 are old
-# by both clocks; 8-9 are old and have no directory.
+# Blocks of a hundred partitions in order, as of a table partitioned by day: DDL age in days, file
+# age in days, directory there? The first block is gone from disk, two are old by both clocks, three
+# are old in the metastore but have newer files (one of them due soon), four were written lately by
+# the metastore's word.
 AGES = (
-    *((2, 2, True), (5, 5, True), (9, 9, True), (20, 20, True)),
-    *((90, 3, True), (200, 15, True)),
-    *((60, 60, True), (400, 400, True)),
-    *((90, 0, False), (25, 0, False)),
+    (90, 0, False),
+    *((400, 400, True), (60, 60, True)),
+    *((200, 15, True), (90, 3, True), (45, 25, True)),
+    *((20, 20, True), (9, 9, True), (5, 5, True), (2, 2, True)),
 )
+_BLOCK = PER_TABLE // len(AGES)
 _SQL = (
     "SET SESSION foreign_key_checks = 0, unique_checks = 0",
     "DELETE FROM DBS WHERE DB_ID >= 1000000",
-    """INSERT INTO DBS (DB_ID, DB_LOCATION_URI, NAME, OWNER_NAME, OWNER_TYPE, CTLG_NAME)
-       VALUES (1000000, 'file://{root}/user/bench/bench', 'bench', 'bench', 'USER', 'hive')""",
+    """INSERT INTO DBS (DB_ID, `DESC`, DB_LOCATION_URI, NAME, OWNER_NAME, OWNER_TYPE, CTLG_NAME)
+       VALUES (1000000, '{ages}', 'file://{root}/user/bench/bench', 'bench', 'bench', 'USER',
+         'hive')""",
     """INSERT INTO CDS (CD_ID) VALUES (1000000)""",
     """INSERT INTO SERDES (SERDE_ID, NAME, SLIB) VALUES (1000000, NULL,
        'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe')""",
@@ -64,7 +67,7 @@ _SQL = (
          1000000 + (seq - 1) DIV 1000 + 1 FROM seq_1_to_{n}""",
     """INSERT INTO PARTITION_PARAMS (PART_ID, PARAM_KEY, PARAM_VALUE)
        SELECT 10000000 + seq, 'transient_lastDdlTime',
-         {now} - 86400 * ELT((seq - 1) MOD 10 + 1, {ddl_ages}) FROM seq_1_to_{n}""",
+         {now} - 86400 * ELT((seq - 1) MOD 1000 DIV 100 + 1, {ddl_ages}) FROM seq_1_to_{n}""",
     """INSERT INTO PARTITION_PARAMS (PART_ID, PARAM_KEY, PARAM_VALUE)
        SELECT 10000000 + seq, 'numFiles', '1' FROM seq_1_to_{n}""",
     """INSERT INTO PARTITION_KEY_VALS (PART_ID, PART_KEY_VAL, INTEGER_IDX)
@@ -110,6 +113,7 @@ class BenchLake:
             "root": str(self.root),
             "n": str(self.n),
             "tables": str(self.n_tables),
+            "ages": str(AGES),
             "now": str(NOW),
             "ttl": str(TTL),
             "ddl_ages": ", ".join(str(age) for age, _, _ in AGES),
@@ -125,16 +129,21 @@ class BenchLake:
         with link.cursor() as cursor:
             cursor.execute("SELECT COUNT(*) FROM PARTITION_KEY_VALS WHERE PART_ID >= 10000000")
             n_values = cursor.fetchone()
-            cursor.execute("SELECT DB_LOCATION_URI FROM DBS WHERE DB_ID = 1000000")
-            return (n_values, cursor.fetchone()) == ((self.n,), (f"file://{self.warehouse}",))
+            cursor.execute("SELECT `DESC`, DB_LOCATION_URI FROM DBS WHERE DB_ID = 1000000")
+            made = (str(AGES), f"file://{self.warehouse}")
+            return (n_values, cursor.fetchone()) == ((self.n,), made)
 
     def make_directories(self) -> int:
         """Make the real directories, each with one file of its age; returns how many."""
+        pattern = self.root / "ages.txt"
+        if self.root.exists() and (not pattern.exists() or pattern.read_text() != str(AGES)):
+            self.remove()
         self.warehouse.mkdir(parents=True, exist_ok=True)
+        pattern.write_text(str(AGES))
         numbers = [n for n in range(1, self.n_tables + 1) if not self._table(n).exists()]
         with ProcessPoolExecutor(2) as pool:
             list(pool.map(self._make_table, numbers, chunksize=10))
-        return self.n_tables * sum(there for _, _, there in AGES) * (PER_TABLE // len(AGES))
+        return self.n_tables * sum(there for _, _, there in AGES) * _BLOCK
 
     def remove(self) -> None:
         """Remove the directories."""
@@ -149,7 +158,7 @@ class BenchLake:
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir()
         for part in range(PER_TABLE):
-            _, age, there = AGES[part % len(AGES)]
+            _, age, there = AGES[part // _BLOCK]
             if not there:
                 continue
             directory = fresh / f"dt={part:04d}"

@@ -48,6 +48,8 @@ _SETTINGS = {
     # Compiling a plan costs more than a small lake's rows; `_tune` turns it on for a big one.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # The JVM interprets a method above 8,000 bytes for ever; Spark's own limit is 65,535.
+    "spark.sql.codegen.hugeMethodLimit": "8000",
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
 

@@ -38,7 +38,8 @@ _TABLES = """torder int, tbl_id long, db string, tbl string, tbl_type string, ro
 level int, ttl int, problem string, unsupported string, reasons array<string>, table_hold string,
 first_bucket int, splits array<string>"""
 _NOT_READY = r"(?is)^\s*false\s*\z"
-_FEW_EXAMPLES = 100
+# A page shows the first of them; the rest is read from the items on demand.
+_FEW_EXAMPLES = 50
 _MANY_EXAMPLES = 1_000
 _SETTLED = (
     ExpiryClass.NOT_NOW,

@@ -54,7 +54,7 @@ def ranges(runs: DataFrame) -> DataFrame:
 
 
 def examples(items: DataFrame) -> DataFrame:
-    """Give at most 1,000 rows of each table and class, fewer of classes that settle nothing."""
+    """Give the first rows of each table and class: at most 1,000, 50 of those left alone."""
     return items.where("is_example").select(*ITEM_COLUMNS)
 
 
