@@ -60,8 +60,9 @@ class Counted:
         return self.updated + self.ttl_days * 86_400 <= now.timestamp()
 
     def is_still_read(self, now: datetime) -> bool:
-        """Whether somebody read it lately."""
-        return self.files.read > (now - STILL_READ).timestamp()
+        """Whether somebody read it lately, and after it was written."""
+        was_read = self.files.read > self.files.newest
+        return was_read and self.files.read > (now - STILL_READ).timestamp()
 
 
 def local(location: str) -> Path:

@@ -33,7 +33,7 @@ def test_signing_in_and_opening_a_list_by_keys(opened: Opener) -> None:
     page.keyboard.press("Tab")
     page.keyboard.type(alice.demo.password)
     page.keyboard.press("Enter")
-    page.wait_for_url("**/")
+    page.wait_for_url(f"{alice.demo.url}/")
     page.keyboard.press("Tab")
     assert focused(page) == "Skip to the content"
     page.keyboard.press("Enter")

@@ -194,6 +194,27 @@ def gone_is_gone(
     now = partitions(demo, db, table)
     assert set(now) == set(before) - set(names)
     assert not [before[name] for name in names if before[name].exists()]
+    batches = demo.portal_rows(
+        "SELECT path, n_bytes, n_files, n_items FROM act_backupbatch"
+        " WHERE db = ? AND \"table\" = ? AND state = 'DROPPED'",
+        db,
+        table,
+    )
+    assert sum(n_items for *_, n_items in batches) == len(names)
+    kept = [data_files(local(path)) for path in sorted({path for path, *_ in batches})]
+    assert sum(n_files for n_files, _ in kept) == sum(n_files for _, _, n_files, _ in batches)
+    assert sum(n_bytes for _, n_bytes in kept) == sum(n_bytes for _, n_bytes, _, _ in batches)
+
+
+def data_files(sealed: Path) -> tuple[int, int]:
+    """Count the data in a sealed directory by `find`; the run's own notes are JSON beside it."""
+    rows = [
+        line.split("|")
+        for lines in listing([sealed]).values()
+        for line in lines
+        if line.startswith("f|") and not line.split("|")[1].endswith((".json", ".json.crc"))
+    ]
+    return len(rows), sum(int(row[2]) for row in rows)
 
 
 def restore_with_one_click(alice: Person, db: str, table: str) -> None:
