@@ -61,7 +61,8 @@ def test_the_full_stack_holds_a_real_table_on_hdfs_and_mariadb(
     with link, link.cursor() as cursor:
         cursor.execute(
             "select count(*) from PARTITIONS p join TBLS t on t.TBL_ID = p.TBL_ID "
-            "where t.TBL_NAME = 'visits'"
+            "join DBS d on d.DB_ID = t.DB_ID "
+            "where d.NAME = 'self_test_full' and t.TBL_NAME = 'visits'"
         )
         assert cursor.fetchone() == (3,)
 

@@ -38,7 +38,10 @@ def days_ago(days: float) -> int:
 
 @dataclass
 class ScanLake:
-    """Builds databases, tables and partitions below `root`, as the metastore would hold them."""
+    """Builds databases, tables and partitions below `root`, as the metastore would hold them.
+
+    A scan sees the whole lake, so what earlier tests left registered on this stack is forgotten.
+    """
 
     config: LakeConfig
     root: LakePath
@@ -47,6 +50,10 @@ class ScanLake:
     def __post_init__(self) -> None:
         self.fs: FileSystem = open_file_system(self.root, config=self.config)
         self.metastore = Metastore.connect(self.config)
+        for name in self.metastore.databases():
+            if name != "default":
+                # Not offered by the connector: the product never drops a database.
+                self.metastore._client.drop_database(name, False, True)
 
     def db_name(self, name: str) -> str:
         """Give the database's name on this (shared) stack."""
