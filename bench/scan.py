@@ -58,7 +58,7 @@ class Bench:
         wanted = lake.make_directories()
         argv = ["find", str(lake.warehouse), "-mindepth", "2", "-type", "d", "-printf", "%i\n"]
         inodes = set(subprocess.run(argv, check=True, capture_output=True).stdout.split())
-        if len(inodes) != wanted:
+        if len(inodes) < wanted:
             raise SystemExit(f"{len(inodes)} directories are there, {wanted} were wanted")
         say(f"{len(inodes)} distinct directories in {time.monotonic() - started:.0f} s")
 
@@ -196,7 +196,6 @@ def _config(work: Path, database: MariaDb, metastore: Metastore, secret: Path) -
         deployment_id="bench",
         spark_conf={
             "spark.driver.memory": "2g",
-            "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
             "spark.local.dir": f"{work}/spark-local",
         },
         spark_jars=tuple(map(str, [*drivers, *sorted((JARS / "jvm").glob("*.jar"))])),
