@@ -88,37 +88,31 @@ def paths_card(request: HttpRequest) -> Card | None:
 
 def due_card(request: HttpRequest) -> Card | None:
     """Give how much is due now."""
-    seen = _seen(request)
-    if seen is None:
-        return None
-    lake, totals = seen
-    return Card(
-        kind="number",
-        title="Due now",
-        value=human_bytes(totals.bytes_clean_now),
-        url=list_url("expiring", lake, show="CLEAN_NOW"),
-        detail=f"{totals.n_clean_now:,} partitions and tables",
-        icon="calendar-x",
-        order=11,
-        trend=_trend(request, "class.CLEAN_NOW.bytes"),
-    )
+    return _expiry_card(request, "CLEAN_NOW", title="Due now", icon="calendar-x", order=11)
 
 
 def soon_card(request: HttpRequest) -> Card | None:
     """Give how much is due within the notice days."""
+    title = "Due within the notice days"
+    return _expiry_card(request, "SOON", title=title, icon="calendar-due", order=12)
+
+
+def _expiry_card(
+    request: HttpRequest, cls: str, *, title: str, icon: str, order: int
+) -> Card | None:
     seen = _seen(request)
     if seen is None:
         return None
     lake, totals = seen
     return Card(
         kind="number",
-        title="Due within the notice days",
-        value=human_bytes(totals.bytes_soon),
-        url=list_url("expiring", lake, show="SOON"),
-        detail=f"{totals.n_soon:,} partitions and tables",
-        icon="calendar-due",
-        order=12,
-        trend=_trend(request, "class.SOON.bytes"),
+        title=title,
+        value=human_bytes(getattr(totals, f"bytes_{cls.lower()}")),
+        url=list_url("expiring", lake, show=cls),
+        detail=f"{getattr(totals, f'n_{cls.lower()}'):,} partitions and tables",
+        icon=icon,
+        order=order,
+        trend=_trend(request, f"class.{cls}.bytes"),
     )
 
 
