@@ -1,7 +1,6 @@
 """A scan of a small odd lake: a real metastore on Derby, local files."""
 
 import dataclasses
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,18 +10,10 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure, StaleState
 from portal.lake.names import TableName
 from tests.support.scan_lake import NOW, ScanLake, ScanRun
-from tests.support.scan_spark import job_for, local_session, scan_here
+from tests.support.scan_spark import job_for, scan_here
 
 POLICY = {"LEVEL": "1", "TTL": "30"}
 Rows = dict[tuple[str, str], dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    """One session for this module."""
-    session = local_session()
-    yield session
-    session.stop()
 
 
 @pytest.fixture(scope="module")

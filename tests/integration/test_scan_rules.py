@@ -2,7 +2,6 @@
 
 import os
 import random
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,29 +20,10 @@ from lifecycle.jobs.scan_tables import POLICY_SOURCE
 from portal.connectors.lake_config import LakeConfig, MetastoreDb
 from portal.lake.errors import RuleViolation
 from portal.lake.ids import LakeId
-from stack.places import JARS
 
 FACTS = """n int, level int, ttl int, problem string, unsupported string,
 nonconforming array<string>, ready boolean, hold string, directory string, ddl_time long,
 create_time long, mtime_ms long, atime_ms long, n_files long"""
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    """One local session with our functions on its class path."""
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    session = (
-        SparkSession.builder.master("local[1]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "1")
-        .config("spark.sql.adaptive.enabled", "false")
-        .config("spark.jars", str(JARS / "jvm" / "spark-functions.jar"))
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
 
 
 def config_for(default_fs: str, aliases: dict[str, str] | None = None) -> LakeConfig:

@@ -1,0 +1,20 @@
+"""What the integration tests share besides the stacks: one Spark session in this process."""
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.support.scan_spark import local_session
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """One session for all tests that call a job in this process.
+
+    PySpark keeps its JVM when a session stops, so a second session would live with the class
+    path of the first one: there is one, with everything that any of the tests needs.
+    """
+    session = local_session()
+    yield session
+    session.stop()
