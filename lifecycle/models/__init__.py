@@ -1,5 +1,7 @@
 """The rows of the lifecycle room; one file a subject."""
 
+from lifecycle.models.ages import TableAges
+from lifecycle.models.enrolments import Enrolment, EnrolmentItem
 from lifecycle.models.findings import (
     CurrentGeneration,
     DatabaseFinding,
@@ -29,7 +31,9 @@ from lifecycle.models.policy import (
     DatabaseSetting,
     PathWaiver,
     ShadowRecord,
+    ShadowTable,
 )
+from lifecycle.models.policy_requests import PolicyRequest, PolicySeen
 
 __all__ = [
     "AnnouncedCoverage",
@@ -42,6 +46,8 @@ __all__ = [
     "DropPlanExample",
     "DropPlanResult",
     "DropPlanTable",
+    "Enrolment",
+    "EnrolmentItem",
     "Generation",
     "ItemExample",
     "ItemKind",
@@ -50,10 +56,14 @@ __all__ = [
     "PathWaiver",
     "PlanSource",
     "PlanState",
+    "PolicyRequest",
+    "PolicySeen",
     "PurgeAnnouncement",
     "ShadowRecord",
+    "ShadowTable",
     "StandingRule",
     "StandingRuleState",
+    "TableAges",
     "TableFinding",
     "TrendPoint",
 ]

@@ -101,8 +101,8 @@ class AnnouncedCoverage(models.Model):
         return self.notice.sent_on if self.notice.state == NoticeState.SENT else None
 
 
-class ShadowRecord(models.Model):
-    """One day of OBSERVE: what would have gone, and what of the day before's was used again."""
+class ShadowCounts(models.Model):
+    """What would have gone on one day of OBSERVE, and what of it was used again by then."""
 
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128)
@@ -110,14 +110,40 @@ class ShadowRecord(models.Model):
     n_due = models.BigIntegerField(default=0)
     n_bytes_due = models.BigIntegerField(default=0)
     n_new = models.BigIntegerField(default=0, help_text="Due today and not the day before.")
+    n_bytes_new = models.BigIntegerField(default=0)
     n_written_again = models.BigIntegerField(default=0)
     n_read_again = models.BigIntegerField(default=0)
+    n_bytes_again = models.BigIntegerField(default=0, help_text="Size when it would have gone.")
     examples = models.JSONField(default=list, help_text="Some items that were used again.")
 
     class Meta:
+        abstract = True
+
+
+class ShadowRecord(ShadowCounts):
+    """One day of OBSERVE: what would have gone, and what of the day before's was used again."""
+
+    class Meta(ShadowCounts.Meta):
+        abstract = False
         constraints = [
             models.UniqueConstraint(fields=["lake", "db", "day"], name="shadow_record_once")
         ]
 
     def __str__(self) -> str:
         return f"{self.db} {self.day}"
+
+
+class ShadowTable(ShadowCounts):
+    """One table's share of a day; a table of which nothing changed that day has no row."""
+
+    table = models.CharField(max_length=256)
+
+    class Meta(ShadowCounts.Meta):
+        abstract = False
+        constraints = [
+            models.UniqueConstraint(fields=["lake", "db", "table", "day"], name="shadow_table_once")
+        ]
+        indexes = [models.Index(fields=["lake", "day"], name="shadow_table_day")]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table} {self.day}"

@@ -132,7 +132,7 @@ class Hold(models.Model):
     db = models.CharField(max_length=NAME_CHARS)
     table = models.CharField(max_length=NAME_CHARS, blank=True, help_text="empty = the database")
     partition = models.CharField(max_length=PARTITION_CHARS, blank=True, help_text="empty = all")
-    kind = models.CharField(max_length=8, choices=_choices(HoldKind))
+    kind = models.CharField(max_length=16, choices=_choices(HoldKind))
     until = models.DateTimeField(null=True, help_text="empty = until released")
     reason = models.TextField()
     placed_by = models.CharField(max_length=USER_CHARS)

@@ -14,10 +14,11 @@ class BackupState(StrEnum):
 
 
 class HoldKind(StrEnum):
-    """Why an item must not be touched."""
+    """Why an item must not be touched: it was brought back, a case, its owner's wish for days."""
 
     RESTORE = "RESTORE"
     LEGAL = "LEGAL"
+    EXTENSION = "EXTENSION"
 
 
 class FenceKind(StrEnum):

@@ -1,0 +1,87 @@
+"""Through which states does a policy request, and an enrolment with its tables, pass?"""
+
+from enum import StrEnum
+
+
+class RequestKind(StrEnum):
+    """What a person wants done about a table or database."""
+
+    SET = "SET"
+    EXTEND = "EXTEND"
+    HAND_OVER = "HAND_OVER"
+
+
+class RequestState(StrEnum):
+    """Where a request stands; the last five are final."""
+
+    PENDING = "PENDING"
+    RUNNING = "RUNNING"
+    DONE = "DONE"
+    FAILED = "FAILED"
+    REJECTED = "REJECTED"
+    LAPSED = "LAPSED"
+    WITHDRAWN = "WITHDRAWN"
+
+
+class EnrolmentState(StrEnum):
+    """Where an enrolment stands; DONE may still be undone."""
+
+    PENDING = "PENDING"
+    RUNNING = "RUNNING"
+    DONE = "DONE"
+    FAILED = "FAILED"
+    REJECTED = "REJECTED"
+    LAPSED = "LAPSED"
+    WITHDRAWN = "WITHDRAWN"
+    UNDOING = "UNDOING"
+    UNDONE = "UNDONE"
+
+
+class EnrolItemState(StrEnum):
+    """What became of one table of an enrolment."""
+
+    PENDING = "PENDING"
+    DONE = "DONE"
+    SKIPPED = "SKIPPED"
+    FAILED = "FAILED"
+    UNDONE = "UNDONE"
+    KEPT = "KEPT"
+
+
+_ASKED = frozenset(
+    {
+        RequestState.RUNNING,
+        RequestState.REJECTED,
+        RequestState.LAPSED,
+        RequestState.WITHDRAWN,
+    }
+)
+REQUEST_TRANSITIONS: dict[RequestState, frozenset[RequestState]] = {
+    # Straight to DONE where nothing has to be written to the lake: an extension is a hold.
+    RequestState.PENDING: _ASKED | {RequestState.DONE},
+    RequestState.RUNNING: frozenset({RequestState.DONE, RequestState.FAILED}),
+    RequestState.DONE: frozenset(),
+    RequestState.FAILED: frozenset(),
+    RequestState.REJECTED: frozenset(),
+    RequestState.LAPSED: frozenset(),
+    RequestState.WITHDRAWN: frozenset(),
+}
+ENROLMENT_TRANSITIONS: dict[EnrolmentState, frozenset[EnrolmentState]] = {
+    EnrolmentState.PENDING: frozenset(
+        {
+            EnrolmentState.RUNNING,
+            EnrolmentState.REJECTED,
+            EnrolmentState.LAPSED,
+            EnrolmentState.WITHDRAWN,
+        }
+    ),
+    EnrolmentState.RUNNING: frozenset({EnrolmentState.DONE, EnrolmentState.FAILED}),
+    # A run that broke off has enrolled some tables; those can be taken out again.
+    EnrolmentState.FAILED: frozenset({EnrolmentState.UNDOING}),
+    EnrolmentState.DONE: frozenset({EnrolmentState.UNDOING}),
+    EnrolmentState.UNDOING: frozenset({EnrolmentState.UNDONE, EnrolmentState.FAILED}),
+    EnrolmentState.UNDONE: frozenset(),
+    EnrolmentState.REJECTED: frozenset(),
+    EnrolmentState.LAPSED: frozenset(),
+    EnrolmentState.WITHDRAWN: frozenset(),
+}
