@@ -26,7 +26,7 @@ from lifecycle.selectors.plan_inputs import act_databases
 from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
 from portal.access.lakes import get_lake
 from portal.act.selectors import red_button_state
-from portal.approvals.services import approval_check, approval_use
+from portal.approvals.services import approval_check, approval_lock, approval_use
 from portal.lake.clock import day_of
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.models import Run
@@ -58,7 +58,7 @@ def plans_start_due(now: datetime, *, lake: str | None = None) -> list[Run]:
 @transaction.atomic
 def plan_execute(plan_id: UUID | str, *, now: datetime) -> Run:
     """Start the drop run of an approved plan; called twice it is StaleState, never a second run."""
-    plan = DropPlan.objects.select_for_update().get(pk=plan_id)
+    plan = _locked(plan_id)
     if plan.state != PlanState.APPROVED:
         raise StaleState("plan.not_approved", "Only an approved plan can run.", state=plan.state)
     if red_button_state(plan.lake) is not None:
@@ -80,6 +80,14 @@ def plan_execute(plan_id: UUID | str, *, now: datetime) -> Run:
     plan_move(plan, PlanState.RUNNING, now=now, run=run, outcome={})
     plan_audit("plan.started", plan, actor="system", now=now, run=str(run.pk))
     return run
+
+
+def _locked(plan_id: UUID | str) -> DropPlan:
+    """Lock the approval before the plan, as those do who decide on it."""
+    plan = DropPlan.objects.get(pk=plan_id)
+    if plan.approval_id is not None:
+        approval_lock(plan.approval_id)
+    return DropPlan.objects.select_for_update().get(pk=plan_id)
 
 
 def check_approved(plan: DropPlan, *, now: datetime) -> None:

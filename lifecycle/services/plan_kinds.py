@@ -23,6 +23,7 @@ from lifecycle.services.plans import (
     PLAN_KIND,
     plan_approved,
     plan_lapsed,
+    plan_lock,
     plan_move,
     plan_rejected,
     plan_withdrawn,
@@ -148,6 +149,7 @@ def register_plan_kinds() -> None:
         approval_kinds.ApprovalKind(
             name=APPROVAL_KIND,
             title="Drop plan",
+            lock_object=plan_lock,
             on_approved=plan_approved,
             on_rejected=plan_rejected,
             on_lapsed=plan_lapsed,

@@ -148,7 +148,10 @@ def plan_store(
 def _open(
     plan: DropPlan, drafted: Draft, generation: Generation, *, items_uri: str, now: datetime
 ) -> None:
+    # Plan, wishes, then what ends in the audit chain: as those do who withdraw either meanwhile.
+    DropPlan.objects.select_for_update().get(pk=plan.pk)
     wishes = _answered_wishes(plan, drafted)
+    _close_wishes(plan, wishes)
     names = {(table.db, table.table) for table in drafted.summary.tables}
     requesters = requesters_of(plan.lake, maker=plan.requested_by, tables=names, wishes=wishes)
     summary = drafted.summary
@@ -178,7 +181,6 @@ def _open(
         )
         if decision.covered:
             plan_move(plan, PlanState.APPROVED, now=now, **fields)
-            _close_wishes(plan, wishes)
             plan_audit("plan.covered", plan, actor="system", now=now, rule=plan.standing_rule_id)
             return
         fields["reason"] = f"{plan.reason} Not covered by the rule: {decision.why}"
@@ -198,7 +200,6 @@ def _open(
         now=now,
     )
     plan_move(plan, PlanState.PENDING, now=now, approval=approval, **fields)
-    _close_wishes(plan, wishes)
     plan_audit("plan.created", plan, actor=plan.requested_by, now=now, items=summary.n_items)
 
 

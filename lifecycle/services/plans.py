@@ -240,6 +240,11 @@ def _decide(plan_id: UUID | str, *, user: User, digest: str, **decision: Any) ->
     return get_plan_for_user(plan_id, user=user)
 
 
+def plan_lock(approval: Approval) -> None:
+    """Lock the plan that an approval is about, right after the approval itself."""
+    DropPlan.objects.select_for_update().filter(pk=approval.object_id).first()
+
+
 def plan_approved(approval: Approval, now: datetime) -> None:
     """Follow an approval that is complete (called in its transaction)."""
     plan = _plan_of(approval)
@@ -274,4 +279,4 @@ def plan_lapsed(approval: Approval, now: datetime) -> None:
 
 
 def _plan_of(approval: Approval) -> DropPlan:
-    return DropPlan.objects.select_for_update().get(pk=approval.object_id)
+    return DropPlan.objects.get(pk=approval.object_id)

@@ -300,9 +300,13 @@ def _audit(action: str, rule: StandingRule, *, actor: str, now: datetime, **data
     )
 
 
+def _lock(approval: Approval) -> None:
+    StandingRule.objects.select_for_update().filter(pk=approval.object_id).first()
+
+
 def _follow(to: StandingRuleState) -> approval_kinds.Hook:
     def hook(approval: Approval, now: datetime) -> None:
-        rule = StandingRule.objects.select_for_update().get(pk=approval.object_id)
+        rule = StandingRule.objects.get(pk=approval.object_id)
         if rule.state != StandingRuleState.PENDING:
             return
         note = approval.end_reason
@@ -317,6 +321,7 @@ def register_standing_kinds() -> None:
         approval_kinds.ApprovalKind(
             name=APPROVAL_KIND,
             title="Standing rule",
+            lock_object=_lock,
             on_rejected=_follow(StandingRuleState.REJECTED),
             on_lapsed=_follow(StandingRuleState.LAPSED),
             on_withdrawn=_follow(StandingRuleState.ENDED),

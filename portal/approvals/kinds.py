@@ -9,10 +9,15 @@ from portal.approvals.models import Approval
 from portal.lake.errors import NotVisible
 
 Hook = Callable[[Approval, datetime], None]
+Lock = Callable[[Approval], None]
 
 
 def _nothing(approval: Approval, now: datetime) -> None:
     """Do nothing: the default of every hook."""
+
+
+def _no_row(approval: Approval) -> None:
+    """Lock nothing: the object has no row of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,8 @@ class ApprovalKind:
     name: str
     title: str = ""
     roles: frozenset[str] = frozenset({ADMIN})
+    lock_object: Lock = _no_row
+    """Takes the row lock of the object, which every step needs right after the approval's own."""
     on_approved: Hook = _nothing
     on_rejected: Hook = _nothing
     on_lapsed: Hook = _nothing

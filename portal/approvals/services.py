@@ -1,7 +1,9 @@
 """How is approval asked for, given, refused, withdrawn, lapsed, checked and used?
 
 Every step takes the row's lock first and moves the state by compare-and-set, so of two people at
-the same moment each is counted once and the last word wins nothing twice.
+the same moment each is counted once and the last word wins nothing twice. Locks are taken in one
+order everywhere, else two steps could wait for each other for ever: the approval, its object, what
+hangs on that, and the end of the audit chain last.
 """
 
 import logging
@@ -45,7 +47,7 @@ def approval_open(  # noqa: PLR0913 - everything that is approved must be named
         raise RuleViolation("approval.request", "An approval needs a requester and a digest.")
     with transaction.atomic():
         open_key = f"{lake}:{kind}:{object_id}"
-        known = Approval.objects.select_for_update().filter(open_key=open_key).first()
+        known = _locked_open(open_key)
         if known is not None and known.digest == digest:
             return known
         if known is not None:
@@ -218,6 +220,14 @@ def approval_use(approval_id: UUID | str, *, run_id: str, now: datetime) -> Appr
     return approval
 
 
+def approval_lock(approval_id: UUID | str) -> Approval:
+    """Take the locks of an approval and its object, in that order, in the caller's transaction.
+
+    For a service that writes both: it must not begin with the object.
+    """
+    return _locked(approval_id)
+
+
 def _verdict(text: str) -> Verdict:
     try:
         return Verdict(text.upper())
@@ -227,9 +237,17 @@ def _verdict(text: str) -> Verdict:
 
 def _locked(approval_id: UUID | str) -> Approval:
     try:
-        return Approval.objects.select_for_update().get(pk=UUID(str(approval_id)))
+        approval = Approval.objects.select_for_update().get(pk=UUID(str(approval_id)))
     except (Approval.DoesNotExist, ValueError):
         raise NotVisible("approval.unknown", "There is no such approval.") from None
+    get_kind(approval.kind).lock_object(approval)
+    return approval
+
+
+def _locked_open(open_key: str) -> Approval | None:
+    pk = Approval.objects.filter(open_key=open_key).values_list("pk", flat=True).first()
+    approval = _locked(pk) if pk is not None else None
+    return approval if approval is not None and approval.open_key == open_key else None
 
 
 def _approve(approval: Approval, kind: ApprovalKind, now: datetime) -> None:

@@ -141,12 +141,17 @@ def notice_retry(notice_id: UUID | str, *, email: str, now: datetime) -> Notice:
 def notices_unstick(now: datetime) -> int:
     """Queue again what a dead sender left in SENDING, and repeat messages that were lost."""
     stuck = Notice.objects.filter(state=NoticeState.SENDING, claimed_at__lte=now - STUCK_AFTER)
-    stuck.filter(attempts__gte=MAX_ATTEMPTS).update(
-        state=NoticeState.FAILED, error="Its senders died; it is not tried again."
-    )
-    n_stuck = stuck.update(
-        state=NoticeState.QUEUED, not_before=now, error="Its sender died; sent again."
-    )
+    n_stuck = 0
+    # One at a time by key, as senders claim them: a search would lock them the other way round.
+    for row_id, attempts in list(stuck.values_list("id", "attempts")):
+        if attempts >= MAX_ATTEMPTS:
+            error = "Its senders died; it is not tried again."
+            stuck.filter(pk=row_id).update(state=NoticeState.FAILED, error=error)
+        else:
+            error = "Its sender died; sent again."
+            n_stuck += stuck.filter(pk=row_id).update(
+                state=NoticeState.QUEUED, not_before=now, error=error
+            )
     lost = Notice.objects.filter(
         Q(state=NoticeState.QUEUED) & Q(not_before__lte=now - STUCK_AFTER)
     ).values_list("id", flat=True)[:_BATCH]

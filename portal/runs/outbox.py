@@ -61,6 +61,17 @@ def outbox_publish(send: Send, *, now: datetime, limit: int = 200) -> Published:
     return Published(n_published, "")
 
 
+def outbox_drop(run: Run) -> None:
+    """Take back the messages of a run that needs no worker any more.
+
+    Row by row: a DELETE that searches locks what the relay is about to note as sent, the other way
+    round than the relay does.
+    """
+    waiting = Outbox.objects.filter(topic=RUN, row_id=str(run.pk), published_at=None)
+    for pk in list(waiting.values_list("pk", flat=True)):
+        Outbox.objects.filter(pk=pk).delete()
+
+
 def outbox_forget(now: datetime) -> int:
     """Delete what was published more than a day ago."""
     n_deleted, _ = Outbox.objects.filter(published_at__lt=now - KEEP_PUBLISHED).delete()

@@ -17,8 +17,8 @@ from portal.runs.domain import FINAL, RunState
 from portal.runs.kinds import get_kind
 from portal.runs.leases import new_holder
 from portal.runs.logs import run_log
-from portal.runs.models import Outbox, Run
-from portal.runs.outbox import RUN, hint_run
+from portal.runs.models import Run
+from portal.runs.outbox import hint_run, outbox_drop
 from portal.runs.polling import run_poll
 from portal.runs.selectors import get_run
 from portal.runs.steps import run_step
@@ -120,7 +120,7 @@ def _ask_to_stop(run: Run, **asked: Any) -> None:
     """End a run that nobody has begun; one that a worker has reads the wish from its control."""
     free = Run.objects.filter(pk=run.pk, state=RunState.QUEUED)
     if free.update(state=RunState.CANCELLED, finished_at=asked["cancel_requested_at"], **asked):
-        Outbox.objects.filter(topic=RUN, row_id=str(run.pk), published_at=None).delete()
+        outbox_drop(run)
     elif (
         not Run.objects.filter(pk=run.pk, cancel_requested_by="")
         .exclude(state__in=FINAL)

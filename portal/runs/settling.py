@@ -13,8 +13,8 @@ from portal.runs.domain import Ending, RunState, end_state
 from portal.runs.hooks import stop_everything
 from portal.runs.kinds import RunKind
 from portal.runs.logs import Line, run_log, run_log_many
-from portal.runs.models import Outbox, Run
-from portal.runs.outbox import RUN, hint_run
+from portal.runs.models import Run
+from portal.runs.outbox import hint_run, outbox_drop
 from portal.runs.spools import log_file, open_spool
 
 SETTLE_AGAIN = timedelta(seconds=30)
@@ -169,7 +169,7 @@ def _close(
             result=result,
             message=(error or {}).get("message", "")[:500],
         )
-        Outbox.objects.filter(topic=RUN, row_id=str(run.pk), published_at=None).delete()
+        outbox_drop(run)
         run_log(run, _last_words(target, error), now=now, level="error" if error else "info")
         audit_record(
             f"run.{target.lower()}",

@@ -1,13 +1,11 @@
 """Asking for approval, deciding, withdrawing, lapsing, using: allowed, refused, and the races."""
 
-import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
-from django.db import connection
 
 from portal.access.models import User
 from portal.approvals.domain import ApprovalState
@@ -23,8 +21,9 @@ from portal.approvals.services import (
     approvals_lapse,
 )
 from portal.audit.services import audit_verify
-from portal.lake.errors import NotAllowed, NotVisible, PortalError, RuleViolation, StaleState
+from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from tests.component.conftest import LAKE, People
+from tests.support.together import together
 
 pytestmark = pytest.mark.django_db
 KIND = "test.drop"
@@ -279,24 +278,7 @@ def test_nonsense_is_refused(now: datetime, people: People, told: list[str]) -> 
 
 def at_once(*deeds: Callable[[], object]) -> list[str]:
     """Do all deeds at the same moment; gives the codes of those that were refused."""
-    barrier = threading.Barrier(len(deeds))
-    refused: list[str] = []
-
-    def do(deed: Callable[[], object]) -> None:
-        barrier.wait()
-        try:
-            deed()
-        except PortalError as error:
-            refused.append(error.code)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=do, args=(deed,)) for deed in deeds]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return refused
+    return [code for code in together(*deeds) if code]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,11 +4,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from threading import Barrier, Thread
 from typing import Any
 
 import pytest
-from django.db import connections
 from pytest_django.fixtures import Settings
 
 from lifecycle.models import DatabaseSetting, DropPlan, PlanState
@@ -36,6 +34,7 @@ from portal.lake.errors import (
 )
 from portal.runs.models import Run
 from tests.component.plan_world import LAKE, NOW, World, make_world, partitions
+from tests.support.together import together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = timedelta(days=1)
@@ -260,27 +259,6 @@ def test_strangers_do_not_see_a_plan_and_owners_only_theirs(world: World) -> Non
     assert code_of(lambda: get_plan_for_user(plan.pk, user=eve), NotVisible) == "plan.missing"
     assert code_of(lambda: approve(plan, eve), NotVisible) == "plan.missing"
     assert code_of(lambda: approve(plan, world.person("alice")), NotAllowed)
-
-
-def together(*actions: Callable[[], object]) -> list[str]:
-    """Run actions at the same moment in threads; give each one's code, '' for done."""
-    barrier, results = Barrier(len(actions)), [""] * len(actions)
-
-    def work(place: int, action: Callable[[], object]) -> None:
-        barrier.wait()
-        try:
-            action()
-        except PortalError as error:
-            results[place] = error.code
-        finally:
-            connections.close_all()
-
-    threads = [Thread(target=work, args=one) for one in enumerate(actions)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
 
 
 def test_two_admins_at_the_same_moment_both_count_once(world: World) -> None:

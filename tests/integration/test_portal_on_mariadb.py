@@ -1,0 +1,36 @@
+"""The portal on MariaDB: what people and processes do at the same moment, in real transactions.
+
+Django has one database a process, so a pytest of its own runs the files below against the full
+stack's server. All other tests run on SQLite.
+"""
+
+import os
+import subprocess
+import sys
+
+from stack.places import REPO
+from stack.stack import Stack
+
+FILES = (
+    "tests/integration/mariadb_cases.py",
+    "tests/component/test_services_at_once.py",
+    "tests/component/test_leases.py::test_of_many_one_leads",
+    "tests/component/test_run_request.py::test_of_many_workers_one_claims",
+    "tests/component/test_approvals.py::test_two_approve_at_the_same_moment",
+    "tests/component/test_plan_life.py::test_a_plan_started_by_two_at_once_runs_once",
+    "tests/component/test_audit.py::test_writers_at_the_same_moment_make_one_chain",
+)
+
+
+def test_services_meet_without_a_deadlock(full_stack: Stack) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--create-db", *FILES],
+        check=False,
+        cwd=REPO,
+        env={**os.environ, "LAKEWARDEN_DB_URL": full_stack.env["LAKEWARDEN_DB_URL"]},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert "passed" in done.stdout
