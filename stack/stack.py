@@ -24,6 +24,7 @@ from stack.process import LOOPBACK
 from stack.servers import derby, mariadb
 from stack.servers.base import Server
 from stack.servers.derby import Derby
+from stack.servers.guard import JAR, Guard
 from stack.servers.hdfs import Hdfs
 from stack.servers.mariadb import MariaDb
 from stack.servers.metastore import Backing, Metastore
@@ -39,6 +40,7 @@ class Stack:
     """Running servers with their files under `var`. Build one with `embedded` or `full`."""
 
     metastore: Metastore
+    guard: Guard
     hdfs: Hdfs | None = None
     mariadb: MariaDb | None = None
     derby: Derby | None = None
@@ -203,13 +205,17 @@ class Stack:
         return path
 
     def _set_metastore(self, backing: Backing, *, default_fs: str) -> None:
+        owner_place = f"{self.lake_root}/user/{{owner}}"
+        self.guard = Guard(self.var / "guard.properties", owner_place=owner_place)
         self.metastore = Metastore(
             self.var,
             ledger=self.ledger,
             backing=backing,
             warehouse=f"{self.lake_root}/user/hive/warehouse",
             default_fs=default_fs,
+            properties=self.guard.properties(),
         )
+        self.metastore.extra_jars = (JAR,)
 
     def _metastore_db(
         self, kind: str, backing: Backing, server: Server, database: str
@@ -265,7 +271,7 @@ class Stack:
         """The drivers and our own functions; table formats are loaded by those who write them."""
         drivers = ("mariadb-java-client", "derbyclient")
         chosen = [path for path in jars_of("spark") if path.name.startswith(drivers)]
-        return chosen + sorted((JARS / "jvm").glob("*.jar"))
+        return [*chosen, JARS / "jvm" / "spark-functions.jar"]
 
     def _spark_conf(self) -> dict[str, str]:
         conf = {

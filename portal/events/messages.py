@@ -8,12 +8,19 @@ import base64
 import gzip
 import json
 import zlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from portal.lake.errors import RuleViolation
 from portal.lake.names import DEFAULT_PARTITION, PartitionName
+
+# What the guard in the metastore writes into the log about a change. Its columns name no table, so
+# that those who follow a table by its name do not take the note for a second change.
+POLICY_NOTE = "LAKEWARDEN_POLICY"
+DROP_NOTE = "LAKEWARDEN_DROP"
+NOTES = frozenset({POLICY_NOTE, DROP_NOTE})
 
 _PLAIN = "json-0.2"
 _PACKED = "gzip(json-2.0)"
@@ -23,7 +30,10 @@ _BROKEN = (ValueError, TypeError, AttributeError, OSError, EOFError, zlib.error)
 
 @dataclass(frozen=True, slots=True)
 class LakeEvent:
-    """One change in the metastore; `partitions` are Hive names (`k=v/k=v`), empty if none."""
+    """One change in the metastore; `partitions` are Hive names (`k=v/k=v`), empty if none.
+
+    `message` is the whole message for those subscribers who read more of it.
+    """
 
     lake: str
     id: int
@@ -32,6 +42,12 @@ class LakeEvent:
     db: str
     table: str
     partitions: tuple[str, ...] = ()
+    message: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def is_note(self) -> bool:
+        """Whether the guard says something of a change, which has an event of its own."""
+        return self.type in NOTES
 
 
 def read_event(lake: str, raw: Any) -> LakeEvent:
@@ -49,14 +65,18 @@ def read_event(lake: str, raw: Any) -> LakeEvent:
             f"Event {raw.eventId} ({raw.eventType}) cannot be read: {error}",
             event=raw.eventId,
         ) from error
+    named = (raw.dbName, raw.tableName)
+    if raw.eventType in NOTES:
+        named = (message.get("db"), message.get("table"))
     return LakeEvent(
         lake,
         raw.eventId,
         datetime.fromtimestamp(raw.eventTime, tz=UTC),
         raw.eventType,
-        raw.dbName or "",
-        raw.tableName or "",
+        named[0] or "",
+        named[1] or "",
         partitions,
+        message,
     )
 
 

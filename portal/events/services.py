@@ -159,7 +159,8 @@ def _take_in(batch: _Batch, raws: Sequence[Any], step: Step) -> list[EventAlarm]
                 at=(raw.dbName or "", raw.tableName or ""),
             )
             continue
-        batch.touched[event.db, event.table] = event
+        if not event.is_note:
+            batch.touched[event.db, event.table] = event
         for subscriber in subscribers():
             if subscriber.wants(event) and (subscriber.name, event.db, event.table) not in parked:
                 _hand_over(batch, subscriber, event, parked)

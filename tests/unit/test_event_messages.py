@@ -70,3 +70,12 @@ def test_what_cannot_be_read_is_said(message: str, message_format: str) -> None:
     with pytest.raises(RuleViolation) as caught:
         read_event("main", raw(message, message_format))
     assert caught.value.code == "event.unreadable"
+
+
+def test_a_note_of_the_guard_names_its_table_inside() -> None:
+    note = raw('{"db": "sales", "table": "orders", "user": "eve"}')
+    note.eventType, note.dbName, note.tableName = "LAKEWARDEN_DROP", None, None
+    event = read_event("main", note)
+    assert (event.db, event.table, event.is_note) == ("sales", "orders", True)
+    assert event.message["user"] == "eve"
+    assert not read_event("main", raw(MESSAGE)).is_note
