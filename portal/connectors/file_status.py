@@ -43,6 +43,9 @@ class FileSystem(Protocol):
     def children(self, path: LakePath) -> list[FileStatus]:
         """List a directory, sorted by name; a missing one is NotVisible `fs.missing`."""
 
+    def names(self, path: LakePath) -> list[str]:
+        """List a directory's names only, sorted: far cheaper than `children` where many lie."""
+
     def walk(self, path: LakePath) -> Iterator[FileStatus]:
         """Give the root and all below it, parents before children, sorted; follows no links."""
 
@@ -86,6 +89,15 @@ class FileSystem(Protocol):
 def stale_path(code: str, path: LakePath) -> StaleState:
     """Give the error of a lost race on a path: `fs.exists`, `fs.missing`, `fs.parent_missing`."""
     return StaleState(code, f"{path} {_STALE[code]}.", path=path)
+
+
+def place_new(file_system: FileSystem, temporary: LakePath, path: LakePath) -> None:
+    """Bring a file written beside to its place, which must be free; else it is taken away again."""
+    try:
+        file_system.rename(temporary, path)
+    except BaseException:
+        file_system.remove_file(temporary)
+        raise
 
 
 def walk_tree(file_system: FileSystem, path: LakePath) -> Iterator[FileStatus]:

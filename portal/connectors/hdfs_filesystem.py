@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import hdfs_native
 
-from portal.connectors.file_status import FileStatus, stale_path, walk_tree
+from portal.connectors.file_status import FileStatus, place_new, stale_path, walk_tree
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
 
@@ -65,10 +65,13 @@ class HdfsFileSystem:
     def children(self, path: LakePath) -> list[FileStatus]:
         """List a directory, sorted by name."""
         with _translated(path):
-            found = [self._from_native(status) for status in self._client.list_status(path.path)]
-        if len(found) == 1 and found[0].path == path:
-            _fail(NotADirectoryError("Not a directory"), path)  # a file lists itself
+            found = [self._from_native(status) for status in self._listed(path)]
         return sorted(found, key=lambda status: status.path.path)
+
+    def names(self, path: LakePath) -> list[str]:
+        """List a directory's names, sorted; none of them is asked for its ACL."""
+        with _translated(path):
+            return sorted(found.path.rsplit("/", 1)[1] for found in self._listed(path))
 
     def walk(self, path: LakePath) -> Iterator[FileStatus]:
         """Give the root and all below it, parents first, sorted; links are not followed."""
@@ -125,12 +128,7 @@ class HdfsFileSystem:
 
     def write_new(self, path: LakePath, data: bytes) -> None:
         """Write beside, close, then rename without replacing."""
-        temporary = self._write_beside(path, data)
-        try:
-            self.rename(temporary, path)
-        except BaseException:
-            self.remove_file(temporary)
-            raise
+        place_new(self, self._write_beside(path, data), path)
 
     def replace(self, path: LakePath, data: bytes) -> None:
         """Write beside, close, then rename over."""
@@ -188,6 +186,12 @@ class HdfsFileSystem:
     def is_closed(self, path: LakePath) -> bool | None:
         """Say None: the client has no such call; an acting job asks its JVM."""
         return None
+
+    def _listed(self, path: LakePath) -> list[hdfs_native.FileStatus]:
+        found = list(self._client.list_status(path.path))
+        if len(found) == 1 and not found[0].isdir and found[0].path.rstrip("/") == path.path:
+            raise NotADirectoryError("Not a directory")  # a file lists itself
+        return found
 
     def _from_native(self, found: hdfs_native.FileStatus) -> FileStatus:
         return FileStatus(

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NoReturn
 
-from portal.connectors.file_status import FileStatus, stale_path, walk_tree
+from portal.connectors.file_status import FileStatus, place_new, stale_path, walk_tree
 from portal.lake.errors import ExternalFailure, NotVisible, StaleState
 from portal.lake.paths import LakePath
 
@@ -41,12 +41,15 @@ class LocalFileSystem:
 
     def children(self, path: LakePath) -> list[FileStatus]:
         """List a directory, sorted by name."""
+        found = [self.status(_below(path, name)) for name in self.names(path)]
+        return [status for status in found if status is not None]
+
+    def names(self, path: LakePath) -> list[str]:
+        """List a directory's names, sorted."""
         try:
-            names = sorted(entry.name for entry in Path(path.path).iterdir())
+            return sorted(entry.name for entry in Path(path.path).iterdir())
         except OSError as error:
             _fail(error, path)
-        found = [self.status(_below(path, name)) for name in names]
-        return [status for status in found if status is not None]
 
     def walk(self, path: LakePath) -> Iterator[FileStatus]:
         """Give the root and all below it, parents first, sorted; links are not followed."""
@@ -108,12 +111,7 @@ class LocalFileSystem:
 
     def write_new(self, path: LakePath, data: bytes) -> None:
         """Write beside, fsync, then rename without replacing."""
-        temporary = self._write_beside(path, data)
-        try:
-            self.rename(temporary, path)
-        except BaseException:
-            self.remove_file(temporary)
-            raise
+        place_new(self, self._write_beside(path, data), path)
 
     def replace(self, path: LakePath, data: bytes) -> None:
         """Write beside, fsync, then rename over."""
