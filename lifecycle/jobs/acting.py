@@ -4,7 +4,7 @@ Executors list; the driver alone renames and drops. The JVM is asked whether it 
 step that acts, and on HDFS whether a file is still open.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,13 +28,19 @@ _SPREAD_FROM = 8
 
 
 class LifecycleRules:
-    """The lifecycle room's rules, read from fresh metastore structures."""
+    """The lifecycle room's rules, read from fresh metastore structures.
 
-    def __init__(self, config: LakeConfig) -> None:
+    `outside` names the databases that cannot be acted in at all, with why.
+    """
+
+    def __init__(self, config: LakeConfig, *, outside: Mapping[str, str] | None = None) -> None:
         self._config = config
+        self._outside = outside or {}
 
     def refusal(self, table: Any) -> str | None:
-        """Say why a table must not be acted on: its format, or its policy."""
+        """Say why a table must not be acted on: its database, its format, or its policy."""
+        if table.dbName in self._outside:
+            return self._outside[table.dbName]
         serde = table.sd.serdeInfo if table.sd else None
         found = judge_format(
             table.tableType,

@@ -6,7 +6,6 @@ is skipped and reported, never silently in.
 
 import hashlib
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -44,14 +43,11 @@ def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:
         outside = _outside(job, items, fs=fs, metastore=metastore, root=root)
         result = drop_items(
             order,
-            _reachable(items, outside),
-            rules=LifecycleRules(job.config),
+            items,
+            rules=LifecycleRules(job.config, outside=outside),
             tools=acting_tools(job, fs, fence, metastore=metastore),
             report=lambda done, message: job.progress("drop", done, total, message),
         )
-    for item in items:
-        if item.db in outside:
-            result.count("SKIPPED", name=_name(item), reason=outside[item.db])
     return {**result.as_dict(), "n_items": total}
 
 
@@ -101,11 +97,3 @@ def _outside(
                 "its database's directory is not in a backup root's rename domain, or not writable"
             )
     return outside
-
-
-def _reachable(items: list[ActItem], outside: dict[str, str]) -> Iterator[ActItem]:
-    return (item for item in items if item.db not in outside)
-
-
-def _name(item: ActItem) -> str:
-    return f"{item.db}.{item.table}" + (f"/{item.partition}" if item.partition else "")

@@ -1,13 +1,13 @@
-"""Does anything live lie under a backup root? Asked of the metastore's own database before a purge.
+"""Does anything live lie under a backup? Asked of the metastore's own database before a purge.
 
 A plain IMPORT of an export may leave a table pointing into a backup; purging it would destroy live
 data.
 """
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col
 
 from lifecycle.jobs.scan_metastore import PASSWORD_VARIABLE
@@ -23,25 +23,37 @@ _LOCATIONS = (
 
 
 def live_locations_under(
-    spark: SparkSession, config: LakeConfig, roots: Collection[LakePath]
-) -> frozenset[LakePath]:
-    """Give every registered location, of table or partition, that lies at or under a root."""
+    spark: SparkSession, config: LakeConfig, days: Collection[LakePath]
+) -> dict[LakePath, str]:
+    """Give, for each day's directory that holds one, a registered location at or under it.
+
+    A location that cannot be read as a plain path (`..`, a control character) but names root and
+    day counts as live: nobody can say that it does not lie there.
+    """
+    found: dict[LakePath, str] = {}
+    for locations in _locations(spark, config):
+        for day in days:
+            # Only narrows the read down, in the database, by what every spelling of such a path
+            # must hold: a doubled slash or another scheme may stand around it.
+            near = [col("location").contains(name) for name in (day.name, day.parent.name)]
+            for row in locations.filter(near[0] & near[1]).collect():
+                if _lies_under(config, row[0], day):
+                    found.setdefault(day, row[0])
+    return found
+
+
+def _locations(spark: SparkSession, config: LakeConfig) -> Iterator[DataFrame]:
     database = config.metastore_db
-    dialect = sql.dialect_of(database)
     password = os.environ.get(PASSWORD_VARIABLE) or database.password()
     options = sql.jdbc_options(database, password=password)
-    found: set[LakePath] = set()
+    dialect = sql.dialect_of(database)
     for template in _LOCATIONS:
-        rows = spark.read.format("jdbc").options(**options, dbtable=f"({dialect.sql(template)}) q")
-        for root in roots:
-            # Only narrows the read down (in the database); canonical paths decide below.
-            near = rows.load().filter(col("location").contains(root.path)).collect()
-            found |= {path for row in near if (path := _canonical(config, row[0])) is not None}
-    return frozenset(path for path in found if any(path.is_at_or_under(root) for root in roots))
+        query = f"({dialect.sql(template)}) q"
+        yield spark.read.format("jdbc").options(**options, dbtable=query).load()
 
 
-def _canonical(config: LakeConfig, text: str) -> LakePath | None:
+def _lies_under(config: LakeConfig, text: str, day: LakePath) -> bool:
     try:
-        return config.path(text)
+        return config.path(text).is_at_or_under(day)
     except RuleViolation:
-        return None
+        return True

@@ -5,23 +5,29 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from lifecycle.jobs.acting import spread_lister, wall_clock
+from portal.act.control import Control
 from portal.act.journal import read_batch
 from portal.act.probes import probe_batch
 from portal.act.settle import SettleTools
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.metastore import Metastore
-from portal.lake.errors import NotVisible
+from portal.lake.errors import NotVisible, StaleState
 from portal.spark.job import JobContext
 
 
 def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:
-    """Probe the named batches; a backup that a restore or purge has just now comes next time."""
+    """Probe the named batches; a backup that a restore or purge has just now comes next time.
+
+    Told to stop it ends with what it has seen: late data that was registered must be reported.
+    """
     probes = job.params["probes"]
     results: list[dict[str, Any]] = []
-    busy = 0
+    busy, stopped = 0, ""
     with Metastore.connect(job.config) as metastore:
         for n, probe in enumerate(probes, start=1):
-            job.check_control()
+            stopped = Control.read(job.control()).stop
+            if stopped:
+                break
             directory = job.config.path(probe["directory"])
             fs = open_file_system(directory, config=job.config)
             tools = SettleTools(
@@ -37,6 +43,17 @@ def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:
             except NotVisible:
                 busy += 1
                 continue
+            except StaleState as error:
+                if error.code != "act.claimed":
+                    raise
+                busy += 1
+                continue
             results.append({"probe": probe["probe"], "items": [item.as_dict() for item in found]})
-            job.progress("probe", n, len(probes), str(directory.name))
-    return {"results": results, "busy": busy}
+            job.progress("probe", n, len(probes), f"batch {probe['batch']}")
+    return {
+        "results": results,
+        "looked_at": len(results),
+        "found": sum(item["found"] != "CLEAN" for one in results for item in one["items"]),
+        "busy": busy,
+        "stopped": stopped,
+    }

@@ -19,12 +19,14 @@ from lifecycle.services.purges import (
     last_chance_queue,
     purge_due,
 )
+from portal.access.lakes import get_lake
+from portal.act.selectors import red_button_state
 from portal.act.services import (
     act_beat,
-    act_ingest,
     act_settle,
     probes_ingest,
     probes_request,
+    purge_ingest,
     purge_prepare,
 )
 from portal.runs.domain import Schedule
@@ -56,7 +58,10 @@ class StartPlansKind(RunKind):
 
 
 class ProbeKind(RunKind):
-    """Looks at backups again: late commits at the live path, damage in the backup."""
+    """Looks at backups again: late commits at the live path, damage in the backup.
+
+    Late data is registered again, which is acting: a probe waits while the red button is on.
+    """
 
     name = "lifecycle.probe"
     job = "lifecycle.jobs.probe"
@@ -65,16 +70,27 @@ class ProbeKind(RunKind):
     schedule = Schedule(every=timedelta(seconds=20))
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
-        """Wanted when probes are due and no other probe run is under way."""
+        """Wanted when probes are due, nothing stops them and no other probe run is under way."""
         busy = Run.objects.filter(lake=lake, kind=self.name, finished_at=None)
-        return None if busy.exists() else probes_request(lake, now=now)
+        if busy.exists() or red_button_state(lake) is not None:
+            return None
+        return probes_request(lake, now=now)
+
+    def beat(self, run: Run) -> None:
+        """Tell the job of cancel and the red button."""
+        act_beat(run, now=timezone.now())
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
-        """Take what was found; damage turns the red button on."""
+        """Take what was found and tell the owners; damage turns the red button on."""
         results = (manifest.get("result") or {}).get("results") or []
         now = timezone.now()
-        told = probes_ingest(run.lake, results, run_id=run.pk, now=now)
-        late_commits_queue(run.lake, told, run_id=run.pk, now=now)
+        probes_ingest(
+            run.lake,
+            results,
+            run_id=run.pk,
+            now=now,
+            tell=lambda told: late_commits_queue(run, told, now=now),
+        )
 
 
 class LastChanceKind(RunKind):
@@ -101,6 +117,10 @@ class PurgeKind(RunKind):
     acting = True
     schedule = Schedule(daily_at_hour=3)
 
+    def environment(self, run: Run) -> dict[str, str]:
+        """Give the job the password of the metastore's database: it asks for live locations."""
+        return {"LW_METASTORE_DB_PASSWORD": get_lake(run.lake).metastore_db.password()}
+
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Wanted when something may be purged."""
         batches = purge_due(lake, now=now)
@@ -123,8 +143,11 @@ class PurgeKind(RunKind):
         act_settle(run, now=timezone.now())
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
-        """Take the files' word into the catalogue."""
-        act_ingest(run, manifest, now=timezone.now())
+        """Take the files' word into the catalogue, and tell of data that came to light."""
+        now = timezone.now()
+        purge_ingest(
+            run, manifest, now=now, tell=lambda told: late_commits_queue(run, told, now=now)
+        )
 
 
 def _claims(run: Run) -> dict[str, Any]:

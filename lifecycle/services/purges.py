@@ -8,18 +8,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef
-from django.template.loader import render_to_string
-from django.urls import reverse
+from django.db.models import Exists, OuterRef, Q
 
 from lifecycle.models import PurgeAnnouncement
 from lifecycle.selectors.backups import batches_to_announce
+from lifecycle.services.backup_mail import backup_mail
 from lifecycle.services.people import People
 from portal.access.lakes import get_lake
-from portal.act.models import BackupBatch, RedButton
-from portal.act.selectors import purgeable_batches, red_button_state
+from portal.act.models import BackupBatch
+from portal.act.selectors import WITHOUT_DATA, purgeable_batches, red_button_state
 from portal.lake.clock import day_of
 from portal.notices.models import NoticeState
 from portal.notices.services import Mail, notice_queue
@@ -27,7 +25,6 @@ from portal.notices.services import Mail, notice_queue
 PURGE_KIND = "lifecycle.purge"
 NOTICE_KIND = "lifecycle.last_chance"
 LAST_CHANCE = timedelta(days=3)
-TABLES_SHOWN = 100
 MAX_BATCHES = 1_000
 
 
@@ -80,25 +77,15 @@ def _mail(lake: str, username: str, batches: Sequence[BackupBatch]) -> Mail:
         {"name": name, "day": day, "purge_after": purge_after, "n_items": n_items}
         for (name, day, purge_after), n_items in sorted(tables.items(), key=str)
     ]
-    context = {
-        "username": username,
-        "rows": rows[:TABLES_SHOWN],
-        "n_more": max(len(rows) - TABLES_SHOWN, 0),
-        "url": f"{settings.LAKEWARDEN_BASE_URL}{reverse('lifecycle:backups')}?lake={lake}",
-    }
     noun = "table" if len(rows) == 1 else "tables"
-    return Mail(
-        subject=f"[Lakewarden] Last chance: the backups of {len(rows)} {noun} are purged soon",
-        text=render_to_string("lifecycle/mail/last_chance.txt", context),
-        html=render_to_string("lifecycle/mail/last_chance.html", context),
-    )
+    subject = f"Last chance: the backups of {len(rows)} {noun} are purged soon"
+    return backup_mail("last_chance", lake=lake, username=username, subject=subject, rows=rows)
 
 
 def purge_due(lake: str, *, now: datetime) -> list[BackupBatch]:
     """Give at most `MAX_BATCHES` that may be purged now; none while the red button is on.
 
-    The clock of a backup stops while it cannot be restored: its days are longer by every hour that
-    the red button was on since the drop.
+    What holds no data any more needs no notice; only its papers go.
     """
     if red_button_state(lake) is not None:
         return []
@@ -106,20 +93,5 @@ def purge_due(lake: str, *, now: datetime) -> list[BackupBatch]:
     told = PurgeAnnouncement.objects.filter(
         batch=OuterRef("pk"), notice__state=NoticeState.SENT, notice__sent_on__lte=last_day
     )
-    due = purgeable_batches(lake, now=now).filter(Exists(told))[:MAX_BATCHES]
-    presses = list(RedButton.objects.filter(lake=lake, released_at__isnull=False))
-    return [
-        batch
-        for batch in due
-        if batch.purge_after is not None
-        and batch.purge_after + _paused(presses, since=batch.dropped_at) <= now
-    ]
-
-
-def _paused(presses: Sequence[RedButton], *, since: datetime) -> timedelta:
-    """Give for how long the red button was on since an instant."""
-    paused = timedelta(0)
-    for press in presses:
-        if press.released_at is not None and press.released_at > since:
-            paused += press.released_at - max(press.pressed_at, since)
-    return paused
+    due = purgeable_batches(lake, now=now).filter(Exists(told) | Q(state__in=WITHOUT_DATA))
+    return list(due[:MAX_BATCHES])

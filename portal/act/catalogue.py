@@ -8,11 +8,13 @@ from typing import Any
 from portal.act.journal import (
     JournalBatch,
     RestoreStep,
+    has_purge_begun,
+    items_left,
     read_batch,
     restore_steps,
     restored_items,
 )
-from portal.act.layout import Day, purged_name, read_claimed
+from portal.act.layout import Day, read_claimed
 from portal.act.records import IN_BACKUP, BatchDone, ItemIntent
 from portal.act.states import BackupState
 from portal.connectors.file_status import FileStatus, FileSystem
@@ -22,13 +24,17 @@ from portal.lake.paths import LakePath
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One settled batch with all that happened to it since."""
+    """One settled batch with all that happened to it since.
+
+    `is_purged`: a purge has begun with it; `is_empty`: and nothing of its data is left.
+    """
 
     day: Day
     batch: JournalBatch
     done: BatchDone
     steps: list[RestoreStep]
     is_purged: bool
+    is_empty: bool
 
     @property
     def kept(self) -> list[ItemIntent]:
@@ -50,7 +56,7 @@ class Entry:
         if len(self.restored) == len(self.kept):
             return BackupState.RESTORED
         if self.is_purged:
-            return BackupState.PURGED
+            return BackupState.PURGED if self.is_empty else BackupState.PURGING
         return BackupState.PARTLY_RESTORED if self.restored else BackupState.DROPPED
 
     def restored_as(self, item: str) -> tuple[str, str] | None:
@@ -82,13 +88,20 @@ def read_entry(fs: FileSystem, day: Day, directory: LakePath, number: int) -> En
     batch = read_batch(fs, directory, number)
     if batch.done is None:
         return None
+    is_purged = has_purge_begun(fs, batch)
+    left = items_left(fs, batch) if is_purged else []
     return Entry(
         day=day,
         batch=batch,
         done=batch.done,
         steps=restore_steps(fs, directory, number),
-        is_purged=fs.status(directory.child(purged_name(number))) is not None,
+        is_purged=is_purged,
+        is_empty=is_purged and not any(_lies_there(fs, batch, item) for item in left),
     )
+
+
+def _lies_there(fs: FileSystem, batch: JournalBatch, item: ItemIntent) -> bool:
+    return fs.status(batch.directory.child(item.item)) is not None
 
 
 def day_directories(fs: FileSystem, root: LakePath) -> Iterator[tuple[date, LakePath]]:

@@ -24,6 +24,7 @@ from portal.act.records import (
     FileFact,
     ItemDone,
     ItemIntent,
+    ItemRefused,
     Outcome,
     files_of,
     shortfall,
@@ -46,9 +47,9 @@ class _Batch:
     table: Any
     intents: list[ItemIntent] = field(default_factory=list)
     outcomes: dict[str, tuple[Outcome, str]] = field(default_factory=dict)
-    refused: list[tuple[str, str]] = field(default_factory=list)
+    refused: list[ItemRefused] = field(default_factory=list)
     deferred: list[str] = field(default_factory=list)
-    seconds: float | None = None
+    window: float | None = None
     is_settled: bool = True
 
     def pending(self) -> list[ItemIntent]:
@@ -58,6 +59,10 @@ class _Batch:
     def put(self, intent: ItemIntent, outcome: Outcome, reason: str = "") -> None:
         """Say what became of an item."""
         self.outcomes[intent.item] = (outcome, reason)
+
+    def refuse(self, partition: str, reason: str) -> None:
+        """Leave an item alone that is not as approved."""
+        self.refused.append(ItemRefused(partition, reason))
 
 
 def drop_items(
@@ -102,25 +107,31 @@ def drop_batch(
     control = check_control(tools)
     with tools.fail.step("facts"):
         batch = _read_facts(name, items, number=number, rules=rules, tools=tools, control=control)
-    if not batch.intents:
-        return batch
     with tools.fail.step("intent"):
         intent = _intent_file(order, batch, now=tools.clock().isoformat())
         tools.fs.write_new(order.fence.child(intent_name(number)), intent.to_bytes())
-    with tools.fail.step("recheck"):
-        _recheck(batch, rules=rules, tools=tools)
-    started = tools.monotonic()
-    _rename(batch, order.fence, tools=tools, started=started)
-    with tools.fail.step("listing"):
-        moved = _verify(batch, order.fence, tools=tools)
-    _drop(batch, moved, fence=order.fence, tools=tools)
-    batch.seconds = tools.monotonic() - started
-    with tools.fail.step("confirm"):
-        _confirm(batch, moved, tools=tools)
+    if batch.intents:
+        _act(batch, order.fence, rules=rules, tools=tools)
     if batch.is_settled:
         with tools.fail.step("done"):
             _write_done(order, batch, tools=tools)
     return batch
+
+
+def _act(batch: _Batch, fence: LakePath, *, rules: Rules, tools: Tools) -> None:
+    """(d) to (h), timed from the first rename to the metadata drop."""
+    with tools.fail.step("recheck"):
+        _recheck(batch, rules=rules, tools=tools)
+    started = tools.monotonic()
+    _rename(batch, fence, tools=tools, started=started)
+    is_moved = bool(batch.pending())
+    with tools.fail.step("listing"):
+        moved = _verify(batch, fence, tools=tools)
+    _drop(batch, moved, fence=fence, tools=tools)
+    if is_moved:
+        batch.window = tools.monotonic() - started
+    with tools.fail.step("confirm"):
+        _confirm(batch, moved, tools=tools)
 
 
 def _read_facts(
@@ -137,7 +148,8 @@ def _read_facts(
     batch = _Batch(name, number, table)
     why = _table_refusal(table, items, rules=rules, tools=tools)
     if why:
-        batch.refused = [(item.partition, why) for item in items]
+        for item in items:
+            batch.refuse(item.partition, why)
         return batch
     structs = structs_of(tools.metastore, name, table, [item.partition for item in items])
     wanted: list[tuple[ActItem, Any, LakePath]] = []
@@ -148,7 +160,7 @@ def _read_facts(
         reasons = [f"held: {hold.reason}"] if hold else []
         reasons += _metadata_reasons(item, table, struct, location, rules=rules)
         if reasons or location is None:
-            batch.refused.append((item.partition, "; ".join(reasons)))
+            batch.refuse(item.partition, "; ".join(reasons))
         else:
             wanted.append((item, struct, location))
     listings = tools.lister([location for _, _, location in wanted])
@@ -157,7 +169,7 @@ def _read_facts(
         files = files_of(statuses, root=location) if statuses else ()
         why = _file_refusal(item, files, location=location, tools=tools)
         if why:
-            batch.refused.append((item.partition, why))
+            batch.refuse(item.partition, why)
             continue
         batch.intents.append(
             ItemIntent(
@@ -186,8 +198,7 @@ def _table_refusal(
         return "the table's partitioning is not as approved"
     home = rules.location(table, None)
     if home is not None and tools.fs.status(home) is not None and table.partitionKeys:
-        names = [child.path.name for child in tools.fs.children(home) if child.is_dir]
-        writing = facts.being_written(names)
+        writing = facts.being_written(tools.fs.names(home))
         if writing:
             return f"a job is writing to the table ({writing})"
     return None
@@ -256,13 +267,14 @@ def _intent_file(order: DropOrder, batch: _Batch, *, now: str) -> BatchIntent:
         lake=str(order.lake),
         db=batch.name.db,
         table=batch.name.table,
-        table_owner=batch.table.owner or "",
+        table_owner=(batch.table.owner or "") if batch.table else "",
         plan=order.plan,
         digest=order.digest,
         at=now,
         keep_days=order.keep(batch.name.db),
-        table_metadata=to_json(batch.table),
+        table_metadata=to_json(batch.table) if batch.table else "",
         items=tuple(batch.intents),
+        refused=tuple(batch.refused),
     )
 
 
@@ -388,16 +400,17 @@ def _write_done(order: DropOrder, batch: _Batch, *, tools: Tools) -> None:
             ItemDone(intent.item, intent.partition, *batch.outcomes[intent.item])
             for intent in batch.intents
         ),
-        seconds=batch.seconds,
+        seconds=batch.window,
     )
     tools.fs.write_new(order.fence.child(done_name(batch.number)), done.to_bytes())
 
 
 def _count(result: DropResult, batch: _Batch) -> None:
-    result.n_batches += bool(batch.intents)
-    result.slowest_seconds = max(result.slowest_seconds, batch.seconds or 0.0)
-    for partition, reason in batch.refused:
-        result.count(Outcome.SKIPPED, name=_full(batch.name, partition), reason=reason)
+    result.n_batches += 1
+    if batch.window is not None:
+        result.window = max(result.window or 0.0, batch.window)
+    for one in batch.refused:
+        result.count(Outcome.SKIPPED, name=_full(batch.name, one.partition), reason=one.reason)
     for intent in batch.intents:
         outcome, reason = batch.outcomes[intent.item]
         if outcome is not Outcome.DEFERRED:

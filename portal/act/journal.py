@@ -4,10 +4,23 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from portal.act.layout import batch_of_intent, done_name, intent_name, read_restore_file
-from portal.act.records import BatchDone, BatchIntent, Outcome, RestoreIntent
+from portal.act.layout import (
+    batch_of_intent,
+    done_name,
+    intent_name,
+    purge_mark,
+    read_restore_file,
+)
+from portal.act.records import (
+    IN_BACKUP,
+    BatchDone,
+    BatchIntent,
+    ItemIntent,
+    Outcome,
+    RestoreIntent,
+)
 from portal.connectors.file_status import FileSystem
-from portal.lake.errors import NotVisible
+from portal.lake.errors import NotVisible, StaleState
 from portal.lake.paths import LakePath
 
 
@@ -24,7 +37,7 @@ class JournalBatch:
 def batch_numbers(fs: FileSystem, directory: LakePath) -> list[int]:
     """Give the numbers of all batches with an intent, in order; none where nothing is."""
     try:
-        names = [status.path.name for status in fs.children(directory)]
+        names = fs.names(directory)
     except NotVisible:
         return []
     return sorted(n for n in map(batch_of_intent, names) if n is not None)
@@ -53,7 +66,7 @@ def restore_steps(
     fs: FileSystem, directory: LakePath, batch: int | None = None
 ) -> list[RestoreStep]:
     """Read what restores did, or began to do, with a directory's items (of one batch)."""
-    files = [read_restore_file(status.path.name) for status in fs.children(directory)]
+    files = [read_restore_file(name) for name in fs.names(directory)]
     wanted = [file for file in files if file and batch in (None, file.batch)]
     done = {file.stem for file in wanted if file.is_done}
     return [
@@ -80,9 +93,41 @@ def restored_items(steps: list[RestoreStep]) -> frozenset[str]:
     )
 
 
+def items_left(fs: FileSystem, batch: JournalBatch) -> list[ItemIntent]:
+    """Give the items whose data must lie in the backup: dropped, and not brought back.
+
+    Raises:
+        StaleState: `act.unsettled`, the run that made the backup has not been settled yet.
+    """
+    if batch.done is None:
+        raise StaleState("act.unsettled", "The run that made this backup has not been settled yet.")
+    restored = restored_items(restore_steps(fs, batch.directory, batch.intent.batch))
+    return [
+        item
+        for item in batch.intent.items
+        if batch.done.outcome_of(item.item) in IN_BACKUP and item.item not in restored
+    ]
+
+
+def journal_names(fs: FileSystem, batch: JournalBatch) -> frozenset[str]:
+    """Give the names of the files that tell of a batch; another set = somebody works on it."""
+    number = batch.intent.batch
+    own = {intent_name(number), done_name(number), purge_mark(number)}
+    return frozenset(
+        name
+        for name in fs.names(batch.directory)
+        if name in own or ((file := read_restore_file(name)) and file.batch == number)
+    )
+
+
+def has_purge_begun(fs: FileSystem, batch: JournalBatch) -> bool:
+    """Whether a purge has put its mark on a batch: what is left of it is not whole any more."""
+    return fs.status(batch.directory.child(purge_mark(batch.intent.batch))) is not None
+
+
 def is_unsettled(fs: FileSystem, directory: LakePath) -> bool:
     """Whether any drop or restore intent in a directory has no done."""
-    names = {status.path.name for status in fs.children(directory)}
+    names = set(fs.names(directory))
     drops = [n for n in map(batch_of_intent, names) if n is not None]
     restores = [file for file in map(read_restore_file, names) if file and not file.is_done]
     return any(done_name(n) not in names for n in drops) or any(

@@ -4,7 +4,8 @@
 <root>/<day>/open/<run>/<epoch>/            fence of a drop; its items, intents, dones, lease
 <root>/<day>/sealed/<run>/<epoch>/          the same after the end
 <root>/<day>/restoring/<restore>/<epoch>/   fence of a restore; holds claimed <run>.<epoch>/
-<root>/<day>/purging/<purge>/<epoch>/       fence of a purge; holds claimed <run>.<epoch>/
+<root>/<day>/purging/<purge>/<epoch>/       fence of a purge; holds claimed <run>.<epoch>/, and
+                                            <run>.<epoch>.purged/ once nothing but papers is left
 """
 
 import re
@@ -21,6 +22,7 @@ DIRECTORY_MODE = 0o700
 
 _RUN = re.compile(r"[0-9a-zA-Z-]{1,64}\Z")
 _CLAIMED = re.compile(r"([0-9a-zA-Z-]{1,64})\.(\d+)\Z")
+_ITEM = re.compile(r"b\d{7,}-i\d{3,}\Z")
 _INTENT = re.compile(r"intent\.(\d+)\.json\Z")
 _RESTORE = re.compile(r"(restore\.[0-9a-zA-Z-]{1,64}\.\d+\.(\d+))\.(intent|done)\.json\Z")
 
@@ -36,6 +38,11 @@ class BackupRef:
     def claimed_name(self) -> str:
         """The directory's name while a restore or purge has it."""
         return f"{self.run}.{self.epoch}"
+
+    @property
+    def purged_name(self) -> str:
+        """The directory's name once a purge has emptied it: the proof that nothing is left."""
+        return f"{self.run}.{self.epoch}.purged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,11 @@ def item_name(batch: int, index: int) -> str:
     return f"b{batch:07d}-i{index:03d}"
 
 
+def is_item(name: str) -> bool:
+    """Whether a name in a backup's directory is an item's, so that data may lie there."""
+    return _ITEM.match(name) is not None
+
+
 def first_batch(epoch: int) -> int:
     """Give the first batch number of an epoch; numbers of two epochs never meet."""
     return (epoch - 1) * 100_000 + 1
@@ -91,8 +103,8 @@ def done_name(batch: int) -> str:
     return f"done.{batch}.json"
 
 
-def purged_name(batch: int) -> str:
-    """Name the file that says that a batch was purged, or is being purged."""
+def purge_mark(batch: int) -> str:
+    """Name the file that says that a batch's purge has begun: nothing is restored from it now."""
     return f"purged.{batch}.json"
 
 

@@ -56,7 +56,11 @@ class BackupBatch(models.Model):
     manifest_sha256 = models.CharField(max_length=64)
     seconds = models.FloatField(null=True, help_text="first rename to metadata drop")
     dropped_at = models.DateTimeField()
-    purge_after = models.DateTimeField(null=True)
+    purge_after = models.DateTimeField(
+        null=True, help_text="its days, and every hour that the red button was on since"
+    )
+    purge_tried_at = models.DateTimeField(null=True, help_text="when a purge last came by")
+    purge_left_why = models.TextField(blank=True, help_text="why that purge left it alone")
     purged_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -107,7 +111,9 @@ class ActFence(models.Model):
     kind = models.CharField(max_length=8, choices=_choices(FenceKind))
     root = models.CharField(max_length=URI_CHARS)
     day = models.DateField()
-    claims = models.JSONField(default=list, help_text="backups taken: [{run, epoch}]")
+    claims = models.JSONField(
+        default=list, help_text="backups asked for: [{run, epoch}], `purged` once that is proven"
+    )
     opened_at = models.DateTimeField()
     lease_until = models.DateTimeField()
     closed_at = models.DateTimeField(null=True)

@@ -7,9 +7,8 @@ writer believes that it is.
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
-from portal.act.journal import JournalBatch, restore_steps, restored_items
-from portal.act.layout import purged_name
-from portal.act.records import IN_BACKUP, FileFact, ItemIntent, files_of, shortfall
+from portal.act.journal import JournalBatch, has_purge_begun, items_left, journal_names
+from portal.act.records import FileFact, ItemIntent, files_of, shortfall
 from portal.act.settle import SettleTools, register_new_data
 from portal.lake.errors import StaleState
 from portal.lake.paths import LakePath
@@ -58,20 +57,20 @@ def probe_batch(batch: JournalBatch, tools: SettleTools) -> list[ProbeResult]:
     """Probe every item of a batch that lies in the backup; register late data where it is free.
 
     Probing again gives the same answer and registers nothing twice.
+
+    Raises:
+        NotVisible, StaleState: a restore or purge took the backup while it was looked at; what was
+            seen means nothing.
     """
-    if batch.done is None:
-        raise StaleState("act.unsettled", "The run that made this backup has not been settled yet.")
-    if tools.fs.status(batch.directory.child(purged_name(batch.intent.batch))) is not None:
+    if has_purge_begun(tools.fs, batch):
         return []
-    restored = restored_items(restore_steps(tools.fs, batch.directory, batch.intent.batch))
-    items = [
-        item
-        for item in batch.intent.items
-        if batch.done.outcome_of(item.item) in IN_BACKUP and item.item not in restored
-    ]
+    names = journal_names(tools.fs, batch)
+    items = items_left(tools.fs, batch)
     homes = {item.item: batch.directory.child(item.item) for item in items}
     lives = {item.item: LakePath.parse(item.source) for item in items}
     listings = tools.lister([*homes.values(), *lives.values()])
+    if journal_names(tools.fs, batch) != names:
+        raise StaleState("act.claimed", "A restore or purge worked on the backup meanwhile.")
 
     def listed(path: LakePath) -> tuple[FileFact, ...]:
         return files_of(listings.get(path, ()), root=path)
@@ -86,15 +85,17 @@ def probe_batch(batch: JournalBatch, tools: SettleTools) -> list[ProbeResult]:
         for item in items
     ]
     late = [item for item, found, _ in judged if found is Probed.LATE_COMMIT]
-    n_added = register_new_data(batch.intent, late, tools)
-    return [_result(item, found, detail, added=bool(n_added)) for item, found, detail in judged]
+    registered = register_new_data(batch.intent, late, tools)
+    return [_result(item, found, detail, registered) for item, found, detail in judged]
 
 
-def _result(item: ItemIntent, found: Probed, detail: str, *, added: bool) -> ProbeResult:
+def _result(
+    item: ItemIntent, found: Probed, detail: str, registered: frozenset[str]
+) -> ProbeResult:
     return ProbeResult(
         item=item.item,
         partition=item.partition,
         found=found,
         detail=detail,
-        is_registered=added and found is Probed.LATE_COMMIT,
+        is_registered=found is Probed.LATE_COMMIT and item.partition in registered,
     )

@@ -24,8 +24,10 @@ from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 
 BATCH_ITEMS = 100
-# The promise is 5 s from the first rename to the metadata drop; renaming ends before that.
+# The promise: seconds from a batch's first rename to its metadata drop. Renaming ends before that.
+WINDOW_SECONDS = 5.0
 RENAME_SECONDS = 3.0
+WINDOW = "longest_seconds_from_first_rename_to_drop"
 STOPPED = "run.cancelled"
 _AS_ASKED = ("DROPPED", "RESTORED", "PURGED")
 
@@ -91,13 +93,12 @@ class DropOrder:
 
 
 @dataclass
-class DropResult:
-    """What a drop run did, for its manifest; the truth is in the done files."""
+class ActResult:
+    """What an acting run did, for its manifest; the truth is in the files beside the data."""
 
     counts: dict[str, int] = field(default_factory=dict)
     skipped: list[dict[str, str]] = field(default_factory=list)
     n_batches: int = 0
-    slowest_seconds: float = 0.0
     _shown: int = 1000
 
     def count(self, outcome: str, *, name: str, reason: str) -> None:
@@ -106,22 +107,25 @@ class DropResult:
         if outcome not in _AS_ASKED and len(self.skipped) < self._shown:
             self.skipped.append({"item": name, "outcome": outcome, "reason": reason})
 
-    def add(self, other: "DropResult") -> None:
-        """Take in what was done behind another fence."""
-        for outcome, n in other.counts.items():
-            self.counts[outcome] = self.counts.get(outcome, 0) + n
-        self.skipped += other.skipped[: self._shown - len(self.skipped)]
-        self.n_batches += other.n_batches
-        self.slowest_seconds = max(self.slowest_seconds, other.slowest_seconds)
-
     def as_dict(self) -> dict[str, Any]:
         """Give the manifest's form."""
         return {
             "counts": self.counts,
             "skipped": [{**entry, "outcome": str(entry["outcome"])} for entry in self.skipped],
             "n_batches": self.n_batches,
-            "slowest_seconds": round(self.slowest_seconds, 3),
         }
+
+
+@dataclass
+class DropResult(ActResult):
+    """What a drop run did; `window` is its longest time from first rename to metadata drop."""
+
+    window: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the manifest's form."""
+        window = None if self.window is None else round(self.window, 3)
+        return {**super().as_dict(), WINDOW: window}
 
 
 def check_control(tools: Tools) -> Control:

@@ -2,55 +2,84 @@
 
 It happens only where marker file, manifest, catalogue and age agree, no live location lies under
 the backup, nothing holds it and no restore has it (its directory is claimed by rename). Files go
-one by one as the manifest names them; anything the manifest does not know stops the batch.
+one by one as the manifest names them; anything the manifest does not know stops the batch. A
+directory with no data left gets another name: the one proof that all of it was purged.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
 
 from portal.act.control import Control
-from portal.act.journal import JournalBatch, read_batch, restore_steps, restored_items
-from portal.act.layout import done_name, intent_name, purged_name
-from portal.act.probes import probe_batch
-from portal.act.protocol import DropResult, Tools, check_control
-from portal.act.records import IN_BACKUP, ItemIntent, files_of
+from portal.act.journal import JournalBatch, batches, has_purge_begun, items_left, read_batch
+from portal.act.layout import BackupRef, is_item, purge_mark, read_claimed
+from portal.act.probes import Probed, ProbeResult, probe_batch
+from portal.act.protocol import ActResult, Tools, check_control
+from portal.act.records import ItemIntent, files_of
 from portal.act.settle import SettleTools
-from portal.lake.errors import StaleState
+from portal.connectors.file_status import FileSystem
+from portal.lake.errors import NotVisible, StaleState
 from portal.lake.paths import LakePath
 
 MINIMUM_DAYS = 15
 SLICE_FILES = 500
+PURGED, SKIPPED = "PURGED", "SKIPPED"
 Report = Callable[[int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class PurgeBatch:
-    """One batch as the catalogue knows it, in its claimed directory."""
+    """One batch as the catalogue knows it, in its claimed directory; `name` is for people."""
 
+    backup: str
+    name: str
     directory: LakePath
     batch: int
-    day: date
     manifest_sha256: str
     purge_after: datetime
-    # Days for which the clock stood because restore could not be used.
-    stopped_days: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PurgeOrder:
-    """What a purge run may destroy; `has_live`: a live location lies in the same day's backups."""
+    """What a purge run may destroy; `live` says what live place lies in the same day's backups."""
 
     run: str
     batches: tuple[PurgeBatch, ...]
-    has_live: bool
+    live: str = ""
+
+
+@dataclass
+class PurgeResult(ActResult):
+    """What a purge run did with each batch, and what it saw at the old places before that."""
+
+    batches: list[dict[str, Any]] = field(default_factory=list)
+
+    def put(
+        self,
+        backup: str,
+        name: str,
+        *,
+        reason: str,
+        probed: Sequence[ProbeResult] | None = None,
+    ) -> None:
+        """Say what became of a batch: purged, or left alone for a reason."""
+        outcome = SKIPPED if reason else PURGED
+        self.count(outcome, name=name, reason=reason)
+        self.n_batches += 1
+        seen = None if probed is None else [one.as_dict() for one in probed]
+        self.batches.append({"backup": backup, "reason": reason, "probed": seen})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the manifest's form."""
+        return {**super().as_dict(), "batches": self.batches}
 
 
 def purge_refusal(
-    batch: JournalBatch, wanted: PurgeBatch, *, now: datetime, is_live: bool
+    batch: JournalBatch, wanted: PurgeBatch, *, now: datetime, live: str = ""
 ) -> str | None:
     """Say why a batch must not be destroyed (yet), or None. Pure."""
-    keep = timedelta(days=max(MINIMUM_DAYS, batch.intent.keep_days) + wanted.stopped_days)
+    keep = timedelta(days=max(MINIMUM_DAYS, batch.intent.keep_days))
     dropped_at = datetime.fromisoformat(batch.done.at) if batch.done else None
     if dropped_at is None:
         return "its run was not settled"
@@ -58,93 +87,127 @@ def purge_refusal(
         return "its manifest is not the one in the catalogue"
     if now < wanted.purge_after or now < dropped_at + keep:
         return "its days are not over"
-    if is_live:
-        return "a live table or partition lies under it"
+    if live:
+        return f"a live table or partition lies in the backups of its day: {live}"
     return None
 
 
 def purge_batches(
-    order: PurgeOrder, tools: Tools, *, report: Report = lambda _done, _message: None
-) -> DropResult:
+    order: PurgeOrder,
+    tools: Tools,
+    *,
+    result: PurgeResult,
+    report: Report = lambda _done, _message: None,
+) -> None:
     """Destroy batch after batch; what does not fit every condition stays and is reported."""
-    result = DropResult()
-    for n, wanted in enumerate(order.batches, start=1):
-        outcome, reason = purge_batch(order, wanted, tools)
-        name = f"{wanted.directory.name}/{wanted.batch}"
-        result.count(outcome, name=name, reason=reason)
-        result.n_batches += 1
-        report(n, f"batch {name}: {outcome.lower()} {reason}".rstrip())
-    return result
+    for wanted in order.batches:
+        reason, probed = purge_batch(order, wanted, tools)
+        result.put(wanted.backup, wanted.name, reason=reason, probed=probed)
+        said = f"left alone: {reason}" if reason else "purged"
+        report(result.n_batches, f"{wanted.name}: {said}")
 
 
-def purge_batch(order: PurgeOrder, wanted: PurgeBatch, tools: Tools) -> tuple[str, str]:
-    """Destroy one batch; begun ones are gone on with. Gives (PURGED or SKIPPED, reason)."""
+def purge_batch(
+    order: PurgeOrder, wanted: PurgeBatch, tools: Tools
+) -> tuple[str, list[ProbeResult] | None]:
+    """Destroy one batch; a begun one is gone on with. Gives why not ('' = purged), what it saw."""
     control = check_control(tools)
+    if _is_retired(wanted.directory, tools):
+        return "", None
+    probed: list[ProbeResult] | None = None
     with tools.fail.step("facts"):
         batch = read_batch(tools.fs, wanted.directory, wanted.batch)
-        why = purge_refusal(batch, wanted, now=tools.clock(), is_live=order.has_live)
-        why = why or _held(batch, tools, control=control)
-        why = why or _changed(batch, tools) or _late(batch, tools)
+        why = purge_refusal(batch, wanted, now=tools.clock(), live=order.live)
+        left = [] if why else items_left(tools.fs, batch)
+        why = why or _held(batch, left, tools, control=control)
+        if why is None and not has_purge_begun(tools.fs, batch):
+            probed = _probe(batch, tools)
+        why = why or _changed(batch, left, tools) or _late(probed)
     if why:
-        return "SKIPPED", why
+        return why, probed
     with tools.fail.step("intent"):
         _begin(order, wanted, tools)
     with tools.fail.step("delete"):
-        for item in _still_there(batch, tools):
+        for item in left:
             _delete(wanted.directory.child(item.item), item, tools)
     with tools.fail.step("done"):
-        _tidy(wanted.directory, tools)
-    return "PURGED", ""
+        _retire(wanted.directory, tools)
+    return "", probed
 
 
-def _held(batch: JournalBatch, tools: Tools, *, control: Control) -> str | None:
+def purged_refs(fs: FileSystem, fence: LakePath) -> list[BackupRef]:
+    """Give the backups of which a purge left nothing but papers behind its fence."""
+    try:
+        names = fs.names(fence)
+    except NotVisible:
+        return []
+    found = (read_claimed(name.removesuffix(".purged")) for name in names)
+    return [ref for ref in found if ref is not None and ref.purged_name in names]
+
+
+def clear_papers(fs: FileSystem, fence: LakePath, ref: BackupRef) -> None:
+    """Remove the journal of a purged backup; called again it removes what is left."""
+    directory = fence.child(ref.purged_name)
+    try:
+        names = fs.names(directory)
+    except NotVisible:
+        return
+    for name in names:
+        fs.remove_file(directory.child(name))
+    fs.remove_empty_directory(directory)
+
+
+def _held(
+    batch: JournalBatch, left: Sequence[ItemIntent], tools: Tools, *, control: Control
+) -> str | None:
     now = tools.clock()
-    for item in _still_there(batch, tools):
+    for item in left:
         hold = control.hold_on(batch.intent.db, batch.intent.table, item.partition, now=now)
         if hold is not None:
             return f"held: {hold.reason}"
     return None
 
 
-def _changed(batch: JournalBatch, tools: Tools) -> str | None:
+def _probe(batch: JournalBatch, tools: Tools) -> list[ProbeResult]:
+    """Look once more before the last step; newer data that has its name is none of our business."""
+    look = SettleTools(tools.fs, tools.metastore, tools.lister, tools.clock(), lambda: False)
+    return [
+        one
+        for one in probe_batch(batch, look)
+        if one.found is not Probed.LATE_COMMIT or one.is_registered
+    ]
+
+
+def _changed(batch: JournalBatch, left: Sequence[ItemIntent], tools: Tools) -> str | None:
     """Say what is not as the manifest has it; a purge that was begun may lack files."""
-    has_begun = tools.fs.status(batch.directory.child(purged_name(batch.intent.batch))) is not None
-    for item in _still_there(batch, tools):
+    has_begun = has_purge_begun(tools.fs, batch)
+    listings = tools.lister([batch.directory.child(item.item) for item in left])
+    for item in left:
         home = batch.directory.child(item.item)
-        found = set(files_of(tools.lister([home]).get(home, ()), root=home))
+        found = set(files_of(listings.get(home, ()), root=home))
         known = {fact.path for fact in item.files}
         if any(fact.path not in known for fact in found):
-            return f"{item.item} holds files that its manifest does not know"
+            return f"the backup of {_name(item)} holds files that its manifest does not know"
         if not has_begun and found != set(item.files):
-            return f"{item.item} is not as its manifest says"
+            return f"the backup of {_name(item)} is not as its manifest says"
     return None
 
 
-def _late(batch: JournalBatch, tools: Tools) -> str | None:
-    """Probe once more before the last step; what comes to light is registered and told first."""
-    look = SettleTools(tools.fs, tools.metastore, tools.lister, tools.clock(), lambda: False)
-    late = [found.partition for found in probe_batch(batch, look) if found.is_registered]
+def _late(probed: Sequence[ProbeResult] | None) -> str | None:
+    """Wait where late data was found and registered just now: it is told first."""
+    late = [one.partition for one in probed or () if one.is_registered]
     if not late:
         return None
     return f"late data at the old place of {late[0] or 'the table'} was registered just now"
 
 
-def _still_there(batch: JournalBatch, tools: Tools) -> list[ItemIntent]:
-    """Give the items whose data must be in the backup: dropped, not restored, not purged yet."""
-    if batch.done is None:
-        raise StaleState("act.unsettled", "The run that made this backup has not been settled yet.")
-    restored = restored_items(restore_steps(tools.fs, batch.directory, batch.intent.batch))
-    return [
-        item
-        for item in batch.intent.items
-        if batch.done.outcome_of(item.item) in IN_BACKUP
-        and item.item not in restored
-        and tools.fs.status(batch.directory.child(item.item)) is not None
-    ]
+def _name(item: ItemIntent) -> str:
+    return item.partition or "the table"
 
 
 def _begin(order: PurgeOrder, wanted: PurgeBatch, tools: Tools) -> None:
-    path = wanted.directory.child(purged_name(wanted.batch))
+    tools.gate()
+    path = wanted.directory.child(purge_mark(wanted.batch))
     try:
         tools.fs.write_new(path, f'{{"run": "{order.run}"}}'.encode())
     except StaleState as error:
@@ -158,25 +221,33 @@ def _delete(home: LakePath, item: ItemIntent, tools: Tools) -> None:
     for start in range(0, len(files), SLICE_FILES):
         check_control(tools)
         tools.gate()
-        for path in files[start : start + SLICE_FILES]:
-            tools.fs.remove_file(LakePath(home.scheme, home.authority, f"{home.path}/{path}"))
+        with tools.fail.step("slice"):
+            for path in files[start : start + SLICE_FILES]:
+                tools.fs.remove_file(_below(home, path))
     directories = [fact.path for fact in item.files if fact.is_dir]
     for path in sorted(directories, key=lambda text: text.count("/") + bool(text), reverse=True):
-        full = f"{home.path}/{path}" if path else home.path
-        tools.fs.remove_empty_directory(LakePath(home.scheme, home.authority, full))
+        tools.fs.remove_empty_directory(_below(home, path))
 
 
-def _tidy(directory: LakePath, tools: Tools) -> None:
-    """Take away the journal of a directory in which every batch has been purged."""
-    names = {status.path.name: status for status in tools.fs.children(directory)}
-    intents = [name for name in names if name.startswith("intent.")]
-    numbers = [int(name.split(".")[1]) for name in intents]
-    if any(status.is_dir for status in names.values()):
+def _below(home: LakePath, path: str) -> LakePath:
+    # Listed names may hold what LakePath.child refuses; the manifest names them as they are.
+    return LakePath(home.scheme, home.authority, f"{home.path}/{path}" if path else home.path)
+
+
+def _retire(directory: LakePath, tools: Tools) -> None:
+    """Give a directory without any data its last name; one that any batch still needs stays."""
+    if any(is_item(name) for name in tools.fs.names(directory)):
         return
-    if any(purged_name(number) not in names for number in numbers):
-        return
-    last = {intent_name(number) for number in numbers}
-    last |= {purged_name(number) for number in numbers} | {done_name(n) for n in numbers}
-    for name in sorted(names.keys() - last) + sorted(last):
-        tools.fs.remove_file(directory.child(name))
-    tools.fs.remove_empty_directory(directory)
+    if all(_is_over(batch, tools) for batch in batches(tools.fs, directory)):
+        ref = read_claimed(directory.name)
+        if ref is not None:
+            tools.fence.move(directory, directory.parent.child(ref.purged_name))
+
+
+def _is_retired(directory: LakePath, tools: Tools) -> bool:
+    ref = read_claimed(directory.name)
+    return ref is not None and tools.fs.status(directory.parent.child(ref.purged_name)) is not None
+
+
+def _is_over(batch: JournalBatch, tools: Tools) -> bool:
+    return has_purge_begun(tools.fs, batch) or not items_left(tools.fs, batch)

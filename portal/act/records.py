@@ -107,8 +107,19 @@ class ItemIntent:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemRefused:
+    """One approved item that was not as approved when its facts were read again, and why."""
+
+    partition: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class BatchIntent:
-    """At most 100 items of one table; `table_metadata` builds the table where it is gone too."""
+    """At most 100 items of one table; `table_metadata` builds the table where it is gone too.
+
+    `refused` items are left alone: nothing of theirs is moved, and there is nothing to settle.
+    """
 
     run: str
     epoch: int
@@ -123,6 +134,7 @@ class BatchIntent:
     keep_days: int
     table_metadata: str
     items: tuple[ItemIntent, ...]
+    refused: tuple[ItemRefused, ...] = ()
 
     @property
     def is_table(self) -> bool:
@@ -142,8 +154,9 @@ class BatchIntent:
             }
             for item in self.items
         ]
-        plain = {name: getattr(self, name) for name in self.__slots__ if name != "items"}
-        return _dump({"version": VERSION, **plain, "items": items})
+        refused = [asdict(one) for one in self.refused]
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        return _dump({"version": VERSION, **plain, "items": items, "refused": refused})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "BatchIntent":
@@ -161,7 +174,8 @@ class BatchIntent:
                 )
                 for item in plain.pop("items")
             )
-            return cls(**plain, items=items)
+            refused = tuple(ItemRefused(**one) for one in plain.pop("refused", ()))
+            return cls(**plain, items=items, refused=refused)
         except (KeyError, TypeError, ValueError) as error:
             raise _damaged(error) from error
 

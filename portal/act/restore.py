@@ -11,9 +11,15 @@ from typing import Any
 
 from pymetastore.hive_metastore import ttypes
 
-from portal.act.journal import JournalBatch, read_batch, restore_steps, restored_items
-from portal.act.layout import purged_name, restore_done_name, restore_intent_name
-from portal.act.protocol import DropResult, Tools, check_control
+from portal.act.journal import (
+    JournalBatch,
+    has_purge_begun,
+    read_batch,
+    restore_steps,
+    restored_items,
+)
+from portal.act.layout import restore_done_name, restore_intent_name
+from portal.act.protocol import ActResult, Tools, check_control
 from portal.act.records import (
     IN_BACKUP,
     BatchDone,
@@ -113,9 +119,9 @@ def restore_batches(
     *,
     tools_of: Callable[[LakePath], Tools],
     report: Report = lambda _done, _message: None,
-) -> DropResult:
+) -> ActResult:
     """Restore batch after batch; `tools_of` gives the tools behind the fence of a directory."""
-    result = DropResult()
+    result = ActResult()
     n_done = 0
     for ref in order.batches:
         done = restore_batch(order, ref, tools_of(ref.directory))
@@ -181,7 +187,7 @@ def choose(order: RestoreOrder, batch: JournalBatch, tools: Tools) -> list[Candi
     live = structs_of(tools.metastore, name, table, [item.partition for item in asked])
     steps = restore_steps(tools.fs, batch.directory, intent.batch)
     restored = restored_items(steps)
-    is_purged = tools.fs.status(batch.directory.child(purged_name(intent.batch))) is not None
+    is_purged = has_purge_begun(tools.fs, batch)
     listings = tools.lister([batch.directory.child(item.item) for item in asked])
     found = []
     for item in asked:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton
 from portal.act.states import BackupState, ProbeState
@@ -13,6 +13,8 @@ from portal.act.states import BackupState, ProbeState
 # For how long after a restore a DROP may still be a frozen client's and not an owner's.
 REPAIR_WINDOW = timedelta(hours=1)
 RESTORABLE = (BackupState.DROPPED, BackupState.PARTLY_RESTORED)
+# What has no data left to lose: only papers go with it, and nobody need be told.
+WITHOUT_DATA = (BackupState.RESTORED, BackupState.REPORTED)
 
 
 def red_button_state(lake: str) -> RedButton | None:
@@ -48,10 +50,19 @@ def restorable_batches(ids: Iterable[UUID]) -> list[BackupBatch]:
 
 
 def purgeable_batches(lake: str, *, now: datetime) -> QuerySet[BackupBatch]:
-    """Give the batches whose days are over; the job checks every condition again."""
-    return BackupBatch.objects.filter(
-        lake=lake, purge_after__lte=now, state__in=(*RESTORABLE, BackupState.RESTORED)
-    ).order_by("purge_after", "id")
+    """Give the batches whose days are over; the job checks every condition again.
+
+    Those that a purge left alone come after all others, so that they never block the way.
+    """
+    rows = BackupBatch.objects.filter(lake=lake, purge_after__lte=now, purged_at__isnull=True)
+    return rows.order_by(F("purge_tried_at").asc(nulls_first=True), "purge_after", "id")
+
+
+def paused_since(lake: str, since: datetime) -> timedelta:
+    """Give for how long the red button was on since an instant: a backup's clock stood still."""
+    presses = RedButton.objects.filter(lake=lake, released_at__gt=since)
+    spans = presses.values_list("pressed_at", "released_at")
+    return sum((end - max(start, since) for start, end in spans if end), timedelta(0))
 
 
 def probes_due(lake: str, *, now: datetime) -> QuerySet[BackupProbe]:

@@ -4,7 +4,7 @@ M = the same generation is registered, S = the source exists, D = the target exi
 pure; `settle_directory` looks, decides and acts. It needs no Spark and may be repeated at any time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -199,15 +199,16 @@ def _take_back(batch: JournalBatch, intent: ItemIntent, tools: SettleTools) -> t
     return Outcome.RETURNED, "taken back: paused, no longer approved, or changed"
 
 
-def register_new_data(intent: BatchIntent, items: list[ItemIntent], tools: SettleTools) -> int:
-    """Register what stands at the live places under names that are free; gives how many."""
+def register_new_data(
+    intent: BatchIntent, items: Sequence[ItemIntent], tools: SettleTools
+) -> frozenset[str]:
+    """Register what stands at the live places under names that are free; gives those names."""
     if not items:
-        return 0
+        return frozenset()
     taken = names_registered(tools.metastore, name_of(intent), [item.partition for item in items])
     free = [item for item in items if item.partition not in taken]
-    return add_again(
-        tools.metastore, intent, free, change=without_statistics, keep_statistics=False
-    )
+    add_again(tools.metastore, intent, free, change=without_statistics, keep_statistics=False)
+    return frozenset(item.partition for item in free)
 
 
 def without_statistics(struct: Any, _intent: ItemIntent) -> Any:

@@ -241,15 +241,19 @@ def test_the_clock_of_a_backup_stops_while_the_red_button_is_on(world: World) ->
     Notice.objects.update(state="SENT", sent_on=NOW.date())
     now = NOW + 3 * DAY
     assert purge_due(LAKE, now=now) == [batch]
+    young = backup(world.root, dropped_at=NOW - 3 * DAY)
     red_button_press(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW - 6 * DAY)
     released: dict[str, Any] = {"user": world.person("anna"), "reason": "all clear"}
     red_button_release(lake=LAKE, now=NOW - DAY, **released)
     assert purge_due(LAKE, now=now) == []
     assert purge_due(LAKE, now=NOW + 5 * DAY) == [batch]
+    ends = dict(BackupBatch.objects.values_list("pk", "purge_after"))
+    assert ends[batch.pk] == NOW + 5 * DAY
+    assert ends[young.pk] == NOW + 12 * DAY + 2 * DAY, "dropped while it was pressed"
 
 
 def test_owners_are_told_once_of_data_written_after_a_drop(world: World) -> None:
-    run_id = uuid4()
+    run = Run.objects.create(lake=LAKE, kind="lifecycle.probe", queued_at=NOW)
     late = {
         "name": "sales.orders",
         "partition": "dt=1",
@@ -259,7 +263,7 @@ def test_owners_are_told_once_of_data_written_after_a_drop(world: World) -> None
         "is_registered": True,
     }
     for _ in range(2):
-        late_commits_queue(LAKE, [late, {**late, "owner": "nobody"}], run_id=run_id, now=NOW)
+        late_commits_queue(run, [late, {**late, "owner": "nobody"}], now=NOW)
     mails = dict(Notice.objects.values_list("recipient", "text"))
     assert set(mails) == {"alice", "anna", "bert", "carl"}
     assert "part-1 was written to the old place; the new data is registered" in mails["alice"]

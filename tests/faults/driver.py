@@ -12,7 +12,7 @@ from pathlib import Path
 from portal.act.drop import drop_items
 from portal.act.facts import ActItem
 from portal.act.fence import Fence
-from portal.act.protocol import DropOrder
+from portal.act.protocol import ActResult, DropOrder
 from portal.act.restore import BackupBatchRef, RestoreOrder, restore_batches
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
@@ -58,7 +58,7 @@ def main(argv: list[str]) -> int:
                 keep_days={},
             )
             items = [ActItem.read(row) for row in spec["items"]]
-            result = drop_items(order, items, rules=TestRules(config), tools=tools)
+            result: ActResult = drop_items(order, items, rules=TestRules(config), tools=tools)
         else:
             order_back = RestoreOrder(
                 run=spec["run"],

@@ -13,7 +13,7 @@ from portal.act.journal import read_batch
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton
 from portal.act.probes import probe_batch
 from portal.act.protocol import DropOrder
-from portal.act.purge import PurgeBatch, PurgeOrder, purge_batches
+from portal.act.purge import PurgeBatch, PurgeOrder, PurgeResult, purge_batches
 from portal.act.restore import BackupBatchRef, RestoreOrder, restore_batches
 from portal.act.selectors import probes_due, purgeable_batches
 from portal.act.services import (
@@ -25,6 +25,7 @@ from portal.act.services import (
     drop_repair,
     probes_ingest,
     probes_request,
+    purge_ingest,
     purge_prepare,
     red_button_press,
     restore_prepare,
@@ -189,9 +190,17 @@ def test_a_backup_is_claimed_by_one_run_only(portal: Portal, parts: TableName) -
     first, second = portal.new_run("restore"), portal.new_run("purge")
     restore_prepare(first, batches=batches, now=_now())
     with pytest.raises(StaleState, match="Another run has this backup"):
-        purge_prepare(second, batches=batches, now=_now())
+        restore_prepare(portal.new_run("restore"), batches=batches, now=_now())
+    left = purge_prepare(second, batches=batches, now=_now())
+    assert (left["claims"], [one["backup"] for one in left["busy"]]) == (
+        [],
+        [str(batches[0].public_id)],
+    )
+    # While the restore has it the purge ends: what it could not have is not taken for purged.
+    purge_ingest(second, {"outcome": "done", "result": {}}, now=_now())
+    assert BackupBatch.objects.get().state == BackupState.DROPPED
     act_settle(first, now=_now())
-    purge_prepare(second, batches=batches, now=_now())
+    assert len(purge_prepare(second, batches=batches, now=_now())["claims"]) == 1
 
 
 def test_nothing_starts_while_the_red_button_is_pressed(portal: Portal, parts: TableName) -> None:
@@ -247,17 +256,22 @@ def test_a_probe_finds_late_data_once_and_damage_stops_everything(
     batch = read_batch(portal.lake.fs, portal.lake.config.path(probe["directory"]), probe["batch"])
     found = [item.as_dict() for item in probe_batch(batch, portal.lake.settle_tools())]
     results = [{"probe": probe["probe"], "items": found}]
-    told = probes_ingest("main", results, run_id=run.pk, now=_now())
-    assert [(entry["partition"], entry["owner"]) for entry in told] == [("dt=a", "alice")]
-    assert probes_ingest("main", results, run_id=run.pk, now=_now()) == []
+    for _ in range(2):
+        told: list[dict[str, Any]] = []
+        probes_ingest("main", results, run_id=run.pk, now=_now(), tell=told.extend)
+        assert [(entry["partition"], entry["owner"]) for entry in told] == [("dt=a", "alice")]
+    assert AuditEvent.objects.filter(action="backup.late_commit").count() == 1
     assert BackupProbe.objects.get(delay_seconds=0).state == ProbeState.LATE_COMMIT
     assert probes_request("main", now=_now()) is None
     (later,) = probes_due("main", now=_now() + timedelta(hours=2))
     home = batch.directory.child(batch.intent.items[1].item)
     portal.lake.fs.remove_file(home.child("part-00001"))
     found = [item.as_dict() for item in probe_batch(batch, portal.lake.settle_tools())]
+    results, again = [{"probe": later.pk, "items": found}], uuid.uuid4()
+    portal_told: list[dict[str, Any]] = []
     with pytest.raises(DataSafetyError, match="lack files"):
-        probes_ingest("main", [{"probe": later.pk, "items": found}], run_id=run.pk, now=_now())
+        probes_ingest("main", results, run_id=again, now=_now(), tell=portal_told.extend)
+    assert portal_told == [], "the late data was told of by the first look"
 
 
 def test_a_purge_waits_for_its_day_and_leaves_nothing_but_the_row(
@@ -269,30 +283,38 @@ def test_a_purge_waits_for_its_day_and_leaves_nothing_but_the_row(
     assert _purge(portal, row, at=_now()).counts == {"SKIPPED": 1}
     row.refresh_from_db()
     assert row.state == BackupState.DROPPED
+    assert row.purge_left_why == "its days are not over"
     after = _now() + timedelta(days=16)
     assert purgeable_batches("main", now=after).get() == row
     assert _purge(portal, row, at=after).counts == {"PURGED": 1}
     row.refresh_from_db()
     assert row.state == BackupState.PURGED
     assert row.purged_at is not None
+    assert row.purge_left_why == ""
+    assert not purgeable_batches("main", now=after).exists()
     sealed = portal.lake.config.path(row.path)
     assert portal.lake.fs.status(sealed.parent) is None
     assert portal.lake.files(sealed.parent.parent.parent.child("purging"))[1:] == ()
     assert AuditEvent.objects.filter(action="backup.purged").count() == 1
 
 
-def _purge(portal: Portal, row: BackupBatch, *, at: datetime) -> Any:
+def _purge(portal: Portal, row: BackupBatch, *, at: datetime) -> PurgeResult:
     run = portal.new_run("purge")
     (claim,) = purge_prepare(run, batches=[row], now=_now())["claims"]
     tools = portal.lake.tools(portal.lake.config.path(claim["fence"]))
     tools.clock = lambda: at
     batch = PurgeBatch(
+        backup=claim["backup"],
+        name=claim["name"],
         directory=portal.lake.config.path(claim["directory"]),
         batch=claim["batch"],
-        day=DAY,
         manifest_sha256=claim["manifest_sha256"],
         purge_after=datetime.fromisoformat(claim["purge_after"]),
     )
-    result = purge_batches(PurgeOrder(str(run.pk), (batch,), has_live=False), tools)
-    portal.end(run, {"outcome": "done", "result": result.as_dict()})
+    result = PurgeResult()
+    purge_batches(PurgeOrder(str(run.pk), (batch,)), tools, result=result)
+    manifest = {"outcome": "done", "result": result.as_dict()}
+    for _ in range(2):
+        act_settle(run, now=_now())
+        purge_ingest(run, manifest, now=_now())
     return result

@@ -21,7 +21,7 @@ from portal.act.failpoints import Failpoints
 from portal.act.fence import Fence, ensure_root, move_directory, open_fence
 from portal.act.journal import batch_numbers, batches
 from portal.act.layout import BackupRef, Day
-from portal.act.protocol import DropOrder, DropResult, Tools
+from portal.act.protocol import ActResult, DropOrder, DropResult, Tools
 from portal.act.records import FileFact, files_of
 from portal.act.registry import partition_name
 from portal.act.restore import BackupBatchRef, NewName, RestoreOrder, restore_batches
@@ -374,7 +374,7 @@ class ActLake:
         *,
         partitions: frozenset[str] | None = None,
         new_name: NewName | None = None,
-    ) -> DropResult:
+    ) -> ActResult:
         """Restore from a sealed backup as one run, from claim to release."""
         restore = str(uuid.uuid4())
         claimed = self.claim(run, restore)

@@ -167,11 +167,11 @@ def _purge(**changed: Any) -> str | None:
     dropped = NOW - timedelta(days=20)
     done = BatchDone("r", 1, 7, dropped.isoformat(), "driver", ())
     directory = LakePath.parse("file:///b/2026-11-02/purging/p/1/r.1")
-    wanted = PurgeBatch(directory, 7, NOW.date(), "sha", dropped + timedelta(days=15))
+    wanted = PurgeBatch("id", "d.t, batch 7", directory, 7, "sha", dropped + timedelta(days=15))
     settled = changed.pop("settled", True)
     batch = JournalBatch(directory, intent, done if settled else None, "sha")
-    now, is_live = changed.pop("now", NOW), bool(changed.pop("is_live", False))
-    return purge_refusal(batch, dataclasses.replace(wanted, **changed), now=now, is_live=is_live)
+    now, live = changed.pop("now", NOW), changed.pop("live", "")
+    return purge_refusal(batch, dataclasses.replace(wanted, **changed), now=now, live=live)
 
 
 def test_a_purge_needs_every_condition() -> None:
@@ -182,5 +182,4 @@ def test_a_purge_needs_every_condition() -> None:
     assert _purge(now=NOW - timedelta(days=6)) == "its days are not over"
     assert _purge(keep=21) == "its days are not over"
     assert _purge(keep=1, now=NOW - timedelta(days=6)) == "its days are not over"
-    assert _purge(stopped_days=6) == "its days are not over"
-    assert _purge(is_live=True) == "a live table or partition lies under it"
+    assert str(_purge(live="file:/b/2026-11-02/x")).endswith("of its day: file:/b/2026-11-02/x")

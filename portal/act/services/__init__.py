@@ -5,6 +5,7 @@ from portal.act.services.fencing import act_prepare, purge_prepare, restore_prep
 from portal.act.services.holds import hold_place, hold_release, holds_place_restored
 from portal.act.services.ingesting import IngestReport, act_ingest, backups_rebuild
 from portal.act.services.probing import probes_ingest, probes_request
+from portal.act.services.purging import purge_ingest
 from portal.act.services.red_button import red_button_press, red_button_release
 from portal.act.services.repairing import drop_repair
 from portal.act.services.settling import act_settle
@@ -22,6 +23,7 @@ __all__ = [
     "holds_place_restored",
     "probes_ingest",
     "probes_request",
+    "purge_ingest",
     "purge_prepare",
     "red_button_press",
     "red_button_release",

@@ -1,5 +1,6 @@
 """How does one batch, read from its files, become its row, its probes and its audit events?"""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -8,7 +9,8 @@ from django.db import transaction
 
 from portal.act.catalogue import Entry
 from portal.act.models import BackupBatch, BackupProbe
-from portal.act.records import IN_BACKUP, Outcome
+from portal.act.records import IN_BACKUP, ItemRefused, Outcome
+from portal.act.selectors import WITHOUT_DATA, paused_since
 from portal.act.states import BackupState, ProbeState
 from portal.audit.services import AuditEntry, audit_record_many
 
@@ -21,10 +23,13 @@ _ACTIONS = {
 }
 
 
-def batch_store(entry: Entry, *, actor: str, now: datetime) -> bool:
+def batch_store(
+    entry: Entry, *, refused: Collection[ItemRefused], actor: str, now: datetime
+) -> bool:
     """Bring a batch into the catalogue with one audit event an item; True if it was new.
 
-    An upsert on (run, table, batch): stored again with the same files it changes nothing.
+    An upsert on (run, table, batch): stored again with the same files it changes nothing. `refused`
+    are the intent's refused items but those that this run's earlier epochs had dropped.
     """
     intent = entry.batch.intent
     with transaction.atomic():
@@ -33,22 +38,42 @@ def batch_store(entry: Entry, *, actor: str, now: datetime) -> bool:
             db=intent.db,
             table=intent.table,
             batch=intent.batch,
-            defaults=_values(entry),
+            defaults=_values(entry, refused),
         )
+        before = None if is_new else row.state
         if is_new:
             _probes(row)
-            audit_record_many(_dropped(entry, row, actor), now=now)
+            dropped = _dropped(entry, row, actor) + _refused(refused, row, actor)
+            audit_record_many(dropped, now=now)
         if is_new or row.n_restored != len(entry.restored):
             audit_record_many(_restored(entry, row, actor, is_new=is_new), now=now)
-        if entry.state is BackupState.PURGED and row.purged_at is None:
-            row.purged_at = now
-        for name, value in _values(entry).items():
+        for name, value in _values(entry, refused).items():
             setattr(row, name, value)
+        if entry.state is BackupState.PURGING and before != BackupState.PURGING:
+            audit_record_many([_backup_event("backup.purge_begun", row, actor)], now=now)
         row.save()
+        if entry.is_purged and entry.is_empty:
+            batch_purged(row, actor=actor, now=now)
     return is_new
 
 
-def _values(entry: Entry) -> dict[str, object]:
+def batch_purged(row: BackupBatch, *, actor: str, now: datetime) -> None:
+    """Say that nothing of a batch is left; again it changes nothing.
+
+    What had come back, or had never gone, stays what it was: only its papers are gone.
+    """
+    with transaction.atomic():
+        locked = BackupBatch.objects.select_for_update().get(pk=row.pk)
+        if locked.purged_at is not None:
+            return
+        locked.purged_at, locked.purge_left_why = now, ""
+        if locked.state not in WITHOUT_DATA:
+            locked.state = BackupState.PURGED
+            audit_record_many([_backup_event("backup.purged", locked, actor)], now=now)
+        locked.save(update_fields=["purged_at", "purge_left_why", "state"])
+
+
+def _values(entry: Entry, refused: Collection[ItemRefused]) -> dict[str, object]:
     intent, kept = entry.batch.intent, entry.kept
     dropped_at = datetime.fromisoformat(entry.done.at)
     names = sorted(item.partition for item in kept)
@@ -67,13 +92,15 @@ def _values(entry: Entry) -> dict[str, object]:
         "n_bytes": sum(item.n_bytes for item in kept),
         "n_files": sum(item.n_files for item in kept),
         "n_restored": len(entry.restored),
-        "n_skipped": sum(item.outcome not in IN_BACKUP for item in entry.done.items),
+        "n_skipped": len(refused) + sum(item.outcome not in IN_BACKUP for item in entry.done.items),
         "first_partition": names[0] if names else "",
         "last_partition": names[-1] if names else "",
         "manifest_sha256": entry.batch.sha256,
         "seconds": entry.done.seconds,
         "dropped_at": dropped_at,
-        "purge_after": dropped_at + timedelta(days=intent.keep_days) if kept else None,
+        "purge_after": dropped_at
+        + timedelta(days=intent.keep_days)
+        + paused_since(intent.lake, dropped_at),
     }
 
 
@@ -116,6 +143,50 @@ def _dropped(entry: Entry, row: BackupBatch, actor: str) -> list[AuditEntry]:
         for done in entry.done.items
         if done.outcome in _ACTIONS
     ]
+
+
+def _refused(refused: Collection[ItemRefused], row: BackupBatch, actor: str) -> list[AuditEntry]:
+    """Events for what was not as approved any more: nothing was done with it."""
+    about = {
+        "run": str(row.run_id),
+        "batch": row.batch,
+        "plan": row.plan_id,
+        "digest": row.digest,
+        "by": "driver",
+    }
+    return [
+        AuditEntry(
+            "item.refused",
+            actor,
+            row.lake,
+            "item",
+            _name(row, one.partition),
+            {**about, "reason": one.reason},
+        )
+        for one in refused
+    ]
+
+
+def _backup_event(action: str, row: BackupBatch, actor: str) -> AuditEntry:
+    return AuditEntry(
+        action,
+        actor,
+        row.lake,
+        "backup",
+        str(row.public_id),
+        {
+            "db": row.db,
+            "table": row.table,
+            "run": str(row.run_id),
+            "batch": row.batch,
+            "items": row.n_items - row.n_restored,
+            "files": row.n_files,
+            "bytes": row.n_bytes,
+            "first": row.first_partition,
+            "last": row.last_partition,
+            "manifest": row.manifest_sha256,
+        },
+    )
 
 
 def _restored(entry: Entry, row: BackupBatch, actor: str, *, is_new: bool) -> list[AuditEntry]:

@@ -16,6 +16,9 @@ from portal.act.states import FenceKind
 from portal.lake.errors import NotAllowed, StaleState
 from portal.runs.models import Run
 
+# What is said of a backup that could not be had.
+_SAID = ("backup", "name")
+
 
 def act_prepare(run: Run, *, root: str, day: date, now: datetime) -> dict[str, Any]:
     """Make a drop run's fence; gives the request's {"root", "fence", "day"}. Twice = the same.
@@ -55,7 +58,10 @@ def restore_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) 
 
 
 def purge_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) -> dict[str, Any]:
-    """Claim the backups of a purge run; gives {"claims": [...]} with what the catalogue knows."""
+    """Claim the backups of a purge run; gives {"claims": [...]} with what the catalogue knows.
+
+    What a restore has just now is left to the next purge and stands in "busy".
+    """
     claims = _claim(run, FenceKind.PURGE, batches, now=now)
     for claim in claims["claims"]:
         claim.pop("place")
@@ -67,6 +73,7 @@ def _claim(
 ) -> dict[str, Any]:
     _check_red_button(run.lake)
     claims: list[dict[str, Any]] = []
+    busy: list[dict[str, Any]] = []
 
     def key(batch: BackupBatch) -> tuple[str, date]:
         return batch.root, batch.day
@@ -77,26 +84,39 @@ def _claim(
         place = _place(run, kind, where, claims=refs, now=now)
         ensure_root(place.fs, place.day.root, deployment_id=place.config.deployment_id)
         open_fence(place.fs, place.path, lease_until=place.fence.lease_until)
-        for ref in refs:
-            _take(place, ref)
-        claims += [_claim_row(place, row) for row in rows]
-    return {"claims": claims}
+        taken = {ref for ref in refs if _take(place, ref, kind)}
+        for row in rows:
+            is_taken = BackupRef(str(row.run_id), row.epoch) in taken
+            (claims if is_taken else busy).append(_claim_row(place, row))
+    return {"claims": claims, "busy": [{name: row[name] for name in _SAID} for row in busy]}
 
 
 def _claim_row(place: Place, row: BackupBatch) -> dict[str, Any]:
     ref = BackupRef(str(row.run_id), row.epoch)
     return {
+        "backup": str(row.public_id),
+        "name": f"{row.db}.{row.table}, batch {row.batch}",
         "fence": str(place.path),
         "directory": str(place.claimed(ref)),
         "batch": row.batch,
-        "day": row.day.isoformat(),
         "manifest_sha256": row.manifest_sha256,
         "purge_after": row.purge_after.isoformat() if row.purge_after else None,
         "place": place,
     }
 
 
-def _take(place: Place, ref: BackupRef) -> None:
+def _take(place: Place, ref: BackupRef, kind: FenceKind) -> bool:
+    """Take a backup; False where it is busy and can wait, which a restore's cannot."""
+    try:
+        _claim_directory(place, ref)
+    except StaleState as error:
+        if kind is FenceKind.RESTORE or error.code not in ("act.claimed", "act.unsettled"):
+            raise
+        return False
+    return True
+
+
+def _claim_directory(place: Place, ref: BackupRef) -> None:
     claimed = place.claimed(ref)
     try:
         move_directory(place.fs, place.sealed(ref), claimed)
@@ -129,11 +149,14 @@ def _place(
         create_defaults={
             "lake": run.lake,
             "kind": kind,
-            "claims": [{"run": ref.run, "epoch": ref.epoch} for ref in claims],
             "opened_at": now,
             "lease_until": now + LEASE_LENGTH,
         },
     )
+    asked = [{"run": ref.run, "epoch": ref.epoch} for ref in claims]
+    if new := [claim for claim in asked if claim not in fence.claims]:
+        fence.claims = [*fence.claims, *new]
+        fence.save(update_fields=["claims"])
     return Place.of(fence)
 
 

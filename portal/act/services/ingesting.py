@@ -1,5 +1,6 @@
 """How does the portal's catalogue learn what acting runs did, from the files beside the data?"""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,24 +15,57 @@ from portal.act.journal import batch_numbers
 from portal.act.layout import Day
 from portal.act.models import ActFence, BackupBatch
 from portal.act.records import Outcome
-from portal.act.services.catalogue_rows import batch_store
+from portal.act.services.catalogue_rows import batch_purged, batch_store
 from portal.act.services.holds import holds_place_restored
 from portal.act.services.reach import Place
-from portal.act.states import BackupState, FenceKind
-from portal.audit.services import audit_record
+from portal.act.states import FenceKind
 from portal.connectors.filesystem import open_file_system
 from portal.runs.models import Run
+
+# Outcomes after which an item stands where it stood, and nothing was done with it.
+_LEFT_ALONE = (Outcome.SKIPPED, Outcome.DEFERRED, Outcome.CONFLICT)
+_AS_ASKED = (Outcome.DROPPED, Outcome.RESTORED)
 
 
 @dataclass
 class IngestReport:
-    """What a run did, for mails and pages: one entry a (table, batch), and each skipped item."""
+    """What a run did, for mails and pages: one entry a (table, batch), and each item once.
+
+    `window` is the longest time from a batch's first rename to its metadata drop.
+    """
 
     run_id: UUID
     batches: list[dict[str, Any]] = field(default_factory=list)
-    skipped: list[dict[str, Any]] = field(default_factory=list)
+    items: dict[str, tuple[str, str]] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
-    acted_on: set[str] = field(default_factory=set)
+    window: float | None = None
+
+    @property
+    def skipped(self) -> list[dict[str, str]]:
+        """The items that went another way than asked, with why."""
+        return [
+            {"item": name, "outcome": str(outcome), "reason": reason}
+            for name, (outcome, reason) in self.items.items()
+            if outcome not in _AS_ASKED
+        ]
+
+    def is_acted_on(self, name: str) -> bool:
+        """Whether something was done with an item, in whatever epoch."""
+        return name in self.items and self.items[name][0] not in _LEFT_ALONE
+
+    def put(self, name: str, outcome: str, reason: str) -> None:
+        """Say what became of an item; a later epoch that left it alone does not undo that."""
+        if outcome == Outcome.DEFERRED or (outcome in _LEFT_ALONE and self.is_acted_on(name)):
+            return
+        self.items[name] = (outcome, reason)
+
+    def close(self, result: Mapping[str, Any]) -> None:
+        """Add what only the manifest knows: what a restore left alone, what a purge did."""
+        if not self.items:
+            self.counts = dict(result.get("counts") or {})
+        for entry in result.get("skipped") or ():
+            self.items.setdefault(entry["item"], (entry["outcome"], entry["reason"]))
+        self.counts = self.counts or dict(Counter(str(said) for said, _ in self.items.values()))
 
 
 def act_ingest(
@@ -47,16 +81,14 @@ def act_ingest(
     runs in the last. Called twice it changes nothing and gives the same report.
     """
     report = IngestReport(run_id=run.pk)
-    result = (manifest or {}).get("result") or {}
-    report.skipped += result.get("skipped") or []
     restored: list[tuple[str, str, str]] = []
     for fence in ActFence.objects.filter(run_id=run.pk).order_by("id"):
         if fence.kind == FenceKind.PURGE:
-            _ingest_purged(fence, run, report, now=now)
+            _ingest_purged(fence, run, now=now)
         for entry in _entries(fence):
-            batch_store(entry, actor=run.requested_by, now=now)
+            _store(entry, report, actor=run.requested_by, now=now)
             restored += _report(report, entry, run_id=str(run.pk), kind=FenceKind(fence.kind))
-    _count_refused(report, result)
+    report.close((manifest or {}).get("result") or {})
     with transaction.atomic():
         holds_place_restored(run.lake, restored, placed_by=run.requested_by, run_id=run.pk, now=now)
         if also is not None:
@@ -73,6 +105,7 @@ def backups_rebuild(
     """
     config = get_lake(lake)
     counts = {"directories": 0, "batches": 0, "new": 0, "unsettled": 0}
+    reports: dict[str, IngestReport] = {}
     for text in config.backup_roots if roots is None else roots:
         root = config.path(text)
         fs = open_file_system(root, config=config)
@@ -83,8 +116,11 @@ def backups_rebuild(
                 if entry is None:
                     counts["unsettled"] += 1
                     continue
+                run = entry.batch.intent.run
+                report = reports.setdefault(run, IngestReport(UUID(run)))
                 counts["batches"] += 1
-                counts["new"] += batch_store(entry, actor="rebuild", now=now)
+                counts["new"] += _store(entry, report, actor="rebuild", now=now)
+                _report(report, entry, run_id=run, kind=FenceKind.DROP)
     return counts
 
 
@@ -97,80 +133,54 @@ def _entries(fence: ActFence) -> Iterator[Entry]:
                 yield entry
 
 
+def _store(entry: Entry, report: IngestReport, *, actor: str, now: datetime) -> bool:
+    """Store a batch; what an earlier epoch of its run had dropped was no refusal of this one."""
+    refused = [
+        one
+        for one in entry.batch.intent.refused
+        if not report.is_acted_on(_name(entry, one.partition))
+    ]
+    return batch_store(entry, refused=refused, actor=actor, now=now)
+
+
 def _report(
     report: IngestReport, entry: Entry, *, run_id: str, kind: FenceKind
 ) -> list[tuple[str, str, str]]:
     """Add what this run did with a batch; gives the names that it restored."""
     intent = entry.batch.intent
     if kind is FenceKind.DROP:
-        outcomes = [(item, item.outcome) for item in entry.done.items]
+        done = list(entry.done.items)
+        for one in intent.refused:
+            report.put(_name(entry, one.partition), Outcome.SKIPPED, one.reason)
+        if entry.done.seconds is not None:
+            report.window = max(report.window or 0.0, entry.done.seconds)
     else:
-        outcomes = [
-            (item, item.outcome)
+        done = [
+            item
             for step in entry.steps
             if step.done is not None and step.intent.restore == run_id
             for item in step.done.items
         ]
-    for item, outcome in outcomes:
-        report.counts[str(outcome)] = report.counts.get(outcome, 0) + 1
-        if outcome not in (Outcome.SKIPPED, Outcome.DEFERRED, Outcome.CONFLICT):
-            report.acted_on.add(f"{intent.db}.{intent.table}/{item.partition}".rstrip("/"))
-    if outcomes:
+    for item in done:
+        report.put(_name(entry, item.partition), item.outcome, item.reason)
+    if done:
         report.batches.append(entry.summary())
     return [
         (entry.restored_as(item.item) or (intent.db, intent.table)) + (item.partition,)
-        for item, outcome in outcomes
-        if outcome is Outcome.RESTORED
+        for item in done
+        if item.outcome is Outcome.RESTORED
     ]
 
 
-def _count_refused(report: IngestReport, result: Mapping[str, Any]) -> None:
-    """Count the items that never came into an intent, of which only the manifest knows.
-
-    An item that an earlier epoch of the run has dropped was no refusal.
-    """
-    report.counts.pop(Outcome.DEFERRED, None)
-    report.skipped = [entry for entry in report.skipped if entry["item"] not in report.acted_on]
-    if not report.counts:
-        report.counts = dict(result.get("counts") or {})
-    elif "n_items" in result:
-        n_acted_on = sum(n for key, n in report.counts.items() if key != Outcome.SKIPPED)
-        report.counts[str(Outcome.SKIPPED)] = int(result["n_items"]) - n_acted_on
-    report.counts = {key: n for key, n in report.counts.items() if n > 0}
+def _name(entry: Entry, partition: str) -> str:
+    intent = entry.batch.intent
+    return f"{intent.db}.{intent.table}/{partition}" if partition else f"{intent.db}.{intent.table}"
 
 
-def _ingest_purged(fence: ActFence, run: Run, report: IngestReport, *, now: datetime) -> None:
-    """Batches whose directory is gone altogether were purged with all that lay in it."""
-    place = Place.of(fence)
-    for ref, directory in zip(place.claims, place.at_rest(), strict=True):
-        if place.fs.status(directory) is not None:
-            continue
-        rows = BackupBatch.objects.filter(run_id=ref.run, epoch=ref.epoch).exclude(
-            state=BackupState.PURGED
-        )
-        for row in rows:
-            _row_purged(row, actor=run.requested_by, now=now)
-        n_gone = BackupBatch.objects.filter(
-            run_id=ref.run, epoch=ref.epoch, state=BackupState.PURGED
-        ).count()
-        report.counts["PURGED"] = report.counts.get("PURGED", 0) + n_gone
-
-
-def _row_purged(row: BackupBatch, *, actor: str, now: datetime) -> None:
-    """Say in the catalogue that a batch is gone for good."""
-    with transaction.atomic():
-        changed = (
-            BackupBatch.objects.filter(pk=row.pk)
-            .exclude(state=BackupState.PURGED)
-            .update(state=BackupState.PURGED, purged_at=now)
-        )
-        if changed:
-            audit_record(
-                "backup.purged",
-                actor=actor,
-                lake=row.lake,
-                object_type="backup",
-                object_id=str(row.public_id),
-                data={"db": row.db, "table": row.table, "run": str(row.run_id), "batch": row.batch},
-                now=now,
-            )
+def _ingest_purged(fence: ActFence, run: Run, *, now: datetime) -> None:
+    """Backups that settle proved to be empty were purged with all that lay in them."""
+    for claim in fence.claims:
+        if claim.get("purged"):
+            rows = BackupBatch.objects.filter(run_id=claim["run"], epoch=claim["epoch"])
+            for row in rows.filter(purged_at__isnull=True):
+                batch_purged(row, actor=run.requested_by, now=now)

@@ -1,13 +1,14 @@
 """When is a backup looked at again, and what follows from what was found?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
-from portal.act.models import BackupProbe
+from portal.act.models import BackupBatch, BackupProbe
 from portal.act.probes import Probed
 from portal.act.selectors import probes_due
 from portal.act.states import ProbeState
@@ -17,6 +18,7 @@ from portal.lake.errors import DataSafetyError
 _MOST = 2_000
 _KEPT_DETAILS = 100
 BEFORE_PURGE = -1
+Told = list[dict[str, Any]]
 
 
 def probes_request(lake: str, *, now: datetime) -> dict[str, Any] | None:
@@ -29,32 +31,39 @@ def probes_request(lake: str, *, now: datetime) -> dict[str, Any] | None:
 
 
 def probes_ingest(
-    lake: str, results: Sequence[Mapping[str, Any]], *, run_id: UUID, now: datetime
-) -> list[dict[str, Any]]:
-    """Take the results of a probe run; gives what owners must be told of. Twice changes nothing.
+    lake: str,
+    results: Iterable[Mapping[str, Any]],
+    *,
+    run_id: UUID,
+    now: datetime,
+    tell: Callable[[Told], object] = lambda _told: None,
+) -> None:
+    """Take what a run saw of backups; again for that run it changes nothing and tells the same.
+
+    A result names its `probe`, or the `backup` that was looked at right before its purge. `tell`
+    gets what owners must know: {name, partition, owner, found, detail, is_registered}.
 
     Raises:
-        DataSafetyError: `act.damaged_backup` after everything was stored: a backup lacks files.
+        DataSafetyError: `act.damaged_backup` after all was stored and told: a backup lacks files.
     """
-    told: list[dict[str, Any]] = []
-    damaged: list[str] = []
     for result in results:
         with transaction.atomic():
-            probe = (
-                BackupProbe.objects.select_for_update()
-                .select_related("batch")
-                .get(pk=result["probe"])
-            )
-            if probe.state != ProbeState.DUE:
-                continue
-            found = [item for item in result["items"] if item["found"] != Probed.CLEAN]
-            _store(probe, found, run_id=run_id, now=now)
-            audit_record_many(_events(probe, found), now=now)
-        for item in found:
-            name = f"{probe.batch.db}.{probe.batch.table}"
-            told.append({**item, "name": name, "owner": probe.batch.table_owner})
-            if item["found"] == Probed.DAMAGED:
-                damaged.append(f"{name} {item['partition']}: {item['detail']}")
+            probe = _probe_of(result, now=now)
+            if probe.state == ProbeState.DUE or _is_older_look(probe, run_id):
+                found = [item for item in result["items"] if item["found"] != Probed.CLEAN]
+                _store(probe, found, run_id=run_id, now=now)
+                audit_record_many(_events(probe, found), now=now)
+    rows = BackupProbe.objects.filter(run_id=run_id).select_related("batch").order_by("id")
+    probes = list(rows)
+    told = [item for probe in probes for item in _news(probe)]
+    if told:
+        tell(told)
+    damaged = [
+        f"{_table(probe.batch)} {item['partition']}: {item['detail']}"
+        for probe in probes
+        for item in probe.details
+        if item["found"] == Probed.DAMAGED
+    ]
     if damaged:
         raise DataSafetyError(
             "act.damaged_backup",
@@ -62,7 +71,41 @@ def probes_ingest(
             "purged or dropped until this is looked at.",
             lake=lake,
         )
-    return told
+
+
+def _probe_of(result: Mapping[str, Any], *, now: datetime) -> BackupProbe:
+    probes = BackupProbe.objects.select_for_update().select_related("batch")
+    if "probe" in result:
+        return probes.get(pk=result["probe"])
+    batch = BackupBatch.objects.get(public_id=result["backup"])
+    probe, _ = probes.get_or_create(
+        batch=batch, delay_seconds=BEFORE_PURGE, defaults={"due_at": now}
+    )
+    return probe
+
+
+def _is_older_look(probe: BackupProbe, run_id: UUID) -> bool:
+    """Each purge that comes by looks anew; any other look happens once."""
+    return probe.delay_seconds == BEFORE_PURGE and probe.run_id != run_id
+
+
+def _news(probe: BackupProbe) -> Told:
+    """Give what an owner has not been told by an earlier look at the same backup."""
+    if not probe.details:
+        return []
+    before = Q(done_at__lt=probe.done_at) | Q(done_at=probe.done_at, pk__lt=probe.pk)
+    earlier = BackupProbe.objects.filter(before, batch=probe.batch_id)
+    known = {_said(item) for other in earlier for item in other.details}
+    about = {"name": _table(probe.batch), "owner": probe.batch.table_owner}
+    return [
+        {**item, **about}
+        for item in probe.details
+        if item["found"] != Probed.DAMAGED and (item["is_registered"] or _said(item) not in known)
+    ]
+
+
+def _said(item: Mapping[str, Any]) -> tuple[str, str, str]:
+    return item["partition"], item["found"], item["detail"]
 
 
 def _store(
@@ -91,8 +134,17 @@ def _events(probe: BackupProbe, found: Sequence[Mapping[str, Any]]) -> list[Audi
             "system",
             batch.lake,
             "item",
-            f"{batch.db}.{batch.table}/{item['partition']}".rstrip("/"),
-            {"run": str(batch.run_id), "batch": batch.batch, "detail": item["detail"]},
+            f"{_table(batch)}/{item['partition']}".rstrip("/"),
+            {
+                "run": str(batch.run_id),
+                "batch": batch.batch,
+                "detail": item["detail"],
+                "registered": item["is_registered"],
+            },
         )
         for item in found
     ]
+
+
+def _table(batch: BackupBatch) -> str:
+    return f"{batch.db}.{batch.table}"

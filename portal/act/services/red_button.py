@@ -6,9 +6,10 @@ The press is a row; supervise copies it into every acting run's control.json wit
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
+from django.db.models import F
 
 from portal.access.models import User
-from portal.act.models import RedButton
+from portal.act.models import BackupBatch, RedButton
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 
@@ -52,11 +53,12 @@ def red_button_release(*, lake: str, user: User, reason: str, now: datetime) -> 
     if not reason.strip():
         raise RuleViolation("red_button.reason", "Say why it is safe to go on.")
     with transaction.atomic():
-        changed = RedButton.objects.filter(lake=lake, released_at__isnull=True).update(
-            released_by=user.username, released_at=now, release_reason=reason.strip()
-        )
-        if not changed:
+        standing = RedButton.objects.select_for_update().filter(lake=lake, released_at__isnull=True)
+        press = standing.first()
+        if press is None:
             raise StaleState("red_button.released", "The red button is not pressed (any more).")
+        standing.update(released_by=user.username, released_at=now, release_reason=reason.strip())
+        _keep_longer(lake, pressed_at=press.pressed_at, now=now)
         audit_record(
             "red_button.released",
             actor=user.username,
@@ -66,3 +68,14 @@ def red_button_release(*, lake: str, user: User, reason: str, now: datetime) -> 
             data={"reason": reason.strip()},
             now=now,
         )
+
+
+def _keep_longer(lake: str, *, pressed_at: datetime, now: datetime) -> None:
+    """Put the time of the press onto every backup's days: nothing could be restored meanwhile."""
+    kept = BackupBatch.objects.filter(lake=lake, purged_at__isnull=True)
+    before = kept.filter(dropped_at__lte=pressed_at)
+    before.update(purge_after=F("purge_after") + (now - pressed_at))
+    for batch in kept.filter(dropped_at__gt=pressed_at, dropped_at__lt=now):
+        if batch.purge_after is not None:
+            batch.purge_after += now - batch.dropped_at
+            batch.save(update_fields=["purge_after"])

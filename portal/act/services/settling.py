@@ -7,6 +7,7 @@ from typing import Any
 
 from portal.act.fence import move_directory
 from portal.act.layout import LEASE, BackupRef
+from portal.act.purge import clear_papers, purged_refs
 from portal.act.restore_settle import settle_restores
 from portal.act.selectors import open_fences, red_button_state
 from portal.act.services.reach import Place, check_ended, settle_tools
@@ -62,11 +63,24 @@ def _seal(place: Place) -> None:
             move_directory(place.fs, place.path, sealed)
         _forget_lease(place, in_sealed=True)
         return
+    if place.fence.kind == FenceKind.PURGE:
+        _note_purged(place)
     for ref in place.claims:
         if place.fs.status(place.claimed(ref)) is not None:
             move_directory(place.fs, place.claimed(ref), place.sealed(ref))
     _forget_lease(place, in_sealed=False)
     place.fs.remove_empty_directory(place.path)
+
+
+def _note_purged(place: Place) -> None:
+    """Store which backups were proven empty, then remove their papers: the row is what is left."""
+    refs = purged_refs(place.fs, place.path)
+    for claim in place.fence.claims:
+        if BackupRef(claim["run"], claim["epoch"]) in refs:
+            claim["purged"] = True
+    place.fence.save(update_fields=["claims"])
+    for ref in refs:
+        clear_papers(place.fs, place.path, ref)
 
 
 def _tidy(place: Place) -> None:
