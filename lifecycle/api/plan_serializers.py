@@ -74,6 +74,9 @@ class PlanDetailSerializer(serializers.Serializer[Any]):
     cool_until = serializers.DateTimeField(read_only=True, allow_null=True)
     left_out = serializers.DictField(child=serializers.IntegerField(), read_only=True)
     transitions = serializers.ListField(child=serializers.CharField(), read_only=True)
+    typed = serializers.CharField(
+        read_only=True, help_text="What an approval must repeat; empty where it need not."
+    )
     run = serializers.UUIDField(read_only=True, allow_null=True)
     outcome = serializers.DictField(read_only=True)
     ended_at = serializers.DateTimeField(read_only=True, allow_null=True)
@@ -117,6 +120,12 @@ class ApproveSerializer(serializers.Serializer[None]):
     """The digest that was read; approval of anything else is refused."""
 
     digest = serializers.CharField(max_length=64)
+    typed = serializers.CharField(
+        max_length=257,
+        required=False,
+        allow_blank=True,
+        help_text="The plan's `typed`, word for word; needed where that is not empty (a big plan).",
+    )
     reason = serializers.CharField(max_length=1000, required=False, allow_blank=True)
 
 

@@ -36,6 +36,7 @@ from lifecycle.selectors.plans import (
     plan_results,
     plan_tables,
     plans_visible,
+    typed_name,
 )
 from lifecycle.services.plans import (
     get_plan_for_user,
@@ -71,6 +72,7 @@ def plan_answer(plan: DropPlan, user: User, *, status: int = 200) -> Response:
         "cool_until": approval.cool_until if approval else None,
         "left_out": left_out_visible(plan, loss),
         "transitions": plan_actions(plan, user, decisions).names,
+        "typed": typed_name(plan) if loss.needs_typing else "",
         "run": plan.run_id,
     }
     return Response(PlanDetailSerializer(shown).data, status=status)
@@ -181,6 +183,7 @@ class PlanApprove(APIView):
             user=user,
             digest=body.validated_data["digest"],
             reason=body.validated_data.get("reason", ""),
+            typed=body.validated_data.get("typed", ""),
             authenticated_at=authenticated_at(request._request),
             now=timezone.now(),
         )

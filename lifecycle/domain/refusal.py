@@ -34,6 +34,7 @@ class LeftOut(StrEnum):
     NO_BACKUP_ROOT = "NO_BACKUP_ROOT"
     OTHER_BACKUP_ROOT = "OTHER_BACKUP_ROOT"
     IN_OTHER_PLAN = "IN_OTHER_PLAN"
+    DROPPED = "DROPPED"
     TOUCHED = "TOUCHED"
 
 
@@ -55,7 +56,8 @@ EXPLANATIONS: dict[LeftOut, str] = {
     LeftOut.NO_BACKUP_ROOT: "No backup root lies on its file system.",
     LeftOut.OTHER_BACKUP_ROOT: "Its file system has another backup root; plan it by itself.",
     LeftOut.TOUCHED: "The table was changed since the scan; the next scan judges it anew.",
-    LeftOut.IN_OTHER_PLAN: "Its table is in another plan that waits, runs, or ran since the scan.",
+    LeftOut.IN_OTHER_PLAN: "Its table is in another plan that waits or runs.",
+    LeftOut.DROPPED: "Dropped since the scan; the next scan does not list it any more.",
 }
 
 _BY_CLASS: dict[ExpiryClass, LeftOut] = {
@@ -122,6 +124,8 @@ class Circumstances:
     holds: Names = field(default_factory=Names)
     yes_to_still_read: Names = field(default_factory=Names)
     in_other_plans: Names = field(default_factory=Names)
+    dropped: Names = field(default_factory=Names)
+    """Items that went since the scan: what an ended plan left alone is free again."""
     touched: Names = field(default_factory=Names)
     """Tables that any event named since the scan: an unpartitioned one is not what it was."""
     altered: Names = field(default_factory=Names)
@@ -164,6 +168,8 @@ def _refusal_by_circumstances(candidate: Candidate, now: Circumstances) -> LeftO
         return LeftOut.TOUCHED
     if now.in_other_plans.cover(item):
         return LeftOut.IN_OTHER_PLAN
+    if now.dropped.cover(item):
+        return LeftOut.DROPPED
     days = now.notice_days[item.db]
     if not is_announced(item, now.coverages.get(item.tbl_id, ()), now.today, days):
         return LeftOut.NOT_ANNOUNCED

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from datetime import date, datetime
 
-from django.db.models import BigIntegerField, Case, F, Q, Sum, Value, When
+from django.db.models import BigIntegerField, Case, F, Min, Q, Sum, Value, When
 
 from lifecycle.domain.modes import DatabaseMode
 from lifecycle.domain.refusal import Circumstances, Name, Names
@@ -20,11 +20,13 @@ from lifecycle.models import (
 from lifecycle.selectors.announced import coverages_of
 from portal.access.models import DatabaseAdministrator
 from portal.act.selectors import holds_active
+from portal.audit.models import AuditEvent
 from portal.events.models import TableTouch
 from portal.lake.errors import StaleState
 
 # What these change is one partition or its data; the job reads that again before it acts.
 PARTITION_EVENTS = ("_PARTITION", "INSERT")
+DROPPED_ACTIONS = ("item.dropped", "item.dropped_new_data_kept")
 WAITING = (PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)
 
 
@@ -85,20 +87,41 @@ def circumstances_of(
         altered=Names.of(
             Name(db, table) for db, table, event in events if not event.endswith(PARTITION_EVENTS)
         ),
-        in_other_plans=Names.of(_in_other_plans(plan, generation)),
+        in_other_plans=Names.of(_in_other_plans(plan)),
+        dropped=Names.of(_dropped_since(plan.lake, generation.read_at)),
     )
 
 
-def _in_other_plans(plan: DropPlan, generation: Generation) -> list[Name]:
-    others = (
-        DropPlanTable.objects.filter(lake=plan.lake)
-        .exclude(plan=plan)
-        .filter(
-            Q(plan__state__in=WAITING)
-            | Q(plan__run__isnull=False, plan__ended_at__gte=generation.read_at)
-        )
+def _in_other_plans(plan: DropPlan) -> list[Name]:
+    others = DropPlanTable.objects.filter(lake=plan.lake, plan__state__in=WAITING)
+    named = others.exclude(plan=plan).values_list("db", "table")
+    return [Name(db, table) for db, table in named]
+
+
+def _dropped_since(lake: str, read_at: datetime) -> list[Name]:
+    """Give the items that plans dropped which ended since a scan began to read.
+
+    The audit record names each; only its part since the first of these plans began is read.
+    """
+    ran = DropPlan.objects.filter(lake=lake, run__isnull=False, ended_at__gte=read_at)
+    events = AuditEvent.objects.filter(lake=lake)
+    starts = events.filter(
+        object_type="drop_plan", object_id__in=[str(pk) for pk in ran.values_list("pk", flat=True)]
     )
-    return [Name(db, table) for db, table in others.values_list("db", "table")]
+    first = starts.aggregate(seq=Min("seq"))["seq"]
+    if first is None:
+        return []
+    dropped = events.filter(action__in=DROPPED_ACTIONS, seq__gt=first)
+    # A name too long for its column is cut there and whole in the data.
+    names = dropped.values_list("object_id", "data__name")
+    return [_item_name(whole or cut) for cut, whole in names]
+
+
+def _item_name(text: str) -> Name:
+    """Read `db.table` or `db.table/k=v/...`, as audit events name an item."""
+    table, _, partition = text.partition("/")
+    db, _, name = table.partition(".")
+    return Name(db, name, partition)
 
 
 def open_requests(lake: str) -> list[CleanNowRequest]:

@@ -29,12 +29,14 @@ from portal.act.selectors import red_button_state
 from portal.approvals.services import approval_check, approval_lock, approval_use
 from portal.lake.clock import day_of
 from portal.lake.errors import PortalError, StaleState
+from portal.runs.logs import Line, run_log_many
 from portal.runs.models import Run
 from portal.runs.services import run_request
 
 DROP_KIND = "lifecycle.drop"
 RULE_APPROVAL_KIND = "lifecycle.standing_rule"
 RESULTS_KEPT = 5_000
+LOGGED = 50
 _CHUNK = 1_000
 
 
@@ -150,7 +152,8 @@ def plan_finish(
 ) -> None:
     """Take what the run did onto the plan; called again for the same run it changes nothing.
 
-    `report` is {"counts": {...}, "skipped": [{item, outcome, reason}, ...]} as acting runs give it.
+    `report` is {"counts": {...}, "skipped": [{item, outcome, reason}, ...]} as acting runs give it,
+    and "error": why the run failed, in words.
     """
     if plan.state != PlanState.RUNNING or plan.run_id != run.pk:
         return
@@ -166,13 +169,32 @@ def plan_finish(
             PlanState.DONE if done else PlanState.FAILED,
             now=now,
             by="system",
-            why="" if done else f"The run ended as {outcome}.",
+            why="" if done else _why_not_done(outcome, report),
             outcome={"counts": dict(report.get("counts", {}))},
         )
         CleanNowRequest.objects.filter(plan=plan, state=CleanNowRequest.State.PLANNED).update(
             state=CleanNowRequest.State.CLOSED, closed_at=now, closed_by="system"
         )
+        run_log_many(run, _last_lines(report), now=now)
         plan_audit("plan.finished", plan, actor="system", now=now, outcome=outcome)
+
+
+def _why_not_done(outcome: str, report: Mapping[str, Any]) -> str:
+    if outcome == "cancelled":
+        return "The run was cancelled; what it had dropped stays in the backup."
+    return report.get("error") or "The run ended without a result; its log has the last lines."
+
+
+def _last_lines(report: Mapping[str, Any]) -> list[Line]:
+    """Say in the run's own log what it left alone, and why."""
+    skipped = report.get("skipped", [])
+    lines = [
+        Line("warning", f"{row['item']} was left alone ({row['outcome']}): {row['reason']}")
+        for row in skipped[:LOGGED]
+    ]
+    if len(skipped) > LOGGED:
+        lines.append(Line("warning", f"{len(skipped) - LOGGED} more: see the plan's page."))
+    return lines
 
 
 def _result(plan: DropPlan, row: Mapping[str, str]) -> DropPlanResult:

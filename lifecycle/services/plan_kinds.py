@@ -112,7 +112,11 @@ class DropKind(run_kinds.RunKind):
             _plan(run),
             run,
             outcome=manifest["outcome"],
-            report={"counts": report.counts, "skipped": report.skipped},
+            report={
+                "counts": report.counts,
+                "skipped": report.skipped,
+                "error": (manifest.get("error") or {}).get("message", ""),
+            },
             now=now,
         )
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db import transaction
 
 from lifecycle.models import DropPlan, PlanState
+from lifecycle.selectors.plans import plan_loss, typed_name
 from portal.access.models import User
 from portal.approvals.models import Approval
 from portal.approvals.services import approval_decide, approval_withdraw
@@ -179,7 +180,7 @@ def plan_withdraw(plan_id: UUID | str, *, user: User, reason: str, now: datetime
     return plan
 
 
-def plan_approve(
+def plan_approve(  # noqa: PLR0913 - an approval carries what it was given on
     plan_id: UUID | str,
     *,
     user: User,
@@ -187,14 +188,17 @@ def plan_approve(
     authenticated_at: datetime | None,
     now: datetime,
     reason: str = "",
+    typed: str = "",
 ) -> DropPlan:
     """Record one person's yes to exactly the plan with this digest.
 
-    Never the makers' own; needs a fresh login; a second yes of the same person is StaleState.
+    Never the makers' own; needs a fresh login, and for a big plan its name typed; a second yes of
+    the same person is StaleState.
     """
     return _decide(
         plan_id,
         user=user,
+        typed=typed,
         verdict="APPROVE",
         reason=reason,
         digest=digest,
@@ -226,7 +230,9 @@ def plan_reject(
     )
 
 
-def _decide(plan_id: UUID | str, *, user: User, digest: str, **decision: Any) -> DropPlan:
+def _decide(
+    plan_id: UUID | str, *, user: User, digest: str, typed: str | None = None, **decision: Any
+) -> DropPlan:
     plan = get_plan_for_user(plan_id, user=user)
     if plan.state not in (PlanState.PENDING, PlanState.APPROVED) or plan.approval is None:
         raise StaleState(
@@ -236,8 +242,21 @@ def _decide(plan_id: UUID | str, *, user: User, digest: str, **decision: Any) ->
         raise StaleState(
             "plan.changed", "The plan is not the one that you read. Reload it and read it again."
         )
+    if typed is not None:
+        _check_typed(plan, typed, user=user)
     approval_decide(plan.approval.pk, user=user, digest=digest, **decision)
     return get_plan_for_user(plan_id, user=user)
+
+
+def _check_typed(plan: DropPlan, typed: str, *, user: User) -> None:
+    """Refuse the approval of a big plan whose name was not typed, wherever it comes from."""
+    wanted = typed_name(plan)
+    if plan_loss(plan, user).needs_typing and typed.strip() != wanted:
+        raise RuleViolation(
+            "plan.typed",
+            f"This is a lot. Type {wanted} exactly to approve it (the field `typed`).",
+            typed=wanted,
+        )
 
 
 def plan_lock(approval: Approval) -> None:

@@ -46,11 +46,11 @@ LOOKS = {
     "CLEAN": StateLook("As it should be", "circle-check", "good"),
     "LATE_COMMIT": StateLook("Late commit", "alert-triangle", "warn", "Written after the drop."),
 }
-# These have their look as classes of the scan.
+# These have their look as classes of the scan, or as what became of an item.
 _CLASSES = frozenset(
     {
         *("SOON", "STILL_READ", "HELD", "NOT_ENROLLED", "UNSUPPORTED", "NONCONFORMING", "UNREADY"),
-        *("KEEP_FOREVER", "MISSING_DIRECTORY", "UNKNOWN"),
+        *("KEEP_FOREVER", "MISSING_DIRECTORY", "UNKNOWN", "DROPPED"),
     }
 )
 

@@ -12,6 +12,7 @@ from django.db import transaction
 from portal.audit.models import GENESIS, AuditEvent, AuditHead
 
 _CHAIN = "main"
+_LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,7 @@ def _locked_head() -> AuditHead:
 
 
 def _seal(entry: AuditEntry, *, seq: int, previous_hash: str, now: datetime) -> AuditEvent:
+    object_id, data = _named(entry)
     event = AuditEvent(
         seq=seq,
         at=now,
@@ -126,12 +128,21 @@ def _seal(entry: AuditEntry, *, seq: int, previous_hash: str, now: datetime) -> 
         actor=entry.actor,
         lake=entry.lake,
         object_type=entry.object_type,
-        object_id=entry.object_id,
-        data=_plain(entry.data),
+        object_id=object_id,
+        data=_plain(data),
         previous_hash=previous_hash,
     )
     event.hash = event_hash(event)
     return event
+
+
+def _named(entry: AuditEntry) -> tuple[str, Mapping[str, object]]:
+    """Cut a name that is longer than its column; the whole one stands in the data as `name`."""
+    name = entry.object_id
+    if len(name) <= _LONGEST:
+        return name, entry.data
+    mark = hashlib.sha256(name.encode()).hexdigest()[:16]
+    return f"{name[: _LONGEST - 17]}~{mark}", {**entry.data, "name": name}
 
 
 def _plain(data: Mapping[str, object]) -> Any:

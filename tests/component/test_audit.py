@@ -42,6 +42,16 @@ def test_events_form_a_whole_chain(now: datetime) -> None:
     assert audit_record_many([], now=now) == []
 
 
+def test_a_name_longer_than_its_column_stands_whole_in_the_data(now: datetime) -> None:
+    long = "sales.orders/dt=" + "x" * 700
+    entries = [AuditEntry("item.dropped", "ada", LAKE, "item", long + end) for end in ("1", "2")]
+    first, second = audit_record_many(entries, now=now)
+    assert len(first.object_id) == 300
+    assert first.object_id != second.object_id
+    assert AuditEvent.objects.get(seq=second.seq).data == {"name": long + "2"}
+    assert audit_verify().broken_at is None
+
+
 def test_an_event_can_be_neither_changed_nor_deleted(now: datetime) -> None:
     event = note(now)
     event.actor = "somebody"

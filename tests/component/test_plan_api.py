@@ -93,6 +93,36 @@ def test_refusals_have_a_code_a_message_and_a_next_step(world: World) -> None:
     assert (again[0], again[1]["code"]) == (409, "plan.not_pending")
 
 
+def test_a_big_plan_needs_its_name_typed_over_the_api_too(world: World) -> None:
+    plan = world.plan()
+    url, bert = f"/plans/{plan.pk}/", Api(world, "bert")
+    assert bert.get(url)[1]["typed"] == ""
+    plan.tables.update(n_bytes=2 * 1024**4)
+    assert bert.get(url)[1]["typed"] == "sales.orders"
+    for typed in ({}, {"typed": ""}, {"typed": "sales"}):
+        status, answer = bert.post(url + "approve/", digest=plan.digest, **typed)
+        assert (status, answer["code"]) == (400, "plan.typed")
+        assert "Type sales.orders exactly" in answer["message"]
+    assert bert.post(url + "approve/", digest=plan.digest, typed="sales.orders")[0] == 200
+    schema = bert.client.get("/api/v1/schema/?format=json").json()["components"]["schemas"]
+    assert "needed where" in schema["Approve"]["properties"]["typed"]["description"]
+    assert "typed" in schema["PlanDetail"]["properties"]
+
+
+def test_an_empty_plan_says_what_happened(world: World) -> None:
+    world.scan(partitions(2, cls="NOT_NOW"))
+    plan = world.plan()
+    seen = Api(world, "anna").get(f"/plans/{plan.pk}/")[1]
+    assert (seen["state"], seen["loss"]["n_items"]) == ("FAILED", 0)
+    assert seen["ended_reason"].startswith("Nothing of what was chosen may go now.")
+    assert seen["left_out"] == {"NOT_DUE": 2}
+    text = Api(world, "anna").client.get(f"/lifecycle/plans/{plan.pk}/").content.decode()
+    assert "This plan holds nothing" in text
+    assert "Nothing of what was chosen may go now." in text
+    assert "Data lost" not in text
+    assert "lw-stat-bad" not in text
+
+
 def test_someone_elses_and_unknown_ids_are_not_found(world: World) -> None:
     plan = world.plan()
     eve, anna = Api(world, "eve"), Api(world, "anna")

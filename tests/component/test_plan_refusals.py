@@ -11,8 +11,12 @@ from pytest_django.fixtures import Settings
 from lifecycle.domain.plan import read_line
 from lifecycle.models import CleanNowRequest, DatabaseSetting, DropPlan, PlanState
 from lifecycle.services.clean_now import clean_now_request
+from lifecycle.services.plan_execution import plan_finish
 from portal.act.models import Hold
+from portal.audit.services import audit_record
 from portal.events.models import TableTouch
+from portal.runs.models import Run
+from portal.runs.selectors import run_events
 from tests.component.plan_world import (
     LAKE,
     NOW,
@@ -163,6 +167,53 @@ def test_a_table_in_a_waiting_plan_does_not_enter_a_second_one(world: World) -> 
     assert world.plan().state == PlanState.PENDING
     second = world.plan()
     assert (second.state, second.left_out) == (PlanState.FAILED, {"IN_OTHER_PLAN": 1})
+
+
+def run_of(plan: DropPlan) -> Run:
+    """Let a plan be running, as if approved."""
+    run = Run.objects.create(
+        lake=LAKE, kind="lifecycle.drop", requested_by="anna", queued_at=NOW, state="RUNNING"
+    )
+    DropPlan.objects.filter(pk=plan.pk).update(state=PlanState.RUNNING, run=run)
+    plan.refresh_from_db()
+    return run
+
+
+def test_what_a_plan_left_alone_is_free_when_it_has_ended(world: World) -> None:
+    world.scan(partitions(3))
+    plan = world.plan()
+    run = run_of(plan)
+    assert world.plan().left_out == {"IN_OTHER_PLAN": 3}
+    audit_record(
+        "item.dropped",
+        actor="anna",
+        lake=LAKE,
+        object_type="item",
+        object_id="sales.orders/dt=2026-01-01",
+        data={"plan": str(plan.pk)},
+        now=NOW,
+    )
+    skipped = [
+        {"item": f"sales.orders/dt=2026-01-0{n}", "outcome": "SKIPPED", "reason": "newer data"}
+        for n in (2, 3)
+    ]
+    report = {"counts": {"DROPPED": 1, "SKIPPED": 2}, "skipped": skipped}
+    plan_finish(plan, run, outcome="done", report=report, now=NOW)
+    again = world.plan()
+    assert items_of(again) == ["dt=2026-01-02", "dt=2026-01-03"]
+    assert again.left_out == {"DROPPED": 1}
+    said = [line.text for line in run_events(run)]
+    assert said == [f"{row['item']} was left alone (SKIPPED): newer data" for row in skipped]
+
+
+def test_a_plan_whose_run_failed_blocks_nothing_and_says_why(world: World) -> None:
+    world.scan(partitions(2))
+    plan = world.plan()
+    run = run_of(plan)
+    report = {"counts": {}, "skipped": [], "error": "The metastore does not answer."}
+    plan_finish(plan, run, outcome="failed", report=report, now=NOW)
+    assert plan.ended_reason == "The metastore does not answer."
+    assert world.plan().n_items == 2
 
 
 def test_a_plan_over_the_caps_is_refused_whole(world: World, settings: Settings) -> None:

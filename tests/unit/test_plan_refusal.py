@@ -72,6 +72,7 @@ def test_what_nothing_protects_may_go() -> None:
 def test_a_hold_on_the_item_its_table_or_its_database_keeps_it(name: Name) -> None:
     assert refusal(DUE, replace(FREE, holds=named(name))) is LeftOut.HELD
     assert refusal(DUE, replace(FREE, in_other_plans=named(name))) is LeftOut.IN_OTHER_PLAN
+    assert refusal(DUE, replace(FREE, dropped=named(name))) is LeftOut.DROPPED
 
 
 @pytest.mark.parametrize(
