@@ -10,6 +10,7 @@ from rest_framework.views import APIView
 
 from lifecycle.api.plan_serializers import (
     BackupItemSerializer,
+    BatchDetailSerializer,
     BatchSerializer,
     RestoreRequestSerializer,
 )
@@ -56,10 +57,11 @@ class BackupList(APIView):
 class BackupDetail(APIView):
     """One backup batch."""
 
-    @extend_schema(operation_id="backups_get", responses=BatchSerializer)
+    @extend_schema(operation_id="backups_get", responses=BatchDetailSerializer)
     def get(self, request: Request, batch_id: UUID) -> Response:
         """Give a batch."""
-        return Response(BatchSerializer(get_batch_for_user(batch_id, user=person(request))).data)
+        batch = get_batch_for_user(batch_id, user=person(request))
+        return Response(BatchDetailSerializer(batch).data)
 
 
 class BackupItems(APIView):

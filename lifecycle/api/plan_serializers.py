@@ -12,7 +12,7 @@ from lifecycle.models import (
     DropPlanTable,
     StandingRule,
 )
-from portal.act.models import BackupBatch
+from portal.act.models import BackupBatch, BackupProbe
 from portal.ui.api.serializers import ReasonSerializer
 
 
@@ -196,8 +196,28 @@ class BatchSerializer(serializers.ModelSerializer[BackupBatch]):
         fields = (
             *("id", "day", "db", "table", "table_owner", "batch", "state", "is_table"),
             *("n_items", "n_restored", "n_bytes", "n_files", "first_partition"),
-            *("last_partition", "dropped_at", "purge_after", "purged_at", "plan_id", "run_id"),
+            *("last_partition", "dropped_at", "purge_after", "purge_tried_at", "purge_left_why"),
+            *("purged_at", "seconds", "plan_id", "run_id"),
         )
+        read_only_fields = fields
+
+
+class ProbeSerializer(serializers.ModelSerializer[BackupProbe]):
+    """One look at a batch after its drop; `details` are the items that were not as they should."""
+
+    class Meta:
+        model = BackupProbe
+        fields = ("delay_seconds", "due_at", "state", "done_at", "n_late", "n_damaged", "details")
+        read_only_fields = fields
+
+
+class BatchDetailSerializer(BatchSerializer):
+    """A batch with every look at it."""
+
+    probes = ProbeSerializer(many=True, read_only=True)
+
+    class Meta(BatchSerializer.Meta):
+        fields = (*BatchSerializer.Meta.fields, "probes")
         read_only_fields = fields
 
 

@@ -157,8 +157,10 @@ def _summed(rows: QuerySet[BackupBatch, Any]) -> QuerySet[BackupBatch, dict[str,
         restored=Sum("n_restored"),
         size=Sum("n_bytes"),
         files=Sum("n_files"),
-        purge_after=Min("purge_after"),
+        purge_after=Min("purge_after", filter=Q(state__in=RESTORABLE)),
         n_restorable=Count("id", filter=Q(state__in=RESTORABLE)),
+        n_left=Count("id", filter=Q(state__in=RESTORABLE) & ~Q(purge_left_why="")),
+        n_purging=Count("id", filter=Q(state=BackupState.PURGING)),
         n_purged=Count("id", filter=Q(state=BackupState.PURGED)),
     )
 

@@ -153,7 +153,8 @@ def plan_finish(
     """Take what the run did onto the plan; called again for the same run it changes nothing.
 
     `report` is {"counts": {...}, "skipped": [{item, outcome, reason}, ...]} as acting runs give it,
-    and "error": why the run failed, in words.
+    "window": the longest seconds from a batch's first rename to its metadata drop, and "error": why
+    the run failed, in words.
     """
     if plan.state != PlanState.RUNNING or plan.run_id != run.pk:
         return
@@ -170,13 +171,23 @@ def plan_finish(
             now=now,
             by="system",
             why="" if done else _why_not_done(outcome, report),
-            outcome={"counts": dict(report.get("counts", {}))},
+            outcome=_outcome(plan, report),
         )
         CleanNowRequest.objects.filter(plan=plan, state=CleanNowRequest.State.PLANNED).update(
             state=CleanNowRequest.State.CLOSED, closed_at=now, closed_by="system"
         )
         run_log_many(run, _last_lines(report), now=now)
         plan_audit("plan.finished", plan, actor="system", now=now, outcome=outcome)
+
+
+def _outcome(plan: DropPlan, report: Mapping[str, Any]) -> dict[str, Any]:
+    """Count every item of the plan: what a run that was stopped never came to, too."""
+    counts = dict(report.get("counts", {}))
+    n_never = plan.n_items - sum(counts.values())
+    if n_never > 0:
+        counts["NOT_REACHED"] = n_never
+    window = report.get("window")
+    return {"counts": counts} if window is None else {"counts": counts, "window": round(window, 3)}
 
 
 def _why_not_done(outcome: str, report: Mapping[str, Any]) -> str:

@@ -115,6 +115,7 @@ class DropKind(run_kinds.RunKind):
             report={
                 "counts": report.counts,
                 "skipped": report.skipped,
+                "window": report.window,
                 "error": (manifest.get("error") or {}).get("message", ""),
             },
             now=now,

@@ -38,6 +38,7 @@ from lifecycle.ui.lists import person
 from portal.act.selectors import RESTORABLE
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.runs.models import Run
+from portal.runs.selectors import run_waits
 from portal.ui.csv import stream_csv
 from portal.ui.frame import current_lake
 from portal.ui.keyset import keyset_page
@@ -50,7 +51,8 @@ CSV = tuple(
     for key in (
         *("day", "db", "table", "table_owner", "batch", "state", "n_items", "n_restored"),
         *("n_bytes", "n_files", "first_partition", "last_partition", "dropped_at"),
-        *("purge_after", "run_id", "public_id"),
+        *("purge_after", "purge_tried_at", "purge_left_why", "purged_at", "seconds"),
+        *("run_id", "public_id"),
     )
 )
 
@@ -76,7 +78,7 @@ def backups(request: HttpRequest) -> HttpResponseBase:
         rows = batches_for_user(lake, user).order_by("-day", "db", "table", "batch")
         return stream_csv(rows.iterator(chunk_size=2_000), CSV, filename=f"backups-{lake}.csv")
     days = list(backup_day_rows(lake, user)[:DAYS_SHOWN])
-    return render(request, "lifecycle/backups.html", {"days": days})
+    return render(request, "lifecycle/backups.html", {"days": days, "now": timezone.now()})
 
 
 @login_required
@@ -89,6 +91,7 @@ def backup_day(request: HttpRequest, day: date) -> HttpResponse:
         raise NotVisible("backup.missing", "There is no backup of that day for you.")
     context = {
         "day": day,
+        "now": timezone.now(),
         "tables": list(backup_table_rows(lake, user, day=day)[:2_000]),
         "may_restore": may_restore(user, rows),
         "restorable": rows.filter(state__in=RESTORABLE).exists(),
@@ -106,7 +109,7 @@ def backup_table(request: HttpRequest, day: date, db: str, table: str) -> HttpRe
         raise NotVisible("backup.missing", "There is no such backup, or it is not yours to see.")
     page = keyset_page(rows, request.GET, orders={"batch": ("batch",)})
     context = {
-        **{"day": day, "db": db, "table": table, "page": page},
+        **{"day": day, "db": db, "table": table, "page": page, "now": timezone.now()},
         "may_restore": may_restore(user, rows),
         "restorable": rows.filter(state__in=RESTORABLE).exists(),
     }
@@ -122,6 +125,7 @@ def backup(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     reading = newest_look(batch, kind=ITEMS_KIND)
     context = {
         "batch": batch,
+        "now": timezone.now(),
         "probes": probes_of_batch(batch),
         "items": keyset_page(items_of_batch(batch), request.GET, orders={"name": ("partition",)}),
         "reading": reading,
@@ -201,7 +205,9 @@ def _restore_context(preview: Run) -> dict[str, Any]:
     step = f"{preview.state}-{run.state if run else 'none'}"
     lives = not preview.is_final or (run is not None and not run.is_final)
     done = (run.result or {}) if run is not None and isinstance(run.result, dict) else {}
+    waits = run_waits(run or preview, now=timezone.now())
     return {
+        "waits": waits,
         "preview": preview,
         "result": result,
         "rows": result.get("rows", [])[:ROWS_SHOWN],

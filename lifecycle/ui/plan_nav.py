@@ -31,6 +31,9 @@ LOOKS = {
     "ACTIVE": StateLook("Active", "repeat", "good"),
     "ENDED": StateLook("Ended", "player-stop", "quiet"),
     "SKIPPED": StateLook("Skipped", "player-skip-forward", "warn", "Changed since; left alone."),
+    "NOT_REACHED": StateLook(
+        "Not reached", "player-stop", "quiet", "The run ended before it came to them."
+    ),
     "RETURNED": StateLook("Moved back", "arrow-back-up", "info"),
     "DEFERRED": StateLook("Put off", "clock", "quiet"),
     "NEW_DATA": StateLook("New data kept", "file-plus", "warn", "New data came meanwhile."),

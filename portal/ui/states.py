@@ -40,9 +40,12 @@ _LOOKS: dict[str, StateLook] = {
     "DROPPED": StateLook("In backup", "archive", "info", "Dropped; can be restored."),
     "RESTORED": StateLook("Restored", "restore", "good"),
     "PARTLY_RESTORED": StateLook("Partly restored", "restore", "warn"),
+    "PURGING": StateLook("Being purged", "trash-x", "bad", "Cannot be restored any more."),
     "PURGED": StateLook("Purged", "trash-off", "bad", "Gone for good."),
     "RED_BUTTON_ON": StateLook("On", "hand-stop", "bad"),
     "RED_BUTTON_OFF": StateLook("Off", "circle-check", "good"),
+    "ANSWERS": StateLook("Answers", "circle-check", "good"),
+    "SILENT": StateLook("Silent", "alert-circle", "bad", "It does not answer, or it is not there."),
     "REPORTED": StateLook("Reported", "flag", "warn", "Left alone; see its run."),
 }
 

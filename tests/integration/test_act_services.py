@@ -2,19 +2,16 @@
 
 import uuid
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from pytest_django import Settings
 
-from portal.act.drop import drop_items
 from portal.act.journal import read_batch
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton
 from portal.act.probes import probe_batch
-from portal.act.protocol import DropOrder
 from portal.act.purge import PurgeBatch, PurgeOrder, PurgeResult, purge_batches
-from portal.act.restore import BackupBatchRef, RestoreOrder, restore_batches
 from portal.act.selectors import probes_due, purgeable_batches
 from portal.act.services import (
     act_beat,
@@ -35,100 +32,32 @@ from portal.audit.models import AuditEvent
 from portal.lake.errors import DataSafetyError, NotAllowed, StaleState
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
-from portal.runs.models import Run
-from portal.runs.spools import new_spool, open_spool
+from portal.runs.spools import open_spool
 from stack.stack import Stack
-from tests.support.act_lake import DAY, ActLake, TestRules
+from tests.support.act_lake import DAY, ActLake
+from tests.support.act_portal import ActPortal, instant
 
 pytestmark = pytest.mark.django_db
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-class Portal:
-    """Acts as the run kinds do, with the drivers in this process."""
-
-    def __init__(self, lake: ActLake) -> None:
-        self.lake = lake
-
-    def new_run(self, kind: str, **params: Any) -> Run:
-        run = Run(
-            lake="main", kind=kind, epoch=1, requested_by="dora", params=params, queued_at=_now()
-        )
-        spool = new_spool(run)
-        spool.create()
-        run.spool = str(spool.root)
-        run.save(force_insert=True)
-        return run
-
-    def drop(self, name: TableName) -> Run:
-        run = self.new_run("drop")
-        asked = act_prepare(run, root=str(self.lake.root), day=DAY, now=_now())
-        assert act_prepare(run, root=str(self.lake.root), day=DAY, now=_now()) == asked
-        fence = self.lake.config.path(asked["fence"])
-        order = DropOrder(
-            run=str(run.pk),
-            epoch=1,
-            lake=self.lake.config.lake,
-            plan="plan",
-            digest="digest",
-            fence=fence,
-            keep_days={},
-        )
-        result = drop_items(
-            order,
-            self.lake.items(name),
-            rules=TestRules(self.lake.config),
-            tools=self.lake.tools(fence),
-        )
-        act_beat(run, now=_now())
-        self.end(run, {"outcome": "done", "result": result.as_dict()})
-        return run
-
-    def end(self, run: Run, manifest: dict[str, Any]) -> None:
-        for _ in range(2):
-            act_settle(run, now=_now(), still_approved=lambda: True)
-            act_ingest(run, manifest, now=_now())
-
-    def restore(self, **params: Any) -> Run:
-        run = self.new_run("restore", **params)
-        batches = list(BackupBatch.objects.order_by("id"))
-        claims = restore_prepare(run, batches=batches, now=_now())["claims"]
-        assert restore_prepare(run, batches=batches, now=_now())["claims"] == claims
-        order = RestoreOrder(
-            run=str(run.pk),
-            epoch=1,
-            lake=self.lake.config.lake,
-            batches=tuple(
-                BackupBatchRef(self.lake.config.path(claim["directory"]), claim["batch"])
-                for claim in claims
-            ),
-            partitions=frozenset(params["partitions"]) if params.get("partitions") else None,
-        )
-        tools = self.lake.tools(self.lake.config.path(claims[0]["fence"]))
-        result = restore_batches(order, tools_of=lambda _directory: tools)
-        self.end(run, {"outcome": "done", "result": result.as_dict()})
-        return run
-
-
 @pytest.fixture
-def portal(embedded_stack: Stack, settings: Settings) -> Iterator[Portal]:
+def portal(embedded_stack: Stack, settings: Settings) -> Iterator[ActPortal]:
     settings.LAKEWARDEN_LAKES = str(embedded_stack.lakes_file)
     lake = ActLake(embedded_stack.config("main"), uuid.uuid4().hex[:8])
     lake.fs.make_directories(lake.root, mode=0o700)
     settings.LAKEWARDEN_PROBE_SECONDS = (0, 3600)
-    yield Portal(lake)
+    yield ActPortal(lake)
     lake.metastore.close()
 
 
 @pytest.fixture
-def parts(portal: Portal) -> TableName:
+def parts(portal: ActPortal) -> TableName:
     return portal.lake.make_table("parts", keys=("dt",), values=[("a",), ("b",), ("c",)])
 
 
-def test_a_drop_becomes_rows_probes_and_one_event_an_item(portal: Portal, parts: TableName) -> None:
+def test_a_drop_becomes_rows_probes_and_one_event_an_item(
+    portal: ActPortal, parts: TableName
+) -> None:
     run = portal.drop(parts)
     row = BackupBatch.objects.get()
     assert (row.run_id, row.n_items, row.state) == (run.pk, 3, BackupState.DROPPED)
@@ -144,19 +73,33 @@ def test_a_drop_becomes_rows_probes_and_one_event_an_item(portal: Portal, parts:
     assert not ActFence.objects.filter(closed_at=None).exists()
 
 
-def test_a_report_counts_each_item_once_whatever_the_epochs(
-    portal: Portal, parts: TableName
+def test_what_is_refused_is_reported_and_recorded_once_whatever_the_epochs(
+    portal: ActPortal, parts: TableName
 ) -> None:
-    run = portal.drop(parts)
-    gone = {"item": f"{parts}/dt=a", "outcome": "SKIPPED", "reason": "not registered any more"}
-    left = {"item": f"{parts}/dt=z", "outcome": "SKIPPED", "reason": "held"}
-    second = {"result": {"counts": {"SKIPPED": 4}, "skipped": [gone, left], "n_items": 4}}
-    report = act_ingest(run, second, now=_now())
-    assert report.counts == {"DROPPED": 3, "SKIPPED": 1}
-    assert report.skipped == [left]
+    items = portal.lake.items(parts)
+    late = portal.lake.db_path.child("parts", "dt=b", "late")
+    portal.lake.fs.write_new(late, b"new")
+    run = portal.drop(parts, items=items)
+    row = BackupBatch.objects.get()
+    assert (row.n_items, row.n_skipped) == (2, 1)
+    # Its next epoch meets what the first one dropped, and the one that changed.
+    portal.drop(parts, run=run, items=items)
+    report = act_ingest(run, {"result": {}}, now=instant())
+    assert report.counts == {"DROPPED": 2, "SKIPPED": 1}
+    (left,) = report.skipped
+    assert left["item"] == f"{parts}/dt=b"
+    assert "number of files was" in left["reason"]
+    assert report.window is not None
+    assert 0 < report.window < 5
+    refused = AuditEvent.objects.filter(action="item.refused")
+    assert [event.object_id for event in refused] == [f"{parts}/dt=b"] * 2
+    assert refused[0].data["reason"] == left["reason"]
+    assert AuditEvent.objects.filter(action="item.dropped").count() == 2
+    second = BackupBatch.objects.get(epoch=2)
+    assert (second.state, second.n_items, second.n_skipped) == (BackupState.REPORTED, 0, 1)
 
 
-def test_a_restore_is_recorded_item_by_item_and_held(portal: Portal, parts: TableName) -> None:
+def test_a_restore_is_recorded_item_by_item_and_held(portal: ActPortal, parts: TableName) -> None:
     before = portal.lake.snapshot(parts)
     portal.drop(parts)
     portal.restore(partitions=["dt=b"])
@@ -172,49 +115,51 @@ def test_a_restore_is_recorded_item_by_item_and_held(portal: Portal, parts: Tabl
     assert portal.lake.snapshot(parts).files == before.files
 
 
-def test_the_catalogue_is_rebuilt_from_the_files(portal: Portal, parts: TableName) -> None:
+def test_the_catalogue_is_rebuilt_from_the_files(portal: ActPortal, parts: TableName) -> None:
     portal.drop(parts)
     portal.restore(partitions=["dt=a"])
     fields = ("run_id", "batch", "state", "n_items", "n_restored", "manifest_sha256", "purge_after")
     rows = list(BackupBatch.objects.values(*fields))
     BackupBatch.objects.all().delete()
-    counts = backups_rebuild("main", now=_now(), roots=[str(portal.lake.root)])
+    counts = backups_rebuild("main", now=instant(), roots=[str(portal.lake.root)])
     assert counts == {"directories": 1, "batches": 1, "new": 1, "unsettled": 0}
     assert list(BackupBatch.objects.values(*fields)) == rows
-    assert backups_rebuild("main", now=_now(), roots=[str(portal.lake.root)])["new"] == 0
+    assert backups_rebuild("main", now=instant(), roots=[str(portal.lake.root)])["new"] == 0
 
 
-def test_a_backup_is_claimed_by_one_run_only(portal: Portal, parts: TableName) -> None:
+def test_a_backup_is_claimed_by_one_run_only(portal: ActPortal, parts: TableName) -> None:
     portal.drop(parts)
     batches = list(BackupBatch.objects.all())
     first, second = portal.new_run("restore"), portal.new_run("purge")
-    restore_prepare(first, batches=batches, now=_now())
+    restore_prepare(first, batches=batches, now=instant())
     with pytest.raises(StaleState, match="Another run has this backup"):
-        restore_prepare(portal.new_run("restore"), batches=batches, now=_now())
-    left = purge_prepare(second, batches=batches, now=_now())
+        restore_prepare(portal.new_run("restore"), batches=batches, now=instant())
+    left = purge_prepare(second, batches=batches, now=instant())
     assert (left["claims"], [one["backup"] for one in left["busy"]]) == (
         [],
         [str(batches[0].public_id)],
     )
     # While the restore has it the purge ends: what it could not have is not taken for purged.
-    purge_ingest(second, {"outcome": "done", "result": {}}, now=_now())
+    purge_ingest(second, {"outcome": "done", "result": {}}, now=instant())
     assert BackupBatch.objects.get().state == BackupState.DROPPED
-    act_settle(first, now=_now())
-    assert len(purge_prepare(second, batches=batches, now=_now())["claims"]) == 1
+    act_settle(first, now=instant())
+    assert len(purge_prepare(second, batches=batches, now=instant())["claims"]) == 1
 
 
-def test_nothing_starts_while_the_red_button_is_pressed(portal: Portal, parts: TableName) -> None:
+def test_nothing_starts_while_the_red_button_is_pressed(
+    portal: ActPortal, parts: TableName
+) -> None:
     run = portal.new_run("drop")
-    red_button_press(lake="main", pressed_by="ann", reason="smoke", now=_now())
-    red_button_press(lake="main", pressed_by="bob", reason="more smoke", now=_now())
+    red_button_press(lake="main", pressed_by="ann", reason="smoke", now=instant())
+    red_button_press(lake="main", pressed_by="bob", reason="more smoke", now=instant())
     assert RedButton.objects.count() == 1
     with pytest.raises(NotAllowed, match="ann pressed the red button: smoke"):
-        act_prepare(run, root=str(portal.lake.root), day=DAY, now=_now())
-    act_beat(run, now=_now())
+        act_prepare(run, root=str(portal.lake.root), day=DAY, now=instant())
+    act_beat(run, now=instant())
     assert open_spool(run).read_control()["red_button"] == "smoke"
 
 
-def test_a_foreign_backup_root_is_never_touched(portal: Portal, parts: TableName) -> None:
+def test_a_foreign_backup_root_is_never_touched(portal: ActPortal, parts: TableName) -> None:
     marker = portal.lake.root.child("lakewarden-root.json")
     portal.lake.fs.write_new(marker, b'{"deployment_id": "somebody else"}')
     with pytest.raises(DataSafetyError, match="somebody else"):
@@ -223,7 +168,7 @@ def test_a_foreign_backup_root_is_never_touched(portal: Portal, parts: TableName
 
 
 def test_a_zombies_drop_of_restored_items_is_repaired_and_an_owners_is_not(
-    portal: Portal, parts: TableName
+    portal: ActPortal, parts: TableName
 ) -> None:
     before = portal.lake.snapshot(parts)
     portal.drop(parts)
@@ -232,13 +177,13 @@ def test_a_zombies_drop_of_restored_items_is_repaired_and_an_owners_is_not(
     portal.lake.fs.rename(
         LakePath.parse(f"{portal.lake.db_path}/parts/dt=b"), portal.lake.base.child("gone")
     )
-    assert _repair(parts, now=_now()) == ["dt=a"]
-    assert _repair(parts, now=_now()) == []
+    assert _repair(parts, now=instant()) == ["dt=a"]
+    assert _repair(parts, now=instant()) == []
     after = portal.lake.snapshot(parts)
     assert set(after.items) == {"dt=a", "dt=c"}
     assert after.items["dt=a"] == before.items["dt=a"]
     portal.lake.metastore.drop_partitions(parts, ["dt=a"], delete_data=False)
-    assert _repair(parts, now=_now() + timedelta(hours=2)) == []
+    assert _repair(parts, now=instant() + timedelta(hours=2)) == []
 
 
 def _repair(name: TableName, *, now: datetime) -> list[str]:
@@ -246,11 +191,11 @@ def _repair(name: TableName, *, now: datetime) -> list[str]:
 
 
 def test_a_probe_finds_late_data_once_and_damage_stops_everything(
-    portal: Portal, parts: TableName
+    portal: ActPortal, parts: TableName
 ) -> None:
     run = portal.drop(parts)
     portal.lake.make_files(portal.lake.db_path.child("parts", "dt=a"), n=9)
-    asked = probes_request("main", now=_now())
+    asked = probes_request("main", now=instant())
     assert asked is not None
     (probe,) = asked["probes"]
     batch = read_batch(portal.lake.fs, portal.lake.config.path(probe["directory"]), probe["batch"])
@@ -258,33 +203,33 @@ def test_a_probe_finds_late_data_once_and_damage_stops_everything(
     results = [{"probe": probe["probe"], "items": found}]
     for _ in range(2):
         told: list[dict[str, Any]] = []
-        probes_ingest("main", results, run_id=run.pk, now=_now(), tell=told.extend)
+        probes_ingest("main", results, run_id=run.pk, now=instant(), tell=told.extend)
         assert [(entry["partition"], entry["owner"]) for entry in told] == [("dt=a", "alice")]
     assert AuditEvent.objects.filter(action="backup.late_commit").count() == 1
     assert BackupProbe.objects.get(delay_seconds=0).state == ProbeState.LATE_COMMIT
-    assert probes_request("main", now=_now()) is None
-    (later,) = probes_due("main", now=_now() + timedelta(hours=2))
+    assert probes_request("main", now=instant()) is None
+    (later,) = probes_due("main", now=instant() + timedelta(hours=2))
     home = batch.directory.child(batch.intent.items[1].item)
     portal.lake.fs.remove_file(home.child("part-00001"))
     found = [item.as_dict() for item in probe_batch(batch, portal.lake.settle_tools())]
     results, again = [{"probe": later.pk, "items": found}], uuid.uuid4()
     portal_told: list[dict[str, Any]] = []
     with pytest.raises(DataSafetyError, match="lack files"):
-        probes_ingest("main", results, run_id=again, now=_now(), tell=portal_told.extend)
+        probes_ingest("main", results, run_id=again, now=instant(), tell=portal_told.extend)
     assert portal_told == [], "the late data was told of by the first look"
 
 
 def test_a_purge_waits_for_its_day_and_leaves_nothing_but_the_row(
-    portal: Portal, parts: TableName
+    portal: ActPortal, parts: TableName
 ) -> None:
     portal.drop(parts)
     row = BackupBatch.objects.get()
-    assert not purgeable_batches("main", now=_now()).exists()
-    assert _purge(portal, row, at=_now()).counts == {"SKIPPED": 1}
+    assert not purgeable_batches("main", now=instant()).exists()
+    assert _purge(portal, row, at=instant()).counts == {"SKIPPED": 1}
     row.refresh_from_db()
     assert row.state == BackupState.DROPPED
     assert row.purge_left_why == "its days are not over"
-    after = _now() + timedelta(days=16)
+    after = instant() + timedelta(days=16)
     assert purgeable_batches("main", now=after).get() == row
     assert _purge(portal, row, at=after).counts == {"PURGED": 1}
     row.refresh_from_db()
@@ -298,9 +243,9 @@ def test_a_purge_waits_for_its_day_and_leaves_nothing_but_the_row(
     assert AuditEvent.objects.filter(action="backup.purged").count() == 1
 
 
-def _purge(portal: Portal, row: BackupBatch, *, at: datetime) -> PurgeResult:
+def _purge(portal: ActPortal, row: BackupBatch, *, at: datetime) -> PurgeResult:
     run = portal.new_run("purge")
-    (claim,) = purge_prepare(run, batches=[row], now=_now())["claims"]
+    (claim,) = purge_prepare(run, batches=[row], now=instant())["claims"]
     tools = portal.lake.tools(portal.lake.config.path(claim["fence"]))
     tools.clock = lambda: at
     batch = PurgeBatch(
@@ -315,6 +260,6 @@ def _purge(portal: Portal, row: BackupBatch, *, at: datetime) -> PurgeResult:
     purge_batches(PurgeOrder(str(run.pk), (batch,)), tools, result=result)
     manifest = {"outcome": "done", "result": result.as_dict()}
     for _ in range(2):
-        act_settle(run, now=_now())
-        purge_ingest(run, manifest, now=_now())
+        act_settle(run, now=instant())
+        purge_ingest(run, manifest, now=instant())
     return result

@@ -1,0 +1,114 @@
+"""The portal's side of acting with the drivers in this process: fast drops and restores."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+from portal.act.drop import drop_items
+from portal.act.facts import ActItem
+from portal.act.layout import Day
+from portal.act.models import BackupBatch
+from portal.act.protocol import DropOrder
+from portal.act.restore import BackupBatchRef, RestoreOrder, restore_batches
+from portal.act.services import (
+    act_beat,
+    act_ingest,
+    act_prepare,
+    act_settle,
+    restore_prepare,
+)
+from portal.lake.names import TableName
+from portal.runs.models import Run
+from portal.runs.spools import new_spool
+from tests.support.act_lake import DAY, ActLake, TestRules
+
+
+def instant() -> datetime:
+    """Give the instant."""
+    return datetime.now(UTC)
+
+
+class ActPortal:
+    """Acts as the run kinds do; `at` plays the instant of a drop, `day` where its backup lies."""
+
+    def __init__(self, lake: ActLake) -> None:
+        self.lake = lake
+
+    def new_run(self, kind: str, **params: Any) -> Run:
+        """Make a run that has been submitted."""
+        run = Run(
+            lake="main",
+            kind=kind,
+            epoch=1,
+            requested_by="dora",
+            params=params,
+            queued_at=instant(),
+        )
+        spool = new_spool(run)
+        spool.create()
+        run.spool = str(spool.root)
+        run.save(force_insert=True)
+        return run
+
+    def drop(
+        self,
+        name: TableName,
+        *,
+        run: Run | None = None,
+        items: list[ActItem] | None = None,
+        at: datetime | None = None,
+        day: date = DAY,
+    ) -> Run:
+        """Drop a table's items; with the `run` of an earlier drop as its next epoch."""
+        if run is None:
+            run = self.new_run("drop")
+        else:
+            run.epoch += 1
+            run.save()
+        items = self.lake.items(name) if items is None else items
+        asked = act_prepare(run, root=str(self.lake.root), day=day, now=instant())
+        assert act_prepare(run, root=str(self.lake.root), day=day, now=instant()) == asked
+        fence = self.lake.config.path(asked["fence"])
+        assert fence == Day(self.lake.root, day).open(str(run.pk), run.epoch)
+        order = DropOrder(
+            run=str(run.pk),
+            epoch=run.epoch,
+            lake=self.lake.config.lake,
+            plan="plan",
+            digest="digest",
+            fence=fence,
+            keep_days={},
+        )
+        tools = self.lake.tools(fence)
+        if at is not None:
+            tools.clock = lambda: at
+        result = drop_items(order, items, rules=TestRules(self.lake.config), tools=tools)
+        act_beat(run, now=instant())
+        self.end(run, {"outcome": "done", "result": result.as_dict()})
+        return run
+
+    def end(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Settle and take in, twice."""
+        for _ in range(2):
+            act_settle(run, now=instant(), still_approved=lambda: True)
+            act_ingest(run, manifest, now=instant())
+
+    def restore(self, **params: Any) -> Run:
+        """Restore from every backup there is."""
+        run = self.new_run("restore", **params)
+        batches = list(BackupBatch.objects.order_by("id"))
+        claims = restore_prepare(run, batches=batches, now=instant())["claims"]
+        assert restore_prepare(run, batches=batches, now=instant())["claims"] == claims
+        order = RestoreOrder(
+            run=str(run.pk),
+            epoch=1,
+            lake=self.lake.config.lake,
+            batches=tuple(
+                BackupBatchRef(self.lake.config.path(claim["directory"]), claim["batch"])
+                for claim in claims
+            ),
+            partitions=frozenset(params["partitions"]) if params.get("partitions") else None,
+        )
+        tools = self.lake.tools(self.lake.config.path(claims[0]["fence"]))
+        result = restore_batches(order, tools_of=lambda _directory: tools)
+        self.end(run, {"outcome": "done", "result": result.as_dict()})
+        return run
