@@ -1,29 +1,55 @@
 """Is this process alive, and can the portal do its work?
 
 `/livez` asks nothing. `/readyz` asks the database (without it: 503), and reports the broker, the
-supervisor's lease and the lakes, whose absence pages outlive.
+supervisor's lease and the lakes, whose absence pages outlive. The same stands on the health page
+and in the API, with what each absence means.
 """
 
+import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 import redis
 from django.conf import settings
-from django.db import connection
+from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
+from redis.exceptions import RedisError
 
 from portal.access.lakes import all_lakes
-from portal.runs.models import Lease
+from portal.lake.errors import ExternalFailure, PortalError
+from portal.runs.models import Lease, Outbox
 
 BROKER_TIMEOUT_SECONDS = 2.0
 LEASE_GRACE = timedelta(seconds=30)
 
-Check = Callable[[], str]
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing that the portal needs, and what goes on and what waits without it."""
+
+    name: str
+    title: str
+    without_it: str
+    ask: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How one part answered just now; `means` is empty while it does."""
+
+    name: str
+    title: str
+    ok: bool
+    detail: str
+    means: str
+    ms: float
 
 
 @never_cache
@@ -37,29 +63,48 @@ def livez(request: HttpRequest) -> HttpResponse:
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
     """Answer 200 when pages can be served; `work` says whether runs are driven too."""
-    results = {name: _ask(check) for name, check in _CHECKS.items()}
-    is_ready = results["database"]["ok"]
+    parts = health_now()
+    is_ready = next(part.ok for part in parts if part.name == "database")
     body = {
         "ready": is_ready,
-        "work": all(result["ok"] for result in results.values()),
-        "checks": results,
+        "work": all(part.ok for part in parts),
+        "checks": {
+            part.name: {"ok": part.ok, "detail": part.detail, "ms": part.ms} for part in parts
+        },
     }
     return JsonResponse(body, status=200 if is_ready else 503)
 
 
-def _ask(check: Check) -> dict[str, Any]:
+def health_now() -> list[Health]:
+    """Ask every part; none waits longer than a few seconds."""
+    return [_ask(part) for part in _PARTS]
+
+
+def _ask(part: Part) -> Health:
     began = time.monotonic()
     try:
-        detail, ok = check(), True
-    except Exception as error:
-        detail, ok = f"{type(error).__name__}", False
-    return {"ok": ok, "detail": detail, "ms": round((time.monotonic() - began) * 1000, 1)}
+        detail, ok = part.ask(), True
+    except PortalError as error:
+        detail, ok = error.message, False
+    except Exception as error:  # a check that breaks is an answer too
+        _log.warning("health: %s: %s", part.name, error)
+        detail, ok = f"{part.title} could not be asked ({type(error).__name__}).", False
+    ms = round((time.monotonic() - began) * 1000, 1)
+    return Health(part.name, part.title, ok, detail, "" if ok else part.without_it, ms)
+
+
+def _failure(code: str, message: str, service: str) -> ExternalFailure:
+    return ExternalFailure(code, message, service=service, retryable=True)
 
 
 def _database() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
-        cursor.fetchone()
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+            cursor.fetchone()
+    except Error as error:
+        _log.warning("health: the database does not answer: %s", error)
+        raise _failure("health.database", "The database does not answer.", "portal_db") from error
     return connection.vendor
 
 
@@ -70,32 +115,61 @@ def _broker() -> str:
     )
     try:
         client.ping()
+    except (RedisError, OSError) as error:
+        # Its address stands in the log only: /readyz is open to everybody.
+        _log.warning("health: the broker does not answer: %s", error)
+        raise _failure("health.broker", "Redis does not answer.", "broker") from error
     finally:
         client.close()
-    return "answers"
+    n_waiting = Outbox.objects.filter(published_at=None, not_before__lte=timezone.now()).count()
+    return f"answers; {n_waiting} messages wait"
 
 
 def _supervisor() -> str:
     """Say how long ago the leader of `manage.py supervise` showed itself."""
     newest = Lease.objects.order_by("-until").first()
     if newest is None:
-        raise RuntimeError("nobody supervises")
+        raise _failure("health.supervisor", "Nobody supervises.", "supervisor")
     late = timezone.now() - newest.until
     if late > LEASE_GRACE:
-        raise TimeoutError("the supervisor is silent")
+        seconds = int(late.total_seconds())
+        message = f"The supervisor has been silent for {seconds} s."
+        raise _failure("health.supervisor", message, "supervisor")
     return f"{newest.name} led by {newest.holder}"
 
 
 def _lakes() -> str:
     names = sorted(all_lakes())
     if not names:
-        raise LookupError("no lake is set up")
+        raise _failure("health.lakes", "No lake is set up.", "config")
     return ", ".join(names)
 
 
-_CHECKS: dict[str, Check] = {
-    "database": _database,
-    "broker": _broker,
-    "supervisor": _supervisor,
-    "lakes": _lakes,
-}
+_PARTS = (
+    Part(
+        "database",
+        "The portal's database",
+        "No page can be served. Start the database; nothing else needs to be done.",
+        _database,
+    ),
+    Part(
+        "broker",
+        "The message broker (Redis)",
+        "Pages and approvals work. What is asked for is kept in the database and starts by itself "
+        "when Redis is back. Start Redis; nothing is lost.",
+        _broker,
+    ),
+    Part(
+        "supervisor",
+        "The supervisor",
+        "No run starts or is looked after, and what acts on the lake stops within a minute. Start "
+        "manage.py supervise; runs are found again.",
+        _supervisor,
+    ),
+    Part(
+        "lakes",
+        "The lakes' configuration",
+        "There is nothing to show. Write lakes.json (docs/operations.md).",
+        _lakes,
+    ),
+)

@@ -33,7 +33,7 @@ def sender(through: Celery) -> Send:
         except (KombuError, RedisError, OSError) as error:
             raise ExternalFailure(
                 "broker.gone",
-                f"The broker does not take messages: {error}. Work waits in the database.",
+                f"The message broker does not take messages: {error}.",
                 service="broker",
                 retryable=True,
             ) from error

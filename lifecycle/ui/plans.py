@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from lifecycle.domain.refusal import EXPLANATIONS, LeftOut
-from lifecycle.models import DropPlan, DropPlanTable
+from lifecycle.models import DropPlan, DropPlanTable, PlanState
 from lifecycle.selectors.plans import (
     PLAN_ORDERS,
     PLAN_TABLE_ORDERS,
@@ -39,6 +39,7 @@ from lifecycle.ui.links import list_url
 from lifecycle.ui.lists import ListSpec, list_response, person
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.lake.errors import NotVisible
+from portal.runs.selectors import run_waits
 from portal.ui.frame import current_lake
 from portal.ui.keyset import keyset_page
 from portal.ui.tables import Column
@@ -235,6 +236,7 @@ def _standing(plan: DropPlan) -> dict[str, Any]:
         "plan": plan,
         "lives": plan.state not in ENDED,
         "run": plan.run,
+        "waits": _waits(plan),
         "n_given": n_given,
         "n_missing": max(plan.approval.n_needed - n_given, 0) if plan.approval is not None else 0,
         "is_cool": bool(
@@ -246,6 +248,12 @@ def _standing(plan: DropPlan) -> dict[str, Any]:
         "counts": (plan.outcome or {}).get("counts", {}),
         "plans_url": list_url("plans", plan.lake),
     }
+
+
+def _waits(plan: DropPlan) -> str:
+    """Say what keeps the plan's own run from going on."""
+    run = plan.plan_run if plan.state == PlanState.DRAFTING else plan.run
+    return run_waits(run, now=timezone.now()) if run is not None else ""
 
 
 def left_out_rows(left_out: dict[str, int]) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST
 
 from lifecycle.services.scan import scan_request
 from lifecycle.ui.lists import person
+from portal.runs.selectors import broker_problem
 from portal.ui.frame import current_lake
 
 
@@ -23,5 +24,8 @@ def scan_now(request: HttpRequest) -> HttpResponseRedirect:
         now=timezone.now(),
         reason=request.POST.get("reason", "") or "asked for on the page",
     )
-    messages.success(request, "The scan is under way; what you see stays until it is done.")
+    if broker_problem():
+        messages.warning(request, "The scan is asked for and waits for the message broker.")
+    else:
+        messages.success(request, "The scan is under way; what you see stays until it is done.")
     return HttpResponseRedirect(reverse("ui:run", args=[run.pk]))

@@ -1,10 +1,11 @@
 """How does a message reach the broker although the broker may be gone when it is written?"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from portal.lake.errors import ExternalFailure
+from portal.runs.logs import run_log
 from portal.runs.models import Outbox, Run
 
 RUN = "run"
@@ -53,12 +54,30 @@ def outbox_publish(send: Send, *, now: datetime, limit: int = 200) -> Published:
         except ExternalFailure as error:
             wait = min(_FIRST_RETRY * 2 ** min(row.n_attempts, 10), _LAST_RETRY)
             Outbox.objects.filter(pk=row.pk).update(
-                n_attempts=row.n_attempts + 1, error=error.message[:500], not_before=now + wait
+                n_attempts=row.n_attempts + 1, not_before=now + wait
             )
+            _refused(due[n_published:], error, now=now)
             return Published(n_published, error.message)
         Outbox.objects.filter(pk=row.pk).update(published_at=now, error="")
+        if row.error:
+            _tell(row, "The message broker answers again.", now=now, level="info")
         n_published += 1
     return Published(n_published, "")
+
+
+def _refused(rows: Iterable[Outbox], error: ExternalFailure, *, now: datetime) -> None:
+    """Say once, on every message that waits and in its run's log, that the broker is gone."""
+    for row in rows:
+        if not row.error:
+            Outbox.objects.filter(pk=row.pk, published_at=None).update(error=error.message[:500])
+            text = f"{error.message} The run is kept and starts by itself when it is back."
+            _tell(row, text, now=now, level="warning")
+
+
+def _tell(row: Outbox, text: str, *, now: datetime, level: str) -> None:
+    run = Run.objects.filter(pk=row.row_id).first() if row.topic == RUN else None
+    if run is not None:
+        run_log(run, text, now=now, level=level)
 
 
 def outbox_drop(run: Run) -> None:

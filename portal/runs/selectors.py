@@ -1,13 +1,17 @@
-"""Which runs may a person see, and what is known of one?"""
+"""Which runs may a person see, what is known of one, and what does it wait for?"""
 
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import QuerySet
 
 from portal.access.models import User
 from portal.lake.errors import NotVisible
-from portal.runs.domain import FINAL
+from portal.runs.domain import FINAL, RunState, is_lease_dead
 from portal.runs.models import Outbox, Run, RunEvent
+
+_USUALLY_PUBLISHED_WITHIN = timedelta(seconds=30)
+_USUALLY_CLAIMED_WITHIN = timedelta(minutes=2)
 
 
 def get_run(run_id: UUID | str) -> Run:
@@ -55,3 +59,28 @@ def broker_problem() -> str:
     """Give why messages cannot reach the broker now; empty while they can."""
     row = Outbox.objects.filter(published_at=None).exclude(error="").order_by("id").first()
     return row.error if row else ""
+
+
+def run_waits(run: Run, *, now: datetime) -> str:
+    """Say what keeps a run from going on although nothing is wrong with it; empty as a rule."""
+    waiting = run.state in (RunState.QUEUED, RunState.SETTLING)
+    if not waiting or not is_lease_dead(run.lease_until, now):
+        return ""
+    messages = Outbox.objects.filter(row_id=str(run.pk), published_at=None)
+    message = messages.order_by("id").first()
+    if message is not None and message.error:
+        return (
+            "The message broker does not answer, so no worker has heard of this run. It is kept "
+            "in the database and starts by itself when the broker is back."
+        )
+    if message is not None and now - message.not_before > _USUALLY_PUBLISHED_WITHIN:
+        return (
+            "Nobody passes messages on: the supervisor is silent. The run is kept and starts by "
+            "itself when an operator has started the supervisor."
+        )
+    if message is None and now - (run.hinted_at or run.queued_at) > _USUALLY_CLAIMED_WITHIN:
+        return (
+            f"No worker of the queue '{run.queue}' has taken it yet: all are busy, or none runs. "
+            "It is kept and starts by itself."
+        )
+    return ""

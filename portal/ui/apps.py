@@ -22,6 +22,7 @@ class UiConfig(AppConfig):
             Page("Portal", "Runs", "ui:runs", "player-play", 800),
             Page("Portal", "Audit", "ui:audit", "history", 810),
             Page("Portal", "Red button", "ui:red-button", "hand-stop", 820, keepers),
+            Page("Portal", "Health", "ui:health", "heartbeat", 825, keepers),
             Page("Portal", "API", "ui:api", "api", 830),
         ):
             register_page(page)

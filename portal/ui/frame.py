@@ -16,6 +16,7 @@ from portal.access.registry import pages_for
 from portal.act.selectors import red_button_state
 from portal.lake.errors import NotAllowed, NotVisible
 from portal.runs.domain import RunState
+from portal.runs.selectors import broker_problem
 from portal.ui.selectors import last_good_scan, newest_scan, sees_all
 
 THEME_COOKIE = "lw_theme"
@@ -28,6 +29,7 @@ class Freshness:
     """How old the shown picture of the lake is, and whether the newest scan failed."""
 
     at: datetime | None = None
+    failed: bool = False
     url: str = ""
     failed_url: str = ""
 
@@ -90,6 +92,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "fresh": _freshness(lake, may_open=sees_all(user)),
         "red_button": red_button_state(lake) if lake else None,
         "may_red_button": sees_all(user),
+        "standstill": broker_problem(),
     }
     return {"frame": shown}
 
@@ -128,10 +131,13 @@ def _longest_match(path: str, entries: list[dict[str, Any]]) -> str:
 
 
 def _freshness(lake: str, *, may_open: bool) -> Freshness:
-    done, newest = last_good_scan(lake), newest_scan(lake)
+    newest = newest_scan(lake)
+    is_good = newest is not None and newest.state == RunState.DONE
+    done = newest if is_good else last_good_scan(lake)
     failed = newest is not None and newest.state == RunState.FAILED
     return Freshness(
         at=done.finished_at if done else None,
+        failed=failed,
         url=reverse("ui:run", args=[done.pk]) if done and may_open else "",
         failed_url=reverse("ui:run", args=[newest.pk]) if newest and failed and may_open else "",
     )

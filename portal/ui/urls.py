@@ -7,7 +7,7 @@ from portal.health import livez, readyz
 from portal.metrics import metrics
 from portal.ui.api import schema
 from portal.ui.api import views as api
-from portal.ui.views import audit, home, red_button, runs, session
+from portal.ui.views import audit, health, home, red_button, runs, session
 
 app_name = "ui"
 
@@ -24,6 +24,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/cancel/", runs.run_stop, name="run-cancel"),
     path("audit/", audit.audit, name="audit"),
     path("red-button/", red_button.red_button, name="red-button"),
+    path("health/", health.health, name="health"),
     path("api/", schema.api_page, name="api"),
     path("api/explorer/", schema.ApiExplorer.as_view(), name="api-explorer"),
     path("api/v1/schema/", schema.Schema.as_view(), name="schema"),
@@ -32,6 +33,7 @@ urlpatterns = [
     path("api/v1/runs/<uuid:run_id>/cancel/", api.RunCancel.as_view(), name="api-run-cancel"),
     path("api/v1/audit/", api.AuditList.as_view(), name="api-audit"),
     path("api/v1/red-button/", api.RedButtonView.as_view(), name="api-red-button"),
+    path("api/v1/health/", api.HealthView.as_view(), name="api-health"),
     path("livez", livez, name="livez"),
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),

@@ -31,8 +31,8 @@ def test_what_is_due_is_sent_in_order_and_once(now: datetime) -> None:
 
 
 def test_a_broker_that_refuses_keeps_the_rows_and_says_so(now: datetime) -> None:
-    outbox_add("run", row_id="1", queue="scan", now=now)
-    outbox_add("run", row_id="2", queue="scan", now=now)
+    outbox_add("notice", row_id="1", queue="mail", now=now)
+    outbox_add("notice", row_id="2", queue="mail", now=now)
     gone = ExternalFailure("broker.gone", "Nobody there.", service="broker", retryable=True)
 
     def refuse(row: Outbox) -> None:
@@ -47,7 +47,7 @@ def test_a_broker_that_refuses_keeps_the_rows_and_says_so(now: datetime) -> None
 
 
 def test_a_redis_that_is_gone_keeps_the_rows(now: datetime) -> None:
-    row = outbox_add("run", row_id="1", queue="scan", now=now)
+    row = outbox_add("notice", row_id="1", queue="mail", now=now)
     nobody_there = sender(make_app("redis://127.0.0.1:1/0"))
     assert outbox_publish(nobody_there, now=now).n_published == 0
     row.refresh_from_db()

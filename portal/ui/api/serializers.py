@@ -48,10 +48,13 @@ class RunLineSerializer(serializers.ModelSerializer[RunEvent]):
 class RunDetailSerializer(RunSerializer):
     """A run with the last lines of its log."""
 
+    waits = serializers.CharField(
+        read_only=True, help_text="What keeps it from starting though nothing is wrong with it."
+    )
     lines = RunLineSerializer(many=True, read_only=True, source="last_lines")
 
     class Meta(RunSerializer.Meta):
-        fields: tuple[str, ...] = (*RunSerializer.Meta.fields, "lines")
+        fields: tuple[str, ...] = (*RunSerializer.Meta.fields, "waits", "lines")
         read_only_fields = fields
 
 
@@ -95,6 +98,17 @@ class RedButtonSerializer(serializers.Serializer[object]):
     pressed_by = serializers.CharField(read_only=True, allow_null=True)
     pressed_at = serializers.DateTimeField(read_only=True, allow_null=True)
     reason = serializers.CharField(read_only=True, allow_null=True)
+
+
+class HealthSerializer(serializers.Serializer[object]):
+    """How one thing that the portal needs answered just now."""
+
+    name = serializers.CharField(read_only=True)
+    title = serializers.CharField(read_only=True)
+    ok = serializers.BooleanField(read_only=True)
+    detail = serializers.CharField(read_only=True)
+    means = serializers.CharField(read_only=True)
+    ms = serializers.FloatField(read_only=True)
 
 
 def page_of(

@@ -11,11 +11,14 @@ from rest_framework.views import APIView
 
 from portal.act.selectors import red_button_state
 from portal.act.services.red_button import red_button_press, red_button_release
+from portal.health import health_now
 from portal.lake.errors import NotVisible
+from portal.runs.selectors import run_waits
 from portal.runs.services import run_cancel
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import (
     AuditEventSerializer,
+    HealthSerializer,
     ReasonSerializer,
     RedButtonChangeSerializer,
     RedButtonSerializer,
@@ -73,6 +76,7 @@ class RunDetail(APIView):
         run: Any = get_run_for_user(run_id, person(request))
         lines = run_lines(run).order_by("-seq")[:LAST_LINES]
         run.last_lines = list(reversed(lines))
+        run.waits = run_waits(run, now=timezone.now())
         return Response(RunDetailSerializer(run).data)
 
 
@@ -107,6 +111,17 @@ class AuditList(APIView):
             orders=audit_page.ORDERS,
             show=lambda row: dict(AuditEventSerializer(row).data),
         )
+
+
+class HealthView(APIView):
+    """What the portal needs."""
+
+    @extend_schema(operation_id="health_get", responses=HealthSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """Ask each part now; an absence says what goes on and what waits (admins, operators)."""
+        if not sees_all(person(request)):
+            raise NotVisible("page.missing", "There is nothing at this address for you.")
+        return Response(HealthSerializer(health_now(), many=True).data)
 
 
 class RedButtonView(APIView):

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from portal.access.models import User
 from portal.runs.models import Run
+from portal.runs.selectors import run_waits
 from portal.runs.services import run_cancel
 from portal.ui.csv import stream_csv
 from portal.ui.filters import RunFilter, filtered
@@ -58,6 +59,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     context = {
         "run": found,
         "run_lives": not found.is_final,
+        "waits": run_waits(found, now=timezone.now()),
         "lines": list(reversed(lines.rows)),
         "page": lines,
         "seconds": _seconds(found, timezone.now()),
@@ -72,7 +74,8 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def run_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Give the progress part of a run's page; at its end ask the browser to load the page anew."""
     found = get_run_for_user(run_id, person(request))
-    context = {"run": found, "run_lives": not found.is_final}
+    waits = run_waits(found, now=timezone.now())
+    context = {"run": found, "run_lives": not found.is_final, "waits": waits}
     response = render(request, "ui/_progress.html", context)
     if found.is_final:
         response["HX-Refresh"] = "true"

@@ -1,0 +1,22 @@
+"""Does everything that the portal needs answer, and what does it mean where it does not?"""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from portal.health import health_now
+from portal.lake.errors import NotVisible
+from portal.ui.frame import person
+from portal.ui.selectors import sees_all
+
+
+@login_required
+@never_cache
+@require_GET
+def health(request: HttpRequest) -> HttpResponse:
+    """Show how each part answered just now (admins and operators)."""
+    if not sees_all(person(request)):
+        raise NotVisible("page.missing", "There is nothing at this address for you.")
+    return render(request, "portal/health.html", {"parts": health_now()})
