@@ -15,18 +15,25 @@ class LifecycleConfig(AppConfig):
         from lifecycle.services import (
             backup_kinds,
             clock_kinds,
+            enrol_kinds,
+            guard_events,
             plan_kinds,
+            policy_kinds,
             rescan,
             scan,
             standing_rules,
         )
-        from lifecycle.ui import findings_nav, plan_nav
+        from lifecycle.ui import findings_nav, guard_nav, plan_nav
 
         scan.register_kinds()
         plan_kinds.register_plan_kinds()
         standing_rules.register_standing_kinds()
         backup_kinds.register_backup_kinds()
         clock_kinds.register_clock_kinds()
+        policy_kinds.register_policy_kinds()
+        enrol_kinds.register_enrol_kinds()
         rescan.register_subscriber()
+        guard_events.register_subscriber()
         findings_nav.register_pages()
         plan_nav.register_pages()
+        guard_nav.register_pages()

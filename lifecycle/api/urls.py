@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
-from lifecycle.api import findings, holds
+from lifecycle.api import findings, guard, holds
 from lifecycle.api.plan_urls import plan_urlpatterns
 
 app_name = "lifecycle-api"
@@ -20,6 +20,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("databases/<name:db>/shadow/", findings.ShadowList.as_view(), name="shadow"),
     path("holds/", holds.HoldList.as_view(), name="holds"),
     path("holds/<uuid:hold>/release/", holds.HoldRelease.as_view(), name="hold-release"),
+    path("dropped/", guard.DroppedList.as_view(), name="dropped"),
+    path("dropped/<uuid:dropped_id>/", guard.DroppedDetail.as_view(), name="dropped-object"),
+    path("policy-events/", guard.PolicyEventList.as_view(), name="policy-events"),
+    path("policy-events/close/", guard.PolicyAlarmsClose.as_view(), name="policy-events-close"),
     path("scans/", findings.Scan.as_view(), name="scans"),
     *plan_urlpatterns,
 ]

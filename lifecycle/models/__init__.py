@@ -12,6 +12,7 @@ from lifecycle.models.findings import (
     TableFinding,
     TrendPoint,
 )
+from lifecycle.models.guard import DroppedObject, PolicyEvent
 from lifecycle.models.plans import (
     BackupSlice,
     CleanNowRequest,
@@ -46,6 +47,7 @@ __all__ = [
     "DropPlanExample",
     "DropPlanResult",
     "DropPlanTable",
+    "DroppedObject",
     "Enrolment",
     "EnrolmentItem",
     "Generation",
@@ -56,6 +58,7 @@ __all__ = [
     "PathWaiver",
     "PlanSource",
     "PlanState",
+    "PolicyEvent",
     "PolicyRequest",
     "PolicySeen",
     "PurgeAnnouncement",

@@ -25,6 +25,7 @@ class ListSpec:
     orders: Mapping[str, Sequence[str]]
     filename: str
     exports: Sequence[str]
+    select: str = ""
 
     @property
     def csv_columns(self) -> list[Column]:
@@ -54,6 +55,7 @@ def list_response(
         caption=spec.caption,
         orders=tuple(spec.orders),
         sort=page.sort,
+        select=spec.select,
     )
     values = {"filter": filterset, "page": page, "table": table, **context}
     return render(request, spec.template, values)

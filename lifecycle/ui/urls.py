@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
-from lifecycle.ui import databases, expiring, holds, paths, scan
+from lifecycle.ui import databases, expiring, guard, holds, paths, scan
 from lifecycle.ui.plan_urls import plan_urlpatterns
 
 app_name = "lifecycle"
@@ -19,6 +19,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("holds/", holds.holds, name="holds"),
     path("holds/place/", holds.hold_place_view, name="hold-place"),
     path("holds/<uuid:hold>/release/", holds.hold_release_view, name="hold-release"),
+    path("dropped/", guard.dropped, name="dropped"),
+    path("dropped/<uuid:dropped_id>/", guard.dropped_object, name="dropped-object"),
+    path("policy-alarms/", guard.policy_alarms, name="policy-alarms"),
+    path("policy-alarms/close/", guard.policy_alarms_close_view, name="policy-alarms-close"),
     path("scan/", scan.scan_now, name="scan"),
     *plan_urlpatterns,
 ]

@@ -10,7 +10,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from lifecycle.models import DatabaseFinding, ItemExample, TableFinding
+from lifecycle.models import (
+    DatabaseFinding,
+    DroppedObject,
+    ItemExample,
+    PolicyEvent,
+    TableFinding,
+)
 from lifecycle.services.backups import PREVIEW_KIND
 from lifecycle.services.clean_now import clean_now_request
 from lifecycle.services.standing_rules import RuleWish, standing_rule_request
@@ -74,6 +80,8 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "day": batch.day,
         "batch_id": batch.public_id,
         "preview_id": _run(PREVIEW_KIND, params={"batches": [str(batch.public_id)]}).pk,
+        "dropped_id": _dropped().public_id,
+        "alarm_id": _alarm().pk,
         "until": TODAY + timedelta(days=30),
     }
     return Target(world, values)
@@ -93,6 +101,33 @@ def _show_the_rest(world: World) -> None:
     )
     ItemExample.objects.create(
         table=table, part_id=1, partition="dt=2026-01-01", location="file:///x", cls="CLEAN_NOW"
+    )
+
+
+def _dropped() -> DroppedObject:
+    return DroppedObject.objects.create(
+        lake=LAKE,
+        event_id=7,
+        dropped_at=NOW,
+        dropped_by="eve",
+        db="sales",
+        table="old_orders",
+        owner="alice",
+    )
+
+
+def _alarm() -> PolicyEvent:
+    return PolicyEvent.objects.create(
+        lake=LAKE,
+        event_id=8,
+        at=NOW,
+        operation="ALTER_TABLE",
+        db="sales",
+        table="orders",
+        owner="alice",
+        actor="eve",
+        outcome="WOULD_REFUSE",
+        is_alarm=True,
     )
 
 

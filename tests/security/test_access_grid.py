@@ -8,7 +8,13 @@ import pytest
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from lifecycle.models import CleanNowRequest, DatabaseSetting, DropPlan, StandingRule
+from lifecycle.models import (
+    CleanNowRequest,
+    DatabaseSetting,
+    DropPlan,
+    PolicyEvent,
+    StandingRule,
+)
 from portal.act.models import Hold, RedButton
 from portal.approvals.models import Approval, Decision
 from portal.runs.models import Run
@@ -99,6 +105,7 @@ def states(target: Target) -> list[Any]:
             (CleanNowRequest, "pk", "state"),
             (StandingRule, "pk", "state"),
             (DatabaseSetting, "pk", "mode"),
+            (PolicyEvent, "pk", "closed_by"),
             (RedButton, "pk", "released_by"),
         )
     ]

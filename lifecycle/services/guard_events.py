@@ -1,0 +1,172 @@
+"""What does the room keep of the guard's notes, and which change did the guard not see?
+
+A note stands in the log right before its change's own event, in one transaction. An ALTER of LEVEL
+or TTL without one went past the guard: nobody knows who did it, so it becomes an alarm.
+"""
+
+from dataclasses import asdict, astuple
+from datetime import datetime, timedelta
+from typing import Any
+
+from pymetastore.hive_metastore import ttypes
+
+from lifecycle.domain.guard_notes import (
+    ALARMING,
+    Change,
+    Outcome,
+    PolicyNote,
+    change_in,
+    in_one_line,
+    read_policy_note,
+)
+from lifecycle.models import DatabaseFinding, DroppedObject, PolicyEvent
+from lifecycle.services.policy_alarms import alarm_mail_queue
+from portal.audit.services import audit_record
+from portal.connectors.metastore import from_json
+from portal.events.messages import DROP_NOTE, POLICY_NOTE, LakeEvent
+from portal.events.registry import Subscriber, subscribe
+
+NAME = "lifecycle.guard"
+DROPPED_KEPT = timedelta(days=90)
+UNKNOWN = "unknown"
+_ALTERS = {"ALTER_TABLE": "table", "ALTER_DATABASE": "db"}
+_TYPES = frozenset({POLICY_NOTE, DROP_NOTE, *_ALTERS})
+_TRIM = 200
+
+
+def on_event(event: LakeEvent, now: datetime) -> None:
+    """Keep what one event tells; called again with the same event it keeps nothing more."""
+    if event.type == DROP_NOTE:
+        _keep_dropped(event)
+    elif event.type == POLICY_NOTE:
+        _keep(event, read_policy_note(event.message), now=now)
+    else:
+        change = change_in(event.message, of=_ALTERS[event.type])
+        if change is not None and not _was_noted(event):
+            _keep(event, _unseen(event, change), now=now)
+
+
+def register_subscriber() -> None:
+    """Tell the follower what the room wants to know of."""
+    subscribe(Subscriber(NAME, _TYPES, on_event))
+
+
+def _was_noted(event: LakeEvent) -> bool:
+    return PolicyEvent.objects.filter(
+        lake=event.lake, event_id=event.id - 1, db=event.db, table=event.table
+    ).exists()
+
+
+def _unseen(event: LakeEvent, change: Change) -> PolicyNote:
+    return PolicyNote(
+        operation=event.type,
+        user="",
+        is_admin=False,
+        outcome=Outcome.UNSEEN,
+        owner=change.owner,
+        rules=(),
+        change=change,
+    )
+
+
+def _keep(event: LakeEvent, note: PolicyNote, *, now: datetime) -> None:
+    change = note.change
+    row, created = PolicyEvent.objects.get_or_create(
+        lake=event.lake,
+        event_id=event.id,
+        at=event.at,
+        defaults={
+            "operation": note.operation,
+            "db": event.db,
+            "table": event.table,
+            "new_name": note.new_name,
+            "owner": note.owner,
+            "db_owner": _database_owner(event),
+            "actor": note.user,
+            "outcome": note.outcome,
+            "before": dict(change.before) if change else None,
+            "after": dict(change.after) if change else None,
+            "rules": [list(astuple(rule)) for rule in note.rules],
+            "is_alarm": note.outcome in ALARMING,
+        },
+    )
+    if not created:
+        return
+    audit_record(
+        _action(note),
+        actor=row.actor or UNKNOWN,
+        lake=row.lake,
+        object_type="table" if row.table else "database",
+        object_id=str(row),
+        data={
+            "event": row.event_id,
+            "operation": row.operation,
+            "outcome": row.outcome,
+            "before": row.before,
+            "after": row.after,
+            "rules": [asdict(rule) for rule in note.rules],
+            "is_lifecycle_admin": note.is_admin,
+        },
+        now=now,
+    )
+    if row.is_alarm:
+        alarm_mail_queue(row, now=now)
+
+
+def _action(note: PolicyNote) -> str:
+    if note.outcome is Outcome.REFUSED:
+        return "policy.refused"
+    return "policy.changed" if note.change else "policy.breached"
+
+
+def _keep_dropped(event: LakeEvent) -> None:
+    said = event.message
+    text = str(said.get("object") or "")
+    DroppedObject.objects.get_or_create(
+        lake=event.lake,
+        event_id=event.id,
+        dropped_at=event.at,
+        defaults={
+            "dropped_by": in_one_line(said.get("user") or UNKNOWN, most=150),
+            "db": event.db,
+            "table": event.table,
+            "owner": str(said.get("owner") or ""),
+            "db_owner": _database_owner(event),
+            "n_partitions": said.get("n_partitions"),
+            "delete_data": None if said.get("with_database") else said.get("delete_data"),
+            "with_database": bool(said.get("with_database")),
+            "struct": text,
+            **_facts(event, text),
+        },
+    )
+    _trim(event)
+
+
+def _facts(event: LakeEvent, text: str) -> dict[str, Any]:
+    """Give what the list shows of the object, read once."""
+    if not text:
+        return {}
+    if not event.table:
+        return {"location": from_json(ttypes.Database, text).locationUri or ""}
+    table = from_json(ttypes.Table, text)
+    storage = table.sd
+    return {
+        "table_type": table.tableType or "",
+        "location": (storage.location if storage else "") or "",
+        "n_columns": len((storage.cols if storage else None) or [])
+        + len(table.partitionKeys or []),
+    }
+
+
+def _database_owner(event: LakeEvent) -> str:
+    """Give the owner of the event's database as the last scan saw it."""
+    owners = DatabaseFinding.objects.current(event.lake).filter(db=event.db)
+    return str(owners.values_list("owner", flat=True).first() or "")
+
+
+def _trim(event: LakeEvent) -> None:
+    """Let go what is older than its days, a few with each new one: pipelines drop all day long."""
+    old = DroppedObject.objects.filter(lake=event.lake, dropped_at__lt=event.at - DROPPED_KEPT)
+    keys = list(old.order_by("dropped_at").values_list("pk", flat=True)[:_TRIM])
+    if keys:
+        DroppedObject.objects.filter(pk__in=keys).delete()
