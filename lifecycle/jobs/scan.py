@@ -112,7 +112,9 @@ class Scan:
         databases, tables = self.reader.databases(), self.reader.tables()
         counts = self.reader.partition_counts()
         inventory = Inventory(len(databases), len(tables), counts.total)
-        check_inventory(inventory, self.job.params.get("previous"), config=self.config)
+        params = self.job.params
+        previous, accepted = params.get("previous"), params.get("accepted")
+        check_inventory(inventory, previous, config=self.config, accepted=accepted)
         catalog = build_catalog(
             databases,
             tables,

@@ -1,6 +1,7 @@
 """Is what the metastore shows believable, compared with the last good scan?"""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lifecycle.domain.caps import inventory_shrank
@@ -24,19 +25,28 @@ class Inventory:
         )
 
 
-def check_inventory(now: Inventory, previous: str | None, *, config: LakeConfig) -> None:
+def check_inventory(
+    now: Inventory,
+    previous: str | None,
+    *,
+    config: LakeConfig,
+    accepted: Mapping[str, int] | None = None,
+) -> None:
     """Stop a scan whose metastore shows half of yesterday or less.
 
-    `previous` is the address of the last good scan's results. Raises ExternalFailure
-    `scan.inventory_shrank`.
+    `previous` is the address of the last good scan's results; `accepted` are smaller counts that a
+    person has taken for true. Raises ExternalFailure `scan.inventory_shrank`.
     """
     before = _read(previous, config) if previous else None
     if before is None:
         return
-    pairs = (
-        ("databases", before.n_databases, now.n_databases),
-        ("tables", before.n_tables, now.n_tables),
-        ("partitions", before.n_partitions, now.n_partitions),
+    pairs = tuple(
+        (what, min(n_before, (accepted or {}).get(what, n_before)), n_now)
+        for what, n_before, n_now in (
+            ("databases", before.n_databases, now.n_databases),
+            ("tables", before.n_tables, now.n_tables),
+            ("partitions", before.n_partitions, now.n_partitions),
+        )
     )
     for what, n_before, n_now in pairs:
         if inventory_shrank(previous=n_before, current=n_now):
@@ -44,12 +54,13 @@ def check_inventory(now: Inventory, previous: str | None, *, config: LakeConfig)
                 "scan.inventory_shrank",
                 f"The metastore shows {n_now} {what}, the last good scan saw {n_before}. "
                 "Half a lake does not vanish in a day: check that the portal reads the right, "
-                "complete metastore database. The last good picture stays.",
+                "complete metastore database. The last good picture stays. If the lake is that "
+                "small now, an admin accepts it on this run's page.",
                 service="metastore_db",
                 retryable=False,
                 what=what,
-                before=n_before,
-                now=n_now,
+                **{f"{name}_before": n for name, n, _ in pairs},
+                **{f"{name}_now": n for name, _, n in pairs},
             )
 
 

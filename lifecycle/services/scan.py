@@ -55,6 +55,8 @@ class ScanKind(RunKind):
         return {
             "now": now.isoformat(),
             "previous": last.generation.results_uri if last else None,
+            # Smaller counts than the last scan's, which an admin took for true (scan_acceptance).
+            "accepted": run.params.get("accepted"),
             "databases": _databases(run.lake),
             "holds": holds_for_jobs(run.lake, now=now),
             "waivers": _waivers(run.lake, now),
