@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.db import models
 
 from lifecycle.domain.what_if import Ages
-from lifecycle.models.findings import TableFinding, TableRowQuerySet
+from lifecycle.models.findings import TableFinding
 
 
 class TableAges(models.Model):
@@ -18,8 +18,6 @@ class TableAges(models.Model):
         TableFinding, on_delete=models.CASCADE, primary_key=True, related_name="ages"
     )
     counts = models.JSONField(help_text="by bucket: [age in days, n, bytes, files, unmeasured]")
-
-    objects = TableRowQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural: ClassVar = "table ages"

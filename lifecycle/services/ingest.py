@@ -26,6 +26,7 @@ from lifecycle.services.ingest_rows import Owners, RowMaker
 from lifecycle.services.results import CHUNK, result_rows
 from lifecycle.services.shadow import shadow_record
 from lifecycle.services.trim import generations_trim, rows_delete
+from lifecycle.services.what_if_ages import table_ages_load
 from lifecycle.services.window import window_load
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
@@ -47,6 +48,7 @@ def generation_load(run: Run, result: Mapping[str, Any], *, now: datetime) -> Ge
     n_paths = _load_paths(generation, maker)
     _load_items(generation, maker)
     window_load(generation)
+    table_ages_load(generation)
     shadow_record(generation)
     _flip(generation, n_paths=n_paths)
     generations_trim(run.lake)

@@ -7,6 +7,7 @@ hold of what is in it: who made the data fall due must not be the one who says t
 from collections.abc import Collection
 
 from lifecycle.models import CleanNowRequest
+from lifecycle.selectors.policy import without_echoes
 from portal.act.models import Hold
 from portal.audit.models import AuditEvent
 
@@ -39,7 +40,9 @@ def _last_policy_changers(lake: str, tables: Collection[Table]) -> set[str]:
             object_id__in=names[start : start + _CHUNK],
             action__in=POLICY_ACTIONS,
         ).order_by("seq")
-        newest |= {(event.object_id, event.action): event.actor for event in events}
+        newest |= {
+            (event.object_id, event.action): event.actor for event in without_echoes(list(events))
+        }
     return set(newest.values())
 
 

@@ -9,6 +9,7 @@ from lifecycle.models import (
     ItemExample,
     ItemRange,
     PathFinding,
+    TableAges,
     TableFinding,
 )
 from lifecycle.models.findings import GenerationState
@@ -33,6 +34,7 @@ def rows_delete(generation: Generation) -> None:
         ItemExample.objects.filter(table__generation=generation),
         ItemRange.objects.filter(table__generation=generation),
         PathFinding.objects.filter(generation=generation),
+        TableAges.objects.filter(table__generation=generation),
         TableFinding.objects.filter(generation=generation),
         DatabaseFinding.objects.filter(generation=generation),
     ):

@@ -130,6 +130,11 @@ class Metastore:
         with _translated():
             self._client.create_database(database)
 
+    def alter_database(self, name: str, database: ttypes.Database) -> None:
+        """Change a database; NotVisible `metastore.missing`."""
+        with _translated():
+            self._client.alter_database(name, database)
+
     def create_table(self, table: ttypes.Table) -> None:
         """Register a table as given, its statistics and DDL time included."""
         with _translated():

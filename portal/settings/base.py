@@ -232,6 +232,11 @@ LAKEWARDEN_PLAN_MAX_BYTES = int(os.environ.get("LAKEWARDEN_PLAN_MAX_BYTES", str(
 LAKEWARDEN_PLAN_MAX_PERCENT = int(os.environ.get("LAKEWARDEN_PLAN_MAX_PERCENT", "50"))
 LAKEWARDEN_PLAN_SMALL = int(os.environ.get("LAKEWARDEN_PLAN_SMALL", "100"))
 
+# For how long an owner may keep data beyond its day: at a time, and in all a year without an admin.
+LAKEWARDEN_EXTENSION_DAYS = int(os.environ.get("LAKEWARDEN_EXTENSION_DAYS", "30"))
+LAKEWARDEN_EXTENSION_MOST_DAYS = int(os.environ.get("LAKEWARDEN_EXTENSION_MOST_DAYS", "90"))
+LAKEWARDEN_ENROL_MAX_TABLES = int(os.environ.get("LAKEWARDEN_ENROL_MAX_TABLES", "1000"))
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -19,7 +19,12 @@ ORDERS = Table(
     items=(
         Item(ExpiryClass.CLEAN_NOW, "dt=2026-08-01", datetime(2026, 8, 1, tzinfo=UTC)),
         Item(ExpiryClass.SOON, "dt=2026-09-24", datetime(2026, 9, 24, tzinfo=UTC)),
-        Item(ExpiryClass.STILL_READ, "dt=2026-08-03", datetime(2026, 8, 3, tzinfo=UTC)),
+        Item(
+            ExpiryClass.STILL_READ,
+            "dt=2026-08-03",
+            datetime(2026, 8, 3, tzinfo=UTC),
+            read=datetime(2026, 11, 15, tzinfo=UTC),
+        ),
         Item(ExpiryClass.NOT_NOW, "dt=2026-11-01", datetime(2026, 11, 1, tzinfo=UTC)),
     ),
 )

@@ -1,0 +1,120 @@
+"""Which policy requests may this person see, and what may they do with one?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import django_filters as filters
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from lifecycle.domain.policy_states import RequestKind, RequestState
+from lifecycle.models import PolicyRequest
+from lifecycle.selectors.findings import databases_visible, tables_visible
+from portal.access.models import User
+from portal.approvals.models import Decision
+from portal.approvals.selectors import approval_moves
+from portal.lake.errors import NotVisible
+from portal.ui.filters import ListFilter
+
+REQUEST_ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
+
+
+class RequestFilter(ListFilter):
+    """Policy requests by state, kind and name."""
+
+    state = filters.ChoiceFilter(
+        choices=[(one.value, one.value.capitalize()) for one in RequestState], label="State"
+    )
+    kind = filters.ChoiceFilter(
+        choices=[(one.value, one.value.replace("_", " ").capitalize()) for one in RequestKind],
+        label="Kind",
+    )
+    db = filters.CharFilter(label="Database")
+    table = filters.CharFilter(label="Table")
+
+    class Meta:
+        model = PolicyRequest
+        fields: list[str] = []
+
+
+def requests_visible(lake: str, user: User) -> QuerySet[PolicyRequest]:
+    """Give the requests that a person made, is to answer, or that are about what they see."""
+    rows = PolicyRequest.objects.filter(lake=lake).select_related("approval")
+    if user.is_lake_admin or user.is_lake_operator:
+        return rows
+    tables = tables_visible(lake, user).filter(db=OuterRef("db"), table=OuterRef("table"))
+    databases = databases_visible(lake, user).filter(db=OuterRef("db"))
+    return rows.filter(
+        Q(requested_by=user.username)
+        | Q(kind=RequestKind.HAND_OVER, owner=user.username)
+        | Q(Exists(tables))
+        | (Q(table="") & Q(Exists(databases)))
+    )
+
+
+def get_request_for_user(request_id: UUID | str, *, user: User) -> PolicyRequest:
+    """Give one request, or NotVisible `policy_request.missing`, whether it exists or not."""
+    found = PolicyRequest.objects.filter(pk=request_id).first()
+    if found is not None:
+        visible = requests_visible(found.lake, user).select_related("run", "hold")
+        found = visible.filter(pk=found.pk).first()
+    if found is None:
+        raise NotVisible(
+            "policy_request.missing", "There is no such request, or it is not yours to see."
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class RequestActions:
+    """What a person may do with a request now; the services decide again."""
+
+    approve: bool = False
+    reject: bool = False
+    withdraw: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The steps, as the API gives them."""
+        return [name for name in ("approve", "reject", "withdraw") if getattr(self, name)]
+
+
+def request_actions(request: PolicyRequest, user: User, *, now: datetime) -> RequestActions:
+    """Say what the server would let a person do with a request."""
+    if request.state != RequestState.PENDING:
+        return RequestActions()
+    is_own = request.requested_by == user.username
+    if request.approval is not None:
+        moves = approval_moves(request.approval, user=user, now=now)
+        return RequestActions("APPROVE" in moves, "REJECT" in moves, "WITHDRAW" in moves)
+    may = may_accept(request, user)
+    return RequestActions(approve=may, reject=may, withdraw=is_own)
+
+
+def may_accept(request: PolicyRequest, user: User) -> bool:
+    """Whether a person may take a table over, or take it over for its new owner: never the giver.
+
+    An owner who is to get their own table back from an admin may still say yes.
+    """
+    if request.kind != RequestKind.HAND_OVER:
+        return False
+    is_new_owner = request.owner == user.username
+    return is_new_owner or (user.is_lake_admin and request.requested_by != user.username)
+
+
+def request_decisions(request: PolicyRequest) -> Sequence[Decision]:
+    """Give who said what about a request."""
+    if request.approval is None:
+        return []
+    return list(request.approval.decisions.select_related("user").order_by("at"))
+
+
+def requests_to_answer(lake: str, user: User, *, now: datetime) -> list[PolicyRequest]:
+    """Give the requests that wait for this person."""
+    waiting = requests_visible(lake, user).filter(state=RequestState.PENDING)
+    return [
+        one
+        for one in waiting.order_by("created_at")[:200]
+        if request_actions(one, user, now=now).approve
+    ]
