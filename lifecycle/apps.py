@@ -24,6 +24,7 @@ class LifecycleConfig(AppConfig):
             standing_rules,
         )
         from lifecycle.ui import findings_nav, guard_nav, plan_nav
+        from lifecycle.ui import scan as scan_pages
 
         scan.register_kinds()
         plan_kinds.register_plan_kinds()
@@ -35,5 +36,6 @@ class LifecycleConfig(AppConfig):
         rescan.register_subscriber()
         guard_events.register_subscriber()
         findings_nav.register_pages()
+        scan_pages.register_scan_steps()
         plan_nav.register_pages()
         guard_nav.register_pages()

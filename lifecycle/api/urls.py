@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
-from lifecycle.api import findings, guard, holds
+from lifecycle.api import findings, guard, holds, scans
 from lifecycle.api.plan_urls import plan_urlpatterns
 
 app_name = "lifecycle-api"
@@ -25,5 +25,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("policy-events/", guard.PolicyEventList.as_view(), name="policy-events"),
     path("policy-events/close/", guard.PolicyAlarmsClose.as_view(), name="policy-events-close"),
     path("scans/", findings.Scan.as_view(), name="scans"),
+    path(
+        "scans/<uuid:run_id>/accept-smaller/",
+        scans.ScanAcceptSmaller.as_view(),
+        name="scan-accept-smaller",
+    ),
     *plan_urlpatterns,
 ]

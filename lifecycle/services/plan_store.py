@@ -99,7 +99,10 @@ def _problem(plan: DropPlan, drafted: Draft, generation: Generation) -> str:
     if before is not None and inventory_shrank(
         previous=_n_known(before), current=_n_known(generation)
     ):
-        return "The last scan saw half or less of what the one before saw. Find out why first."
+        return (
+            "The last scan saw half or less of what the one before saw. Find out why; if it is so, "
+            "plan again after the next scan, which must see the same."
+        )
     if alarms_open(plan.lake).exists():
         return "Events of the metastore were missed since the scan. Plan again after the next scan."
     return ""

@@ -24,5 +24,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("policy-alarms/", guard.policy_alarms, name="policy-alarms"),
     path("policy-alarms/close/", guard.policy_alarms_close_view, name="policy-alarms-close"),
     path("scan/", scan.scan_now, name="scan"),
+    path("scans/<uuid:run_id>/smaller/", scan.scan_smaller, name="scan-smaller"),
     *plan_urlpatterns,
 ]

@@ -70,6 +70,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
     batch = _backup()
     values = {
         "run_id": _run("test.kind").pk,
+        "shrunk_id": _shrunk_scan().pk,
         "plan_id": plan.pk,
         "digest": plan.digest,
         "hold": _hold(world).public_id,
@@ -133,6 +134,15 @@ def _alarm() -> PolicyEvent:
 
 def _run(kind: str, **fields: Any) -> Run:
     return Run.objects.create(lake=LAKE, kind=kind, requested_by="alice", queued_at=NOW, **fields)
+
+
+def _shrunk_scan() -> Run:
+    """A scan that stopped because half of the lake was gone."""
+    counts = {"databases": 4, "tables": 90, "partitions": 900}
+    fields = {f"{what}_before": str(n) for what, n in counts.items()}
+    fields |= {f"{what}_now": str(n // 3) for what, n in counts.items()}
+    error = {"code": "scan.inventory_shrank", "message": "Half is gone.", "fields": fields}
+    return _run("lifecycle.scan", queue="scan", state="FAILED", error=error)
 
 
 def _hold(world: World) -> Hold:

@@ -96,6 +96,7 @@ GRID: dict[str, Row] = {
     "lifecycle:policy-alarms": Row(SIGNED_IN),
     "lifecycle:policy-alarms-close": post_only(ADMINS, alarm="@alarm_id", **WHY),
     "lifecycle:scan": post_only(KEEPERS),
+    "lifecycle:scan-smaller": Row(KEEPERS, ADMINS, values=("run_id:shrunk_id",), body=WHY),
     "lifecycle-api:picture": Row(KEEPERS),
     "lifecycle-api:paths": Row(SIGNED_IN),
     "lifecycle-api:tables": Row(SIGNED_IN),
@@ -116,6 +117,7 @@ GRID: dict[str, Row] = {
     "lifecycle-api:policy-events": Row(SIGNED_IN),
     "lifecycle-api:policy-events-close": post_only(ADMINS, alarms="@alarm_id", **WHY),
     "lifecycle-api:scans": post_only(KEEPERS),
+    "lifecycle-api:scan-accept-smaller": post_only(ADMINS, "run_id:shrunk_id", **WHY),
     # -- plans -------------------------------------------------------------------------------
     "lifecycle:plans": Row(SIGNED_IN),
     "lifecycle:plan-new": Row(KEEPERS, KEEPERS, body={"tables": "sales.orders", **WHY}),

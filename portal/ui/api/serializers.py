@@ -45,16 +45,25 @@ class RunLineSerializer(serializers.ModelSerializer[RunEvent]):
         read_only_fields = fields
 
 
+class RunStepSerializer(serializers.Serializer[object]):
+    """Something that may be done about how a run ended, and the page where it is done."""
+
+    title = serializers.CharField(read_only=True)
+    url = serializers.CharField(read_only=True)
+    why = serializers.CharField(read_only=True)
+
+
 class RunDetailSerializer(RunSerializer):
     """A run with the last lines of its log."""
 
     waits = serializers.CharField(
         read_only=True, help_text="What keeps it from starting though nothing is wrong with it."
     )
+    steps = RunStepSerializer(many=True, read_only=True)
     lines = RunLineSerializer(many=True, read_only=True, source="last_lines")
 
     class Meta(RunSerializer.Meta):
-        fields: tuple[str, ...] = (*RunSerializer.Meta.fields, "waits", "lines")
+        fields: tuple[str, ...] = (*RunSerializer.Meta.fields, "waits", "steps", "lines")
         read_only_fields = fields
 
 

@@ -28,6 +28,7 @@ from portal.ui.api.serializers import (
 )
 from portal.ui.filters import AuditFilter, RunFilter
 from portal.ui.frame import current_lake, person
+from portal.ui.run_steps import run_steps
 from portal.ui.selectors import (
     audit_for_user,
     get_run_for_user,
@@ -76,6 +77,7 @@ class RunDetail(APIView):
         run: Any = get_run_for_user(run_id, person(request))
         lines = run_lines(run).order_by("-seq")[:LAST_LINES]
         run.last_lines = list(reversed(lines))
+        run.steps = run_steps(run, person(request))
         run.waits = run_waits(run, now=timezone.now())
         return Response(RunDetailSerializer(run).data)
 

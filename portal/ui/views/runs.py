@@ -20,6 +20,7 @@ from portal.ui.filters import RunFilter, filtered
 from portal.ui.forms import ReasonForm
 from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
+from portal.ui.run_steps import run_steps
 from portal.ui.selectors import get_run_for_user, run_lines, runs_for_user, sees_all
 from portal.ui.tables import Column, Table
 
@@ -64,6 +65,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "page": lines,
         "seconds": _seconds(found, timezone.now()),
         "facts": _facts(found),
+        "steps": run_steps(found, person(request)),
         "may_cancel": may_cancel(found, person(request)),
     }
     return render(request, "portal/run.html", context)
