@@ -7,6 +7,7 @@ import logging
 from datetime import datetime
 from uuid import UUID
 
+from django.db import OperationalError
 from django.utils import timezone
 
 from portal.lake.errors import PortalError, StaleState
@@ -86,6 +87,12 @@ def _settle_with(run: Run, error: dict[str, object], *, now: datetime) -> None:
 
 
 def _unexpected(error: Exception) -> dict[str, object]:
+    if isinstance(error, OperationalError):
+        return {
+            "code": "portal.database",
+            "message": "The portal's database did not answer, or broke off what was under way.",
+            "fields": {"service": "portal_db", "retryable": "True"},
+        }
     return {
         "code": "run.unexpected",
         "message": f"The portal stopped on {type(error).__name__}. Its log has the details.",

@@ -1,14 +1,16 @@
 """What does a person or a program get when something goes wrong: code, what happened, what next?
 
-The outer door: expected errors (PortalError) become a page or JSON with their own status; anything
-else is logged with an id and answered without a traceback.
+The outer door: expected errors (PortalError) become a page or JSON with their own status; a lost
+database is said to be lost; anything else is logged with an id and answered without a traceback.
 """
 
 import logging
+import sys
 import uuid
 from collections.abc import Callable
 from typing import Any
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -48,6 +50,8 @@ _TITLES: dict[type[PortalError], tuple[str, str]] = {
     ),
 }
 
+_LOST_DATABASE = (OperationalError, InterfaceError)
+
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 
@@ -63,6 +67,8 @@ class PortalErrorMiddleware:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Answer an expected error; leave others to handler500."""
+        if isinstance(error, _LOST_DATABASE):
+            return _database_lost(request, error)
         if not isinstance(error, PortalError):
             return None
         _log(error, request.path)
@@ -125,17 +131,39 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer a mistake of ours: an id to quote, no traceback."""
+    error = sys.exception()
+    if isinstance(error, _LOST_DATABASE):  # raised before a view was reached
+        return _database_lost(request, error)
     mark = uuid.uuid4().hex[:12]
     log.error("unexpected error %s at %s", mark, request.path)
     title = "The portal made a mistake"
     message = "Something went wrong that should not. Nothing more is known to this page."
     step = f"Tell an operator the id {mark}; it stands in the log with the details."
+    body = {"code": "portal.bug", "message": message, "fields": {"id": mark}, "next_step": step}
+    return _broken(request, 500, title, body)
+
+
+def _database_lost(request: HttpRequest, error: BaseException) -> HttpResponse:
+    """Answer for a database that is away, too slow, or ended one of two that met (a deadlock)."""
+    log.error("the database failed at %s: %s", request.path, error)
+    body = {
+        "code": "portal.database",
+        "message": "The portal's database did not answer, or broke off what was asked.",
+        "fields": {"service": "portal_db", "retryable": "True"},
+        "next_step": "What was broken off was not done. Look again in a minute, then repeat it; "
+        "if it stays, tell an operator.",
+    }
+    return _broken(request, 503, "The portal's database did not answer", body)
+
+
+def _broken(
+    request: HttpRequest, status: int, title: str, body: dict[str, Any]
+) -> HttpResponse | JsonResponse:
+    """Answer without the frame: it reads the database, and that may be what is broken."""
     if request.path.startswith("/api/"):
-        body = {"code": "portal.bug", "message": message, "fields": {"id": mark}, "next_step": step}
-        return JsonResponse(body, status=500)
-    # No request: the frame reads the database, and that may be what is broken.
-    page = render_to_string("ui/broken.html", {"title": title, "message": message, "step": step})
-    return HttpResponse(page, status=500)
+        return JsonResponse(body, status=status)
+    context = {"title": title, "message": body["message"], "step": body["next_step"]}
+    return HttpResponse(render_to_string("ui/broken.html", context), status=status)
 
 
 def _plain(request: HttpRequest, error: PortalError) -> HttpResponse:

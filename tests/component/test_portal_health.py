@@ -76,6 +76,20 @@ def test_our_own_mistake_gives_an_id_and_no_traceback(
     assert str(mark) in text
 
 
+def test_a_database_that_broke_off_is_said_so_and_nothing_more(
+    people: People, settings: Any
+) -> None:
+    settings.ROOT_URLCONF = "tests.support.broken_urls"
+    client = Client(raise_request_exception=False)
+    client.force_login(people.owner)
+    page, api = client.get("/lost/"), client.get("/api/lost/")
+    assert (page.status_code, api.status_code) == (503, 503)
+    assert "The portal&#x27;s database did not answer" in page.content.decode()
+    assert api.json()["code"] == "portal.database"
+    assert "was not done" in api.json()["next_step"]
+    assert b"secret detail" not in page.content + api.content
+
+
 def test_the_schema_and_the_api_page_list_every_operation(people: People) -> None:
     client = Client()
     client.force_login(people.owner)

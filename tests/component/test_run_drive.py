@@ -3,12 +3,14 @@
 from datetime import datetime
 
 import pytest
+from django.db import OperationalError
 
 from portal.audit.models import AuditEvent
 from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError, RuleViolation
 from portal.runs import hooks
 from portal.runs.domain import RunState
 from portal.runs.models import Outbox, Run
+from portal.runs.selectors import run_events
 from portal.runs.services import run_drive, run_request
 from portal.runs.settling import MAX_SETTLES
 from portal.runs.steps import run_step
@@ -73,6 +75,20 @@ def test_an_outside_failure_is_tried_again_and_then_given_up(now: datetime) -> N
     run = run_drive(ask(now).pk)
     assert (run.state, run.epoch) == (RunState.FAILED, 2)
     assert kind.calls.count("execute") == 2
+
+
+def test_work_that_the_database_broke_off_is_begun_anew(now: datetime) -> None:
+    deadlock = OperationalError(1213, "Deadlock found when trying to get lock")
+    kind = noting(fail_in={"execute": deadlock})
+    run = ask(now)
+    run_step(run.pk, holder="worker")
+    run.refresh_from_db()
+    assert (run.state, run.epoch) == ("QUEUED", 1)
+    assert "The portal's database" in run.message
+    kind.fail_in = {}
+    assert run_drive(run.pk).state == "DONE"
+    said = [line.text for line in run_events(run)]
+    assert any(text.startswith("Trying again: The portal's database") for text in said)
 
 
 @pytest.mark.parametrize("step", ["execute", "settle", "ingest"])
