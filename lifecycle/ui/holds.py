@@ -19,7 +19,7 @@ from portal.access.models import User
 from portal.act.models import Hold
 from portal.act.services.holds import hold_release
 from portal.act.states import HoldKind
-from portal.lake.errors import NotVisible
+from portal.lake.errors import NotAllowed, NotVisible
 from portal.ui.frame import current_lake
 from portal.ui.keyset import keyset_page
 
@@ -51,6 +51,8 @@ def holds(request: HttpRequest) -> HttpResponse:
 def hold_place_view(request: HttpRequest) -> HttpResponse:
     """Place a legal hold on something that the last scan saw."""
     lake, user = current_lake(request), person(request)
+    if not user.is_lake_admin:  # who sees no form must not get it back with its errors
+        raise NotAllowed("hold.legal", "Only an admin may place a legal hold; ask one.")
     form = HoldForm(request.POST)
     if not form.is_valid():
         return _page(request, form, status=400)
