@@ -3,10 +3,10 @@
 Update time = max(metastore DDL time, newest mtime) + 1 ms; the creation time stands in where the
 DDL time is absent. Due at that + TTL days. `judge` is the reference. The scan computes the same
 in Spark columns and is tested against it; RULES lists the conditions in their order, the first
-that holds decides.
+that holds decides. What a rule says to people stands in `expiry_words`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
@@ -32,6 +32,27 @@ class ExpiryClass(StrEnum):
     KEEP_FOREVER = "KEEP_FOREVER"
     MISSING_DIRECTORY = "MISSING_DIRECTORY"
     UNKNOWN = "UNKNOWN"
+
+
+class Rule(StrEnum):
+    """Which rule decided. CHANGED is the scan's own: it was altered while the scan was reading."""
+
+    UNSUPPORTED = "UNSUPPORTED"
+    POLICY_PROBLEM = "POLICY_PROBLEM"
+    KEEP_FOREVER = "KEEP_FOREVER"
+    NO_POLICY = "NO_POLICY"
+    NONCONFORMING = "NONCONFORMING"
+    MISSING_DIRECTORY = "MISSING_DIRECTORY"
+    UNREADY = "UNREADY"
+    HELD = "HELD"
+    NO_CLOCK = "NO_CLOCK"
+    NOT_NOW = "NOT_NOW"
+    NOT_LOOKED = "NOT_LOOKED"
+    SOON = "SOON"
+    READS_UNKNOWN = "READS_UNKNOWN"
+    STILL_READ = "STILL_READ"
+    CLEAN_NOW = "CLEAN_NOW"
+    CHANGED = "CHANGED"
 
 
 class Winner(StrEnum):
@@ -62,7 +83,6 @@ class ExpiryFacts:
     level: int | None
     ttl: int | None
     policy_problem: str = ""
-    policy_source: str = "the table's own parameters"
     unsupported: str = ""
     nonconforming: tuple[str, ...] = ()
     ready: bool = True
@@ -78,10 +98,15 @@ class ExpiryFacts:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The class, why in words, and the clocks; times are None where no clock is known."""
+    """The class, the rule that decided with its detail, and the clocks (None where unknown).
+
+    `detail` is what the rule alone knows: the unsupported kind, the problem, the broken path rules
+    or the hold; empty for the others.
+    """
 
     cls: ExpiryClass
-    reason: str
+    rule: Rule
+    detail: str
     updated_ms: int | None
     winner: Winner | None
     due_ms: int | None
@@ -155,9 +180,12 @@ def update_time(
 def judge(facts: ExpiryFacts, terms: Terms) -> Judgement:
     """Judge one item: the first of RULES that holds decides; the last always does."""
     case = _case(facts, terms)
-    for cls, holds, say in RULES:
+    for rule, cls, holds in RULES:
         if holds(case):
-            return Judgement(cls, say(case), case.updated_ms, case.winner, case.due_ms, case.due_on)
+            detail = DETAILS[rule](facts) if rule in DETAILS else ""
+            return Judgement(
+                cls, rule, detail, case.updated_ms, case.winner, case.due_ms, case.due_on
+            )
     raise AssertionError("the last rule always holds")
 
 
@@ -178,112 +206,43 @@ def _instant(milliseconds: int) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
 
 
-def _minute(milliseconds: int | None, zone: ZoneInfo) -> str:
-    if milliseconds is None:
-        return "unknown"
-    return _instant(milliseconds).astimezone(zone).strftime("%Y-%m-%d %H:%M")
-
-
-def _clocks(case: _Case) -> str:
-    """Say both clocks, which won, the TTL and where it comes from, and the day."""
-    facts, zone = case.facts, case.terms.zone
-    seconds = facts.ddl_time or facts.create_time
-    metastore = _minute(seconds * 1000 if seconds else None, zone)
-    label = "Metadata changed" if facts.ddl_time else "Created (no DDL time)"
-    files = (
-        "not looked at" if facts.mtime_ms is None else f"changed {_minute(facts.mtime_ms, zone)}"
-    )
-    wins = "files" if case.winner is Winner.MTIME else "metadata"
-    return (
-        f"{label} {metastore}, files {files}; the later counts ({wins}). "
-        f"TTL {facts.ttl} days from {facts.policy_source}: due {case.due_on}."
-    )
-
-
-def _last_read(case: _Case) -> str:
-    return _minute(case.facts.atime_ms, case.terms.zone)
-
-
 def _no_reads_known(case: _Case) -> bool:
     return case.facts.atime_ms is None and case.facts.n_files != 0
 
 
-_Rule = tuple[ExpiryClass, Callable[[_Case], bool], Callable[[_Case], str]]
+DETAILS: Mapping[Rule, Callable[[ExpiryFacts], str]] = {
+    Rule.UNSUPPORTED: lambda facts: facts.unsupported,
+    Rule.POLICY_PROBLEM: lambda facts: facts.policy_problem,
+    Rule.NONCONFORMING: lambda facts: ", ".join(facts.nonconforming),
+    Rule.HELD: lambda facts: facts.hold,
+}
 
-RULES: tuple[_Rule, ...] = (
+RULES: tuple[tuple[Rule, ExpiryClass, Callable[[_Case], bool]], ...] = (
+    (Rule.UNSUPPORTED, ExpiryClass.UNSUPPORTED, lambda case: bool(case.facts.unsupported)),
+    (Rule.POLICY_PROBLEM, ExpiryClass.NOT_ENROLLED, lambda case: bool(case.facts.policy_problem)),
+    (Rule.KEEP_FOREVER, ExpiryClass.KEEP_FOREVER, lambda case: case.facts.level == 0),
     (
-        ExpiryClass.UNSUPPORTED,
-        lambda case: bool(case.facts.unsupported),
-        lambda case: case.facts.unsupported,
-    ),
-    (
-        ExpiryClass.NOT_ENROLLED,
-        lambda case: bool(case.facts.policy_problem),
-        lambda case: case.facts.policy_problem,
-    ),
-    (
-        ExpiryClass.KEEP_FOREVER,
-        lambda case: case.facts.level == 0,
-        lambda case: f"LEVEL 0 in {case.facts.policy_source}: kept for ever.",
-    ),
-    (
+        Rule.NO_POLICY,
         ExpiryClass.NOT_ENROLLED,
         lambda case: case.facts.level is None or case.facts.ttl is None,
-        lambda _: "The table has no LEVEL and TTL of its own, so it takes no part in lifecycle.",
     ),
+    (Rule.NONCONFORMING, ExpiryClass.NONCONFORMING, lambda case: bool(case.facts.nonconforming)),
     (
-        ExpiryClass.NONCONFORMING,
-        lambda case: bool(case.facts.nonconforming),
-        lambda case: f"Path rules are broken: {', '.join(case.facts.nonconforming)}.",
-    ),
-    (
+        Rule.MISSING_DIRECTORY,
         ExpiryClass.MISSING_DIRECTORY,
         lambda case: case.facts.directory is Directory.MISSING,
-        lambda _: "The metastore names a directory that does not exist.",
     ),
+    (Rule.UNREADY, ExpiryClass.UNREADY, lambda case: not case.facts.ready),
+    (Rule.HELD, ExpiryClass.HELD, lambda case: bool(case.facts.hold)),
+    (Rule.NO_CLOCK, ExpiryClass.UNKNOWN, lambda case: case.updated_ms is None),
+    (Rule.NOT_NOW, ExpiryClass.NOT_NOW, lambda case: not case.is_near),
     (
-        ExpiryClass.UNREADY,
-        lambda case: not case.facts.ready,
-        lambda _: "commit=false: its data is not complete yet.",
-    ),
-    (
-        ExpiryClass.HELD,
-        lambda case: bool(case.facts.hold),
-        lambda case: f"Held: {case.facts.hold}",
-    ),
-    (
-        ExpiryClass.UNKNOWN,
-        lambda case: case.updated_ms is None,
-        lambda _: "Neither the metastore nor the file system gives a time.",
-    ),
-    (
-        ExpiryClass.NOT_NOW,
-        lambda case: not case.is_near,
-        _clocks,
-    ),
-    (
+        Rule.NOT_LOOKED,
         ExpiryClass.UNKNOWN,
         lambda case: case.facts.directory is Directory.NOT_LOOKED or case.facts.mtime_ms is None,
-        lambda case: f"{_clocks(case)} The files were not looked at, so it may be younger.",
     ),
-    (
-        ExpiryClass.SOON,
-        lambda case: not case.is_due,
-        _clocks,
-    ),
-    (
-        ExpiryClass.UNKNOWN,
-        _no_reads_known,
-        lambda case: f"{_clocks(case)} Access time is off here, so nobody can say it is unread.",
-    ),
-    (
-        ExpiryClass.STILL_READ,
-        lambda case: case.was_read,
-        lambda case: f"{_clocks(case)} But it was last read {_last_read(case)}.",
-    ),
-    (
-        ExpiryClass.CLEAN_NOW,
-        lambda _: True,
-        lambda case: f"{_clocks(case)} Last read {_last_read(case)}.",
-    ),
+    (Rule.SOON, ExpiryClass.SOON, lambda case: not case.is_due),
+    (Rule.READS_UNKNOWN, ExpiryClass.UNKNOWN, _no_reads_known),
+    (Rule.STILL_READ, ExpiryClass.STILL_READ, lambda case: case.was_read),
+    (Rule.CLEAN_NOW, ExpiryClass.CLEAN_NOW, lambda _: True),
 )

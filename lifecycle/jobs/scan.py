@@ -6,7 +6,8 @@ answers with half of yesterday ends the run with a clear error, and the last goo
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -45,6 +46,8 @@ _SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.parquet.compression.codec": "snappy",
+    # Else each step of the judgement copies every row whole.
+    "spark.sql.optimizer.collapseProjectAlwaysInline": "true",
     # Compiling a plan costs more than a small lake's rows; `_tune` turns it on for a big one.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -109,8 +112,12 @@ class Scan:
         }
 
     def _catalog(self) -> tuple[Catalog, PartitionCounts]:
-        databases, tables = self.reader.databases(), self.reader.tables()
-        counts = self.reader.partition_counts()
+        databases, tables, parameters, counts = side_by_side(
+            self.reader.databases,
+            self.reader.tables,
+            self.reader.parameters,
+            self.reader.partition_counts,
+        )
         inventory = Inventory(len(databases), len(tables), counts.total)
         params = self.job.params
         previous, accepted = params.get("previous"), params.get("accepted")
@@ -118,7 +125,7 @@ class Scan:
         catalog = build_catalog(
             databases,
             tables,
-            self.reader.parameters(),
+            parameters,
             config=self.config,
             params=self.job.params,
             today=day_of(self.job.now, self.config.zone),
@@ -185,17 +192,17 @@ class Scan:
     def _summarise(self, items: DataFrame, catalog: Catalog) -> dict[str, Any]:
         runs = scan_results.build_runs(items).persist(StorageLevel.MEMORY_AND_DISK)
         tables = scan_results.tables(runs, catalog, self.spark)
-        found = scan_results.findings(items, catalog, self.spark)
-        parts = {
-            "ranges": scan_results.ranges(runs),
-            "tables": tables,
-            "databases": scan_results.databases(tables, catalog, self.spark),
-            "findings": found,
-            "examples": scan_results.examples(items),
-        }
-        for name, frame in parts.items():
-            frame.write.parquet(str(self.job.spool.results.child(name)))
-        totals = scan_results.totals(runs)
+        side_by_side(
+            lambda: self._write("ranges", scan_results.ranges(runs)),
+            lambda: self._write("examples", scan_results.examples(items)),
+            lambda: self._write("findings", scan_results.findings(items, catalog, self.spark)),
+        )
+        totals: dict[str, Any]
+        totals, *_ = side_by_side(
+            lambda: scan_results.totals(runs),
+            lambda: self._write("tables", tables),
+            lambda: self._write("databases", scan_results.databases(tables, catalog, self.spark)),
+        )
         reasons: Counter[str] = Counter(
             reason.value
             for finding in (
@@ -213,12 +220,24 @@ class Scan:
             "missing_directories": totals.pop("n_missing"),
         }
 
+    def _write(self, name: str, rows: DataFrame) -> None:
+        rows.write.parquet(str(self.job.spool.results.child(name)))
+
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:
         started = time.monotonic()
         with watched(self.job, name):
             yield
         self.seconds[name] = time.monotonic() - started
+
+
+def side_by_side(*steps: Callable[[], Any]) -> tuple[Any, ...]:
+    """Run Spark actions at once, since planning one leaves the cores idle; raises the first error.
+
+    The watched phase cancels them together: it cancels every job of the session.
+    """
+    with ThreadPoolExecutor(len(steps), thread_name_prefix="scan") as pool:
+        return tuple(step.result() for step in [pool.submit(step) for step in steps])
 
 
 @contextmanager

@@ -38,8 +38,7 @@ class FileFunctions:
         self.canonical = self._udf(
             jvm.CanonicalPath(config.default_fs, dict(config.path_aliases)), None
         )
-        self.child = self._udf(jvm.ChildStatus(access), jvm.ChildStatus.type())
-        self.walk = self._udf(jvm.DeepWalk(access, access_times), jvm.DeepWalk.type())
+        self.look = self._udf(jvm.Look(access, access_times), jvm.Look.type())
         self.runs = self._udf(jvm.Runs(), jvm.Runs.type())
 
     def _udf(self, function: Any, returns: Any) -> Function:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from lifecycle.domain.conformity import Reason
 from lifecycle.domain.enrolment import LIFECYCLE_LEVEL
 from lifecycle.domain.expiry import Directory, ExpiryClass, Terms
-from lifecycle.jobs.scan_expiry import is_near, metastore_ms, with_judgement
+from lifecycle.jobs.scan_expiry import is_near, metastore_ms, newest_near, with_judgement
 from lifecycle.jobs.scan_files import FileFunctions
 from lifecycle.jobs.scan_holds import Holds
 from lifecycle.jobs.scan_spread import Spread
@@ -23,7 +23,7 @@ from lifecycle.jobs.scan_tables import POLICY_SOURCE, Table
 ITEM_COLUMNS = (
     *("db", "tbl", "tbl_id", "tbl_type", "part_id", "part_name", "location"),
     *("level", "ttl", "policy_source", "ddl_time", "create_time", "mtime_ms", "atime_ms"),
-    *("updated_ms", "winner", "due_ms", "due_on", "cls", "reason", "n_files", "n_bytes"),
+    *("updated_ms", "winner", "due_ms", "due_on", "cls", "rule", "detail", "n_files", "n_bytes"),
     *("ready", "shared_with"),
 )
 # What later steps of the scan need of a row; readers of the result do not.
@@ -196,30 +196,23 @@ def _with_files(items: DataFrame, sources: ItemSources) -> DataFrame:
     old = judged_by_age & F.coalesce(is_near(metastore_ms() + 1, terms), F.lit(col=True))
     # A table's own directory is always looked for: one listing of its database tells of them all.
     own_directory = (F.col("part_id") == 0) & (F.col("unsupported") == "") & F.col("readable")
-    listed = items.withColumn("_old", old).withColumn(
-        "_child", files.child(F.when(F.col("_old") | own_directory, F.col("location")))
-    )
-    cheap = F.greatest(metastore_ms(), F.col("_child.mtime_ms"))
-    deep = F.col("_old") & F.col("_child.mtime_ms").isNotNull() & is_near(cheap + 1, terms)
-    walked = listed.withColumn(
-        "_walk",
-        files.walk(F.when(deep, F.col("location")), F.col("_child.mtime_ms")),
-    )
-    missing = F.coalesce(F.col("_child.missing"), F.lit(col=False)) | F.coalesce(
-        F.col("_walk.missing"), F.lit(col=False)
+    seen = items.withColumn(
+        "_seen",
+        files.look(F.when(old | own_directory, F.col("location")), F.when(old, newest_near(terms))),
     )
     directory = (
-        F.when(F.col("missing"), F.lit(Directory.MISSING.value))
-        .when(F.col("_walk.mtime_ms").isNotNull(), F.lit(Directory.WALKED.value))
+        F.when(F.col("_seen.missing"), F.lit(Directory.MISSING.value))
+        .when(F.col("_seen.walked"), F.lit(Directory.WALKED.value))
         .otherwise(F.lit(Directory.NOT_LOOKED.value))
     )
-    return walked.withColumn("missing", missing).withColumns(
+    return seen.withColumns(
         {
+            "missing": F.coalesce(F.col("_seen.missing"), F.lit(col=False)),
             "directory": directory,
-            "mtime_ms": F.coalesce("_walk.mtime_ms", "_child.mtime_ms"),
-            "atime_ms": F.col("_walk.atime_ms"),
-            "n_files": F.col("_walk.n_files"),
-            "n_bytes": F.col("_walk.n_bytes"),
-            "fs_error": F.coalesce("_walk.error", "_child.error"),
+            "mtime_ms": F.col("_seen.mtime_ms"),
+            "atime_ms": F.col("_seen.atime_ms"),
+            "n_files": F.col("_seen.n_files"),
+            "n_bytes": F.col("_seen.n_bytes"),
+            "fs_error": F.col("_seen.error"),
         }
     )

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from thrift.Thrift import TException
 
-from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.domain.expiry import ExpiryClass, Rule
 from portal.connectors.metastore import Metastore, from_json
 from portal.lake.errors import ExternalFailure
 from portal.lake.names import PartitionName
@@ -84,19 +84,15 @@ def touched_rows(items: DataFrame, touched: Iterable[Touched], spark: SparkSessi
 
 
 def postponed(items: DataFrame) -> DataFrame:
-    """Make the rows with a `changed_at` NOT_NOW, and say why."""
+    """Make the rows with a `changed_at` NOT_NOW, by a rule that says why."""
     changed = F.col("changed_at").isNotNull()
-    words = F.concat(
-        F.lit("Changed while the scan was reading (metastore event "),
-        F.col("changed_at").cast("string"),
-        F.lit("); the next scan judges it."),
-    )
-    not_now = F.lit(ExpiryClass.NOT_NOW.value)
+    instead = {
+        "cls": F.lit(ExpiryClass.NOT_NOW.value),
+        "rule": F.lit(Rule.CHANGED.value),
+        "detail": F.col("changed_at").cast("string"),
+    }
     return items.withColumns(
-        {
-            "reason": F.when(changed, words).otherwise(F.col("reason")),
-            "cls": F.when(changed, not_now).otherwise(F.col("cls")),
-        }
+        {name: F.when(changed, value).otherwise(F.col(name)) for name, value in instead.items()}
     ).drop("changed_at")
 
 

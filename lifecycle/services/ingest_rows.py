@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.domain.expiry_words import explain_row
 from lifecycle.domain.modes import DatabaseMode
 from lifecycle.models import (
     DatabaseFinding,
@@ -17,6 +18,7 @@ from lifecycle.models import (
 )
 from lifecycle.models.findings import FindingKind
 from lifecycle.services.results import result_rows
+from portal.access.lakes import get_lake
 from portal.connectors.lake_config import LakeConfig
 
 Row = dict[str, Any]
@@ -52,6 +54,7 @@ class RowMaker:
     def __post_init__(self) -> None:
         settings = DatabaseSetting.objects.filter(lake=self.generation.lake)
         self._modes = dict(settings.values_list("db", "mode"))
+        self._zone = get_lake(self.generation.lake).zone
 
     def database(self, row: Row) -> DatabaseFinding:
         """Make the row of a database."""
@@ -151,7 +154,7 @@ class RowMaker:
             partition=row["part_name"] or "",
             location=row["location"] or "",
             cls=row["cls"],
-            reason=row["reason"] or "",
+            reason=explain_row(row, self._zone),
             level=row["level"],
             ttl=row["ttl"],
             policy_source=row["policy_source"] or "",

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from lifecycle.domain.expiry_words import explain_row
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure, StaleState
 from portal.lake.names import TableName
@@ -147,10 +148,11 @@ def items(scanned: ScanRun) -> Rows:
     ],
 )
 def test_every_kind_of_item_has_its_class_and_reason(
-    items: Rows, table: str, part: str, cls: str, says: str
+    items: Rows, lake: ScanLake, table: str, part: str, cls: str, says: str
 ) -> None:
     row = items[table, part]
-    assert (row["cls"], says in row["reason"]) == (cls, True), row
+    said = explain_row(row, lake.config.zone)
+    assert (row["cls"], says in said) == (cls, True), (said, row)
 
 
 def test_an_item_carries_both_clocks_and_what_was_walked(items: Rows) -> None:
@@ -286,5 +288,6 @@ def test_what_changes_during_the_scan_is_not_now(
     found = scan_here(spark, lake.config, params_of(lake))
     rows = {row["part_name"]: row for row in found.rows("items") if row["tbl"] == "visits"}
     assert rows["dt=old"]["cls"] == "NOT_NOW"
-    assert "Changed while the scan was reading" in rows["dt=old"]["reason"]
+    said = explain_row(rows["dt=old"], lake.config.zone)
+    assert "Changed while the scan was reading" in said
     assert rows["dt=read"]["cls"] == "STILL_READ"

@@ -16,7 +16,6 @@ from lifecycle.jobs.scan_expiry import JUDGED, with_judgement
 from lifecycle.jobs.scan_files import FileFunctions
 from lifecycle.jobs.scan_shared import _above, _self_and_above
 from lifecycle.jobs.scan_spread import spark_hash
-from lifecycle.jobs.scan_tables import POLICY_SOURCE
 from portal.connectors.lake_config import LakeConfig, MetastoreDb
 from portal.lake.errors import RuleViolation
 from portal.lake.ids import LakeId
@@ -64,7 +63,6 @@ def random_facts(rng: random.Random, terms: Terms) -> ExpiryFacts:
         level=rng.choice([None, 0, 1, 1, 1, 1]),
         ttl=ttl,
         policy_problem=rng.choice(["", "", "", "", "TTL is 'x'."]),
-        policy_source=POLICY_SOURCE,
         unsupported=rng.choice(["", "", "", "", "A view."]),
         nonconforming=rng.choice([(), (), (), ("HAS_OTHER_DB", "TBL_NOT_SUB_DB")]),
         ready=rng.random() > 0.1,
@@ -108,12 +106,12 @@ def test_the_columns_judge_as_the_reference_does(
         wanted = judge(fact, terms)
         seen.add(wanted.cls)
         got = (
-            *(row["cls"], row["reason"], row["updated_ms"]),
+            *(row["cls"], row["rule"], row["detail"], row["updated_ms"]),
             *(row["winner"], row["due_ms"], row["due_on"]),
         )
         winner = wanted.winner.value if wanted.winner else None
         assert got == (
-            *(wanted.cls.value, wanted.reason, wanted.updated_ms),
+            *(wanted.cls.value, wanted.rule.value, wanted.detail, wanted.updated_ms),
             *(winner, wanted.due_ms, wanted.due_on),
         ), f"seed {seed}: {fact}"
     assert len(seen) == 12
@@ -171,26 +169,25 @@ def test_looking_at_files(spark: SparkSession, tmp_path: Path) -> None:
     functions = FileFunctions(spark, config_for("file:///"))
     names = ["dt=1", "dt=2", "dt=3", "dt=link"]
     rows = spark.createDataFrame([(f"file://{table}/{name}",) for name in names], "p string")
-    looked = rows.select(functions.child(F.col("p")).alias("child"), "p")
-    walked = looked.select(
-        "child", functions.walk(F.col("p"), F.col("child.mtime_ms")).alias("walk")
-    )
-    one, two, three, link = walked.collect()
-    assert one["child"]["mtime_ms"] == 1_600_000_002_000
-    assert one["walk"]["mtime_ms"] == link["walk"]["mtime_ms"] == 1_700_000_400_000
-    assert one["walk"]["atime_ms"] == 1_700_000_500_000
-    assert (one["walk"]["n_files"], one["walk"]["n_bytes"]) == (1, 5)
-    assert (two["walk"]["mtime_ms"], two["walk"]["n_files"]) == (1_600_000_003_000, 0)
-    assert two["walk"]["atime_ms"] is None
-    assert three["child"]["missing"]
-    assert three["walk"]["missing"]
+    look = functions.look(F.col("p"), F.lit(1_600_000_003_000)).alias("seen")
+    one, two, three, link = (row["seen"] for row in rows.select(look).collect())
+    assert one["mtime_ms"] == 1_700_000_400_000
+    assert one["atime_ms"] == 1_700_000_500_000
+    assert (one["n_files"], one["n_bytes"]) == (1, 5)
+    assert (link["mtime_ms"], link["walked"]) == (1_700_000_400_000, True)
+    assert (two["mtime_ms"], two["n_files"], two["atime_ms"]) == (1_600_000_003_000, 0, None)
+    assert (three["mtime_ms"], three["missing"], three["walked"]) == (None, True, False)
+    spared = functions.look(F.col("p"), F.lit(1_600_000_002_999)).alias("seen")
+    one, two, *_ = (row["seen"] for row in rows.select(spared).collect())
+    assert (one["walked"], two["walked"]) == (True, False)
+    assert (two["mtime_ms"], two["n_files"], two["missing"]) == (1_600_000_003_000, None, False)
 
 
 def test_a_dead_host_is_an_error_of_its_rows_only(spark: SparkSession) -> None:
     functions = FileFunctions(spark, config_for("file:///"))
     place = "hdfs://127.0.0.1:1/a/dt=1"
     rows = spark.createDataFrame([(place,)], "p string")
-    (row,) = rows.select(functions.child(F.col("p")).alias("child")).collect()
-    assert "ConnectException" in row["child"]["error"]
-    assert not row["child"]["missing"]
-    assert row["child"]["mtime_ms"] is None
+    (row,) = rows.select(functions.look(F.col("p"), F.lit(1).cast("long")).alias("seen")).collect()
+    assert "ConnectException" in row["seen"]["error"]
+    assert not row["seen"]["missing"]
+    assert row["seen"]["mtime_ms"] is None

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.domain.expiry import RULES, ExpiryClass
 
 DAY = timedelta(days=1)
 DUE = {ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ}
@@ -25,8 +25,8 @@ ITEM_SCHEMA = pa.schema(
         "part_name": TEXT, "location": TEXT, "level": pa.int32(), "ttl": pa.int32(),
         "policy_source": TEXT, "ddl_time": LONG, "create_time": LONG, "mtime_ms": LONG,
         "atime_ms": LONG, "updated_ms": LONG, "winner": TEXT, "due_ms": LONG,
-        "due_on": pa.date32(), "cls": TEXT, "reason": TEXT, "n_files": LONG, "n_bytes": LONG,
-        "ready": pa.bool_(),
+        "due_on": pa.date32(), "cls": TEXT, "rule": TEXT, "detail": TEXT,
+        "n_files": LONG, "n_bytes": LONG, "ready": pa.bool_(),
     }
 )  # fmt: skip
 TABLE_SCHEMA = pa.schema(
@@ -182,7 +182,8 @@ def _item_row(table: Table, item: Item) -> dict[str, Any]:
         "due_ms": int(due.timestamp() * 1000) if table.ttl else None,
         "due_on": due.date() if table.ttl else None,
         "cls": item.cls.value,
-        "reason": f"because it is {item.cls.value}",
+        "rule": next(rule.value for rule, cls, _ in RULES if cls is item.cls),
+        "detail": f"because it is {item.cls.value}",
         "n_files": 1,
         "n_bytes": item.size,
         "ready": True,

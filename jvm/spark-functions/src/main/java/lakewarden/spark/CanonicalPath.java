@@ -70,6 +70,9 @@ public final class CanonicalPath implements UDF1<String, String> {
     if (!path.startsWith("/")) {
       return null;
     }
+    if (isPlain(path)) {
+      return path;
+    }
     StringBuilder plain = new StringBuilder(path.length());
     for (String segment : path.split("/")) {
       if (segment.equals(".") || segment.equals("..")) {
@@ -85,5 +88,20 @@ public final class CanonicalPath implements UDF1<String, String> {
       }
     }
     return plain.length() == 0 ? "/" : plain.toString();
+  }
+
+  /** Whether nothing needs a closer look: nearly every location, so it is asked first. */
+  private static boolean isPlain(String path) {
+    int last = path.length() - 1;
+    for (int i = 0; i <= last; i++) {
+      char letter = path.charAt(i);
+      if (letter < 0x20 || letter == 0x7f) {
+        return false;
+      }
+      if (letter == '/' && (i == last || path.charAt(i + 1) == '/' || path.charAt(i + 1) == '.')) {
+        return false;
+      }
+    }
+    return true;
   }
 }

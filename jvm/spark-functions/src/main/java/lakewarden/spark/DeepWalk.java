@@ -2,6 +2,7 @@ package lakewarden.spark;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.Serializable;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -16,9 +17,6 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
-import org.apache.spark.sql.api.java.UDF2;
-import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.sql.types.StructType;
 
 /**
  * Walks a directory whole: the newest modification time of it, its sub-directories and files, the
@@ -27,34 +25,20 @@ import org.apache.spark.sql.types.StructType;
  * <p>Takes the directory's own modification time, known from its parent's listing, so that a flat
  * partition costs one call.
  */
-public final class DeepWalk implements UDF2<String, Long, Row> {
+final class DeepWalk implements Serializable {
   private static final long serialVersionUID = 1L;
 
   private final Access access;
   private final boolean accessTimes;
 
   /** `accessTimes` false: the file system keeps none, so none is given. */
-  public DeepWalk(Access access, boolean accessTimes) {
+  DeepWalk(Access access, boolean accessTimes) {
     this.access = access;
     this.accessTimes = accessTimes;
   }
 
-  /** What `call` gives. */
-  public static StructType type() {
-    return new StructType()
-        .add("mtime_ms", DataTypes.LongType)
-        .add("atime_ms", DataTypes.LongType)
-        .add("n_files", DataTypes.LongType)
-        .add("n_bytes", DataTypes.LongType)
-        .add("missing", DataTypes.BooleanType, false)
-        .add("error", DataTypes.StringType);
-  }
-
-  @Override
-  public Row call(String path, Long ownChange) {
-    if (path == null) {
-      return null;
-    }
+  /** Gives a row of `Look.type()`. */
+  Row call(String path, Long ownChange) {
     Place place = Place.of(path);
     Tally tally = new Tally(ownChange);
     try {
@@ -64,13 +48,18 @@ public final class DeepWalk implements UDF2<String, Long, Row> {
         walkRemote(place, tally);
       }
     } catch (FileNotFoundException | NoSuchFileException error) {
-      return RowFactory.create(null, null, null, null, true, null);
+      return Look.glimpse(ownChange, true, null);
     } catch (IOException | RuntimeException error) {
-      return RowFactory.create(null, null, null, null, false, access.explain(place, error));
+      return Look.glimpse(ownChange, false, access.explain(place, error));
     }
     boolean hasReads = accessTimes && tally.newestRead > 0 && !isUnread(place);
     return RowFactory.create(
-        tally.newestChange, hasReads ? tally.newestRead : null, tally.files, tally.bytes, false,
+        tally.newestChange,
+        hasReads ? tally.newestRead : null,
+        tally.files,
+        tally.bytes,
+        true,
+        false,
         null);
   }
 
