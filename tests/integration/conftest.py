@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+from stack.stack import Stack
+from tests.support.guarded import Guarded
 from tests.support.scan_spark import local_session
 
 
@@ -18,3 +20,11 @@ def spark() -> Iterator[SparkSession]:
     session = local_session()
     yield session
     session.stop()
+
+
+@pytest.fixture
+def guarded(embedded_stack: Stack) -> Iterator[Guarded]:
+    """The embedded stack's metastore as several people; afterwards its guard is in audit again."""
+    guarded = Guarded(embedded_stack)
+    yield guarded
+    guarded.close()

@@ -22,7 +22,10 @@ def local_session() -> SparkSession:
     drivers = [
         jar for jar in jars_of("spark") if jar.name.startswith(("mariadb-java-client", "derby"))
     ]
-    jars = [*drivers, JARS / "jvm" / "spark-functions.jar"]
+    jars = [
+        *drivers,
+        *(JARS / "jvm" / f"{name}.jar" for name in ("spark-functions", "metastore-guard")),
+    ]
     builder: Any = SparkSession.builder
     session: SparkSession = (
         builder.master("local[2]")
