@@ -22,8 +22,9 @@ class LifecycleConfig(AppConfig):
             rescan,
             scan,
             standing_rules,
+            why_look,
         )
-        from lifecycle.ui import findings_nav, guard_nav, plan_nav
+        from lifecycle.ui import findings_nav, guard_nav, plan_nav, policy_nav
         from lifecycle.ui import scan as scan_pages
 
         scan.register_kinds()
@@ -33,9 +34,11 @@ class LifecycleConfig(AppConfig):
         clock_kinds.register_clock_kinds()
         policy_kinds.register_policy_kinds()
         enrol_kinds.register_enrol_kinds()
+        why_look.register_look_kind()
         rescan.register_subscriber()
         guard_events.register_subscriber()
         findings_nav.register_pages()
         scan_pages.register_scan_steps()
         plan_nav.register_pages()
+        policy_nav.register_pages()
         guard_nav.register_pages()

@@ -39,9 +39,9 @@ from lifecycle.selectors.findings import (
     get_table_for_user,
     items_of,
     paths_visible,
-    shadow_of,
     tables_visible,
 )
+from lifecycle.selectors.shadow import shadow_of
 from lifecycle.selectors.why import why_expiring
 from lifecycle.services.modes import ModeChange, database_mode_change
 from lifecycle.services.scan import scan_request

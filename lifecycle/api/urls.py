@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
 from lifecycle.api import findings, guard, holds, scans
 from lifecycle.api.plan_urls import plan_urlpatterns
+from lifecycle.api.policy_urls import policy_urlpatterns
 
 app_name = "lifecycle-api"
 
@@ -31,4 +32,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="scan-accept-smaller",
     ),
     *plan_urlpatterns,
+    *policy_urlpatterns,
 ]

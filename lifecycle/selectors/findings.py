@@ -17,7 +17,6 @@ from lifecycle.models import (
     ItemExample,
     ItemRange,
     PathFinding,
-    ShadowRecord,
     TableFinding,
     TrendPoint,
 )
@@ -174,8 +173,3 @@ def trend(lake: str, metrics: list[str], *, today: date) -> dict[str, list[tuple
     for metric, day, value in rows.values_list("metric", "day", "value"):
         found[metric].append((day, value))
     return found
-
-
-def shadow_of(lake: str, db: str) -> list[ShadowRecord]:
-    """Give the OBSERVE record of a database, oldest day first."""
-    return list(ShadowRecord.objects.filter(lake=lake, db=db).order_by("day"))

@@ -13,9 +13,8 @@ from lifecycle.domain.policy import Asker, Values
 from lifecycle.domain.templates import DEFAULT_TEMPLATE, Template
 from lifecycle.models import DatabaseSetting, PolicySeen, TableFinding
 from lifecycle.selectors.findings import mode_of
-from lifecycle.selectors.plan_inputs import owns_table
 from portal.access.lakes import get_lake
-from portal.access.models import User
+from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
 from portal.lake.errors import RuleViolation
 
@@ -63,8 +62,12 @@ def _seen(lake: str, db: str, table: str) -> PolicySeen | None:
 
 
 def asker_of(user: User, found: TableFinding) -> Asker:
-    """Say what a person is to a table, as the rules take it."""
-    owns = owns_table(user.username, lake=found.lake, db=found.db, table=found.table)
+    """Say what a person is to a table of the current picture, as the rules take it."""
+    owns = user.username in {found.owner, found.db_owner} or (
+        DatabaseAdministrator.objects.filter(
+            lake=found.lake, db=found.db, username=user.username
+        ).exists()
+    )
     return Asker(user.is_lake_admin, owns)
 
 

@@ -27,7 +27,7 @@ from portal.approvals.services import approval_use
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, PortalError, RuleViolation, StaleState
 
-_WINDOW = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ, ExpiryClass.UNKNOWN)
+PUT_OFF = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ, ExpiryClass.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _what(lake: str, wish: ExtendWish, *, user: User) -> tuple[TableFinding, dat
     cls, due_on = (item.cls, item.due_on) if item else (None, None)
     if within is not None:
         cls, due_on = within.cls, within.due_first
-    return found, due_on if cls in _WINDOW else None
+    return found, due_on if cls in PUT_OFF else None
 
 
 def _terms(

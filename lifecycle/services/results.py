@@ -29,11 +29,11 @@ def result_rows(
 
 
 def result_tables(
-    config: LakeConfig, results_uri: str, part: str, *, columns: Sequence[str]
+    config: LakeConfig, results_uri: str, part: str, *, columns: Sequence[str] | None = None
 ) -> Iterator[pa.Table]:
     """Give one Arrow table a file, with only `columns`; filter it before asking for the next."""
     for file in _files(config, results_uri, part):
-        yield file.read(columns=list(columns))
+        yield file.read(columns=list(columns) if columns else None)
 
 
 def _files(config: LakeConfig, results_uri: str, part: str) -> Iterator[pq.ParquetFile]:

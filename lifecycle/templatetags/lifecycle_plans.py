@@ -5,20 +5,31 @@ from typing import Any
 from django import template
 from django.template import Context
 
+from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.models import TableFinding
-from lifecycle.selectors.plan_inputs import owns_table
+from lifecycle.selectors.policy import asker_of
 
 register = template.Library()
 
 
 @register.inclusion_tag("lifecycle/_clean_now.html", takes_context=True)
-def clean_now(context: Context, table: TableFinding) -> dict[str, Any]:
-    """Offer an owner to ask that a table's due data be cleaned now; nothing to others."""
+def clean_now(
+    context: Context, table: TableFinding, partition: str = "", cls: str = ""
+) -> dict[str, Any]:
+    """Offer an owner to ask that due data be cleaned now; nothing to others.
+
+    Of a whole table, or of one partition of it, whose class is given then.
+    """
     user = context["request"].user
-    n_due = table.n_clean_now + table.n_still_read
-    owns = n_due > 0 and owns_table(user.username, lake=table.lake, db=table.db, table=table.table)
+    n_due, n_still_read = table.n_clean_now + table.n_still_read, table.n_still_read
+    if partition:
+        n_still_read = int(cls == ExpiryClass.STILL_READ)
+        n_due = n_still_read or int(cls == ExpiryClass.CLEAN_NOW)
+    owns = n_due > 0 and asker_of(user, table).owns
     return {
         "table": table,
+        "partition": partition,
+        "n_still_read": n_still_read,
         "offered": owns,
         "n_due": n_due,
         "csrf_token": context.get("csrf_token"),

@@ -10,21 +10,20 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from lifecycle.domain.modes import DatabaseMode, can_change
-from lifecycle.models import DatabaseFinding, ShadowRecord
+from lifecycle.models import DatabaseFinding
 from lifecycle.selectors.filters import DATABASE_ORDERS, DatabaseFilterSet
 from lifecycle.selectors.findings import (
     current_generation,
     databases_visible,
     get_database_for_user,
     mode_of,
-    shadow_of,
 )
+from lifecycle.selectors.policy import database_policy
+from lifecycle.selectors.shadow import shadow_of, shadow_summary
 from lifecycle.services.modes import ModeChange, database_mode_change
-from lifecycle.ui.charts import days_chart
-from lifecycle.ui.links import database_url, list_url
+from lifecycle.ui.links import database_policy_url, database_url, list_url, shadow_url
 from lifecycle.ui.lists import ListSpec, list_response, person
 from portal.lake.errors import RuleViolation
-from portal.ui.charts import Chart
 from portal.ui.frame import current_lake
 from portal.ui.tables import Column
 
@@ -88,13 +87,14 @@ def database(request: HttpRequest, db: str) -> HttpResponse:
     lake, user = current_lake(request), person(request)
     found = get_database_for_user(lake, db, user=user)
     mode = mode_of(lake, db)
-    records = shadow_of(lake, db)
     context = {
         "generation": current_generation(lake),
         "found": found,
         "mode": mode,
-        "records": list(reversed(records)),
-        "chart": _chart(records),
+        "shadow": shadow_summary(shadow_of(lake, db)),
+        "shadow_url": shadow_url(lake, db),
+        "policy": database_policy(lake, db),
+        "policy_url": database_policy_url(lake, db),
         "tables_url": list_url("expiring", lake, db=db),
         "paths_url": list_url("paths", lake, db=db),
         "moves": [
@@ -129,12 +129,3 @@ def _mode(text: str) -> DatabaseMode:
         return DatabaseMode(text)
     except ValueError:
         raise RuleViolation("mode.unknown", f"{text!r} is no mode.", value=text) from None
-
-
-def _chart(records: list[ShadowRecord]) -> Chart | None:
-    series = {
-        "would have gone": [(row.day, row.n_new) for row in records],
-        "written again": [(row.day, row.n_written_again) for row in records],
-        "read again": [(row.day, row.n_read_again) for row in records],
-    }
-    return days_chart("shadow", title="What OBSERVE would have dropped", series=series)

@@ -5,8 +5,6 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from lifecycle.domain.expiry import ExpiryClass
@@ -19,7 +17,6 @@ from lifecycle.selectors.filters import (
 )
 from lifecycle.selectors.findings import (
     current_generation,
-    get_item_for_user,
     get_table_for_user,
     items_of,
     mode_of,
@@ -28,7 +25,6 @@ from lifecycle.selectors.findings import (
     totals_for,
     trend,
 )
-from lifecycle.selectors.why import why_expiring
 from lifecycle.services.notices import responsible_of
 from lifecycle.services.people import People
 from lifecycle.ui.charts import days_chart
@@ -142,26 +138,6 @@ def table(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
         "responsible": responsible_of(found, People.of(lake)),
     }
     return list_response(request, ITEMS, filterset=filterset, context=context)
-
-
-@login_required
-@require_GET
-def why(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
-    """Say why one partition, or an unpartitioned table, expires."""
-    lake, user = current_lake(request), person(request)
-    partition = request.GET.get("partition", "")
-    found, item, within = get_item_for_user(lake, db, table, partition, user=user)
-    now = timezone.now()
-    context: dict[str, Any] = {
-        "generation": found.generation,
-        "found": found,
-        "partition": partition,
-        "within": within,
-        "table_url": table_url(lake, db, table),
-    }
-    if item is not None:
-        context["why"] = why_expiring(found, item, now=now, today=timezone.localdate(now))
-    return render(request, "lifecycle/why.html", context)
 
 
 def _classes(found: TableFinding) -> list[dict[str, Any]]:

@@ -22,6 +22,22 @@ def database_url(lake: str, db: str) -> str:
     return f"{reverse('lifecycle:database', args=[db])}?{urlencode({'lake': lake})}"
 
 
+def policy_url(lake: str, db: str, table: str, **query: str) -> str:
+    """Give the page of a table's policy, with its what-if."""
+    path = reverse("lifecycle:policy", args=[db, table])
+    return f"{path}?{urlencode({'lake': lake, **query})}"
+
+
+def database_policy_url(lake: str, db: str) -> str:
+    """Give the page of what new tables of a database get."""
+    return f"{reverse('lifecycle:database-policy', args=[db])}?{urlencode({'lake': lake})}"
+
+
+def shadow_url(lake: str, db: str) -> str:
+    """Give the page of what OBSERVE would have done in a database."""
+    return f"{reverse('lifecycle:shadow', args=[db])}?{urlencode({'lake': lake})}"
+
+
 def list_url(name: str, lake: str, **query: str) -> str:
     """Give a list of the room under its filter."""
     return f"{reverse(f'lifecycle:{name}')}?{urlencode({'lake': lake, **query})}"

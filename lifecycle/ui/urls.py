@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
 from lifecycle.ui import databases, expiring, guard, holds, paths, scan
 from lifecycle.ui.plan_urls import plan_urlpatterns
+from lifecycle.ui.policy_urls import policy_urlpatterns
 
 app_name = "lifecycle"
 
@@ -12,7 +13,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("paths/", paths.paths, name="paths"),
     path("expiring/", expiring.expiring, name="expiring"),
     path("tables/<name:db>/<name:table>/", expiring.table, name="table"),
-    path("tables/<name:db>/<name:table>/why/", expiring.why, name="why"),
     path("databases/", databases.databases, name="databases"),
     path("databases/<name:db>/", databases.database, name="database"),
     path("databases/<name:db>/mode/", databases.database_mode, name="database-mode"),
@@ -26,4 +26,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("scan/", scan.scan_now, name="scan"),
     path("scans/<uuid:run_id>/smaller/", scan.scan_smaller, name="scan-smaller"),
     *plan_urlpatterns,
+    *policy_urlpatterns,
 ]

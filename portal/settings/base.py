@@ -216,7 +216,13 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
-    "ENUM_NAME_OVERRIDES": {"DatabaseModeEnum": "lifecycle.domain.modes.DatabaseMode"},
+    "ENUM_NAME_OVERRIDES": {
+        "DatabaseModeEnum": "lifecycle.domain.modes.DatabaseMode",
+        "PolicyRequestKindEnum": "lifecycle.domain.policy_states.RequestKind",
+        "PolicyRequestStateEnum": "lifecycle.domain.policy_states.RequestState",
+        "EnrolmentStateEnum": "lifecycle.domain.policy_states.EnrolmentState",
+        "EnrolItemStateEnum": "lifecycle.domain.policy_states.EnrolItemState",
+    },
 }
 
 FILTERS_EMPTY_CHOICE_LABEL = "Any"

@@ -10,15 +10,20 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from lifecycle.domain.policy import Values
 from lifecycle.models import (
     DatabaseFinding,
     DroppedObject,
+    Enrolment,
     ItemExample,
     PolicyEvent,
+    PolicyRequest,
     TableFinding,
 )
 from lifecycle.services.backups import PREVIEW_KIND
 from lifecycle.services.clean_now import clean_now_request
+from lifecycle.services.enrolments import EnrolWish, enrolment_request
+from lifecycle.services.policy_wishes import SetWish, policy_set_request
 from lifecycle.services.standing_rules import RuleWish, standing_rule_request
 from portal.act.models import BackupBatch, Hold
 from portal.act.services.holds import hold_place
@@ -68,6 +73,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
     _show_the_rest(world)
     plan = world.plan()
     batch = _backup()
+    enrolment = _enrolment(world)
     values = {
         "run_id": _run("test.kind").pk,
         "shrunk_id": _shrunk_scan().pk,
@@ -83,6 +89,9 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "preview_id": _run(PREVIEW_KIND, params={"batches": [str(batch.public_id)]}).pk,
         "dropped_id": _dropped().public_id,
         "alarm_id": _alarm().pk,
+        "request_id": _policy_request(world).pk,
+        "enrolment_id": enrolment.pk,
+        "enrol_digest": enrolment.digest,
         "until": TODAY + timedelta(days=30),
     }
     return Target(world, values)
@@ -155,6 +164,30 @@ def _hold(world: World) -> Hold:
         user=world.person("anna"),
         now=NOW,
     )
+
+
+def _policy_request(world: World) -> PolicyRequest:
+    """An owner's wish that waits for an admin."""
+    wish = SetWish("sales", "orders", Values(1, 60), Values(0, 60), "for ever")
+    return policy_set_request(LAKE, wish, user=world.person("alice"), now=NOW)
+
+
+def _enrolment(world: World) -> Enrolment:
+    """An enrolment of a table outside lifecycle, asked for by anna."""
+    orders = TableFinding.objects.get(db="sales", table="orders")
+    TableFinding.objects.create(
+        generation=orders.generation,
+        lake=LAKE,
+        db="sales",
+        table="old",
+        tbl_id=77,
+        owner="alice",
+        db_owner="dora",
+        mode="ACT",
+        table_type="MANAGED_TABLE",
+    )
+    wish = EnrolWish({"table": "old"}, Values(1, 60), n_tables=1, reason="old")
+    return enrolment_request(LAKE, wish, user=world.person("anna"), now=NOW)
 
 
 def _wish(world: World) -> Any:

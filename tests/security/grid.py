@@ -53,6 +53,20 @@ RULE = {
     "reason": "because",
 }
 
+# Of a table in lifecycle; what the page showed is sent along.
+OTHER_TTL = {
+    "kind": "SET",
+    "db": "sales",
+    "table": "orders",
+    "seen_level": "1",
+    "seen_ttl": "60",
+    "level": "1",
+    "ttl": "90",
+    "reason": "because",
+}
+ENROL = {"table": "old", "level": "1", "ttl": "60", "n_tables": "1", "reason": "because"}
+WORD = {"verdict": "APPROVE", "reason": "because"}
+
 GRID: dict[str, Row] = {
     # -- the platform ------------------------------------------------------------------------
     "ui:home": Row(SIGNED_IN),
@@ -118,6 +132,53 @@ GRID: dict[str, Row] = {
     "lifecycle-api:policy-events-close": post_only(ADMINS, alarms="@alarm_id", **WHY),
     "lifecycle-api:scans": post_only(KEEPERS),
     "lifecycle-api:scan-accept-smaller": post_only(ADMINS, "run_id:shrunk_id", **WHY),
+    # -- policy ------------------------------------------------------------------------------
+    "lifecycle:policy": Row(OF_THE_TABLE, values=("db", "table")),
+    "lifecycle:why-look": Row(
+        changes=OF_THE_TABLE,
+        values=("db", "table"),
+        query="partition=dt%3D2026-01-01",
+        is_get=False,
+    ),
+    "lifecycle:database-policy": Row(OF_THE_DATABASE, values=("db",)),
+    "lifecycle:database-policy-look": post_only(KEEPERS, "db"),
+    "lifecycle:shadow": Row(OF_THE_DATABASE, values=("db",)),
+    "lifecycle:policy-requests": Row(SIGNED_IN),
+    "lifecycle:policy-request-new": post_only(ADMINS | {"owner", "dba"}, **OTHER_TTL),
+    "lifecycle:policy-request": Row(OF_THE_TABLE, values=("request_id",)),
+    "lifecycle:policy-request-decide": post_only(ADMINS, "request_id", **WORD),
+    "lifecycle:policy-request-withdraw": post_only(frozenset({"owner"}), "request_id", **WHY),
+    "lifecycle:enrolments": Row(SIGNED_IN),
+    "lifecycle:enrolment-new": Row(KEEPERS, KEEPERS, body=ENROL),
+    "lifecycle:enrolment": Row(OF_THE_TABLE, values=("enrolment_id",)),
+    "lifecycle:enrolment-decide": post_only(
+        frozenset({"admin"}), "enrolment_id", digest="@enrol_digest", **WORD
+    ),
+    "lifecycle:enrolment-withdraw": post_only(frozenset({"requester"}), "enrolment_id", **WHY),
+    "lifecycle:enrolment-undo": post_only(ADMINS, "enrolment_id", **WHY),
+    "lifecycle-api:policy": Row(OF_THE_TABLE, values=("db", "table")),
+    "lifecycle-api:why-look": Row(
+        changes=OF_THE_TABLE,
+        values=("db", "table"),
+        query="partition=dt%3D2026-01-01",
+        is_get=False,
+    ),
+    "lifecycle-api:database-policy": Row(OF_THE_DATABASE, values=("db",)),
+    "lifecycle-api:database-policy-look": post_only(KEEPERS, "db"),
+    "lifecycle-api:shadow-summary": Row(OF_THE_DATABASE, values=("db",)),
+    "lifecycle-api:policy-requests": Row(SIGNED_IN, ADMINS | {"owner", "dba"}, body=OTHER_TTL),
+    "lifecycle-api:policy-request": Row(OF_THE_TABLE, values=("request_id",)),
+    "lifecycle-api:policy-request-decide": post_only(ADMINS, "request_id", **WORD),
+    "lifecycle-api:policy-request-withdraw": post_only(frozenset({"owner"}), "request_id", **WHY),
+    "lifecycle-api:enrolments": Row(SIGNED_IN, KEEPERS, body=ENROL),
+    "lifecycle-api:enrolment-preview": Row(KEEPERS),
+    "lifecycle-api:enrolment": Row(OF_THE_TABLE, values=("enrolment_id",)),
+    "lifecycle-api:enrolment-items": Row(OF_THE_TABLE, values=("enrolment_id",)),
+    "lifecycle-api:enrolment-decide": post_only(
+        frozenset({"admin"}), "enrolment_id", digest="@enrol_digest", **WORD
+    ),
+    "lifecycle-api:enrolment-withdraw": post_only(frozenset({"requester"}), "enrolment_id", **WHY),
+    "lifecycle-api:enrolment-undo": post_only(ADMINS, "enrolment_id", **WHY),
     # -- plans -------------------------------------------------------------------------------
     "lifecycle:plans": Row(SIGNED_IN),
     "lifecycle:plan-new": Row(KEEPERS, KEEPERS, body={"tables": "sales.orders", **WHY}),

@@ -10,8 +10,13 @@ from lifecycle.models import (
     CleanNowRequest,
     DatabaseFinding,
     DropPlan,
+    Enrolment,
+    EnrolmentItem,
     ItemExample,
     PathFinding,
+    PolicyRequest,
+    PolicySeen,
+    ShadowRecord,
     StandingRule,
     TableFinding,
 )
@@ -63,6 +68,13 @@ def poison(target: Target, payload: str) -> None:
     Hold.objects.update(reason=payload)
     CleanNowRequest.objects.update(reason=payload)
     StandingRule.objects.update(reason=payload)
+    PolicyRequest.objects.update(reason=payload, note=payload, owner=payload[:128])
+    Enrolment.objects.update(reason=payload, note=payload, selection={"db": payload})
+    EnrolmentItem.objects.update(owner=payload[:128], note=payload)
+    PolicySeen.objects.create(
+        lake=LAKE, db="sales", table="orders", owner=payload[:128], problem=payload, seen_at=NOW
+    )
+    ShadowRecord.objects.create(lake=LAKE, db="sales", day=NOW.date(), examples=[payload])
     BackupBatch.objects.update(first_partition=payload, last_partition=payload)
     audit_record(
         "x.y",

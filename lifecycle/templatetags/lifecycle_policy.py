@@ -1,0 +1,32 @@
+"""What may a person answer to a notice, on the page of a table or partition?"""
+
+from datetime import date
+from typing import Any
+
+from django import template
+from django.template import Context
+from django.utils import timezone
+
+from lifecycle.models import TableFinding
+from lifecycle.services.policy_extensions import PUT_OFF
+from lifecycle.ui.policy_actions import answers_for
+
+register = template.Library()
+
+
+@register.inclusion_tag("lifecycle/_policy_actions.html", takes_context=True)
+def policy_actions(
+    context: Context,
+    table: TableFinding,
+    partition: str = "",
+    due_on: date | None = None,
+    cls: str = "",
+) -> dict[str, Any]:
+    """Offer to keep data some days more or for ever, and to hand its table over.
+
+    For a whole table, or for one partition of it, whose class is given then.
+    """
+    user = context["request"].user
+    due_on = due_on if not cls or cls in PUT_OFF else None
+    answers = answers_for(table, partition, due_on, user=user, now=timezone.now())
+    return {"answers": answers, "csrf_token": context.get("csrf_token")}

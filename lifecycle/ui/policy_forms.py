@@ -1,0 +1,101 @@
+"""What does a person type about LEVEL, TTL, more days and owners?"""
+
+from datetime import date
+from typing import Any
+
+from django import forms
+
+from lifecycle.domain.enrolment import MAX_TTL_DAYS
+from lifecycle.domain.policy import Values
+from lifecycle.services.policy_extensions import ExtendWish
+from lifecycle.services.policy_wishes import HandOverWish, SetWish
+
+LEVELS = [("1", "1: lifecycle"), ("0", "0: keep for ever")]
+
+
+class ValuesForm(forms.Form):
+    """A LEVEL and a TTL to try out."""
+
+    level = forms.TypedChoiceField(label="LEVEL", choices=LEVELS, coerce=int)
+    ttl = forms.IntegerField(
+        label="TTL in days", min_value=1, max_value=MAX_TTL_DAYS, required=False
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for a TTL where there must be one."""
+        said = super().clean() or {}
+        if said.get("level") == 1 and said.get("ttl") is None and "ttl" not in self.errors:
+            self.add_error("ttl", "LEVEL 1 needs a TTL.")
+        return said
+
+    @property
+    def values(self) -> Values:
+        """What was typed."""
+        return Values(self.cleaned_data["level"], self.cleaned_data.get("ttl"))
+
+
+class WishForm(forms.Form):
+    """What every wish says."""
+
+    db = forms.CharField(max_length=128)
+    table = forms.CharField(max_length=256, required=False)
+    reason = forms.CharField(max_length=1000)
+
+
+class SetForm(WishForm):
+    """Other values, beside those that stood on the page."""
+
+    seen_level = forms.IntegerField(required=False)
+    seen_ttl = forms.IntegerField(required=False)
+    level = forms.TypedChoiceField(choices=LEVELS, coerce=int)
+    ttl = forms.IntegerField(required=False, min_value=-(10**12), max_value=10**12)
+
+    def wish(self) -> SetWish:
+        """Give what was said."""
+        said = self.cleaned_data
+        return SetWish(
+            db=said["db"],
+            table=said["table"],
+            seen=Values(said["seen_level"], said["seen_ttl"]),
+            wanted=Values(said["level"], said["ttl"]),
+            reason=said["reason"],
+        )
+
+
+class ExtendForm(WishForm):
+    """More days for a table or partition, and the day to which the page said they lead."""
+
+    partition = forms.CharField(max_length=767, required=False)
+    days = forms.IntegerField()
+    until = forms.DateField()
+
+    def wish(self) -> ExtendWish:
+        """Give what was said."""
+        said = self.cleaned_data
+        until: date = said["until"]
+        return ExtendWish(
+            db=said["db"],
+            table=said["table"],
+            partition=said["partition"],
+            days=said["days"],
+            until=until,
+            reason=said["reason"],
+        )
+
+
+class HandOverForm(WishForm):
+    """A new owner, beside the one that stood on the page."""
+
+    seen_owner = forms.CharField(max_length=128, required=False)
+    owner = forms.CharField(max_length=128)
+
+    def wish(self) -> HandOverWish:
+        """Give what was said."""
+        said = self.cleaned_data
+        return HandOverWish(
+            db=said["db"],
+            table=said["table"],
+            seen_owner=said["seen_owner"],
+            owner=said["owner"],
+            reason=said["reason"],
+        )

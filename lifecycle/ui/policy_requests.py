@@ -1,0 +1,208 @@
+"""The pages of policy requests: the list, one request, and the steps people take."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from lifecycle.domain.policy_states import RequestKind, RequestState
+from lifecycle.models import PolicyRequest, TableFinding
+from lifecycle.selectors.policy import hand_over_warning
+from lifecycle.selectors.policy_requests import (
+    REQUEST_ORDERS,
+    RequestFilter,
+    get_request_for_user,
+    request_actions,
+    request_decisions,
+    requests_visible,
+)
+from lifecycle.services.policy_extensions import extension_request
+from lifecycle.services.policy_requests import policy_request_decide, policy_request_withdraw
+from lifecycle.services.policy_wishes import hand_over_request, policy_set_request
+from lifecycle.ui.links import database_policy_url, policy_url, why_url
+from lifecycle.ui.lists import ListSpec, list_response, person
+from lifecycle.ui.policy import LINE_WORDS
+from lifecycle.ui.policy_forms import ExtendForm, HandOverForm, SetForm
+from portal.access.fresh import authenticated_at, require_fresh
+from portal.access.models import User
+from portal.lake.errors import RuleViolation
+from portal.ui.frame import current_lake
+from portal.ui.tables import Column
+
+
+def request_url(row: PolicyRequest) -> str:
+    """Give the page of a request."""
+    return reverse("lifecycle:policy-request", args=[row.pk])
+
+
+REQUESTS = ListSpec(
+    template="lifecycle/policy_requests.html",
+    caption="Policy requests",
+    columns=(
+        Column(key="name", title="What", kind="code", url=request_url),
+        Column(
+            key="kind",
+            title="Wish",
+            kind="template",
+            template="lifecycle/_policy_wish.html",
+        ),
+        Column(key="state", title="State", kind="state"),
+        Column(key="requested_by", title="By"),
+        Column(key="created_at", title="Asked", kind="ago", sort="created"),
+        Column(key="reason", title="Why"),
+    ),
+    orders=REQUEST_ORDERS,
+    filename="policy-requests.csv",
+    exports=(
+        "kind", "db", "table", "partition", "state", "seen_level", "seen_ttl", "level", "ttl",
+        "seen_owner", "owner", "days", "until", "reason", "requested_by", "created_at",
+        "decided_by", "ended_at", "note",
+    ),
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def policy_requests(request: HttpRequest) -> HttpResponseBase:
+    """List the requests that the person made, may answer, or that are about their tables."""
+    rows = requests_visible(current_lake(request), person(request))
+    filterset = RequestFilter(request.GET, queryset=rows)
+    return list_response(request, REQUESTS, filterset=filterset, context={})
+
+
+@login_required
+@require_POST
+def policy_request_new(request: HttpRequest) -> HttpResponseRedirect:
+    """Take a wish of any kind, from the page on which it was made."""
+    kind = request.POST.get("kind", "")
+    ask = _ASKERS.get(kind)
+    if ask is None:
+        raise RuleViolation("policy.kind", f"{kind!r} is no kind of request.")
+    made = ask(request, current_lake(request), person(request), timezone.now())
+    messages.success(request, _told(made))
+    return HttpResponseRedirect(request_url(made))
+
+
+@login_required
+@require_GET
+def policy_request(request: HttpRequest, request_id: UUID) -> HttpResponse:
+    """Show one request: what it asks, what it would do, who said what, what came of it."""
+    user = person(request)
+    found = get_request_for_user(request_id, user=user)
+    context = {
+        "found": found,
+        "may": request_actions(found, user, now=timezone.now()),
+        "decisions": request_decisions(found),
+        "page_url": _page_url(found),
+        "warning": _warning(found),
+        "what_if": _what_if_rows(found),
+    }
+    return render(request, "lifecycle/policy_request.html", context)
+
+
+@login_required
+@require_POST
+@require_fresh
+def policy_request_decide_view(request: HttpRequest, request_id: UUID) -> HttpResponseRedirect:
+    """Say yes or no to a request."""
+    found = policy_request_decide(
+        request_id,
+        user=person(request),
+        verdict=request.POST.get("verdict", ""),
+        reason=request.POST.get("reason", ""),
+        authenticated_at=authenticated_at(request),
+        now=timezone.now(),
+    )
+    messages.success(request, "Your word is recorded.")
+    return HttpResponseRedirect(request_url(found))
+
+
+@login_required
+@require_POST
+def policy_request_withdraw_view(request: HttpRequest, request_id: UUID) -> HttpResponseRedirect:
+    """Take a request back."""
+    found = policy_request_withdraw(
+        request_id,
+        user=person(request),
+        reason=request.POST.get("reason", ""),
+        now=timezone.now(),
+    )
+    messages.success(request, "The request is taken back.")
+    return HttpResponseRedirect(request_url(found))
+
+
+def _set(request: HttpRequest, lake: str, user: User, now: datetime) -> PolicyRequest:
+    form = SetForm(request.POST)
+    if not form.is_valid():
+        raise RuleViolation("policy.form", _said_wrong(form.errors))
+    return policy_set_request(lake, form.wish(), user=user, now=now)
+
+
+def _extend(request: HttpRequest, lake: str, user: User, now: datetime) -> PolicyRequest:
+    form = ExtendForm(request.POST)
+    if not form.is_valid():
+        raise RuleViolation("policy.form", _said_wrong(form.errors))
+    return extension_request(lake, form.wish(), user=user, now=now)
+
+
+def _hand_over(request: HttpRequest, lake: str, user: User, now: datetime) -> PolicyRequest:
+    form = HandOverForm(request.POST)
+    if not form.is_valid():
+        raise RuleViolation("policy.form", _said_wrong(form.errors))
+    return hand_over_request(lake, form.wish(), user=user, now=now)
+
+
+_ASKERS: dict[str, Callable[[HttpRequest, str, User, datetime], PolicyRequest]] = {
+    RequestKind.SET: _set,
+    RequestKind.EXTEND: _extend,
+    RequestKind.HAND_OVER: _hand_over,
+}
+
+
+def _said_wrong(errors: Mapping[str, Iterable[object]]) -> str:
+    words = [f"{name}: {' '.join(map(str, said))}" for name, said in errors.items()]
+    return " ".join(words) or "The form is not complete."
+
+
+def _told(made: PolicyRequest) -> str:
+    if made.state == RequestState.DONE:
+        return f"Kept: nothing of {made.name} goes before the end of {made.until}."
+    if made.state == RequestState.RUNNING:
+        return "It is being written to the metastore; this page says when it is done."
+    if made.kind == RequestKind.HAND_OVER:
+        return f"Asked. {made.owner} (or an admin in their place) has to accept it."
+    return "Asked. An admin has to agree."
+
+
+def _page_url(found: PolicyRequest) -> str:
+    if not found.table:
+        return database_policy_url(found.lake, found.db)
+    if found.partition:
+        return why_url(found.lake, found.db, found.table, found.partition)
+    return policy_url(found.lake, found.db, found.table)
+
+
+def _warning(found: PolicyRequest) -> str:
+    if found.kind != RequestKind.HAND_OVER or found.is_final:
+        return ""
+    tables = TableFinding.objects.current(found.lake)
+    table = tables.filter(db=found.db, table=found.table).first()
+    return hand_over_warning(table, found.owner) if table else ""
+
+
+def _what_if_rows(found: PolicyRequest) -> list[dict[str, object]]:
+    """Give the numbers that were shown when the wish was made."""
+    before, after = found.what_if.get("before", {}), found.what_if.get("after", {})
+    return [
+        {"state": LINE_WORDS[name][0], "before": before.get(name, {}), "after": after[name]}
+        for name in LINE_WORDS
+        if name in after
+        if after[name].get("n") or before.get(name, {}).get("n")
+    ]

@@ -1,0 +1,54 @@
+"""Which address of policies, requests, enrolments and the shadow record shows what?"""
+
+from django.urls import URLPattern, path
+
+from lifecycle import converters  # noqa: F401 - registers the converter `name`
+from lifecycle.ui import enrolments, policy, policy_requests, shadow, why
+
+policy_urlpatterns: list[URLPattern] = [
+    path("tables/<name:db>/<name:table>/why/", why.why, name="why"),
+    path("tables/<name:db>/<name:table>/why/look/", why.why_look, name="why-look"),
+    path("tables/<name:db>/<name:table>/policy/", policy.policy, name="policy"),
+    path("databases/<name:db>/policy/", policy.database_policy_page, name="database-policy"),
+    path(
+        "databases/<name:db>/policy/look/",
+        policy.database_policy_look,
+        name="database-policy-look",
+    ),
+    path("databases/<name:db>/shadow/", shadow.shadow, name="shadow"),
+    path("policy-requests/", policy_requests.policy_requests, name="policy-requests"),
+    path("policy-requests/new/", policy_requests.policy_request_new, name="policy-request-new"),
+    path(
+        "policy-requests/<uuid:request_id>/",
+        policy_requests.policy_request,
+        name="policy-request",
+    ),
+    path(
+        "policy-requests/<uuid:request_id>/decide/",
+        policy_requests.policy_request_decide_view,
+        name="policy-request-decide",
+    ),
+    path(
+        "policy-requests/<uuid:request_id>/withdraw/",
+        policy_requests.policy_request_withdraw_view,
+        name="policy-request-withdraw",
+    ),
+    path("enrolments/", enrolments.enrolments, name="enrolments"),
+    path("enrolments/new/", enrolments.enrolment_new, name="enrolment-new"),
+    path("enrolments/<uuid:enrolment_id>/", enrolments.enrolment, name="enrolment"),
+    path(
+        "enrolments/<uuid:enrolment_id>/decide/",
+        enrolments.enrolment_decide_view,
+        name="enrolment-decide",
+    ),
+    path(
+        "enrolments/<uuid:enrolment_id>/withdraw/",
+        enrolments.enrolment_withdraw_view,
+        name="enrolment-withdraw",
+    ),
+    path(
+        "enrolments/<uuid:enrolment_id>/undo/",
+        enrolments.enrolment_undo_view,
+        name="enrolment-undo",
+    ),
+]
