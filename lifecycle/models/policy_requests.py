@@ -75,7 +75,7 @@ class PolicyRequest(models.Model):
     reason = models.TextField()
     what_if = models.JSONField(default=dict, help_text="What the change would do, when asked for.")
     digest = models.CharField(max_length=64)
-    open_key = models.CharField(max_length=64, null=True, unique=True)  # noqa: DJ001 - NULL = closed
+    open_key = models.UUIDField(null=True, unique=True, help_text="Of its name while it is open.")
     requested_by = models.CharField(max_length=USER_CHARS)
     created_at = models.DateTimeField()
     decided_by = models.CharField(max_length=USER_CHARS, blank=True)

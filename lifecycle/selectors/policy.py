@@ -126,8 +126,11 @@ def values_in(event: AuditEvent, key: str) -> Values | None:
     return Values(policy.level, policy.ttl)
 
 
-def hand_over_warning(found: TableFinding, owner: str) -> str:
+def hand_over_warning(lake: str, db: str, table: str, owner: str) -> str:
     """Say what a new owner would mean for the path rules; empty where nothing would break."""
+    found = TableFinding.objects.current(lake).filter(db=db, table=table).first()
+    if found is None:
+        return ""
     setting = DatabaseSetting.objects.filter(lake=found.lake, db=found.db).first()
     config = get_lake(found.lake)
     try:

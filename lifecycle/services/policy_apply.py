@@ -44,7 +44,7 @@ def policy_apply(request: PolicyRequest, run: Run, *, now: datetime) -> dict[str
     try:
         _check_may_run(request, run, now=now)
         with Metastore.connect(get_lake(request.lake)) as metastore:
-            before, after = _write(request, metastore)
+            after = _write(request, metastore)
     except ExternalFailure as error:
         if error.retryable:
             raise
@@ -54,7 +54,7 @@ def policy_apply(request: PolicyRequest, run: Run, *, now: datetime) -> dict[str
     with transaction.atomic():
         request_move(request, RequestState.DONE, now=now)
         policy_seen_store(request.lake, request.db, request.table, after, now=now)
-        _record(request, before, after, run=run, now=now)
+        _record(request, after, run=run, now=now)
     return {"state": request.state}
 
 
@@ -101,28 +101,6 @@ def policy_seen_store(lake: str, db: str, table: str, standing: Standing, *, now
     )
 
 
-def policy_record(  # noqa: PLR0913 - each is part of what happened
-    lake: str,
-    name: str,
-    *,
-    before: Values,
-    after: Values,
-    actor: str,
-    data: Mapping[str, object],
-    now: datetime,
-) -> None:
-    """Write a change of LEVEL and TTL into the audit chain, in the caller's transaction."""
-    audit_record(
-        "policy.changed",
-        actor=actor,
-        lake=lake,
-        object_type="table" if "." in name else "database",
-        object_id=name,
-        data={"from": values_json(before), "to": values_json(after), "through": "portal", **data},
-        now=now,
-    )
-
-
 def values_json(values: Values) -> dict[str, int | None]:
     """Give values as events keep them."""
     return {"level": values.level, "ttl": values.ttl}
@@ -148,23 +126,20 @@ def _check_may_run(request: PolicyRequest, run: Run, *, now: datetime) -> None:
         )
 
 
-def _write(request: PolicyRequest, metastore: Metastore) -> tuple[Standing, Standing]:
-    """Write what is asked; gives what stood before and what stands now."""
+def _write(request: PolicyRequest, metastore: Metastore) -> Standing:
+    """Write what is asked; gives what stands afterwards."""
     if not request.table:
-        before = database_set(metastore, request.db, seen=request.seen, wanted=request.wanted)
-        return before, database_standing(metastore, request.db)
+        database_set(metastore, request.db, seen=request.seen, wanted=request.wanted)
+        return database_standing(metastore, request.db)
     name = TableName(get_lake(request.lake).lake, request.db, request.table)
     if request.kind == RequestKind.HAND_OVER:
-        before = table_standing(metastore, name)
         table_give(metastore, name, seen=request.seen_owner, owner=request.owner)
     else:
-        before = table_set(metastore, name, seen=request.seen, wanted=request.wanted)
-    return before, table_standing(metastore, name)
+        table_set(metastore, name, seen=request.seen, wanted=request.wanted)
+    return table_standing(metastore, name)
 
 
-def _record(
-    request: PolicyRequest, before: Standing, after: Standing, *, run: Run, now: datetime
-) -> None:
+def _record(request: PolicyRequest, after: Standing, *, run: Run, now: datetime) -> None:
     """Record who asked, who agreed, from what to what; the person who asked is the actor."""
     told = {
         "reason": request.reason,
@@ -172,30 +147,19 @@ def _record(
         "decided_by": request.decided_by,
         "run": str(run.pk),
     }
-    name = f"{request.db}.{request.table}" if request.table else request.db
-    if request.kind == RequestKind.SET:
-        # What was seen is from where it came, also when the first try died after its write.
-        policy_record(
-            request.lake,
-            name,
-            before=request.seen,
-            after=after.values,
-            actor=request.requested_by,
-            data=told,
-            now=now,
-        )
-        return
+    # What was seen is from where it came, also when the first try died after its write.
+    change: dict[str, object] = {
+        "from": values_json(request.seen),
+        "to": values_json(after.values),
+    }
+    if request.kind == RequestKind.HAND_OVER:
+        change = {"from": {"owner": request.seen_owner}, "to": {"owner": after.owner}}
     audit_record(
-        "owner.changed",
+        "owner.changed" if request.kind == RequestKind.HAND_OVER else "policy.changed",
         actor=request.requested_by,
         lake=request.lake,
-        object_type="table",
-        object_id=name,
-        data={
-            "from": {"owner": request.seen_owner},
-            "to": {"owner": after.owner},
-            "through": "portal",
-            **told,
-        },
+        object_type="table" if request.table else "database",
+        object_id=f"{request.db}.{request.table}" if request.table else request.db,
+        data={**change, "through": "portal", **told},
         now=now,
     )

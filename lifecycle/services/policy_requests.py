@@ -8,7 +8,7 @@ import hashlib
 import json
 from datetime import datetime
 from typing import Any
-from uuid import UUID
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 from django.db import IntegrityError, transaction
 
@@ -195,9 +195,10 @@ def _answer_offer(
         raise RuleViolation("approval.verdict", "Say APPROVE or REJECT.")
 
 
-def _open_key(request: PolicyRequest) -> str:
+def _open_key(request: PolicyRequest) -> UUID:
+    """Give the key of what a request is about: one of a kind may be open."""
     name = (request.lake, request.kind, request.db, request.table, request.partition)
-    return hashlib.sha256("\n".join(map(str, name)).encode()).hexdigest()
+    return uuid5(NAMESPACE_URL, "\n".join(map(str, name)))
 
 
 def _audit(

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from lifecycle.domain.policy import Values
-from lifecycle.models import Enrolment, EnrolmentItem, TableFinding
+from lifecycle.models import Enrolment, EnrolmentItem
 from lifecycle.selectors.enrolments import (
     ENROLMENT_ORDERS,
     FILTER_KEYS,
@@ -44,6 +44,7 @@ from lifecycle.ui.policy import LINE_WORDS
 from lifecycle.ui.policy_forms import ValuesForm
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.lake.errors import NotAllowed, RuleViolation
+from portal.ui.filters import filtered
 from portal.ui.frame import current_lake
 from portal.ui.keyset import keyset_page
 from portal.ui.tables import Column
@@ -124,12 +125,11 @@ def enrolment_new(request: HttpRequest) -> HttpResponse:
         made = enrolment_request(lake, _wish(request), user=user, now=timezone.now())
         messages.success(request, "Asked. Two other admins have to approve it.")
         return HttpResponseRedirect(enrolment_url(made))
-    chosen = CandidateFilter(request.GET, queryset=TableFinding.objects.none())
+    chosen = CandidateFilter(request.GET, queryset=candidates(lake, {}))
     form = ValuesForm(request.GET if "level" in request.GET else None, initial={"ttl": 60})
     wanted = form.values if form.is_valid() else None
     selection = {key: request.GET.get(key, "") for key in FILTER_KEYS}
-    rows = candidates(lake, selection) if chosen.is_valid() else TableFinding.objects.none()
-    page = keyset_page(rows, request.GET, orders=CANDIDATE_ORDERS)
+    page = keyset_page(filtered(chosen), request.GET, orders=CANDIDATE_ORDERS)
     found = preview(lake, selection, wanted) if chosen.is_valid() else None
     context = {
         "page": page,

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from lifecycle.domain.policy_states import RequestKind, RequestState
-from lifecycle.models import PolicyRequest, TableFinding
+from lifecycle.models import PolicyRequest
 from lifecycle.selectors.policy import hand_over_warning
 from lifecycle.selectors.policy_requests import (
     REQUEST_ORDERS,
@@ -192,9 +192,7 @@ def _page_url(found: PolicyRequest) -> str:
 def _warning(found: PolicyRequest) -> str:
     if found.kind != RequestKind.HAND_OVER or found.is_final:
         return ""
-    tables = TableFinding.objects.current(found.lake)
-    table = tables.filter(db=found.db, table=found.table).first()
-    return hand_over_warning(table, found.owner) if table else ""
+    return hand_over_warning(found.lake, found.db, found.table, found.owner)
 
 
 def _what_if_rows(found: PolicyRequest) -> list[dict[str, object]]:
