@@ -85,6 +85,7 @@ class ExpiryFacts:
     policy_problem: str = ""
     unsupported: str = ""
     nonconforming: tuple[str, ...] = ()
+    fs_error: str = ""
     ready: bool = True
     hold: str = ""
     directory: Directory = Directory.WALKED
@@ -100,8 +101,8 @@ class ExpiryFacts:
 class Judgement:
     """The class, the rule that decided with its detail, and the clocks (None where unknown).
 
-    `detail` is what the rule alone knows: the unsupported kind, the problem, the broken path rules
-    or the hold; empty for the others.
+    `detail` is what the rule alone knows: the unsupported kind, the problem, the broken path rules,
+    the hold, or why the file system did not let anybody look; empty for the others.
     """
 
     cls: ExpiryClass
@@ -215,6 +216,7 @@ DETAILS: Mapping[Rule, Callable[[ExpiryFacts], str]] = {
     Rule.POLICY_PROBLEM: lambda facts: facts.policy_problem,
     Rule.NONCONFORMING: lambda facts: ", ".join(facts.nonconforming),
     Rule.HELD: lambda facts: facts.hold,
+    Rule.NOT_LOOKED: lambda facts: facts.fs_error,
 }
 
 RULES: tuple[tuple[Rule, ExpiryClass, Callable[[_Case], bool]], ...] = (

@@ -75,6 +75,12 @@ def _last_read(judged: Judged) -> str:
     return _minute(judged.atime_ms, judged.zone)
 
 
+def _not_looked(judged: Judged) -> str:
+    if not judged.detail:
+        return "The files were not looked at, so it may be younger."
+    return f"The file system did not let the scan look: {judged.detail}. It may be younger."
+
+
 def _always(words: str) -> Callable[[Judged], str]:
     return lambda _: words
 
@@ -92,9 +98,7 @@ _WORDS: Mapping[Rule, Callable[[Judged], str]] = {
     Rule.HELD: lambda judged: f"Held: {judged.detail}",
     Rule.NO_CLOCK: _always("Neither the metastore nor the file system gives a time."),
     Rule.NOT_NOW: _clocks,
-    Rule.NOT_LOOKED: lambda judged: (
-        f"{_clocks(judged)} The files were not looked at, so it may be younger."
-    ),
+    Rule.NOT_LOOKED: lambda judged: f"{_clocks(judged)} {_not_looked(judged)}",
     Rule.SOON: _clocks,
     Rule.READS_UNKNOWN: lambda judged: (
         f"{_clocks(judged)} Access time is off here, so nobody can say it is unread."

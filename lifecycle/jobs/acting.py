@@ -18,7 +18,7 @@ from portal.act.protocol import Tools
 from portal.connectors.filesystem import FileStatus, FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
-from portal.lake.errors import NotVisible, RuleViolation
+from portal.lake.errors import NotVisible, PortalError, RuleViolation
 from portal.lake.paths import LakePath
 from portal.lake.readiness import is_ready
 from portal.spark.job import JobContext
@@ -113,17 +113,23 @@ def spread_lister(job: JobContext, fs: FileSystem) -> Lister:
             .map(lambda text: (text, _walk(config, text)))
             .collect()
         )
-        return {LakePath.parse(text): files for text, files in found if files}
+        for _, seen in found:
+            if isinstance(seen, PortalError):
+                raise seen
+        return {LakePath.parse(text): seen for text, seen in found if isinstance(seen, list)}
 
     return lister
 
 
-def _walk(config: dict[str, Any], text: str) -> list[FileStatus]:
+def _walk(config: dict[str, Any], text: str) -> list[FileStatus] | PortalError | None:
+    """Walk one path in an executor; what it was refused comes back as it is, not as Spark's."""
     lake, path = LakeConfig.from_dict(config), LakePath.parse(text)
     try:
         return list(open_file_system(path, config=lake).walk(path))
     except NotVisible:
-        return []
+        return None
+    except PortalError as error:
+        return error
 
 
 def closed_check(job: JobContext, somewhere: LakePath) -> Callable[[LakePath], bool | None]:

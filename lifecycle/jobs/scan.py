@@ -28,7 +28,7 @@ from lifecycle.jobs.scan_items import ALL_COLUMNS, ItemSources, build_items, in_
 from lifecycle.jobs.scan_metastore import MetastoreReader, PartitionCounts
 from lifecycle.jobs.scan_shared import odd_tables, shared_rows
 from lifecycle.jobs.scan_spread import spread_rows
-from lifecycle.jobs.scan_tables import Catalog, build_catalog
+from lifecycle.jobs.scan_tables import Catalog, build_catalog, unclear_policies
 from lifecycle.jobs.scan_touched import Touched, postponed, touched_rows, touched_since
 from lifecycle.jobs.scan_watch import watched
 from portal.connectors.metastore import Metastore
@@ -130,6 +130,8 @@ class Scan:
             params=self.job.params,
             today=day_of(self.job.now, self.config.zone),
         )
+        if unclear := unclear_policies(catalog.tables):
+            self.job.log(unclear)
         self.job.progress("metastore", len(tables), len(tables), f"{inventory}")
         return catalog, counts
 

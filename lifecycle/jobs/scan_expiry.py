@@ -83,6 +83,7 @@ def _detail() -> Column:
         Rule.POLICY_PROBLEM: F.col("problem"),
         Rule.NONCONFORMING: F.array_join("nonconforming", ", "),
         Rule.HELD: F.col("hold"),
+        Rule.NOT_LOOKED: F.coalesce(F.col("fs_error"), F.lit("")),
     }
     chain = F.lit("")
     for rule in DETAILS:

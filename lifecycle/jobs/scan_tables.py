@@ -72,6 +72,14 @@ class Catalog:
     findings: Findings
 
 
+def unclear_policies(tables: Iterable[Table]) -> str:
+    """Name, for the log, the first tables whose LEVEL or TTL cannot be read; empty for none."""
+    named = [f"{one.db}.{one.name} ({one.policy.problem})" for one in tables if one.policy.problem]
+    if not named:
+        return ""
+    return f"{len(named)} tables have an unclear LEVEL or TTL; first: {' '.join(named[:5])}"
+
+
 def epoch_seconds(text: str | None) -> int | None:
     """Read a metastore time; absent, unreadable, absurd and 0 alike are None."""
     if text is None or not text.isascii() or not text.isdigit() or len(text) > 10:

@@ -30,6 +30,8 @@ class MetastoreDb:
     host: str
     port: int
     database: str
+    timeout_seconds: float = 180
+    """After this silence an answer is taken for lost; reading a big table is slow, not silent."""
 
     def password(self) -> str:
         """Read the password from its file."""
@@ -63,6 +65,7 @@ class LakeConfig:
     spark_conf: dict[str, str] = field(default_factory=dict)
     spark_jars: tuple[str, ...] = ()
     hadoop_user: str | None = None
+    metastore_timeout_seconds: float = 30
 
     @property
     def zone(self) -> ZoneInfo:

@@ -38,14 +38,14 @@ class Metastore:
         self._transport = transport
 
     @classmethod
-    def connect(cls, config: LakeConfig, *, timeout_seconds: float = 30) -> "Metastore":
+    def connect(cls, config: LakeConfig, *, timeout_seconds: float | None = None) -> "Metastore":
         """Open a connection and say who we are (set_ugi).
 
         Raises:
             ExternalFailure: nothing listens, or it does not answer in time.
         """
         socket = TSocket(config.thrift_host, config.thrift_port)
-        socket.setTimeout(timeout_seconds * 1000)
+        socket.setTimeout((timeout_seconds or config.metastore_timeout_seconds) * 1000)
         transport = TBufferedTransport(socket)
         client = ThriftHiveMetastore.Client(TBinaryProtocolAccelerated(transport))
         with _translated():

@@ -94,7 +94,8 @@ def jdbc_options(database: MetastoreDb, *, password: str) -> dict[str, str]:
     url = database.jdbc_url
     if database.kind == "mysql":
         joint = "&" if "?" in url else "?"
-        url += f"{joint}connectTimeout=15000&socketTimeout=180000"
+        silence_ms = int(database.timeout_seconds * 1000)
+        url += f"{joint}connectTimeout=15000&socketTimeout={silence_ms}"
     return {
         "url": url,
         "driver": database.driver,

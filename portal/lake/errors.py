@@ -4,6 +4,7 @@ Codes are stable (`path.dotdot`, `plan.changed`); wording may change. Connectors
 nothing else; the outer doors (middleware, DRF handler, task base, job main) turn them into answers.
 """
 
+from functools import partial
 from typing import ClassVar
 
 
@@ -17,6 +18,10 @@ class PortalError(Exception):
         self.code = code
         self.message = message
         self.fields = fields
+
+    def __reduce__(self) -> tuple[partial["PortalError"], tuple[()]]:
+        """Let an error come back whole from an executor or another process."""
+        return partial(type(self), self.code, self.message, **self.fields), ()
 
     def as_dict(self) -> dict[str, object]:
         """Give the JSON form used by the API, manifests and run rows."""

@@ -21,7 +21,8 @@ from portal.lake.errors import RuleViolation
 from portal.lake.ids import LakeId
 
 FACTS = """n int, level int, ttl int, problem string, unsupported string,
-nonconforming array<string>, ready boolean, hold string, directory string, ddl_time long,
+nonconforming array<string>, fs_error string, ready boolean, hold string, directory string,
+ddl_time long,
 create_time long, mtime_ms long, atime_ms long, n_files long"""
 
 
@@ -65,6 +66,7 @@ def random_facts(rng: random.Random, terms: Terms) -> ExpiryFacts:
         policy_problem=rng.choice(["", "", "", "", "TTL is 'x'."]),
         unsupported=rng.choice(["", "", "", "", "A view."]),
         nonconforming=rng.choice([(), (), (), ("HAS_OTHER_DB", "TBL_NOT_SUB_DB")]),
+        fs_error=rng.choice(["", "", "Permission denied"]),
         ready=rng.random() > 0.1,
         hold=rng.choice(["", "", "", "", "legal hold"]),
         directory=rng.choice([*Directory, Directory.WALKED, Directory.WALKED]),
@@ -79,7 +81,8 @@ def random_facts(rng: random.Random, terms: Terms) -> ExpiryFacts:
 def as_row(number: int, facts: ExpiryFacts) -> tuple[Any, ...]:
     return (
         *(number, facts.level, facts.ttl, facts.policy_problem, facts.unsupported),
-        *(list(facts.nonconforming), facts.ready, facts.hold, facts.directory.value),
+        *(list(facts.nonconforming), facts.fs_error or None, facts.ready, facts.hold),
+        facts.directory.value,
         *(facts.ddl_time, facts.create_time, facts.mtime_ms, facts.atime_ms, facts.n_files),
     )
 

@@ -116,6 +116,11 @@ def test_the_borders_are_exact_to_the_millisecond(offset_ms: int, expected: Expi
         ({"hold": "restored on 2026-11-20 by dora."}, "HELD", "dora"),
         ({"ddl_time": None, "create_time": None, "mtime_ms": None}, "UNKNOWN", "Neither"),
         ({"directory": Directory.NOT_LOOKED, "mtime_ms": None}, "UNKNOWN", "not looked at"),
+        (
+            {"directory": Directory.NOT_LOOKED, "fs_error": "AccessControlException: no"},
+            "UNKNOWN",
+            "The file system did not let the scan look: AccessControlException: no. It may be",
+        ),
         ({"atime_ms": None}, "UNKNOWN", "Access time is off"),
         ({"atime_ms": None, "n_files": 0}, "CLEAN_NOW", "Last read unknown"),
         ({"atime_ms": NOW_MS - 30 * DAY_MS}, "STILL_READ", "it was last read 2026-10-23 17:30"),
