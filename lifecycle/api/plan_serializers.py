@@ -56,6 +56,18 @@ class LossSerializer(serializers.Serializer[Any]):
     is_part = serializers.BooleanField(read_only=True)
 
 
+class LimitsSerializer(serializers.Serializer[Any]):
+    """The caps that the plan stands under now, and how many people it needs."""
+
+    max_items = serializers.IntegerField(source="caps.max_items", read_only=True)
+    max_bytes = serializers.IntegerField(source="caps.max_bytes", read_only=True)
+    max_percent = serializers.IntegerField(source="caps.max_percent", read_only=True)
+    n_inventory = serializers.IntegerField(read_only=True)
+    n_approvals = serializers.IntegerField(source="needed.n", read_only=True)
+    why = serializers.CharField(source="needed.why", read_only=True)
+    n_may_approve = serializers.IntegerField(read_only=True)
+
+
 class PlanDetailSerializer(serializers.Serializer[Any]):
     """One plan: what is lost, who decided, and which steps the server allows its reader now."""
 
@@ -70,6 +82,9 @@ class PlanDetailSerializer(serializers.Serializer[Any]):
     loss = LossSerializer(read_only=True)
     decisions = DecisionSerializer(many=True, read_only=True)
     n_needed = serializers.IntegerField(read_only=True, allow_null=True)
+    limits = LimitsSerializer(
+        read_only=True, allow_null=True, help_text="Only for who sees the whole plan."
+    )
     lapses_at = serializers.DateTimeField(read_only=True, allow_null=True)
     cool_until = serializers.DateTimeField(read_only=True, allow_null=True)
     left_out = serializers.DictField(child=serializers.IntegerField(), read_only=True)
@@ -193,7 +208,7 @@ class BatchSerializer(serializers.ModelSerializer[BackupBatch]):
 
     class Meta:
         model = BackupBatch
-        fields = (
+        fields: tuple[str, ...] = (
             *("id", "day", "db", "table", "table_owner", "batch", "state", "is_table"),
             *("n_items", "n_restored", "n_bytes", "n_files", "first_partition"),
             *("last_partition", "dropped_at", "purge_after", "purge_tried_at", "purge_left_why"),

@@ -25,6 +25,7 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     for one in job.params["busy"]:
         result.put(one["backup"], one["name"], reason=BUSY)
     claims = job.params["claims"]
+    total = len(claims) + result.n_batches
     days = {_day(job.config.path(claim["fence"])) for claim in claims}
     live = live_locations_under(spark, job.config, days) if days else {}
     with Metastore.connect(job.config) as metastore:
@@ -36,7 +37,7 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
                 PurgeOrder(job.run, _batches(job, group), live=live.get(_day(fence), "")),
                 acting_tools(job, fs, fence, metastore=metastore),
                 result=result,
-                report=lambda done, said: job.progress("purge", done, len(claims), said),
+                report=lambda done, said: job.progress("purge", done, total, said),
             )
     return result.as_dict()
 

@@ -19,10 +19,11 @@ from lifecycle.services.backups import (
     restore_preview_request,
     restore_request,
 )
-from lifecycle.services.clock_kinds import PurgeKind
+from lifecycle.services.clock_kinds import ProbeKind, PurgeKind
 from lifecycle.services.late_commits import late_commits_queue
 from lifecycle.services.purges import last_chance_queue, purge_due
 from portal.act.models import BackupBatch
+from portal.act.services.purging import purge_ingest
 from portal.act.services.red_button import red_button_press, red_button_release
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.notices.models import Notice
@@ -250,6 +251,60 @@ def test_the_clock_of_a_backup_stops_while_the_red_button_is_on(world: World) ->
     ends = dict(BackupBatch.objects.values_list("pk", "purge_after"))
     assert ends[batch.pk] == NOW + 5 * DAY
     assert ends[young.pk] == NOW + 12 * DAY + 2 * DAY, "dropped while it was pressed"
+
+
+def test_what_a_purge_left_alone_comes_last_and_papers_need_no_notice(world: World) -> None:
+    kept = backup(world.root, dropped_at=NOW - 30 * DAY)
+    young = backup(world.root, dropped_at=NOW - 20 * DAY)
+    last_chance_queue(LAKE, now=NOW - 4 * DAY)
+    Notice.objects.update(state="SENT", sent_on=(NOW - 4 * DAY).date())
+    back = backup(world.root, dropped_at=NOW - 16 * DAY, state="RESTORED")
+    assert purge_due(LAKE, now=NOW) == [kept, young, back]
+    run = Run.objects.create(lake=LAKE, kind="lifecycle.purge", queued_at=NOW)
+    left = {"backup": str(kept.public_id), "reason": "held: a law suit", "probed": None}
+    purge_ingest(run, {"outcome": "done", "result": {"batches": [left]}}, now=NOW)
+    assert purge_due(LAKE, now=NOW) == [young, back, kept]
+    BackupBatch.objects.filter(pk=back.pk).update(purged_at=NOW)
+    assert purge_due(LAKE, now=NOW) == [young, kept]
+
+
+def test_pages_and_api_say_why_a_backup_is_still_there_and_what_was_seen(world: World) -> None:
+    batch = backup(world.root, dropped_at=NOW - 30 * DAY)
+    BackupBatch.objects.update(
+        purge_tried_at=NOW, purge_left_why="held: <b>law</b> suit", seconds=0.417
+    )
+    seen = {
+        "item": "i",
+        "partition": "dt=1",
+        "found": "LATE_COMMIT",
+        "detail": "part-1 was written to the old place (1 in all)",
+        "is_registered": True,
+    }
+    probe = batch.probes.get()
+    probe.state, probe.details = "LATE_COMMIT", [seen]
+    probe.save()
+    alice = client_of(world, "alice")
+    page = alice.get(f"/lifecycle/backups/batches/{batch.public_id}/").content.decode()
+    assert "left alone" in page
+    assert "held: &lt;b&gt;law&lt;/b&gt; suit" in page
+    assert "0.42 s from the first move" in page
+    assert "part-1 was written to the old place (1 in all); registered again" in page
+    assert "1 batch left alone by a purge" in alice.get("/lifecycle/backups/").content.decode()
+    said = alice.get(f"/api/v1/lifecycle/backups/{batch.public_id}/").json()
+    assert (said["purge_left_why"], said["seconds"]) == ("held: <b>law</b> suit", 0.417)
+    assert said["probes"][0]["details"] == [seen]
+    BackupBatch.objects.update(state="PURGED", purged_at=NOW, purge_left_why="")
+    page = alice.get(f"/lifecycle/backups/batches/{batch.public_id}/").content.decode()
+    assert "Gone for good" in page
+    assert "left alone" not in page
+
+
+def test_probes_wait_while_the_red_button_is_on(world: World) -> None:
+    batch = backup(world.root)
+    batch.probes.update(state="DUE")
+    assert ProbeKind().scheduled_params(LAKE, now=NOW) is not None
+    red_button_press(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW)
+    assert ProbeKind().scheduled_params(LAKE, now=NOW) is None
 
 
 def test_owners_are_told_once_of_data_written_after_a_drop(world: World) -> None:

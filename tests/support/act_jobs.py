@@ -20,8 +20,8 @@ from tests.support.act_lake import DAY, ActLake
 SUBMIT_SECONDS = 180.0
 
 
-def plan_file(lake: ActLake, name: TableName) -> tuple[LakePath, str]:
-    """Write the items file of an approved plan; gives its path and digest."""
+def plan_file(lake: ActLake, *names: TableName) -> tuple[LakePath, str]:
+    """Write the items file of an approved plan of whole tables; gives its path and digest."""
     digest = PlanDigest()
     lines = [
         digest.add(
@@ -44,6 +44,7 @@ def plan_file(lake: ActLake, name: TableName) -> tuple[LakePath, str]:
                 due_on=date(2026, 11, 1),
             )
         )
+        for name in names
         for n, item in enumerate(lake.items(name))
     ]
     path = lake.base.child(f"items-{uuid.uuid4().hex[:8]}.jsonl")
@@ -53,10 +54,10 @@ def plan_file(lake: ActLake, name: TableName) -> tuple[LakePath, str]:
     return path, found
 
 
-def drop_params(lake: ActLake, name: TableName, run: str) -> dict[str, Any]:
+def drop_params(lake: ActLake, name: TableName, run: str, *more: TableName) -> dict[str, Any]:
     """Make the fence and give the job's params, as the portal does."""
     order = lake.order(run)
-    items, digest = plan_file(lake, name)
+    items, digest = plan_file(lake, name, *more)
     return {
         "plan": "plan",
         "digest": digest,

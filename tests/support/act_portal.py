@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime
 from typing import Any
+from uuid import uuid4
 
 from portal.act.drop import drop_items
 from portal.act.facts import ActItem
@@ -73,7 +74,7 @@ class ActPortal:
             run=str(run.pk),
             epoch=run.epoch,
             lake=self.lake.config.lake,
-            plan="plan",
+            plan=str(uuid4()),
             digest="digest",
             fence=fence,
             keep_days={},

@@ -13,6 +13,7 @@ from portal.act.records import (
     Generation,
     ItemDone,
     ItemIntent,
+    ItemRefused,
     ItemTarget,
     Outcome,
     RestoreIntent,
@@ -64,6 +65,7 @@ _INTENTS = st.builds(
     keep_days=st.integers(15, 400),
     table_metadata=_TEXT,
     items=st.lists(_ITEMS, max_size=3).map(tuple),
+    refused=st.lists(st.builds(ItemRefused, partition=_TEXT, reason=_TEXT), max_size=3).map(tuple),
 )
 
 
