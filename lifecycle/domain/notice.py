@@ -36,6 +36,33 @@ def responsible_for(
     return Responsible(found or tuple(dict.fromkeys(fallback)), unknown)
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A notice that was sent: up to which due day it spoke, and on which day it went."""
+
+    horizon_on: date
+    sent_on: date
+
+
+def first_drop_on(due_on: date, sent: Iterable[Sent], *, notice_days: int) -> date | None:
+    """Give the first day on which what is due on a day may go; None while no notice covers it."""
+    days = (
+        earliest_drop_on(due_on, sent_on=one.sent_on, notice_days=notice_days)
+        for one in sent
+        if due_on <= one.horizon_on
+    )
+    return min(days, default=None)
+
+
+def is_told_a_day_ahead(first_on: date, *, today: date, last_told_on: date | None) -> bool:
+    """Whether today's day-ahead mail speaks of what may go from `first_on`.
+
+    Each is told once: on the day before, or on the first day after that on which a scan ran.
+    """
+    day = timedelta(days=1)
+    return first_on <= today + day and (last_told_on is None or first_on > last_told_on + day)
+
+
 def horizon_on(today: date, *, notice_days: int = NOTICE_DAYS) -> date:
     """Give the last due day that a notice sent today speaks of."""
     return today + timedelta(days=notice_days)

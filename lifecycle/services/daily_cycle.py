@@ -11,6 +11,7 @@ from datetime import datetime
 from django.conf import settings
 
 from lifecycle.models import Generation
+from lifecycle.services.day_ahead import day_ahead_queue
 from lifecycle.services.notices import week_ahead_queue
 from lifecycle.services.scan import scan_request_daily
 from lifecycle.services.standing_rules import standing_plans_make
@@ -47,6 +48,7 @@ def daily_cycle(lake: str, *, now: datetime, say: Callable[[str], None]) -> DayR
     generation = _scanned(lake, now=now)
     say(f"scanned {generation.totals.get('n_partitions', 0):,} partitions")
     week_ahead_queue(generation, now=now)
+    day_ahead_queue(generation, now=now)
     sent, failed = _send_all(lake, now=now)
     say(f"{sent} mails sent" + (f", {failed} could not be sent" if failed else ""))
     n_lapsed = approvals_lapse(now)

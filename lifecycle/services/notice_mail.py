@@ -22,6 +22,7 @@ class TableNews:
     table: TableFinding
     horizon_on: date
     is_new: bool
+    unreachable: tuple[str, ...] = ()
 
     @property
     def n_due(self) -> int:
@@ -42,8 +43,7 @@ class TableNews:
     @property
     def url(self) -> str:
         """The page that says why."""
-        path = reverse("lifecycle:table", args=[self.table.db, self.table.table])
-        return f"{settings.LAKEWARDEN_BASE_URL}{path}?{urlencode({'lake': self.table.lake})}"
+        return f"{settings.LAKEWARDEN_BASE_URL}{table_path(self.table)}"
 
 
 def week_ahead_mail(tables: Sequence[TableNews], *, generation: Generation, username: str) -> Mail:
@@ -71,5 +71,16 @@ def week_ahead_mail(tables: Sequence[TableNews], *, generation: Generation, user
 
 def list_url(lake: str, username: str) -> str:
     """Give the address of the person's own list of what is due now or soon."""
+    return f"{settings.LAKEWARDEN_BASE_URL}{list_path(lake, username)}"
+
+
+def list_path(lake: str, username: str) -> str:
+    """Give the same list's place on the portal."""
     query = urlencode({"lake": lake, "show": "week", "person": username})
-    return f"{settings.LAKEWARDEN_BASE_URL}{reverse('lifecycle:expiring')}?{query}"
+    return f"{reverse('lifecycle:expiring')}?{query}"
+
+
+def table_path(table: TableFinding) -> str:
+    """Give the place of a table's page on the portal."""
+    path = reverse("lifecycle:table", args=[table.db, table.table])
+    return f"{path}?{urlencode({'lake': table.lake})}"

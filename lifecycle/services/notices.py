@@ -63,19 +63,20 @@ def responsible_of(table: TableFinding, people: People) -> Responsible:
 
 
 def _tables_to_tell(generation: Generation, people: People) -> Iterable[_Told]:
-    days = dict(_notifying(generation.lake))
+    days = notifying_days(generation.lake)
     rows = TableFinding.objects.filter(
         generation=generation, db__in=list(days), window_due_last_on__isnull=False
     ).order_by("db", "table")
     tables = list(rows)
     announced = newest_announcements(generation.lake, [table.tbl_id for table in tables])
     for table in tables:
+        responsible = responsible_of(table, people)
         news = TableNews(
             table=table,
+            unreachable=responsible.unknown,
             horizon_on=horizon_on(generation.day, notice_days=days[table.db]),
             is_new=not is_covered(table, announced.get(table.tbl_id, ())),
         )
-        responsible = responsible_of(table, people)
         yield _Told(news, responsible, _covering(table, responsible, people))
 
 
@@ -86,10 +87,11 @@ def _covering(table: TableFinding, responsible: Responsible, people: People) -> 
     return first if named & set(first) else responsible.usernames
 
 
-def _notifying(lake: str) -> Iterable[tuple[str, int]]:
+def notifying_days(lake: str) -> dict[str, int]:
+    """Give the databases whose people are written to, each with its notice days."""
     modes = [mode for mode in DatabaseMode if mode.may_notify]
     rows = DatabaseSetting.objects.filter(lake=lake, mode__in=modes)
-    return rows.values_list("db", "notice_days")
+    return dict(rows.values_list("db", "notice_days"))
 
 
 def _queue_one(

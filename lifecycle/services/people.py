@@ -7,6 +7,7 @@ from django.conf import settings
 
 from portal.access.models import ADMIN, DatabaseAdministrator, User
 from portal.connectors.directory import Directory
+from portal.notices.addresses import address_problem
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,10 @@ class People:
 
     @classmethod
     def of(cls, lake: str) -> "People":
-        """Read who is known now; an address in the directory goes before the portal's own."""
+        """Read who is known now; an address in the directory goes before the portal's own.
+
+        Who has left (their account is closed) and whose address is none cannot be written to.
+        """
         users = User.objects.filter(is_active=True).exclude(email="")
         addresses = dict(users.values_list("username", "email"))
         directory = directory_read()
@@ -29,7 +33,12 @@ class People:
         administrators: dict[str, tuple[str, ...]] = {}
         for db, username in rows.values_list("db", "username"):
             administrators[db] = (*administrators.get(db, ()), username)
-        reachable = {name: address for name, address in addresses.items() if address}
+        left = set(User.objects.filter(is_active=False).values_list("username", flat=True))
+        reachable = {
+            name: address
+            for name, address in addresses.items()
+            if name not in left and not address_problem(address)
+        }
         return cls(
             addresses=reachable,
             admins=tuple(

@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from lifecycle.models import CurrentGeneration, DatabaseSetting, PathWaiver
+from lifecycle.services.day_ahead import day_ahead_queue
 from lifecycle.services.ingest import generation_load
 from lifecycle.services.notices import week_ahead_queue
 from portal.access.lakes import get_lake
@@ -73,6 +74,7 @@ class ScanKind(RunKind):
         _directory_sync(run.lake)
         generation = generation_load(run, manifest["result"], now=now)
         week_ahead_queue(generation, now=now)
+        day_ahead_queue(generation, now=now)
         alarms_rescanned(run.lake, read_at=generation.read_at, now=now)
 
 

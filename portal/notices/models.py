@@ -36,6 +36,10 @@ class Notice(models.Model):
     sent_at = models.DateTimeField(null=True)
     sent_on = models.DateField(null=True)
     error = models.CharField(max_length=500, blank=True, default="")
+    n_repeats = models.PositiveSmallIntegerField(
+        default=0,
+        help_text="How often it was sent again although the server may have taken it before.",
+    )
 
     class Meta:
         constraints = [
@@ -50,6 +54,7 @@ class Notice(models.Model):
         indexes = [
             models.Index(fields=["state", "not_before"], name="notices_due"),
             models.Index(fields=["lake", "recipient", "day"], name="notices_by_person"),
+            models.Index(fields=["lake", "queued_at", "id"], name="notices_by_time"),
         ]
 
     def __str__(self) -> str:

@@ -1,8 +1,12 @@
 """Which notices may a person see, and which could not be sent?"""
 
-from django.db.models import QuerySet
+from typing import TypedDict
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet, Sum
 
 from portal.access.models import User
+from portal.lake.errors import NotVisible
 from portal.notices.models import Notice, NoticeState
 
 
@@ -11,6 +15,34 @@ def notices_for_user(user: User) -> QuerySet[Notice]:
     if user.roles:
         return Notice.objects.all()
     return Notice.objects.filter(recipient=user.username)
+
+
+class NoticeCounts(TypedDict):
+    """What somebody should look at among mails."""
+
+    failed: int
+    repeats: int
+
+
+def get_notice_for_user(notice_id: UUID, user: User) -> Notice:
+    """Give one notice that the person may see.
+
+    Raises:
+        NotVisible: there is none of that id, or it was sent to somebody else.
+    """
+    notice = notices_for_user(user).filter(pk=notice_id).first()
+    if notice is None:
+        raise NotVisible("notice.unknown", "There is no mail of that id for you.")
+    return notice
+
+
+def notice_counts(rows: QuerySet[Notice]) -> NoticeCounts:
+    """Count the mails that failed, and the sendings that may have been repeats."""
+    odd = rows.filter(Q(state=NoticeState.FAILED) | Q(n_repeats__gt=0))
+    counts = odd.aggregate(
+        failed=Count("pk", filter=Q(state=NoticeState.FAILED)), repeats=Sum("n_repeats")
+    )
+    return NoticeCounts(failed=counts["failed"], repeats=counts["repeats"] or 0)
 
 
 def notices_failed(lake: str) -> QuerySet[Notice]:

@@ -12,14 +12,13 @@ from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.core.mail import EmailMultiAlternatives, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
-from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
 from portal.lake.errors import NotVisible, RuleViolation
+from portal.notices.addresses import address_problem
 from portal.notices.models import Notice, NoticeState
 from portal.runs.outbox import outbox_add
 
@@ -56,7 +55,7 @@ def notice_queue(  # noqa: PLR0913 - the agreed interface names them all
     known = Notice.objects.filter(lake=lake, kind=kind, day=day, recipient=recipient).first()
     if known is not None:
         return known
-    problem = _address_problem(email)
+    problem = address_problem(email)
     row_id = uuid4()
     notice = Notice(
         id=row_id,
@@ -125,7 +124,7 @@ def notice_retry(notice_id: UUID | str, *, email: str, now: datetime) -> Notice:
         NotVisible: there is no failed notice of that id.
         RuleViolation: the address is none.
     """
-    problem = _address_problem(email)
+    problem = address_problem(email)
     if problem:
         raise RuleViolation("notice.address", problem)
     with transaction.atomic():
@@ -150,7 +149,7 @@ def notices_unstick(now: datetime) -> int:
         else:
             error = "Its sender died; sent again."
             n_stuck += stuck.filter(pk=row_id).update(
-                state=NoticeState.QUEUED, not_before=now, error=error
+                state=NoticeState.QUEUED, not_before=now, error=error, n_repeats=F("n_repeats") + 1
             )
     lost = Notice.objects.filter(
         Q(state=NoticeState.QUEUED) & Q(not_before__lte=now - STUCK_AFTER)
@@ -160,16 +159,6 @@ def notices_unstick(now: datetime) -> int:
             Notice.objects.filter(pk=row_id, state=NoticeState.QUEUED).update(not_before=now)
             outbox_add(NOTICE, row_id=str(row_id), queue=QUEUE, now=now)
     return n_stuck
-
-
-def _address_problem(email: str) -> str:
-    if not email:
-        return "The directory has no mail address for this person."
-    try:
-        validate_email(email)
-    except ValidationError:
-        return f"'{email[:100]!a}' is no mail address; mend it in the directory."
-    return ""
 
 
 def _mail_domain() -> str:
@@ -189,11 +178,15 @@ def _claim(notice_id: UUID | str, *, now: datetime) -> Notice | None:
 
 
 def _send(notice: Notice, connection: BaseEmailBackend, *, now: datetime, today: date) -> str:
+    is_handed_over = False
     try:
         connection.open()
-        _message(notice, connection).send(fail_silently=False)
+        message = _message(notice, connection)
+        is_handed_over = True
+        message.send(fail_silently=False)
     except (smtplib.SMTPException, OSError, ValueError) as error:
-        return _refused(notice, error, now=now)
+        connection.close()  # the next mail of the batch begins on a line that is known to work
+        return _refused(notice, error, is_unsure=is_handed_over and _is_broken_off(error), now=now)
     Notice.objects.filter(pk=notice.pk).update(
         state=NoticeState.SENT, sent_at=now, sent_on=today, error=""
     )
@@ -214,18 +207,30 @@ def _message(notice: Notice, connection: BaseEmailBackend) -> EmailMultiAlternat
     return message
 
 
-def _refused(notice: Notice, error: Exception, *, now: datetime) -> str:
-    """A refusal for good ends it and is shown; anything else is tried again, each time later."""
+def _refused(notice: Notice, error: Exception, *, is_unsure: bool, now: datetime) -> str:
+    """A refusal for good ends it and is shown; anything else is tried again, each time later.
+
+    `is_unsure`: the server may have taken it and its answer was lost, so the next try may be a
+    repeat; it is counted as one.
+    """
     is_final = _is_permanent(error) or notice.attempts >= MAX_ATTEMPTS
     Notice.objects.filter(pk=notice.pk).update(
         state=NoticeState.FAILED if is_final else NoticeState.QUEUED,
         not_before=now + _FIRST_RETRY * 2**notice.attempts,
         error=_words(error)[:500],
+        n_repeats=F("n_repeats") + int(is_unsure and not is_final),
     )
     if not is_final:
         again = now + _FIRST_RETRY * 2**notice.attempts
         outbox_add(NOTICE, row_id=str(notice.pk), queue=QUEUE, now=now, not_before=again)
     return "failed" if is_final else "retry"
+
+
+def _is_broken_off(error: Exception) -> bool:
+    """Whether the line went in the middle, so that nobody knows what the server did."""
+    if isinstance(error, smtplib.SMTPException):
+        return isinstance(error, smtplib.SMTPServerDisconnected)
+    return isinstance(error, OSError)
 
 
 def _is_permanent(error: Exception) -> bool:

@@ -21,6 +21,7 @@ class UiConfig(AppConfig):
             Page("", "Home", "ui:home", "home", 0),
             Page("Portal", "Runs", "ui:runs", "player-play", 800),
             Page("Portal", "Audit", "ui:audit", "history", 810),
+            Page("Portal", "Mails", "ui:mails", "mail", 815),
             Page("Portal", "Red button", "ui:red-button", "hand-stop", 820, keepers),
             Page("Portal", "Health", "ui:health", "heartbeat", 825, keepers),
             Page("Portal", "API", "ui:api", "api", 830),

@@ -11,6 +11,7 @@ from django import forms
 from django.db.models import QuerySet
 
 from portal.audit.models import AuditEvent
+from portal.notices.models import Notice, NoticeState
 from portal.runs.domain import RunState
 from portal.runs.kinds import all_kinds
 from portal.runs.models import Run
@@ -78,6 +79,26 @@ class AuditFilter(ListFilter):
 
     class Meta:
         model = AuditEvent
+        fields: list[str] = []
+
+
+class MailFilter(ListFilter):
+    """Mails by kind, state, person and day."""
+
+    kind = prefix("kind", "Kind")
+    state = filters.ChoiceFilter(
+        choices=[(state.value, look_of(state).word) for state in NoticeState],
+        label="State",
+        empty_label="Any",
+    )
+    recipient = filters.CharFilter(label="To")
+    since = filters.DateFilter(field_name="day", lookup_expr="gte", label="From", widget=DayInput())
+    until = filters.DateFilter(
+        field_name="day", lookup_expr="lte", label="To day", widget=DayInput()
+    )
+
+    class Meta:
+        model = Notice
         fields: list[str] = []
 
 

@@ -7,7 +7,7 @@ from portal.health import livez, readyz
 from portal.metrics import metrics
 from portal.ui.api import schema
 from portal.ui.api import views as api
-from portal.ui.views import audit, health, home, red_button, runs, session
+from portal.ui.views import audit, health, home, mails, red_button, runs, session
 
 app_name = "ui"
 
@@ -23,6 +23,8 @@ urlpatterns = [
     path("runs/<uuid:run_id>/progress/", runs.run_progress, name="run-progress"),
     path("runs/<uuid:run_id>/cancel/", runs.run_stop, name="run-cancel"),
     path("audit/", audit.audit, name="audit"),
+    path("mails/", mails.mails, name="mails"),
+    path("mails/<uuid:notice_id>/", mails.mail, name="mail"),
     path("red-button/", red_button.red_button, name="red-button"),
     path("health/", health.health, name="health"),
     path("api/", schema.api_page, name="api"),
@@ -32,6 +34,8 @@ urlpatterns = [
     path("api/v1/runs/<uuid:run_id>/", api.RunDetail.as_view(), name="api-run"),
     path("api/v1/runs/<uuid:run_id>/cancel/", api.RunCancel.as_view(), name="api-run-cancel"),
     path("api/v1/audit/", api.AuditList.as_view(), name="api-audit"),
+    path("api/v1/mails/", api.MailList.as_view(), name="api-mails"),
+    path("api/v1/mails/<uuid:notice_id>/", api.MailDetail.as_view(), name="api-mail"),
     path("api/v1/red-button/", api.RedButtonView.as_view(), name="api-red-button"),
     path("api/v1/health/", api.HealthView.as_view(), name="api-health"),
     path("livez", livez, name="livez"),

@@ -162,6 +162,33 @@ def test_what_a_dead_sender_left_is_sent_again(now: datetime, box: Mailbox) -> N
     assert notices_unstick(now + timedelta(minutes=4)) == 0
     assert notices_unstick(now + timedelta(minutes=5)) == 1
     assert notices_send(now=now + timedelta(minutes=5), today=TODAY)["sent"] == 1
+    notice.refresh_from_db()
+    assert notice.n_repeats == 1
+
+
+def test_a_repeat_is_counted_only_when_the_answer_was_lost(now: datetime, box: Mailbox) -> None:
+    box.answer = "451 Try later"
+    notice = queue(now)
+    notices_send(now=now, today=TODAY)
+    notice.refresh_from_db()
+    assert (notice.attempts, notice.n_repeats) == (1, 0)
+
+    box.answer, box.breaks_off = "250 Kept", True
+    later = now + timedelta(hours=1)
+    assert notices_send(now=later, today=TODAY)["retry"] == 1
+    box.breaks_off = False
+    assert notices_send(now=later + timedelta(hours=1), today=TODAY)["sent"] == 1
+    notice.refresh_from_db()
+    assert (notice.state, notice.attempts, notice.n_repeats) == (NoticeState.SENT, 3, 1)
+    assert [message["Message-ID"] for message in box.kept] == [notice.message_id] * 2
+
+
+def test_one_mail_that_breaks_off_leaves_the_next_alone(now: datetime, box: Mailbox) -> None:
+    queue(now, to="dora")
+    queue(now)
+    box.breaks_off_once = True
+    assert notices_send(now=now, today=TODAY) == {"sent": 1, "failed": 0, "retry": 1}
+    assert sorted(Notice.objects.values_list("n_repeats", flat=True)) == [0, 1]
 
 
 def test_a_mail_that_kills_its_senders_is_given_up(now: datetime) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.test import Client
@@ -28,6 +29,7 @@ from lifecycle.services.standing_rules import RuleWish, standing_rule_request
 from portal.act.models import BackupBatch, Hold
 from portal.act.services.holds import hold_place
 from portal.act.states import BackupState, HoldKind
+from portal.notices.services import Mail, notice_queue
 from portal.runs.models import Run
 from tests.component.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
 
@@ -84,6 +86,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "table": "orders",
         "wish_id": _wish(world),
         "rule_id": _rule(world),
+        "notice_id": _notice(),
         "day": batch.day,
         "batch_id": batch.public_id,
         "preview_id": _run(PREVIEW_KIND, params={"batches": [str(batch.public_id)]}).pk,
@@ -112,6 +115,18 @@ def _show_the_rest(world: World) -> None:
     ItemExample.objects.create(
         table=table, part_id=1, partition="dt=2026-01-01", location="file:///x", cls="CLEAN_NOW"
     )
+
+
+def _notice() -> UUID:
+    return notice_queue(
+        "test.kind",
+        lake=LAKE,
+        day=TODAY,
+        recipient="alice",
+        email="alice@example.org",
+        mail=Mail("News", "Hello."),
+        now=NOW,
+    ).pk
 
 
 def _dropped() -> DroppedObject:

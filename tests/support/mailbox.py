@@ -18,6 +18,8 @@ class Mailbox:
         self.kept: list[EmailMessage] = []
         self.refuse: dict[str, str] = {}
         self.answer = "250 Kept"
+        self.breaks_off = False
+        self.breaks_off_once = False
         self._lock = threading.Lock()
 
     async def handle_RCPT(
@@ -32,6 +34,9 @@ class Mailbox:
         with self._lock:
             if self.answer.startswith("250"):
                 self.kept.append(message_from_bytes(envelope.content, policy=policy.default))
+            if self.breaks_off or self.breaks_off_once:
+                self.breaks_off_once = False
+                server.transport.abort()
             return self.answer
 
     def to(self, address: str) -> list[EmailMessage]:

@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from portal.audit.models import AuditEvent
+from portal.notices.models import Notice
 from portal.runs.models import Run, RunEvent
 
 
@@ -64,6 +65,38 @@ class RunDetailSerializer(RunSerializer):
 
     class Meta(RunSerializer.Meta):
         fields: tuple[str, ...] = (*RunSerializer.Meta.fields, "waits", "steps", "lines")
+        read_only_fields = fields
+
+
+class MailSerializer(serializers.ModelSerializer[Notice]):
+    """One mail to one person, and what became of it."""
+
+    class Meta:
+        model = Notice
+        fields: tuple[str, ...] = (
+            "id",
+            "lake",
+            "kind",
+            "day",
+            "recipient",
+            "email",
+            "subject",
+            "state",
+            "attempts",
+            "n_repeats",
+            "queued_at",
+            "sent_at",
+            "message_id",
+            "error",
+        )
+        read_only_fields = fields
+
+
+class MailDetailSerializer(MailSerializer):
+    """A mail with what it says."""
+
+    class Meta(MailSerializer.Meta):
+        fields: tuple[str, ...] = (*MailSerializer.Meta.fields, "text", "html")
         read_only_fields = fields
 
 

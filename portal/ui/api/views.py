@@ -13,12 +13,15 @@ from portal.act.selectors import red_button_state
 from portal.act.services.red_button import red_button_press, red_button_release
 from portal.health import health_now
 from portal.lake.errors import NotVisible
+from portal.notices.selectors import get_notice_for_user, notices_for_user
 from portal.runs.selectors import run_waits
 from portal.runs.services import run_cancel
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import (
     AuditEventSerializer,
     HealthSerializer,
+    MailDetailSerializer,
+    MailSerializer,
     ReasonSerializer,
     RedButtonChangeSerializer,
     RedButtonSerializer,
@@ -26,7 +29,7 @@ from portal.ui.api.serializers import (
     RunSerializer,
     page_of,
 )
-from portal.ui.filters import AuditFilter, RunFilter
+from portal.ui.filters import AuditFilter, MailFilter, RunFilter
 from portal.ui.frame import current_lake, person
 from portal.ui.run_steps import run_steps
 from portal.ui.selectors import (
@@ -37,6 +40,7 @@ from portal.ui.selectors import (
     sees_all,
 )
 from portal.ui.views import audit as audit_page
+from portal.ui.views import mails as mails_page
 from portal.ui.views import runs as runs_page
 
 LAST_LINES = 200
@@ -113,6 +117,36 @@ class AuditList(APIView):
             orders=audit_page.ORDERS,
             show=lambda row: dict(AuditEventSerializer(row).data),
         )
+
+
+class MailList(APIView):
+    """Mails, newest first."""
+
+    @extend_schema(
+        operation_id="mails_list",
+        responses=page_of("Mail", MailSerializer),
+        parameters=list_parameters("kind", "state", "recipient", "since", "until"),
+    )
+    def get(self, request: Request) -> Response:
+        """List the mails that you may see: admins and operators all, others their own."""
+        rows = notices_for_user(person(request)).filter(lake=current_lake(request))
+        return keyset_response(
+            request,
+            rows.defer("text", "html"),
+            filter_class=MailFilter,
+            orders=mails_page.ORDERS,
+            show=lambda row: dict(MailSerializer(row).data),
+        )
+
+
+class MailDetail(APIView):
+    """One mail."""
+
+    @extend_schema(operation_id="mails_get", responses=MailDetailSerializer)
+    def get(self, request: Request, notice_id: UUID) -> Response:
+        """Give a mail with what it says."""
+        notice = get_notice_for_user(notice_id, person(request))
+        return Response(MailDetailSerializer(notice).data)
 
 
 class HealthView(APIView):

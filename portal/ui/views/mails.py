@@ -1,0 +1,84 @@
+"""Who was written to, did the mail server take it, and if not, why?"""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from portal.notices.models import Notice
+from portal.notices.selectors import get_notice_for_user, notice_counts, notices_for_user
+from portal.ui.csv import stream_csv
+from portal.ui.filters import MailFilter, filtered
+from portal.ui.frame import current_lake, person
+from portal.ui.keyset import keyset_page
+from portal.ui.selectors import sees_all
+from portal.ui.tables import Column, Table
+
+ORDERS = {"-queued": ("-queued_at",), "queued": ("queued_at",)}
+
+
+def _url(row: Notice) -> str:
+    return reverse("ui:mail", args=[row.pk])
+
+
+COLUMNS = (
+    Column(key="queued_at", title="When", kind="ago", sort="queued"),
+    Column(key="day", title="Day", kind="day"),
+    Column(key="kind", title="Kind", kind="code"),
+    Column(key="recipient", title="To"),
+    Column(key="subject", title="Subject", url=_url),
+    Column(key="state", title="State", kind="state"),
+    Column(key="attempts", title="Tries", kind="count"),
+    Column(
+        key="n_repeats",
+        title="Repeats",
+        kind="count",
+        help="Sent again because the mail server's answer was lost; it may have come twice.",
+    ),
+    Column(key="sent_at", title="Taken", kind="ago"),
+    Column(key="error", title="What went wrong"),
+)
+EXPORTS = tuple(
+    Column(key=key, title=key)
+    for key in (
+        "id", "kind", "day", "recipient", "email", "subject", "state", "attempts", "n_repeats",
+        "queued_at", "sent_at", "message_id", "error",
+    )
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def mails(request: HttpRequest) -> HttpResponseBase:
+    """List the mails that the person may see, newest first."""
+    lake, user = current_lake(request), person(request)
+    visible = notices_for_user(user).filter(lake=lake)
+    chosen = MailFilter(request.GET, queryset=visible)
+    rows = filtered(chosen)
+    if request.GET.get("format") == "csv":
+        ordered = rows.order_by(*ORDERS.get(request.GET.get("sort", ""), ("-queued_at",)), "pk")
+        shown = ordered.defer("text", "html").iterator(chunk_size=2000)
+        return stream_csv(shown, EXPORTS, filename=f"mails-{lake}.csv")
+    page = keyset_page(rows.defer("text", "html"), request.GET, orders=ORDERS)
+    table = Table(COLUMNS, page.rows, "Mails", orders=tuple(ORDERS), sort=page.sort)
+    context = {
+        "filter": chosen,
+        "page": page,
+        "table": table,
+        "sees_all": sees_all(user),
+        "counts": notice_counts(visible),
+        "lake": lake,
+    }
+    return render(request, "portal/mails.html", context)
+
+
+@login_required
+@require_GET
+def mail(request: HttpRequest, notice_id: UUID) -> HttpResponseBase:
+    """Show one mail as its text part says it."""
+    return render(
+        request, "portal/mail.html", {"mail": get_notice_for_user(notice_id, person(request))}
+    )
