@@ -22,6 +22,7 @@ from lifecycle.api.plan_serializers import (
     RejectSerializer,
 )
 from lifecycle.models import DropPlan
+from lifecycle.selectors.plan_limits import plan_limits
 from lifecycle.selectors.plans import (
     PLAN_ORDERS,
     PLAN_TABLE_ORDERS,
@@ -68,6 +69,7 @@ def plan_answer(plan: DropPlan, user: User, *, status: int = 200) -> Response:
         "loss": loss,
         "decisions": decisions,
         "n_needed": approval.n_needed if approval else None,
+        "limits": None if loss.is_part else plan_limits(plan),
         "lapses_at": approval.lapses_at if approval else None,
         "cool_until": approval.cool_until if approval else None,
         "left_out": left_out_visible(plan, loss),

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
+from lifecycle.domain.caps import FEWEST_APPROVALS
 from lifecycle.models import (
     CleanNowRequest,
     DatabaseSetting,
@@ -22,9 +23,11 @@ from lifecycle.models import (
     StandingRuleState,
 )
 from lifecycle.models.policy import MIN_BACKUP_DAYS
-from lifecycle.selectors.plan_inputs import act_databases
+from lifecycle.selectors.plan_inputs import act_databases, current_generation
+from lifecycle.selectors.plan_limits import plan_needed, plan_over_caps
 from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
 from portal.access.lakes import get_lake
+from portal.act.protocol import WINDOW_SECONDS
 from portal.act.selectors import red_button_state
 from portal.approvals.services import approval_check, approval_lock, approval_use
 from portal.lake.clock import day_of
@@ -66,6 +69,7 @@ def plan_execute(plan_id: UUID | str, *, now: datetime) -> Run:
     if red_button_state(plan.lake) is not None:
         raise StaleState("red_button.on", "The red button is on: nothing is dropped.")
     _check_modes(plan)
+    check_size(plan)
     check_approved(plan, now=now)
     run = run_request(
         DROP_KIND,
@@ -133,6 +137,26 @@ def _check_modes(plan: DropPlan) -> None:
         )
 
 
+def check_size(plan: DropPlan) -> None:
+    """Raise StaleState when the plan is over a cap as it is now, or too few people were asked.
+
+    Caps may have been lowered, and the lake may have become smaller, since it was drawn up.
+    """
+    generation = current_generation(plan.lake)
+    over = plan_over_caps(plan.lake, generation, n_items=plan.n_items, n_bytes=plan.n_bytes)
+    if over:
+        raise StaleState("plan.caps", f"{over} This plan does not start; reject it.")
+    needed = plan_needed(plan.lake, n_items=plan.n_items, n_bytes=plan.n_bytes)
+    asked = plan.approval.n_needed if plan.approval is not None else FEWEST_APPROVALS
+    if needed.n > asked:
+        raise StaleState(
+            "plan.approvals",
+            f"{needed.why} It needs {needed.n} approvals now and was put to {asked}: reject it "
+            "and have it drawn up again.",
+            needed=needed.n,
+        )
+
+
 def approval_day(plan: DropPlan) -> date:
     """Give the day, in the lake's zone, under which the backup is kept."""
     approved_at = plan.approval.approved_at if plan.approval is not None else None
@@ -187,7 +211,9 @@ def _outcome(plan: DropPlan, report: Mapping[str, Any]) -> dict[str, Any]:
     if n_never > 0:
         counts["NOT_REACHED"] = n_never
     window = report.get("window")
-    return {"counts": counts} if window is None else {"counts": counts, "window": round(window, 3)}
+    if window is None:
+        return {"counts": counts}
+    return {"counts": counts, "window": round(window, 3), "window_limit": WINDOW_SECONDS}
 
 
 def _why_not_done(outcome: str, report: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from lifecycle.services.plan_execution import (
     DROP_KIND,
     approval_day,
     check_approved,
+    check_size,
     is_approved,
     keep_days,
     plan_finish,
@@ -75,6 +76,7 @@ class DropKind(run_kinds.RunKind):
         plan = _plan(run)
         now = timezone.now()
         check_approved(plan, now=now)
+        check_size(plan)
         _fence(run, plan, now)
 
     def request(self, run: Run) -> dict[str, Any]:

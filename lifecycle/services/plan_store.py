@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 
-from lifecycle.domain.caps import Caps, caps_crossed, inventory_shrank
+from lifecycle.domain.caps import FEWEST_APPROVALS, Needed, inventory_shrank
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.domain.plan import TableDigest
 from lifecycle.domain.refusal import Candidate, Name
@@ -27,12 +26,11 @@ from lifecycle.models import (
     TableFinding,
 )
 from lifecycle.selectors.plan_inputs import (
-    act_databases,
     circumstances_of,
     current_generation,
-    inventory,
     open_requests,
 )
+from lifecycle.selectors.plan_limits import plan_needed, plan_over_caps
 from lifecycle.services.plan_draft import Draft, Selection, TableExtras, draft
 from lifecycle.services.plan_parties import requesters_of
 from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
@@ -47,16 +45,6 @@ from portal.lake.errors import StaleState
 
 DIRECTORY_MODE = 0o700
 _CHUNK = 500
-
-
-def plan_caps(n_items: int | None = None) -> Caps:
-    """Give the caps of this deployment; for a small plan the share of the lake says nothing."""
-    is_small = n_items is not None and n_items <= settings.LAKEWARDEN_PLAN_SMALL
-    return Caps(
-        max_items=settings.LAKEWARDEN_PLAN_MAX_ITEMS,
-        max_bytes=settings.LAKEWARDEN_PLAN_MAX_BYTES,
-        max_percent=100 if is_small else settings.LAKEWARDEN_PLAN_MAX_PERCENT,
-    )
 
 
 def plan_draw(plan: DropPlan, *, folder: str, now: datetime) -> dict[str, Any]:
@@ -87,14 +75,10 @@ def plan_draw(plan: DropPlan, *, folder: str, now: datetime) -> dict[str, Any]:
 def _problem(plan: DropPlan, drafted: Draft, generation: Generation) -> str:
     if not drafted.summary.n_items:
         return "Nothing of what was chosen may go now. See below what was left out, and why."
-    crossed = caps_crossed(
-        n_items=drafted.summary.n_items,
-        n_bytes=drafted.summary.n_bytes,
-        n_inventory=inventory(generation, act_databases(plan.lake)),
-        caps=plan_caps(drafted.summary.n_items),
-    )
-    if crossed:
-        return " ".join([*crossed, "Choose fewer tables."])
+    summary = drafted.summary
+    over = plan_over_caps(plan.lake, generation, n_items=summary.n_items, n_bytes=summary.n_bytes)
+    if over:
+        return over
     before = Generation.objects.filter(lake=plan.lake, pk__lt=generation.pk).order_by("-pk").first()
     if before is not None and inventory_shrank(
         previous=_n_known(before), current=_n_known(generation)
@@ -173,20 +157,14 @@ def _open(
         "left_out": dict(drafted.left_out),
         "requesters": requesters,
     }
+    needed = plan_needed(plan.lake, n_items=summary.n_items, n_bytes=summary.n_bytes)
     if plan.standing_rule is not None:
-        decision = standing_decision(
-            plan,
-            _share(drafted),
-            dropped_before=all(
-                dropped_before(plan.lake, one.tbl_id) for one in drafted.extras.values()
-            ),
-            now=now,
-        )
-        if decision.covered:
+        why = _why_not_covered(plan, drafted, needed, now=now)
+        if not why:
             plan_move(plan, PlanState.APPROVED, now=now, **fields)
             plan_audit("plan.covered", plan, actor="system", now=now, rule=plan.standing_rule_id)
             return
-        fields["reason"] = f"{plan.reason} Not covered by the rule: {decision.why}"
+        fields["reason"] = f"{plan.reason} Not covered by the rule: {why}"
     approval = approval_open(
         APPROVAL_KIND,
         lake=plan.lake,
@@ -199,11 +177,22 @@ def _open(
             "n_items": summary.n_items,
             "n_bytes": summary.n_bytes,
             "reason": plan.reason,
+            "needed_why": needed.why,
         },
+        n_needed=needed.n,
         now=now,
     )
     plan_move(plan, PlanState.PENDING, now=now, approval=approval, **fields)
     plan_audit("plan.created", plan, actor=plan.requested_by, now=now, items=summary.n_items)
+
+
+def _why_not_covered(plan: DropPlan, drafted: Draft, needed: Needed, *, now: datetime) -> str:
+    """Say why a standing rule's plan needs its own approval; empty when the rule covers it."""
+    if needed.n > FEWEST_APPROVALS:
+        return needed.why
+    known = [dropped_before(plan.lake, one.tbl_id) for one in drafted.extras.values()]
+    decision = standing_decision(plan, _share(drafted), dropped_before=all(known), now=now)
+    return "" if decision.covered else decision.why
 
 
 def _write_tables(plan: DropPlan, drafted: Draft, generation: Generation) -> None:

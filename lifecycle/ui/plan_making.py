@@ -13,9 +13,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from lifecycle.models import CleanNowRequest
 from lifecycle.selectors.filters import TABLE_ORDERS
 from lifecycle.selectors.plan_inputs import act_databases
+from lifecycle.selectors.plan_limits import plan_caps
 from lifecycle.selectors.plans import preview_counts, tables_to_plan, wishes_visible
 from lifecycle.services.clean_now import clean_now_close, clean_now_request
-from lifecycle.services.plan_store import plan_caps
 from lifecycle.services.plans import plan_request
 from lifecycle.ui.links import list_url, table_url
 from lifecycle.ui.lists import person
@@ -70,7 +70,7 @@ def plan_new(request: HttpRequest) -> HttpResponse:
         "wishes": wishes_visible(lake, user)
         .filter(state=CleanNowRequest.State.OPEN)
         .order_by("created_at")[:50],
-        "caps": plan_caps(),
+        "caps": plan_caps(lake),
     }
     return render(request, "lifecycle/plan_new.html", context)
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from lifecycle.domain.refusal import EXPLANATIONS, LeftOut
 from lifecycle.models import DropPlan, DropPlanTable, PlanState
+from lifecycle.selectors.plan_limits import plan_limits
 from lifecycle.selectors.plans import (
     PLAN_ORDERS,
     PLAN_TABLE_ORDERS,
@@ -133,6 +134,7 @@ def plan(request: HttpRequest, plan_id: UUID) -> HttpResponseBase:
     context = {
         **_standing(found),
         "loss": loss,
+        "limits": None if loss.is_part else plan_limits(found),
         "decisions": decisions,
         "may": plan_actions(found, user, decisions),
         "typed": typed_name(found) if loss.needs_typing else "",

@@ -16,6 +16,9 @@ from portal.lake.ids import LakeId
 from portal.lake.paths import LakePath
 
 DatabaseKind = Literal["derby", "mysql"]
+PLAN_LIMITS = frozenset(
+    {"max_items", "max_bytes", "max_percent", "small", "big_items", "big_bytes", "big_approvals"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class LakeConfig:
     spark_jars: tuple[str, ...] = ()
     hadoop_user: str | None = None
     metastore_timeout_seconds: float = 30
+    plan_limits: dict[str, int] = field(default_factory=dict)
+    """How much one plan may take here, and from where it needs more people; unset = the site's."""
 
     @property
     def zone(self) -> ZoneInfo:
@@ -98,6 +103,7 @@ class LakeConfig:
             values["metastore_db"] = MetastoreDb(**values["metastore_db"])
             values["backup_roots"] = tuple(values.get("backup_roots", ()))
             values["spark_jars"] = tuple(values.get("spark_jars", ()))
+            _check_limits(values.get("plan_limits", {}))
             return cls(**values)
         except (KeyError, TypeError) as error:
             raise ExternalFailure(
@@ -107,6 +113,15 @@ class LakeConfig:
                 service="config",
                 retryable=False,
             ) from error
+
+
+def _check_limits(limits: Mapping[str, Any]) -> None:
+    """Refuse what would be taken for no limit: a misspelt name, or anything but a whole number."""
+    for name, value in limits.items():
+        if name not in PLAN_LIMITS:
+            raise KeyError(f"plan_limits.{name}")
+        if type(value) is not int or value < 0:
+            raise TypeError(f"plan_limits.{name} must be a whole number, not {value!r}")
 
 
 def load_lakes(path: Path) -> dict[str, LakeConfig]:

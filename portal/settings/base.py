@@ -237,6 +237,10 @@ LAKEWARDEN_PLAN_MAX_ITEMS = int(os.environ.get("LAKEWARDEN_PLAN_MAX_ITEMS", "200
 LAKEWARDEN_PLAN_MAX_BYTES = int(os.environ.get("LAKEWARDEN_PLAN_MAX_BYTES", str(100 * 1024**4)))
 LAKEWARDEN_PLAN_MAX_PERCENT = int(os.environ.get("LAKEWARDEN_PLAN_MAX_PERCENT", "50"))
 LAKEWARDEN_PLAN_SMALL = int(os.environ.get("LAKEWARDEN_PLAN_SMALL", "100"))
+# Above either size a plan needs BIG_APPROVALS people instead of two. Lakes may say otherwise.
+LAKEWARDEN_PLAN_BIG_ITEMS = int(os.environ.get("LAKEWARDEN_PLAN_BIG_ITEMS", "5000"))
+LAKEWARDEN_PLAN_BIG_BYTES = int(os.environ.get("LAKEWARDEN_PLAN_BIG_BYTES", str(10 * 1024**4)))
+LAKEWARDEN_PLAN_BIG_APPROVALS = int(os.environ.get("LAKEWARDEN_PLAN_BIG_APPROVALS", "3"))
 
 # For how long an owner may keep data beyond its day: at a time, and in all a year without an admin.
 LAKEWARDEN_EXTENSION_DAYS = int(os.environ.get("LAKEWARDEN_EXTENSION_DAYS", "30"))

@@ -124,6 +124,10 @@ class World:
         """Give a person by name."""
         return self.people[name]
 
+    def make_admin(self, name: str) -> None:
+        """Give a person the role of an admin."""
+        self.people[name].groups.add(Group.objects.get(name=ADMIN))
+
     def scan(self, items: Iterable[Item], *, announce: bool = True) -> Generation:
         """Show a picture with these items, and (by default) announce them eight days ago."""
         rows = list(items)
