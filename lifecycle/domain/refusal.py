@@ -98,11 +98,14 @@ class Names:
     """Many names, asked by item."""
 
     names: frozenset[Name] = frozenset()
+    tables: frozenset[tuple[str, str]] = frozenset()
+    """Tables of which the table itself or some partition is named."""
 
     @classmethod
     def of(cls, names: Iterable[Name]) -> "Names":
         """Collect names."""
-        return cls(frozenset(names))
+        kept = frozenset(names)
+        return cls(kept, frozenset((one.db, one.table) for one in kept if one.table))
 
     def cover(self, item: PlanItem) -> bool:
         """Whether one of the names is the item, its whole table or its whole database."""
@@ -110,6 +113,21 @@ class Names:
             Name(item.db) in self.names
             or Name(item.db, item.table) in self.names
             or Name(item.db, item.table, item.partition) in self.names
+        )
+
+    def hold(self, item: PlanItem) -> bool:
+        """Whether the item may not go, as a running drop reads holds (`portal.act.control`).
+
+        A partial name (`dt=x`) keeps all below it; one partition keeps its whole table from going.
+        """
+        if self.cover(item):
+            return True
+        if not item.partition:
+            return (item.db, item.table) in self.tables
+        parts = item.partition.split("/")
+        return any(
+            Name(item.db, item.table, "/".join(parts[:n])) in self.names
+            for n in range(1, len(parts))
         )
 
 
@@ -162,7 +180,7 @@ def _refusal_by_circumstances(candidate: Candidate, now: Circumstances) -> LeftO
         return LeftOut.NOT_ACT_MODE
     if not candidate.is_ready:
         return LeftOut.UNREADY
-    if now.holds.cover(item):
+    if now.holds.hold(item):
         return LeftOut.HELD
     if now.altered.cover(item) or (not item.partition and now.touched.cover(item)):
         return LeftOut.TOUCHED

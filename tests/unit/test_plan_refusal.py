@@ -19,6 +19,7 @@ from lifecycle.domain.refusal import (
     SharedLocations,
     refusal,
 )
+from portal.act.control import HoldRule
 from portal.lake.paths import LakePath
 from tests.unit.places import paths
 
@@ -80,6 +81,15 @@ def test_a_hold_on_the_item_its_table_or_its_database_keeps_it(name: Name) -> No
 )
 def test_a_hold_on_something_else_does_not(name: Name) -> None:
     assert refusal(DUE, replace(FREE, holds=named(name))) is None
+
+
+@pytest.mark.parametrize("hold", ["", "dt=1", "dt=10", "dt=1/h=2", "dt=1/h=20", "h=2"])
+@pytest.mark.parametrize("partition", ["", "dt=1", "dt=1/h=2", "dt=1/h=2/m=3", "dt=10"])
+def test_a_plan_reads_holds_as_a_running_drop_does(hold: str, partition: str) -> None:
+    item = replace(ITEM, partition=partition)
+    rule = HoldRule("sales", "orders", hold)
+    covers = rule.covers("sales", "orders", partition, now=datetime(2026, 11, 22, tzinfo=UTC))
+    assert named(Name("sales", "orders", hold)).hold(item) is covers
 
 
 @pytest.mark.parametrize(
