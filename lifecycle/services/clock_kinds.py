@@ -11,6 +11,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from lifecycle.models import DropPlan, PlanState
+from lifecycle.selectors.findings import current_generation
+from lifecycle.services.daily_report import REPORT, daily_report_queue
 from lifecycle.services.late_commits import late_commits_queue
 from lifecycle.services.plan_execution import plans_start_due
 from lifecycle.services.purges import (
@@ -29,6 +31,7 @@ from portal.act.services import (
     purge_ingest,
     purge_prepare,
 )
+from portal.lake.clock import day_of
 from portal.runs.domain import Schedule
 from portal.runs.kinds import RunKind, register
 from portal.runs.models import Run
@@ -107,6 +110,29 @@ class LastChanceKind(RunKind):
         return {"mails": last_chance_queue(run.lake, now=now)}
 
 
+class DailyReportKind(RunKind):
+    """Writes the day's reports and alarms, once the night's scan, drops and purges are over."""
+
+    name = REPORT
+    title = "Daily report"
+    queue = "mail"
+    schedule = Schedule(daily_at_hour=8)
+
+    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+        """Wanted once the day's scan is shown; a day without one is reported with the next."""
+        generation = current_generation(lake)
+        today = day_of(now, get_lake(lake).zone)
+        if generation is None or generation.day != today:
+            return None
+        return {"now": now.isoformat()}
+
+    def execute(self, run: Run) -> dict[str, Any]:
+        """Queue the mails."""
+        generation = current_generation(run.lake)
+        now = datetime.fromisoformat(run.params["now"])
+        return {"mails": daily_report_queue(generation, now=now) if generation else 0}
+
+
 class PurgeKind(RunKind):
     """Destroys backups whose days are over and whose last chance was said."""
 
@@ -115,6 +141,7 @@ class PurgeKind(RunKind):
     title = "Purge old backups"
     queue = "destructive"
     acting = True
+    destroys = True
     schedule = Schedule(daily_at_hour=3)
 
     def environment(self, run: Run) -> dict[str, str]:
@@ -160,5 +187,6 @@ def _claims(run: Run) -> dict[str, Any]:
 
 def register_clock_kinds() -> None:
     """Tell the platform of the runs of this file."""
-    for kind in (StartPlansKind(), ProbeKind(), LastChanceKind(), PurgeKind()):
+    kinds = (StartPlansKind(), ProbeKind(), LastChanceKind(), DailyReportKind(), PurgeKind())
+    for kind in kinds:
         register(kind)

@@ -11,6 +11,7 @@ from datetime import datetime
 from django.conf import settings
 
 from lifecycle.models import Generation
+from lifecycle.services.daily_report import daily_report_queue
 from lifecycle.services.day_ahead import day_ahead_queue
 from lifecycle.services.notices import week_ahead_queue
 from lifecycle.services.scan import scan_request_daily
@@ -58,7 +59,10 @@ def daily_cycle(lake: str, *, now: datetime, say: Callable[[str], None]) -> DayR
             run_drive(plan.plan_run_id)
     if plans:
         say(f"{len(plans)} plans by standing rules")
-    return DayReport(generation, sent, failed, len(plans), n_lapsed)
+    daily_report_queue(generation, now=now)
+    n_reports, n_refused = _send_all(lake, now=now)
+    say(f"{n_reports} reports and alarms sent")
+    return DayReport(generation, sent + n_reports, failed + n_refused, len(plans), n_lapsed)
 
 
 def _scanned(lake: str, *, now: datetime) -> Generation:

@@ -133,7 +133,9 @@ def trend_values(totals: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     """Give the numbers of one scan that are followed over days."""
     for name in ("n_databases", "n_tables", "n_views", "n_partitions", "missing_directories"):
         yield name, int(totals.get(name) or 0)
-    for cls, counts in (totals.get("classes") or {}).items():
+    classes = totals.get("classes") or {}
+    yield "n_files", sum(int(counts.get("files") or 0) for counts in classes.values())
+    for cls, counts in classes.items():
         yield f"class.{cls}.n", int(counts.get("n") or 0)
         yield f"class.{cls}.bytes", int(counts.get("bytes") or 0)
     for reason, count in (totals.get("reasons") or {}).items():
