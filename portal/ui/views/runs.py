@@ -1,6 +1,7 @@
 """What work runs or ran, how far is it, what did it say, and how is it stopped?"""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -22,6 +23,7 @@ from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
 from portal.ui.run_steps import run_steps
 from portal.ui.selectors import get_run_for_user, run_lines, runs_for_user, sees_all
+from portal.ui.states import look_of
 from portal.ui.tables import Column, Table
 
 ORDERS = {"-queued": ("-queued_at",), "queued": ("queued_at",)}
@@ -121,10 +123,22 @@ def _seconds(run: Run, now: datetime) -> float | None:
 
 
 def _facts(run: Run) -> list[tuple[str, object]]:
-    """Give the plain values of the run's result, in order of name."""
+    """Give the plain values of the run's result, in order of name; counts spelled out."""
     result = run.result if isinstance(run.result, dict) else {}
+    plain = {
+        **result,
+        "counts": ", ".join(f"{n:,} {what}" for what, n in _counts(result)),
+    }
     return [
         (name.replace("_", " "), value)
-        for name, value in sorted(result.items())
-        if isinstance(value, str | int | float)
+        for name, value in sorted(plain.items())
+        if isinstance(value, str | int | float) and value != ""
     ]
+
+
+def _counts(result: dict[str, Any]) -> list[tuple[str, int]]:
+    """Give an acting run's counts by outcome, each as its badge says it."""
+    counts = result.get("counts")
+    if not isinstance(counts, dict):
+        return []
+    return [(look_of(name).word.lower(), n) for name, n in counts.items() if isinstance(n, int)]
