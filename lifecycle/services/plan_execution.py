@@ -32,6 +32,7 @@ from portal.act.selectors import red_button_state
 from portal.approvals.services import approval_check, approval_lock, approval_use
 from portal.lake.clock import day_of
 from portal.lake.errors import PortalError, StaleState
+from portal.runs.hours import hours_check
 from portal.runs.logs import Line, run_log_many
 from portal.runs.models import Run
 from portal.runs.services import run_request
@@ -68,6 +69,7 @@ def plan_execute(plan_id: UUID | str, *, now: datetime) -> Run:
         raise StaleState("plan.not_approved", "Only an approved plan can run.", state=plan.state)
     if red_button_state(plan.lake) is not None:
         raise StaleState("red_button.on", "The red button is on: nothing is dropped.")
+    hours_check(plan.lake, now=now)
     _check_modes(plan)
     check_size(plan)
     check_approved(plan, now=now)

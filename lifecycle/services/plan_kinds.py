@@ -70,6 +70,7 @@ class DropKind(run_kinds.RunKind):
     title = "Back up and drop"
     queue = "destructive"
     acting = True
+    destroys = True
 
     def prepare(self, run: Run) -> None:
         """Ask once more whether it may run, then make the fence."""

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from portal.lake.errors import ExternalFailure
+from portal.lake.errors import ExternalFailure, RuleViolation
 from portal.lake.ids import LakeId
 from portal.lake.paths import LakePath
+from portal.lake.working_hours import WorkingHours
 
 DatabaseKind = Literal["derby", "mysql"]
 PLAN_LIMITS = frozenset(
@@ -71,6 +72,13 @@ class LakeConfig:
     metastore_timeout_seconds: float = 30
     plan_limits: dict[str, int] = field(default_factory=dict)
     """How much one plan may take here, and from where it needs more people; unset = the site's."""
+    working_hours: str = ""
+    """When runs that destroy may start, as "Mon-Fri 20:00-06:00" of its zone; empty: always."""
+
+    @property
+    def hours(self) -> WorkingHours:
+        """The hours in which runs that destroy may start."""
+        return WorkingHours.read(self.working_hours)
 
     @property
     def zone(self) -> ZoneInfo:
@@ -104,8 +112,9 @@ class LakeConfig:
             values["backup_roots"] = tuple(values.get("backup_roots", ()))
             values["spark_jars"] = tuple(values.get("spark_jars", ()))
             _check_limits(values.get("plan_limits", {}))
+            WorkingHours.read(values.get("working_hours", ""))
             return cls(**values)
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, AttributeError, RuleViolation) as error:
             raise ExternalFailure(
                 "config.lake",
                 f"The lake's configuration is not complete: {error}. Compare it with lakes.json "

@@ -22,6 +22,8 @@ class RunKind:
     queue: ClassVar[str] = "default"
     acting: ClassVar[bool] = False
     """Whether the job changes the lake: such a run is settled and never adopted blindly."""
+    destroys: ClassVar[bool] = False
+    """Whether it takes something away: it is then started only in the lake's working hours."""
     start_roles: ClassVar[frozenset[str]] = frozenset()
     attempts: ClassVar[int] = 2
     """How many epochs may be tried when applications die without a manifest."""
@@ -91,6 +93,12 @@ def get_kind(name: str) -> RunKind:
         return _kinds[name]
     except KeyError:
         raise NotVisible("run.kind", f"No work of the kind '{name}' is known.", kind=name) from None
+
+
+def destroys(name: str) -> bool:
+    """Say whether runs of a kind take something away."""
+    kind = _kinds.get(name)
+    return kind is not None and kind.destroys
 
 
 def all_kinds() -> list[RunKind]:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.claims import run_claim, run_claim_settling, run_to_settling
 from portal.runs.domain import RunState
+from portal.runs.hours import run_hours_wait
 from portal.runs.kinds import get_kind
 from portal.runs.launching import run_execute, run_submit
 from portal.runs.models import Run
@@ -26,7 +27,7 @@ def run_step(run_id: UUID | str, *, holder: str) -> RunState | None:
 
     Safe to call twice at once and for a run that needs nothing.
     """
-    run = run_claim(run_id, holder=holder, now=timezone.now())
+    run = None if _waits(run_id) else run_claim(run_id, holder=holder, now=timezone.now())
     if run is not None:
         _start(run, holder=holder)
     settling = run_claim_settling(run_id, holder=holder, now=timezone.now())
@@ -34,6 +35,12 @@ def run_step(run_id: UUID | str, *, holder: str) -> RunState | None:
         _finish(settling, holder=holder)
     state = Run.objects.filter(pk=run_id).values_list("state", flat=True).first()
     return RunState(state) if state else None
+
+
+def _waits(run_id: UUID | str) -> bool:
+    """Whether a queued run must wait for working hours; the watchdog's hints ask again."""
+    run = Run.objects.filter(pk=run_id, state=RunState.QUEUED).first()
+    return run is not None and bool(run_hours_wait(run, now=timezone.now()))
 
 
 def _start(run: Run, *, holder: str) -> None:

@@ -140,6 +140,12 @@ class RedButtonSerializer(serializers.Serializer[object]):
     pressed_by = serializers.CharField(read_only=True, allow_null=True)
     pressed_at = serializers.DateTimeField(read_only=True, allow_null=True)
     reason = serializers.CharField(read_only=True, allow_null=True)
+    working_hours = serializers.CharField(
+        read_only=True, help_text="When drops and purges may start; empty: at any time."
+    )
+    waits = serializers.CharField(
+        read_only=True, help_text="Until when they wait; empty while they may start."
+    )
 
 
 class HealthSerializer(serializers.Serializer[object]):

@@ -14,6 +14,7 @@ from portal.act.services.red_button import red_button_press, red_button_release
 from portal.health import health_now
 from portal.lake.errors import NotVisible
 from portal.notices.selectors import get_notice_for_user, notices_for_user
+from portal.runs.hours import hours_wait, working_hours
 from portal.runs.selectors import run_waits
 from portal.runs.services import run_cancel
 from portal.ui.api.pages import keyset_response
@@ -198,5 +199,7 @@ class RedButtonView(APIView):
                 "pressed_by": press.pressed_by if press else None,
                 "pressed_at": press.pressed_at if press else None,
                 "reason": press.reason if press else None,
+                "working_hours": working_hours(lake),
+                "waits": hours_wait(lake, now=timezone.now()),
             }
         )

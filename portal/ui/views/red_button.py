@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 from portal.act.selectors import red_button_state
 from portal.act.services.red_button import red_button_press, red_button_release
 from portal.lake.errors import NotVisible
+from portal.runs.hours import hours_wait, working_hours
 from portal.ui.forms import ReasonForm
 from portal.ui.frame import current_lake, person
 from portal.ui.selectors import sees_all
@@ -26,9 +27,13 @@ def red_button(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         _switch(request, lake, form.cleaned_data["reason"])
         return redirect("ui:red-button")
-    return render(
-        request, "portal/red_button.html", {"form": form, "press": red_button_state(lake)}
-    )
+    context = {
+        "form": form,
+        "press": red_button_state(lake),
+        "hours": working_hours(lake),
+        "hours_wait": hours_wait(lake, now=timezone.now()),
+    }
+    return render(request, "portal/red_button.html", context)
 
 
 def _switch(request: HttpRequest, lake: str, reason: str) -> None:
