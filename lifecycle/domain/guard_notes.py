@@ -28,10 +28,11 @@ class Outcome(StrEnum):
     WARNED = "WARNED"
     REFUSED = "REFUSED"
     UNSEEN = "UNSEEN"
+    REPLACED = "REPLACED"
 
 
 # What happened although no lifecycle admin wanted it, as far as anybody knows.
-ALARMING = frozenset({Outcome.WOULD_REFUSE, Outcome.UNSEEN})
+ALARMING = frozenset({Outcome.WOULD_REFUSE, Outcome.UNSEEN, Outcome.REPLACED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,18 @@ def change_in(message: Mapping[str, Any], *, of: str) -> Change | None:
             "guard.alter", f"The objects of an ALTER message cannot be read: {error!r}."
         ) from error
     return None if old == new else Change(old, new, named)
+
+
+def values_in(text: str) -> dict[str, str]:
+    """Give LEVEL and TTL, as they stand, of a table's Thrift object in JSON.
+
+    Raises:
+        RuleViolation: `guard.alter`; it has another form.
+    """
+    try:
+        return _own(json.loads(text), "9") if _MAY_HOLD_ONE.search(text) else {}
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise RuleViolation("guard.alter", f"A table cannot be read: {error!r}.") from error
 
 
 def in_one_line(text: object, *, most: int) -> str:

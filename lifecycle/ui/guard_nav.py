@@ -20,6 +20,9 @@ LOOKS = {
     ),
     Outcome.WARNED.value: StateLook("Warned", "route-off", "warn", "A path rule that only warns."),
     Outcome.REFUSED.value: StateLook("Refused", "shield-check", "info", "It did not happen."),
+    Outcome.REPLACED.value: StateLook(
+        "Replaced", "replace", "bad", "Dropped and made anew with another LEVEL or TTL."
+    ),
     Outcome.UNSEEN.value: StateLook(
         "Unseen", "eye-off", "bad", "LEVEL or TTL changed and the guard did not see it."
     ),
