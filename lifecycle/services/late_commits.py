@@ -14,14 +14,19 @@ from lifecycle.services.people import People
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.notices.services import notice_queue
-from portal.runs.models import Run
+from portal.runs.logs import Line, run_log_many
+from portal.runs.models import Run, RunEvent
+
+LOGGED = 50
 
 
 def late_commits_queue(run: Run, told: Sequence[Mapping[str, Any]], *, now: datetime) -> int:
-    """Queue one mail an owner for what a run found late; again for that run it adds none.
+    """Queue one mail an owner for what a run found late, and say it in the run's log.
 
+    Called again for that run it adds nothing.
     `told` rows have `name` (db.table), `partition`, `owner`, `found`, `detail`, `is_registered`.
     """
+    _say(run, told, now=now)
     people = People.of(run.lake)
     by_person: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for item in told:
@@ -48,3 +53,14 @@ def late_commits_queue(run: Run, told: Sequence[Mapping[str, Any]], *, now: date
             now=now,
         )
     return len(by_person)
+
+
+def _say(run: Run, told: Sequence[Mapping[str, Any]], *, now: datetime) -> None:
+    texts = [
+        f"Written after its drop: {item['name']} {item['partition']}".rstrip()
+        + f" ({item['found']}). {item['detail']}".rstrip()
+        for item in told[:LOGGED]
+    ]
+    known = set(RunEvent.objects.filter(run=run, text__in=texts).values_list("text", flat=True))
+    new = [text for text in dict.fromkeys(texts) if text not in known]
+    run_log_many(run, [Line("warning", text) for text in new], now=now)

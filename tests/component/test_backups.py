@@ -28,6 +28,7 @@ from portal.act.services.red_button import red_button_press, red_button_release
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run
+from portal.runs.selectors import run_events
 from portal.runs.services import run_drive
 from tests.component.backup_world import backup
 from tests.component.plan_world import LAKE, NOW, World, make_world, partitions
@@ -322,6 +323,11 @@ def test_owners_are_told_once_of_data_written_after_a_drop(world: World) -> None
     mails = dict(Notice.objects.values_list("recipient", "text"))
     assert set(mails) == {"alice", "anna", "bert", "carl"}
     assert "part-1 was written to the old place; the new data is registered" in mails["alice"]
+    (line,) = run_events(run)
+    assert line.text == (
+        "Written after its drop: sales.orders dt=1 (LATE_COMMIT). "
+        "part-1 was written to the old place"
+    )
 
 
 def test_a_young_backup_gets_no_last_chance_notice(world: World) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 from pytest_django.fixtures import Settings
 
 from lifecycle.domain.plan import read_line
@@ -204,6 +205,15 @@ def test_what_a_plan_left_alone_is_free_when_it_has_ended(world: World) -> None:
     assert again.left_out == {"DROPPED": 1}
     said = [line.text for line in run_events(run)]
     assert said == [f"{row['item']} was left alone (SKIPPED): newer data" for row in skipped]
+    client = Client()
+    client.force_login(world.person("alice"))
+    page = client.get(f"/lifecycle/plans/{plan.pk}/").content.decode()
+    assert page.count("<td>newer data</td>") == 2
+    rows = client.get(f"/api/v1/lifecycle/plans/{plan.pk}/results/").json()["results"]
+    assert [(row["partition"], row["reason"]) for row in rows] == [
+        ("dt=2026-01-02", "newer data"),
+        ("dt=2026-01-03", "newer data"),
+    ]
 
 
 def test_a_plan_whose_run_failed_blocks_nothing_and_says_why(world: World) -> None:
