@@ -1,8 +1,8 @@
 """What is the policy of a table or database now, and what was changed when, by whom and why?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
@@ -10,8 +10,15 @@ from lifecycle.domain.conformity import Reason
 from lifecycle.domain.enrolment import read_policy
 from lifecycle.domain.modes import DatabaseMode
 from lifecycle.domain.policy import Asker, Values
+from lifecycle.domain.policy_states import EnrolmentState, RequestKind, RequestState
 from lifecycle.domain.templates import DEFAULT_TEMPLATE, Template
-from lifecycle.models import DatabaseSetting, PolicySeen, TableFinding
+from lifecycle.models import (
+    DatabaseSetting,
+    EnrolmentItem,
+    PolicyRequest,
+    PolicySeen,
+    TableFinding,
+)
 from lifecycle.selectors.findings import mode_of
 from portal.access.lakes import get_lake
 from portal.access.models import DatabaseAdministrator, User
@@ -20,6 +27,7 @@ from portal.lake.errors import RuleViolation
 
 CHANGES = ("policy.changed", "owner.changed")
 _LOOKED_AT = 20
+_ASKED_BEFORE = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,40 @@ def without_echoes(events: Sequence[AuditEvent]) -> list[AuditEvent]:
         if is_own(event)
         or (event.object_id, values_in(event, "before"), values_in(event, "after")) not in own
     ]
+
+
+def asked_here(lake: str, db: str, table: str, after: Mapping[str, str], *, at: datetime) -> bool:
+    """Whether somebody asked in the portal for LEVEL and TTL to become what they became at `at`.
+
+    The run writes first and records then, so one that is under way counts like one that is done.
+    """
+    policy = read_policy(after)
+    since = at - _ASKED_BEFORE
+    values = {"level": policy.level, "ttl": policy.ttl}
+    requests = PolicyRequest.objects.filter(
+        lake=lake,
+        db=db,
+        table=table,
+        kind=RequestKind.SET,
+        state__in=(RequestState.RUNNING, RequestState.DONE),
+        created_at__gte=since,
+        **values,
+    )
+    items = EnrolmentItem.objects.filter(
+        enrolment__lake=lake, enrolment__created_at__gte=since, db=db, table=table
+    )
+    enrolled = items.filter(
+        **{f"enrolment__{name}": value for name, value in values.items()},
+        enrolment__state__in=(EnrolmentState.RUNNING, EnrolmentState.DONE),
+    )
+    undone = items.filter(
+        enrolment__state__in=(EnrolmentState.UNDOING, EnrolmentState.UNDONE), before__isnull=False
+    )
+    return (
+        requests.exists()
+        or enrolled.exists()
+        or any(before == dict(after) for before in undone.values_list("before", flat=True))
+    )
 
 
 def is_own(event: AuditEvent) -> bool:

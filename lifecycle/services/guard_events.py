@@ -1,7 +1,8 @@
 """What does the room keep of the guard's notes, and which change did the guard not see?
 
 A note stands in the log right before its change's own event, in one transaction. An ALTER of LEVEL
-or TTL without one went past the guard: nobody knows who did it, so it becomes an alarm.
+or TTL without one went past the guard: nobody knows who did it, so it becomes an alarm. So does a
+table that is dropped and made anew with other values, as by a job that overwrites it.
 """
 
 from dataclasses import asdict, astuple
@@ -18,8 +19,10 @@ from lifecycle.domain.guard_notes import (
     change_in,
     in_one_line,
     read_policy_note,
+    values_in,
 )
 from lifecycle.models import DatabaseFinding, DroppedObject, PolicyEvent
+from lifecycle.selectors.policy import asked_here
 from lifecycle.services.policy_alarms import alarm_mail_queue
 from portal.audit.services import audit_record
 from portal.connectors.metastore import from_json
@@ -28,9 +31,11 @@ from portal.events.registry import Subscriber, subscribe
 
 NAME = "lifecycle.guard"
 DROPPED_KEPT = timedelta(days=90)
+REPLACED_WITHIN = timedelta(days=1)
 UNKNOWN = "unknown"
+CREATE = "CREATE_TABLE"
 _ALTERS = {"ALTER_TABLE": "table", "ALTER_DATABASE": "db"}
-_TYPES = frozenset({POLICY_NOTE, DROP_NOTE, *_ALTERS})
+_TYPES = frozenset({POLICY_NOTE, DROP_NOTE, CREATE, *_ALTERS})
 _TRIM = 200
 
 
@@ -40,9 +45,13 @@ def on_event(event: LakeEvent, now: datetime) -> None:
         _keep_dropped(event)
     elif event.type == POLICY_NOTE:
         _keep(event, read_policy_note(event.message), now=now)
+    elif event.type == CREATE:
+        replaced = _replaced(event)
+        if replaced is not None:
+            _keep(event, replaced, now=now)
     else:
         change = change_in(event.message, of=_ALTERS[event.type])
-        if change is not None and not _was_noted(event):
+        if change is not None and not _was_noted(event) and not _was_asked_here(event, change):
             _keep(event, _unseen(event, change), now=now)
 
 
@@ -57,6 +66,11 @@ def _was_noted(event: LakeEvent) -> bool:
     ).exists()
 
 
+def _was_asked_here(event: LakeEvent, change: Change) -> bool:
+    """Whether it is a change of the portal's own, on a lake without a guard that would note it."""
+    return asked_here(event.lake, event.db, event.table, change.after, at=event.at)
+
+
 def _unseen(event: LakeEvent, change: Change) -> PolicyNote:
     return PolicyNote(
         operation=event.type,
@@ -66,6 +80,31 @@ def _unseen(event: LakeEvent, change: Change) -> PolicyNote:
         owner=change.owner,
         rules=(),
         change=change,
+    )
+
+
+def _replaced(event: LakeEvent) -> PolicyNote | None:
+    """Give the change, if the table stood here until lately with other values."""
+    kept = DroppedObject.objects.filter(
+        lake=event.lake,
+        db=event.db,
+        table=event.table,
+        dropped_at__range=(event.at - REPLACED_WITHIN, event.at),
+    ).exclude(struct="")
+    old = kept.order_by("-id").first()
+    if old is None:
+        return None
+    before, after = values_in(old.struct), values_in(str(event.message.get("tableObjJson") or ""))
+    if not before or before == after:
+        return None
+    return PolicyNote(
+        operation=event.type,
+        user=old.dropped_by,
+        is_admin=False,
+        outcome=Outcome.REPLACED,
+        owner=old.owner,
+        rules=(),
+        change=Change(before, after),
     )
 
 

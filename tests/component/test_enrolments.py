@@ -290,7 +290,7 @@ def test_an_enrolment_goes_its_way_over_the_pages(people: People, as_: As) -> No
     word = {"verdict": "APPROVE", "digest": found.digest}
     assert as_(people.second).post(url + "decide/", word).status_code == 302
     assert as_(people.second).post(url + "decide/", word).status_code == 409
-    lines = b"".join(as_(people.admin).get(url + "?format=csv").streaming_content).decode()
+    lines = as_(people.admin).get(url + "?format=csv").getvalue().decode()
     assert lines.count("\n") == 3
     assert as_(people.admin).get(url + "?state=DONE").status_code == 200
 

@@ -130,9 +130,7 @@ def test_a_request_goes_its_way_over_the_pages(people: People, as_: As) -> None:
     assert PolicyRequest.objects.get().state == "RUNNING"
     page = as_(people.owner).get(PAGE)
     assert [one.state for one in page.context["requests"]] == ["RUNNING"]
-    lines = b"".join(
-        as_(people.owner).get("/lifecycle/policy-requests/?format=csv").streaming_content
-    ).decode()
+    lines = as_(people.owner).get("/lifecycle/policy-requests/?format=csv").getvalue().decode()
     assert "SET,sales,orders" in lines
 
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from lifecycle.domain.policy import Values
 from lifecycle.models import PolicyRequest, PolicySeen, TableFinding
+from lifecycle.selectors.policy import asked_here
 from lifecycle.selectors.policy_requests import (
     get_request_for_user,
     request_actions,
@@ -330,6 +331,20 @@ def test_the_digest_covers_everything_that_a_request_says(people: People) -> Non
         setattr(changed, field, value)
         digests.add(request_digest(changed))
     assert len(digests) == 11
+
+
+def test_a_change_of_the_portals_own_is_no_alarm_where_no_guard_tells_of_it(
+    people: People,
+) -> None:
+    after = {"TTL": "90", "LEVEL": "1"}
+    assert not asked_here(LAKE, *ORDERS, after, at=NOW)
+    request = set_(people.owner, Values(1, 90))
+    assert not asked_here(LAKE, *ORDERS, after, at=NOW)
+    decide(request, people.admin)
+    assert asked_here(LAKE, *ORDERS, after, at=NOW)
+    assert not asked_here(LAKE, *ORDERS, {"TTL": "91", "LEVEL": "1"}, at=NOW)
+    assert not asked_here(LAKE, "sales", "stray", after, at=NOW)
+    assert not asked_here(LAKE, *ORDERS, after, at=NOW + timedelta(days=8))
 
 
 def test_a_reason_is_always_asked_for(people: People) -> None:

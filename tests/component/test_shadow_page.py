@@ -122,7 +122,7 @@ def test_an_admin_reads_the_record_before_moving_a_database_on(
     assert page.context["shadow"].n_used == 1
     assert [row["table"] for row in page.context["tables"]] == ["a"]
     assert "50.0 %" in page.content.decode()
-    csv = b"".join(as_(people.admin).get(url + "?format=csv").streaming_content).decode()
+    csv = as_(people.admin).get(url + "?format=csv").getvalue().decode()
     assert csv.splitlines()[1].startswith("sales,a,2,2000,0,1")
     shown = as_(people.admin).get("/api/v1/lifecycle/databases/sales/shadow/summary/").json()
     assert (shown["n_gone"], shown["n_used"], shown["tables"][0]["read"]) == (2, 1, 1)
