@@ -26,7 +26,7 @@ from portal.ui.filters import ListFilter, prefix
 ENROLMENT_ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
 ITEM_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table"), "-size": ("-bytes_now",)}
 FILTER_KEYS = ("db", "table", "owner", "person", "what")
-WHATS = [("none", "Not in lifecycle"), ("forever", "Kept for ever (LEVEL 0)")]
+NOW_KINDS = [("none", "Not in lifecycle"), ("forever", "Kept for ever (LEVEL 0)")]
 
 
 class CandidateFilter(ListFilter):
@@ -37,7 +37,7 @@ class CandidateFilter(ListFilter):
     owner = filters.CharFilter(label="Owner")
     person = filters.CharFilter(label="Who answers for it", method="filter_person")
     what = filters.ChoiceFilter(
-        label="Now", choices=WHATS, method="filter_what", empty_label="Either"
+        label="Now", choices=NOW_KINDS, method="filter_what", empty_label="Either"
     )
 
     class Meta:

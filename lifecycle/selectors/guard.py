@@ -25,7 +25,7 @@ DROPPED_ORDERS = {
     "-name": ("-db", "-table"),
 }
 POLICY_ORDERS = {"-at": ("-at",), "at": ("at",)}
-WHATS = [("table", "Tables and views"), ("database", "Databases")]
+OBJECT_KINDS = [("table", "Tables and views"), ("database", "Databases")]
 OPENS = [("yes", "Open alarms"), ("no", "Closed alarms")]
 
 
@@ -34,7 +34,7 @@ class DroppedFilterSet(ListFilter):
 
     db = prefix("db", "Database")
     table = prefix("table", "Table")
-    what = filters.ChoiceFilter(label="What", choices=WHATS, method="filter_what")
+    what = filters.ChoiceFilter(label="What", choices=OBJECT_KINDS, method="filter_what")
     by = filters.CharFilter(label="Dropped by", field_name="dropped_by")
     owner = filters.CharFilter(label="Owner")
     since = filters.DateFilter(
