@@ -24,11 +24,12 @@ FIXED = {
     "runs-failed": "/runs/?state=FAILED",
     "audit": "/audit/",
     "red-button": "/red-button/",
+    "health": "/health/",
     "profile": "/profile/",
     "api": "/api/",
     "login-again": "/login/again/",
 }
-KEEPERS_ONLY = {"plan-new", "red-button"}
+KEEPERS_ONLY = {"plan-new", "red-button", "health"}
 
 
 def of_the_day(demo: Demo) -> dict[str, str]:
