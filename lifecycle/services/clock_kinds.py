@@ -1,4 +1,4 @@
-"""What does the room do by the clock: start plans, probe backups, say the last chance, purge?
+"""What does the room do by the clock: make and start plans, probe, say the last chance, purge?
 
 The platform asks each kind in its slot whether it is wanted; one key a slot makes two clocks
 harmless.
@@ -21,6 +21,7 @@ from lifecycle.services.purges import (
     last_chance_queue,
     purge_due,
 )
+from lifecycle.services.standing_rules import standing_plans_make, standing_rules_live
 from portal.access.lakes import get_lake
 from portal.act.selectors import red_button_state
 from portal.act.services import (
@@ -58,6 +59,32 @@ class StartPlansKind(RunKind):
     def execute(self, run: Run) -> dict[str, Any]:
         """Start them."""
         return {"started": len(plans_start_due(timezone.now(), lake=run.lake))}
+
+
+class StandingPlansKind(RunKind):
+    """Has the plans of standing rules drawn up, once from each new picture of the lake."""
+
+    name = "lifecycle.standing_plans"
+    title = "Plans of standing rules"
+    queue = "plan"
+    schedule = Schedule(every=timedelta(minutes=1))
+
+    def scheduled_key(self, lake: str, slot: str) -> str:
+        """Ask once a picture, in whichever slot it is seen first."""
+        generation = current_generation(lake)
+        return f"{self.name}:{lake}:{generation.pk if generation else 'none'}"
+
+    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+        """Wanted when there is a picture and a rule, and nothing stops what it would start."""
+        stopped = red_button_state(lake) is not None
+        if stopped or current_generation(lake) is None or not standing_rules_live(lake):
+            return None
+        return {"now": now.isoformat()}
+
+    def execute(self, run: Run) -> dict[str, Any]:
+        """Let rules begin and end, and have the day's plans drawn up."""
+        now = datetime.fromisoformat(run.params["now"])
+        return {"plans": [str(plan.pk) for plan in standing_plans_make(run.lake, now)]}
 
 
 class ProbeKind(RunKind):
@@ -187,6 +214,13 @@ def _claims(run: Run) -> dict[str, Any]:
 
 def register_clock_kinds() -> None:
     """Tell the platform of the runs of this file."""
-    kinds = (StartPlansKind(), ProbeKind(), LastChanceKind(), DailyReportKind(), PurgeKind())
+    kinds = (
+        StartPlansKind(),
+        StandingPlansKind(),
+        ProbeKind(),
+        LastChanceKind(),
+        DailyReportKind(),
+        PurgeKind(),
+    )
     for kind in kinds:
         register(kind)

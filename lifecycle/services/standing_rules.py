@@ -27,6 +27,7 @@ from lifecycle.services.plan_parties import requesters_of
 from lifecycle.services.plans import plan_create
 from portal.access.lakes import get_lake
 from portal.access.models import User
+from portal.act.selectors import red_button_state
 from portal.approvals import kinds as approval_kinds
 from portal.approvals.domain import ApprovalState
 from portal.approvals.models import Approval
@@ -207,9 +208,19 @@ def _activate(rule: StandingRule, *, now: datetime) -> None:
         StandingRule.objects.filter(pk=rule.pk).update(last_note=error.message)
 
 
+def standing_rules_live(lake: str) -> bool:
+    """Whether a rule waits or is active."""
+    return StandingRule.objects.filter(lake=lake, state__in=_LIVE).exists()
+
+
 def standing_plans_make(lake: str, now: datetime) -> list[DropPlan]:
-    """Have today's plans drawn up, one a rule and day; called again the same day it adds none."""
+    """Have today's plans drawn up, one a rule and day; called again the same day it adds none.
+
+    None while the red button is on: nobody looks at what such a plan would start by itself.
+    """
     standing_rules_refresh(lake, now=now)
+    if red_button_state(lake) is not None:
+        return []
     today = day_of(now, get_lake(lake).zone)
     made = []
     for rule in StandingRule.objects.filter(lake=lake, state=StandingRuleState.ACTIVE):
