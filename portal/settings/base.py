@@ -10,6 +10,8 @@ from urllib.parse import unquote, urlsplit
 import pymysql
 from csp.constants import NONE, SELF
 
+from portal.act.states import BackupState
+
 pymysql.install_as_MySQLdb()
 
 BASE_DIR = Path(__file__).resolve().parents[2]
@@ -217,6 +219,9 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {
+        "BackupStateEnum": [
+            (state.value, state.value.lower().replace("_", " ")) for state in BackupState
+        ],
         "DatabaseModeEnum": "lifecycle.domain.modes.DatabaseMode",
         "PolicyRequestKindEnum": "lifecycle.domain.policy_states.RequestKind",
         "PolicyRequestStateEnum": "lifecycle.domain.policy_states.RequestState",
