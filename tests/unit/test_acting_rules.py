@@ -44,6 +44,14 @@ def _table(parameters: dict[str, str], *, location: str = "/d/t", path: str | No
     )
 
 
+def test_a_database_that_cannot_be_acted_in_refuses_its_tables(rules: LifecycleRules) -> None:
+    table = _table({})
+    table.dbName = "far"
+    assert rules.refusal(table) is None
+    outside = LifecycleRules(rules._config, outside={"far": "another rename domain"})
+    assert outside.refusal(table) == "another rename domain"
+
+
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
