@@ -29,7 +29,7 @@ class HoldList(APIView):
     @extend_schema(
         operation_id="holds_list",
         responses=page_of("Hold", HoldSerializer),
-        parameters=list_parameters("db", "table"),
+        parameters=list_parameters("db", "table", "kind"),
     )
     def get(self, request: Request) -> Response:
         """List the holds on what you may see, newest first."""

@@ -10,6 +10,7 @@ from lifecycle.selectors.findings import databases_visible, tables_visible
 from portal.access.models import User
 from portal.act.models import Hold
 from portal.act.selectors import holds_active
+from portal.act.states import HoldKind
 from portal.lake.errors import NotVisible
 from portal.ui.filters import ListFilter
 
@@ -21,15 +22,41 @@ class HoldFilterSet(ListFilter):
 
     db = filters.CharFilter(label="Database")
     table = filters.CharFilter(label="Table")
+    kind = filters.ChoiceFilter(
+        choices=[(kind.value, kind.value.lower()) for kind in HoldKind],
+        label="Kind",
+        empty_label="Any",
+    )
 
     class Meta:
         model = Hold
-        fields = ("db", "table")
+        fields = ("db", "table", "kind")
+
+
+class HoldPageFilter(HoldFilterSet):
+    """Filters of the page, which shows ended holds too when asked."""
+
+    state = filters.ChoiceFilter(
+        choices=[("ended", "Ended")], label="State", empty_label="Standing", method="in_state"
+    )
+
+    def in_state(self, rows: QuerySet[Hold], _: str, value: str) -> QuerySet[Hold]:
+        """Keep the rows as they are: the page chose them by this word."""
+        return rows
 
 
 def holds_visible(lake: str, user: User, *, now: datetime) -> QuerySet[Hold]:
     """Give the standing holds on databases and tables that `user` sees, and their own."""
-    rows = holds_active(lake, now=now)
+    return _seen_by(user, holds_active(lake, now=now), lake)
+
+
+def holds_ended(lake: str, user: User, *, now: datetime) -> QuerySet[Hold]:
+    """Give the holds that were released, or whose end has come, on what `user` sees."""
+    standing = holds_active(lake, now=now).values("pk")
+    return _seen_by(user, Hold.objects.filter(lake=lake).exclude(pk__in=standing), lake)
+
+
+def _seen_by(user: User, rows: QuerySet[Hold], lake: str) -> QuerySet[Hold]:
     if user.is_lake_admin or user.is_lake_operator:
         return rows
     databases = databases_visible(lake, user).filter(db=OuterRef("db"))

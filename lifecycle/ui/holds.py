@@ -6,12 +6,18 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from lifecycle.selectors.holds import HOLD_ORDERS, get_hold_for_user, holds_visible
+from lifecycle.selectors.holds import (
+    HOLD_ORDERS,
+    HoldPageFilter,
+    get_hold_for_user,
+    holds_ended,
+    holds_visible,
+)
 from lifecycle.services.holding import HoldWish, legal_hold_place
 from lifecycle.ui.links import list_url
 from lifecycle.ui.lists import person
@@ -20,8 +26,21 @@ from portal.act.models import Hold
 from portal.act.services.holds import hold_release
 from portal.act.states import HoldKind
 from portal.lake.errors import NotAllowed, NotVisible
+from portal.ui.csv import stream_csv
+from portal.ui.filters import filtered
 from portal.ui.frame import current_lake
 from portal.ui.keyset import keyset_page
+from portal.ui.tables import Column
+
+# Two forms stand on the page, and both know a database.
+FORM_IDS = "place-%s"
+EXPORTS = [
+    Column(key=key, title=key)
+    for key in (
+        *("public_id", "db", "table", "partition", "kind", "until", "reason", "placed_by"),
+        *("placed_at", "released_by", "released_at"),
+    )
+]
 
 
 class HoldForm(forms.Form):
@@ -40,10 +59,13 @@ class HoldForm(forms.Form):
 
 @login_required
 @require_GET
-def holds(request: HttpRequest) -> HttpResponse:
-    """List the holds that stand; an admin may place one."""
+def holds(request: HttpRequest) -> HttpResponseBase:
+    """List the holds that stand (or have ended), also as CSV; an admin may place one."""
+    if request.GET.get("format") == "csv":
+        rows = filtered(_filter(request)).order_by("-placed_at", "pk")
+        return stream_csv(rows.iterator(chunk_size=2_000), EXPORTS, filename="holds.csv")
     initial = {key: request.GET.get(key, "") for key in ("db", "table", "partition")}
-    return _page(request, HoldForm(initial=initial))
+    return _page(request, HoldForm(initial=initial, auto_id=FORM_IDS))
 
 
 @login_required
@@ -53,7 +75,7 @@ def hold_place_view(request: HttpRequest) -> HttpResponse:
     lake, user = current_lake(request), person(request)
     if not user.is_lake_admin:  # who sees no form must not get it back with its errors
         raise NotAllowed("hold.legal", "Only an admin may place a legal hold; ask one.")
-    form = HoldForm(request.POST)
+    form = HoldForm(request.POST, auto_id=FORM_IDS)
     if not form.is_valid():
         return _page(request, form, status=400)
     said = form.cleaned_data
@@ -87,11 +109,12 @@ def hold_release_view(request: HttpRequest, hold: UUID) -> HttpResponse:
 
 
 def _page(request: HttpRequest, form: HoldForm, *, status: int = 200) -> HttpResponse:
-    lake, user = current_lake(request), person(request)
-    rows = holds_visible(lake, user, now=timezone.now())
-    page = keyset_page(rows, request.GET, orders=HOLD_ORDERS)
+    user = person(request)
+    filterset = _filter(request)
+    page = keyset_page(filtered(filterset), request.GET, orders=HOLD_ORDERS)
     holds_shown = [(row, _may_release(row, user)) for row in page.rows]
     context = {
+        "filter": filterset,
         "page": page,
         "holds": holds_shown,
         "form": form,
@@ -100,7 +123,15 @@ def _page(request: HttpRequest, form: HoldForm, *, status: int = 200) -> HttpRes
     return render(request, "lifecycle/holds.html", context, status=status)
 
 
+def _filter(request: HttpRequest) -> HoldPageFilter:
+    lake, user, now = current_lake(request), person(request), timezone.now()
+    chosen = holds_ended if request.GET.get("state") == "ended" else holds_visible
+    return HoldPageFilter(request.GET, queryset=chosen(lake, user, now=now))
+
+
 def _may_release(hold: Hold, user: User) -> bool:
+    if hold.released_at is not None:
+        return False
     own = hold.placed_by == user.username and hold.kind != HoldKind.LEGAL
     return user.is_lake_admin or own
 

@@ -4,11 +4,14 @@ What the job then does with the portal's word is proven on real metastores (act_
 """
 
 import json
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 from uuid import UUID
 
 import pytest
+from django.test import Client
 from pytest_django.fixtures import Settings
 
 from lifecycle.models import PlanState
@@ -110,6 +113,32 @@ def test_a_hold_between_drop_and_purge_is_told_to_the_purge(world: World, tmp_pa
     found = told(run, tmp_path).hold_on("sales", "orders", "dt=2026-01-01", now=NOW)
     assert found is not None
     assert found.reason == "case 12"
+
+
+def test_the_page_shows_standing_and_ended_holds_and_exports_them(world: World) -> None:
+    hold_one(world, "whole")
+    ended = hold(world)
+    hold_release(ended.public_id, user=world.person("carl"), reason="case closed", now=NOW)
+    client = Client()
+    client.force_login(world.person("bert"))
+
+    def page(query: str) -> str:
+        response = client.get(f"/lifecycle/holds/?{query}")
+        assert response.status_code == 200
+        return b"".join(cast("Iterable[bytes]", response)).decode()
+
+    assert "sales.whole dt=2026-01-02" in page("")
+    assert "sales.orders" not in page("")
+    assert "sales.whole" not in page("state=ended")
+    assert "Ended by carl" in page("state=ended")
+    assert f"/holds/{ended.public_id}/release/" not in page("state=ended")
+    assert "No hold fits the filter" in page("kind=RESTORE")
+    assert "No hold fits the filter" in page("db=hr")
+    (line,) = page("state=ended&format=csv").splitlines()[1:]
+    assert ",sales,orders,,LEGAL,,case 12,bert," in line
+    assert ",carl," in line
+    text = page("db=sales&table=whole")
+    assert text.count('id="id_db"') == text.count('id="place-db"') == 1
 
 
 def test_only_admins_place_and_release_a_legal_hold_and_both_are_audited(world: World) -> None:
