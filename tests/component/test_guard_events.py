@@ -174,6 +174,28 @@ def test_a_change_that_the_guard_did_not_see_alarms_without_a_name(told: Lake) -
     assert PolicyEvent.objects.filter(outcome="UNSEEN").count() == 2, "a note is for its own table"
 
 
+def test_a_table_made_anew_with_other_values_alarms(told: Lake) -> None:
+    def made(table: str, parameters: dict[str, str]) -> None:
+        struct = to_json(ttypes.Table(tableName=table, parameters=parameters))
+        told.tell("CREATE_TABLE", {"tableObjJson": struct}, db="sales", table=table)
+
+    told.dropped("same")
+    made("same", {"TTL": "60", "note": "x"})
+    made("new", {"TTL": "1"})
+    told.dropped("plain", object=to_json(ttypes.Table(tableName="plain", parameters={"a": "b"})))
+    made("plain", {"TTL": "1"})
+    assert not PolicyEvent.objects.exists()
+    told.dropped("kept")
+    made("kept", {"LEVEL": "1", "TTL": "7"})
+    event = PolicyEvent.objects.get()
+    assert (event.outcome, event.actor, event.is_alarm) == ("REPLACED", "eve", True)
+    assert (event.before, event.after) == ({"TTL": "60"}, {"LEVEL": "1", "TTL": "7"})
+    told.dropped("late")
+    told.now += timedelta(days=2)
+    made("late", {})
+    assert PolicyEvent.objects.count() == 1
+
+
 def test_a_refusal_is_shown_but_alarms_nobody(told: Lake) -> None:
     told.note("refused", **CHANGE)
     told.note("warned", rules=[{"rule": "OWNER_PATH_FAIL", "text": "Elsewhere."}])
