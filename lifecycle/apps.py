@@ -24,7 +24,7 @@ class LifecycleConfig(AppConfig):
             standing_rules,
             why_look,
         )
-        from lifecycle.ui import findings_nav, guard_nav, plan_nav, policy_nav
+        from lifecycle.ui import calendar, findings_nav, guard_nav, plan_nav, policy_nav
         from lifecycle.ui import scan as scan_pages
 
         scan.register_kinds()
@@ -42,3 +42,4 @@ class LifecycleConfig(AppConfig):
         plan_nav.register_pages()
         policy_nav.register_pages()
         guard_nav.register_pages()
+        calendar.register_pages()

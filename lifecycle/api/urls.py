@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
-from lifecycle.api import findings, guard, holds, scans
+from lifecycle.api import calendar, findings, guard, holds, scans
 from lifecycle.api.plan_urls import plan_urlpatterns
 from lifecycle.api.policy_urls import policy_urlpatterns
 
@@ -19,6 +19,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("databases/", findings.DatabaseList.as_view(), name="databases"),
     path("databases/<name:db>/mode/", findings.DatabaseModeView.as_view(), name="database-mode"),
     path("databases/<name:db>/shadow/", findings.ShadowList.as_view(), name="shadow"),
+    path("calendar/", calendar.Calendar.as_view(), name="calendar"),
+    path("calendar/end/", calendar.CalendarEnd.as_view(), name="calendar-end"),
     path("holds/", holds.HoldList.as_view(), name="holds"),
     path("holds/<uuid:hold>/release/", holds.HoldRelease.as_view(), name="hold-release"),
     path("dropped/", guard.DroppedList.as_view(), name="dropped"),

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
-from lifecycle.ui import databases, expiring, guard, holds, paths, scan
+from lifecycle.ui import calendar, databases, expiring, guard, holds, paths, scan
 from lifecycle.ui.plan_urls import plan_urlpatterns
 from lifecycle.ui.policy_urls import policy_urlpatterns
 
@@ -16,6 +16,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("databases/", databases.databases, name="databases"),
     path("databases/<name:db>/", databases.database, name="database"),
     path("databases/<name:db>/mode/", databases.database_mode, name="database-mode"),
+    path("calendar/", calendar.calendar, name="calendar"),
+    path("calendar/make/", calendar.calendar_make, name="calendar-make"),
+    path("calendar/end/", calendar.calendar_end, name="calendar-end"),
+    path("calendar/<slug:secret>/lakewarden.ics", calendar.calendar_feed, name="calendar-feed"),
     path("holds/", holds.holds, name="holds"),
     path("holds/place/", holds.hold_place_view, name="hold-place"),
     path("holds/<uuid:hold>/release/", holds.hold_release_view, name="hold-release"),

@@ -59,3 +59,14 @@ class Notice(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.day} to {self.recipient}"
+
+
+class CalendarAddress(models.Model):
+    """The hash of the secret by which a calendar program reads for one person."""
+
+    user = models.OneToOneField("access.User", on_delete=models.CASCADE, related_name="+")
+    secret_sha256 = models.CharField(max_length=64, unique=True)
+    made_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"calendar of {self.user_id}"

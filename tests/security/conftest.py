@@ -29,6 +29,7 @@ from lifecycle.services.standing_rules import RuleWish, standing_rule_request
 from portal.act.models import BackupBatch, Hold
 from portal.act.services.holds import hold_place
 from portal.act.states import BackupState, HoldKind
+from portal.notices.calendar import calendar_address_make
 from portal.notices.services import Mail, notice_queue
 from portal.runs.models import Run
 from tests.component.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
@@ -87,6 +88,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "wish_id": _wish(world),
         "rule_id": _rule(world),
         "notice_id": _notice(),
+        "calendar_secret": calendar_address_make(world.person("eve"), lake=LAKE, now=NOW),
         "day": batch.day,
         "batch_id": batch.public_id,
         "preview_id": _run(PREVIEW_KIND, params={"batches": [str(batch.public_id)]}).pk,
