@@ -6,6 +6,9 @@ in databases that are not only observed. One report and one alarm a person and d
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from django.urls import reverse
 
 from lifecycle.models import Generation
 from lifecycle.selectors.daily import Daily, daily_rows, failed_runs
@@ -17,9 +20,9 @@ from lifecycle.services.daily_sections import (
 from lifecycle.services.daily_trends import lake_trends
 from lifecycle.services.notices import notifying_days
 from lifecycle.services.people import People
-from lifecycle.services.report_mail import Section, report_mail
+from lifecycle.services.report_mail import Section, portal_url, report_mail
 from portal.notices.models import Notice
-from portal.notices.services import Mail, notice_queue
+from portal.notices.services import Mail, notice_queue, webhook_queue
 
 REPORT = "lifecycle.daily_report"
 ALARM = "lifecycle.nonconformity"
@@ -52,7 +55,25 @@ def daily_report_queue(generation: Generation, *, now: datetime) -> int:
                 now=now,
             )
         n_mails += len(mails)
-    return n_mails
+    return n_mails + _chat_queue(generation, rows, now=now)
+
+
+def _chat_queue(generation: Generation, rows: Daily, *, now: datetime) -> int:
+    """Queue the day's two lines for the team's chat: numbers and links, no names of the lake."""
+    lake = generation.lake
+    lines = {REPORT: f"Lakewarden {lake}, {_numbers(generation, rows)}\n{_list('expiring', lake)}"}
+    if n_paths := sum(row.n_items for row in rows.nonconforming):
+        words = f"Lakewarden {lake}, alarm: {n_paths:,} nonconforming"
+        lines[ALARM] = f"{words}\n{_list('paths', lake)}"
+    queued = [
+        webhook_queue(kind, lake=lake, day=generation.day, text=text, now=now)
+        for kind, text in lines.items()
+    ]
+    return sum(notice is not None for notice in queued)
+
+
+def _list(name: str, lake: str) -> str:
+    return portal_url(f"{reverse(f'lifecycle:{name}')}?{urlencode({'lake': lake})}")
 
 
 def _readers(lake: str, rows: Daily, people: People) -> Iterator[tuple[str, Daily]]:
@@ -76,19 +97,24 @@ def _since(generation: Generation, *, now: datetime) -> datetime:
 def _report(
     generation: Generation, username: str, daily: Daily, sections: list[Section], *, is_admin: bool
 ) -> Mail:
-    n_gone = sum(row.n_items for row in daily.succeeded)
-    n_left = sum(row.n_items for row in daily.failed)
-    n_due = sum(row.n_items for row in daily.upcoming)
-    n_paths = sum(row.n_items for row in daily.nonconforming)
     whose = "the lake" if is_admin else "what you answer for in the lake"
     return report_mail(
-        f"Daily report of {generation.day}: {n_gone:,} dropped, {n_left:,} left alone, "
-        f"{n_due:,} upcoming, {n_paths:,} nonconforming",
+        _numbers(generation, daily),
         username=username,
         lead=f"this is the day of {whose} {generation.lake}.",
         sections=sections,
         trends=lake_trends(generation) if is_admin else (),
         closing=f"The lake was last read at {generation.read_at:%Y-%m-%d %H:%M} UTC.",
+    )
+
+
+def _numbers(generation: Generation, daily: Daily) -> str:
+    """Say the four numbers in one line."""
+    parts = (daily.succeeded, daily.failed, daily.upcoming, daily.nonconforming)
+    n_gone, n_left, n_due, n_paths = (sum(row.n_items for row in part) for part in parts)
+    return (
+        f"Daily report of {generation.day}: {n_gone:,} dropped, {n_left:,} left alone, "
+        f"{n_due:,} upcoming, {n_paths:,} nonconforming"
     )
 
 

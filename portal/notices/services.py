@@ -17,13 +17,15 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
-from portal.lake.errors import NotVisible, RuleViolation
+from portal.lake.errors import ExternalFailure, NotVisible, PortalError, RuleViolation
 from portal.notices.addresses import address_problem
 from portal.notices.models import Notice, NoticeState
+from portal.notices.webhook import webhook_post
 from portal.runs.outbox import outbox_add
 
 NOTICE = "notice"
 QUEUE = "mail"
+WEBHOOK = "#webhook"  # in place of a user name, which cannot begin like this
 MAX_ATTEMPTS = 5
 STUCK_AFTER = timedelta(minutes=5)
 _FIRST_RETRY = timedelta(seconds=30)
@@ -55,7 +57,7 @@ def notice_queue(  # noqa: PLR0913 - the agreed interface names them all
     known = Notice.objects.filter(lake=lake, kind=kind, day=day, recipient=recipient).first()
     if known is not None:
         return known
-    problem = address_problem(email)
+    problem = "" if recipient == WEBHOOK else address_problem(email)
     row_id = uuid4()
     notice = Notice(
         id=row_id,
@@ -81,6 +83,14 @@ def notice_queue(  # noqa: PLR0913 - the agreed interface names them all
     except IntegrityError:
         return Notice.objects.get(lake=lake, kind=kind, day=day, recipient=recipient)
     return notice
+
+
+def webhook_queue(kind: str, *, lake: str, day: date, text: str, now: datetime) -> Notice | None:
+    """Queue one line to the team's chat, once a kind and day; None where no webhook is set."""
+    if not settings.LAKEWARDEN_WEBHOOK_URL:
+        return None
+    mail = Mail(subject=text.partition("\n")[0][:250], text=text)
+    return notice_queue(kind, lake=lake, day=day, recipient=WEBHOOK, email="", mail=mail, now=now)
 
 
 def notices_send(*, now: datetime, today: date, lake: str | None = None) -> dict[str, int]:
@@ -180,10 +190,15 @@ def _claim(notice_id: UUID | str, *, now: datetime) -> Notice | None:
 def _send(notice: Notice, connection: BaseEmailBackend, *, now: datetime, today: date) -> str:
     is_handed_over = False
     try:
-        connection.open()
-        message = _message(notice, connection)
-        is_handed_over = True
-        message.send(fail_silently=False)
+        if notice.recipient == WEBHOOK:
+            webhook_post(notice.text)
+        else:
+            connection.open()
+            message = _message(notice, connection)
+            is_handed_over = True
+            message.send(fail_silently=False)
+    except PortalError as error:
+        return _refused(notice, error, is_unsure=_is_broken_off(error), now=now)
     except (smtplib.SMTPException, OSError, ValueError) as error:
         connection.close()  # the next mail of the batch begins on a line that is known to work
         return _refused(notice, error, is_unsure=is_handed_over and _is_broken_off(error), now=now)
@@ -228,12 +243,16 @@ def _refused(notice: Notice, error: Exception, *, is_unsure: bool, now: datetime
 
 def _is_broken_off(error: Exception) -> bool:
     """Whether the line went in the middle, so that nobody knows what the server did."""
+    if isinstance(error, PortalError):
+        return error.code == "webhook.lost"
     if isinstance(error, smtplib.SMTPException):
         return isinstance(error, smtplib.SMTPServerDisconnected)
     return isinstance(error, OSError)
 
 
 def _is_permanent(error: Exception) -> bool:
+    if isinstance(error, PortalError):
+        return not (isinstance(error, ExternalFailure) and error.retryable)
     if isinstance(error, ValueError):
         return True  # the mail itself cannot be written, however often it is tried
     if isinstance(error, smtplib.SMTPRecipientsRefused):
@@ -249,6 +268,8 @@ def _words(error: Exception) -> str:
         answer = error.smtp_error
         text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
         return f"The mail server refused the mail: {error.smtp_code} {text}"
+    if isinstance(error, PortalError):
+        return error.message
     if isinstance(error, ValueError):
         return f"The mail cannot be written: {error}"
     return f"The mail server did not answer: {error}"

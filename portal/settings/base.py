@@ -201,6 +201,14 @@ EMAIL_HOST_USER = os.environ.get("LAKEWARDEN_SMTP_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("LAKEWARDEN_SMTP_PASSWORD", "")
 DEFAULT_FROM_EMAIL = os.environ.get("LAKEWARDEN_MAIL_FROM", "Lakewarden <lakewarden@localhost>")
 
+# One line a report or alarm to a chat, by an incoming webhook as Slack's; empty = none.
+LAKEWARDEN_WEBHOOK_URL = os.environ.get("LAKEWARDEN_WEBHOOK_URL", "")
+LAKEWARDEN_WEBHOOK_HOSTS = tuple(os.environ.get("LAKEWARDEN_WEBHOOK_HOSTS", "").split(","))
+LAKEWARDEN_WEBHOOK_NETWORKS = tuple(
+    filter(None, os.environ.get("LAKEWARDEN_WEBHOOK_NETWORKS", "").split(","))
+)
+LAKEWARDEN_WEBHOOK_PLAIN = os.environ.get("LAKEWARDEN_WEBHOOK_PLAIN", "") == "1"
+
 REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "portal.ui.errors.api_exception_handler",
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],

@@ -187,3 +187,17 @@ def test_names_stay_text_and_the_mail_really_goes(
     assert part is not None
     assert "<script>" not in part.get_content()
     assert "&lt;script&gt;" in part.get_content()
+
+
+def test_the_chat_gets_numbers_and_links_but_no_names(
+    lake: LakeConfig, people: People, now: datetime, settings: Any
+) -> None:
+    settings.LAKEWARDEN_WEBHOOK_URL = "https://chat.example/hook"
+    generation = scan(lake, now=now)
+    assert daily_report_queue(generation, now=now) == 8
+    report, alarm = of(REPORT)["#webhook"], of(ALARM)["#webhook"]
+    assert report.text.startswith(
+        "Lakewarden main, Daily report of 2026-11-20: 0 dropped, 0 left alone, 3 upcoming"
+    )
+    assert alarm.text.startswith("Lakewarden main, alarm: 2 nonconforming\nhttp")
+    assert "sales" not in report.text + alarm.text
