@@ -55,6 +55,7 @@ class Notice(models.Model):
             models.Index(fields=["state", "not_before"], name="notices_due"),
             models.Index(fields=["lake", "recipient", "day"], name="notices_by_person"),
             models.Index(fields=["lake", "queued_at", "id"], name="notices_by_time"),
+            models.Index(fields=["n_repeats"], name="notices_repeated"),
         ]
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
 from typing import TypedDict
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import QuerySet, Sum
 
 from portal.access.models import User
 from portal.lake.errors import NotVisible
@@ -38,11 +38,8 @@ def get_notice_for_user(notice_id: UUID, user: User) -> Notice:
 
 def notice_counts(rows: QuerySet[Notice]) -> NoticeCounts:
     """Count the mails that failed, and the sendings that may have been repeats."""
-    odd = rows.filter(Q(state=NoticeState.FAILED) | Q(n_repeats__gt=0))
-    counts = odd.aggregate(
-        failed=Count("pk", filter=Q(state=NoticeState.FAILED)), repeats=Sum("n_repeats")
-    )
-    return NoticeCounts(failed=counts["failed"], repeats=counts["repeats"] or 0)
+    repeats = rows.filter(n_repeats__gt=0).aggregate(n=Sum("n_repeats"))["n"]
+    return NoticeCounts(failed=rows.filter(state=NoticeState.FAILED).count(), repeats=repeats or 0)
 
 
 def notices_failed(lake: str) -> QuerySet[Notice]:

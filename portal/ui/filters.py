@@ -94,7 +94,7 @@ class MailFilter(ListFilter):
     recipient = filters.CharFilter(label="To")
     since = filters.DateFilter(field_name="day", lookup_expr="gte", label="From", widget=DayInput())
     until = filters.DateFilter(
-        field_name="day", lookup_expr="lte", label="To day", widget=DayInput()
+        field_name="day", lookup_expr="lte", label="Until", widget=DayInput()
     )
 
     class Meta:

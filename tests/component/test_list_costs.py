@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.connectors.lake_config import LakeConfig
+from portal.notices.models import Notice
 from portal.runs.models import Run
 from portal.ui.keyset import keyset_page
 from portal.ui.views.runs import ORDERS
@@ -20,11 +21,13 @@ QUERIES_AT_MOST = 12
 LISTS = (
     "ui:runs",
     "ui:audit",
+    "ui:mails",
     "lifecycle:expiring",
     "lifecycle:paths",
     "lifecycle:databases",
     "lifecycle:plans",
     "lifecycle:holds",
+    "lifecycle:calendar",
     "lifecycle:backups",
 )
 
@@ -32,6 +35,18 @@ LISTS = (
 def grow(n_rows: int) -> None:
     Run.objects.bulk_create(
         Run(lake=LAKE, kind="k", requested_by="ada", queued_at=NOW - timedelta(minutes=place))
+        for place in range(n_rows)
+    )
+    Notice.objects.bulk_create(
+        Notice(
+            lake=LAKE,
+            kind=f"k{place}",
+            day=NOW.date(),
+            recipient=str(n_rows),
+            message_id=f"{n_rows}-{place}",
+            queued_at=NOW,
+            not_before=NOW,
+        )
         for place in range(n_rows)
     )
     entry = AuditEntry("x.y", "ada", LAKE, "table", "sales.orders", {"n": 1})

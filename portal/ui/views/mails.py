@@ -26,11 +26,11 @@ def _url(row: Notice) -> str:
 
 COLUMNS = (
     Column(key="queued_at", title="When", kind="ago", sort="queued"),
-    Column(key="day", title="Day", kind="day"),
     Column(key="kind", title="Kind", kind="code"),
     Column(key="recipient", title="To"),
     Column(key="subject", title="Subject", url=_url),
     Column(key="state", title="State", kind="state"),
+    Column(key="error", title="What went wrong"),
     Column(key="attempts", title="Tries", kind="count"),
     Column(
         key="n_repeats",
@@ -38,8 +38,8 @@ COLUMNS = (
         kind="count",
         help="Sent again because the mail server's answer was lost; it may have come twice.",
     ),
+    Column(key="day", title="Day", kind="day"),
     Column(key="sent_at", title="Taken", kind="ago"),
-    Column(key="error", title="What went wrong"),
 )
 EXPORTS = tuple(
     Column(key=key, title=key)
