@@ -23,7 +23,7 @@ from lifecycle.api.policy_serializers import (
 from lifecycle.domain.policy import Values, check_values
 from lifecycle.domain.policy_states import RequestKind
 from lifecycle.models import PolicyRequest
-from lifecycle.selectors.findings import get_database_for_user, get_table_for_user
+from lifecycle.selectors.findings import get_database_for_user
 from lifecycle.selectors.policy import database_policy, policy_history, table_policy
 from lifecycle.selectors.policy_requests import (
     REQUEST_ORDERS,
@@ -39,6 +39,7 @@ from lifecycle.services.policy_extensions import (
     bounds,
     extension_offer,
     extension_request,
+    put_off_from,
 )
 from lifecycle.services.policy_kinds import policy_look_request
 from lifecycle.services.policy_requests import policy_request_decide, policy_request_withdraw
@@ -67,12 +68,16 @@ class TablePolicy(APIView):
     @extend_schema(
         operation_id="table_policy_get",
         responses=TablePolicySerializer,
-        parameters=[*LAKE, *VALUES],
+        parameters=[*LAKE, *VALUES, OpenApiParameter("partition", str)],
     )
     def get(self, request: Request, db: str, table: str) -> Response:
-        """Give what stands, who changed it, and what would go under `level` and `ttl`."""
+        """Give what stands, who changed it, and what would go under `level` and `ttl`.
+
+        `offer` is what keeping it some days more would mean: the table, or the `partition` named.
+        """
         lake, now = current_lake(request), timezone.now()
-        found = get_table_for_user(lake, db, table, user=person(request))
+        partition = request.query_params.get("partition", "")
+        found, due_on = put_off_from(lake, (db, table, partition), user=person(request))
         standing = table_policy(found)
         what = table_what_if(
             found, ages_of(found), before=standing.values, after=_tried(request, standing.values)
@@ -85,7 +90,7 @@ class TablePolicy(APIView):
             "known_at": standing.known_at,
             "is_newer_than_scan": standing.is_newer_than_scan,
             "what_if": what.as_json() | {"as_of": what.as_of},
-            "offer": extension_offer(found, "", found.next_due_on, days=days, now=now),
+            "offer": extension_offer(found, partition, due_on, days=days, now=now),
             "history": policy_history(lake, db, table),
         }
         return Response(TablePolicySerializer(shown).data)

@@ -28,7 +28,7 @@ from portal.act.selectors import red_button_state
 from portal.approvals.services import approval_check, approval_use
 from portal.audit.services import audit_record
 from portal.connectors.metastore import Metastore
-from portal.lake.errors import ExternalFailure, PortalError, StaleState
+from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.names import TableName
 from portal.runs.models import Run
 
@@ -80,9 +80,18 @@ def policies_look(lake: str, *, db: str, table: str, now: datetime) -> dict[str,
             found = table_standing(metastore, TableName(config.lake, db, table))
             policy_seen_store(lake, db, table, found, now=now)
             return {"n": 1}
-        for name in databases:
-            policy_seen_store(lake, name, "", database_standing(metastore, name), now=now)
-    return {"n": len(databases)}
+        n_read = sum(_look(metastore, lake, name, now=now) for name in databases)
+    return {"n": n_read}
+
+
+def _look(metastore: Metastore, lake: str, db: str, *, now: datetime) -> bool:
+    """Read one database; what was dropped since the scan is forgotten."""
+    try:
+        policy_seen_store(lake, db, "", database_standing(metastore, db), now=now)
+    except NotVisible:
+        PolicySeen.objects.filter(lake=lake, db=db).delete()
+        return False
+    return True
 
 
 def policy_seen_store(lake: str, db: str, table: str, standing: Standing, *, now: datetime) -> None:

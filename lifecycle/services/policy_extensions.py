@@ -50,6 +50,27 @@ def bounds() -> Bounds:
     )
 
 
+def put_off_from(
+    lake: str, name: tuple[str, str, str], *, user: User
+) -> tuple[TableFinding, date | None]:
+    """Give the table of (db, table, partition or ''), and the day on which it first falls due.
+
+    None where nothing of it is due or due soon.
+
+    Raises:
+        NotVisible: nothing of that name for this person.
+    """
+    db, table, partition = name
+    if not partition:
+        found = get_table_for_user(lake, db, table, user=user)
+        return found, found.next_due_on
+    found, item, within = get_item_for_user(lake, db, table, partition, user=user)
+    cls, due_on = (item.cls, item.due_on) if item else (None, None)
+    if within is not None:
+        cls, due_on = within.cls, within.due_first
+    return found, due_on if cls in PUT_OFF else None
+
+
 def extension_offer(
     found: TableFinding, partition: str, due_on: date | None, *, days: int, now: datetime
 ) -> Extension | None:
@@ -73,7 +94,7 @@ def extension_request(lake: str, wish: ExtendWish, *, user: User, now: datetime)
     """
     if not wish.reason.strip():
         raise RuleViolation("policy.reason", "Say why it must stay; approvers will read it.")
-    found, due_on = _what(lake, wish, user=user)
+    found, due_on = put_off_from(lake, (wish.db, wish.table, wish.partition), user=user)
     asker = asker_of(user, found)
     if not (asker.is_admin or asker.owns):
         raise NotAllowed("policy.role", "Only an owner of the table or an admin keeps it longer.")
@@ -110,18 +131,6 @@ def extension_approved(request: PolicyRequest, approval: Approval, now: datetime
     by = ", ".join(approval.decisions.order_by("at").values_list("user__username", flat=True))
     _grant(request, user=user, by=by, now=now)
     approval_use(approval.pk, run_id=str(request.pk), now=now)
-
-
-def _what(lake: str, wish: ExtendWish, *, user: User) -> tuple[TableFinding, date | None]:
-    """Give the table, and the first day on which something of what is named falls due."""
-    if not wish.partition:
-        found = get_table_for_user(lake, wish.db, wish.table, user=user)
-        return found, found.next_due_on
-    found, item, within = get_item_for_user(lake, wish.db, wish.table, wish.partition, user=user)
-    cls, due_on = (item.cls, item.due_on) if item else (None, None)
-    if within is not None:
-        cls, due_on = within.cls, within.due_first
-    return found, due_on if cls in PUT_OFF else None
 
 
 def _terms(

@@ -276,6 +276,10 @@ def test_the_api_gives_and_takes_what_the_pages_do(people: People, as_: As) -> N
         "n": 2, "n_bytes": 2000, "n_files": 2, "n_unmeasured": 0
     }  # fmt: skip
     assert shown["offer"]["needs_admin"] is False
+    of_part = f"{API}/tables/sales/orders/policy/?partition=dt%3D"
+    assert owner.get(of_part + "2026-08-01").json()["offer"]["until"] == shown["offer"]["until"]
+    assert owner.get(of_part + "2026-11-01").json()["offer"] is None
+    assert owner.get(of_part + "nothing").status_code == 404
     assert owner.get(f"{API}/tables/sales/orders/policy/?level=1&ttl=x").status_code == 400
     assert owner.get(f"{API}/tables/sales/orders/policy/?level=1&ttl=0").status_code == 400
     assert as_(people.stranger).get(f"{API}/tables/sales/orders/policy/").status_code == 404
