@@ -16,10 +16,16 @@ FIXED = {
     "databases": "/lifecycle/databases/",
     "holds": "/lifecycle/holds/",
     "calendar": "/lifecycle/calendar/",
+    "dropped": "/lifecycle/dropped/",
+    "policy-alarms": "/lifecycle/policy-alarms/",
+    "policy-alarms-none": "/lifecycle/policy-alarms/?actor=nobody_at_all",
     "plans": "/lifecycle/plans/",
     "plan-new": "/lifecycle/plans/new/",
     "wishes": "/lifecycle/wishes/",
     "standing-rules": "/lifecycle/standing-rules/",
+    "policy-requests": "/lifecycle/policy-requests/",
+    "enrolments": "/lifecycle/enrolments/",
+    "enrolment-new": "/lifecycle/enrolments/new/?level=1&ttl=60",
     "backups": "/lifecycle/backups/",
     "runs": "/runs/",
     "runs-failed": "/runs/?state=FAILED",
@@ -32,7 +38,7 @@ FIXED = {
     "api": "/api/",
     "login-again": "/login/again/",
 }
-KEEPERS_ONLY = {"plan-new", "red-button", "health"}
+KEEPERS_ONLY = {"plan-new", "red-button", "health", "enrolment-new"}
 
 
 def of_the_day(demo: Demo) -> dict[str, str]:
@@ -43,6 +49,14 @@ def of_the_day(demo: Demo) -> dict[str, str]:
          " FROM lifecycle_tablefinding WHERE n_partitions > 20 ORDER BY generation_id DESC, db"),
         ("database", "SELECT '/lifecycle/databases/' || db || '/'"
          " FROM lifecycle_databasefinding ORDER BY generation_id DESC, db"),
+        ("dropped-object", "SELECT '/lifecycle/dropped/' || public_id || '/'"
+         " FROM lifecycle_droppedobject ORDER BY dropped_at DESC"),
+        ("policy", "SELECT '/lifecycle/tables/' || db || '/' || \"table\" || '/policy/'"
+         " FROM lifecycle_tablefinding WHERE n_partitions > 20 ORDER BY generation_id DESC, db"),
+        ("database-policy", "SELECT '/lifecycle/databases/' || db || '/policy/'"
+         " FROM lifecycle_databasefinding ORDER BY generation_id DESC, db"),
+        ("shadow", "SELECT '/lifecycle/databases/' || db || '/shadow/'"
+         " FROM lifecycle_shadowrecord ORDER BY day DESC, db"),
         ("run", "SELECT '/runs/' || id || '/' FROM runs_run WHERE state = 'DONE'"
          " ORDER BY queued_at DESC"),
         ("plan", "SELECT '/lifecycle/plans/' || id || '/' FROM lifecycle_dropplan"),
