@@ -23,7 +23,7 @@ def test_a_named_host_is_taken_apart() -> None:
     target = webhook_target(
         "https://Hooks.Slack.com/services/a?b=c", hosts=HOSTS, allow_plain=False
     )
-    assert (target.host, target.port, target.path) == ("hooks.slack.com", 443, "/s/a?b=c")
+    assert (target.host, target.port, target.path) == ("hooks.slack.com", 443, "/services/a?b=c")
     assert target.name == "hooks.slack.com"
     other = webhook_target("https://chat.example:8443", hosts=HOSTS, allow_plain=False)
     assert (other.name, other.path) == ("chat.example:8443", "/")
