@@ -116,17 +116,22 @@ class Demo:
         with step("The portal's database"):
             _run(["manage.py", "migrate", "--noinput", "-v", "0"], environment=environment)
         self._make(stack, environment=environment)
+        site = Site(self.var, ledger=stack.ledger, settings=settings, port=self.port)
         programs = [
             Worker(self.var, ledger=stack.ledger, settings=settings),
             RestoreWorker(self.var, ledger=stack.ledger, settings=settings),
             Supervisor(self.var, ledger=stack.ledger, settings=settings),
-            Site(self.var, ledger=stack.ledger, settings=settings, port=self.port),
+            site,
         ]
         with step("The portal: site, worker, supervisor"):
             for program in programs:
                 program.start()
             for program in programs:
                 program.wait_ready()
+        with self.made.once("guarded", "People who touch LEVEL and TTL, and drop a table") as todo:
+            if todo:
+                site.process.wait_until(lambda: site.follows(LAKE), timeout_seconds=60)
+                _run(["-m", "stack.lake.guarded", str(stack.lakes_file)], environment=environment)
         stack.ledger.note(url=f"http://127.0.0.1:{self.port}", log_ins=self._log_ins())
 
     def _make(self, stack: Stack, *, environment: dict[str, str]) -> None:

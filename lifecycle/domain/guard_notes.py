@@ -138,4 +138,4 @@ def _own(struct: Mapping[str, Any], field: str) -> dict[str, str]:
 
 
 def _values(parameters: Mapping[str, str]) -> dict[str, str]:
-    return {str(key): in_one_line(value, most=200) for key, value in parameters.items()}
+    return {str(key): in_one_line(parameters[key], most=200) for key in sorted(parameters)}

@@ -96,3 +96,8 @@ class DroppedObject(models.Model):
 
     def __str__(self) -> str:
         return f"{self.db}.{self.table}" if self.table else self.db
+
+    @property
+    def kind(self) -> str:
+        """Hive's table type as words."""
+        return self.table_type.replace("_", " ").lower()

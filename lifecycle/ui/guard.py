@@ -61,7 +61,12 @@ POLICY = ListSpec(
     caption="Changes of LEVEL and TTL, and breaches of the guard's rules",
     columns=(
         Column(key="__str__", title="Name", kind="code"),
-        Column(key="outcome", title="What became of it", kind="state"),
+        Column(
+            key="outcome",
+            title="What became of it",
+            kind="template",
+            template="lifecycle/_policy_outcome.html",
+        ),
         Column(key="at", title="When", kind="ago", sort="at"),
         Column(
             key="actor", title="Who", kind="template", template="lifecycle/_policy_actor.html"
@@ -69,9 +74,6 @@ POLICY = ListSpec(
         Column(key="owner", title="Owner"),
         Column(
             key="after", title="What", kind="template", template="lifecycle/_policy_change.html"
-        ),
-        Column(
-            key="closed_by", title="Alarm", kind="template", template="lifecycle/_policy_alarm.html"
         ),
     ),
     orders=POLICY_ORDERS,

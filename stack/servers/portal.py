@@ -54,16 +54,26 @@ class Site(_PortalProcess):
 
     def is_ready(self) -> bool:
         """Whether the log-in page is served."""
+        return self._get("/") is not None
+
+    def follows(self, lake: str) -> bool:
+        """Whether the portal has begun to follow the lake's notification log."""
+        return f'lakewarden_events_behind{{lake="{lake}"}}' in (self._get("/metrics") or "")
+
+    def _get(self, path: str) -> str | None:
+        """Give what stands at an address; None while it is not served."""
         if not port_answers(self.port):
-            return False
+            return None
         link = http.client.HTTPConnection(LOOPBACK, self.port, timeout=20)
         try:
-            link.request("GET", "/")
-            return link.getresponse().status < http.client.INTERNAL_SERVER_ERROR
+            link.request("GET", path)
+            answer = link.getresponse()
+            text = answer.read().decode(errors="replace")
         except (OSError, http.client.HTTPException):
-            return False
+            return None
         finally:
             link.close()
+        return text if answer.status < http.client.INTERNAL_SERVER_ERROR else None
 
 
 class Worker(_PortalProcess):

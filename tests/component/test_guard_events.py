@@ -240,7 +240,7 @@ def test_a_dropped_table_is_kept_with_what_it_was(
     assert (row.location, row.db_owner) == ("file:///lake/old", "sara")
     path = reverse("lifecycle:dropped-object", args=[row.public_id])
     page = as_(scan_owner).get(path).content.decode()
-    for shown in ("größe", "external_table", "&lt;b&gt;", "file:///lake/old"):
+    for shown in ("größe", "external table", "&lt;b&gt;", "file:///lake/old"):
         assert shown in page, shown
     assert as_(people.stranger).get(path).status_code == 404
 

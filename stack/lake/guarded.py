@@ -1,0 +1,87 @@
+"""People who do what only a lifecycle admin may: python -m stack.lake.guarded LAKES_JSON.
+
+The demo's guard is in audit mode, so all of it happens and stands on the portal's pages. Everything
+is done to one table that is made for it and dropped in the end: the lake is as it was.
+"""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from pymetastore.hive_metastore import ttypes
+
+from portal.connectors.lake_config import LakeConfig, load_lakes
+from portal.connectors.metastore import Metastore
+from portal.lake.ids import LakeId
+from portal.lake.names import TableName
+from stack.stack import LAKE
+
+SCRATCH = TableName(LakeId(LAKE), "sales", "scratch")
+
+
+def as_(config: LakeConfig, user: str) -> Metastore:
+    """Give a connection of somebody who calls themselves `user`."""
+    return Metastore.connect(replace(config, hadoop_user=user))
+
+
+def make(metastore: Metastore, *, owner: str) -> None:
+    """Make the table, to be kept for ever, with three partitions."""
+    like = metastore.database(SCRATCH.db)
+    storage = ttypes.StorageDescriptor(
+        cols=[ttypes.FieldSchema("id", "bigint", "the order"), ttypes.FieldSchema("n", "int", "")],
+        location=f"{like.locationUri}/{SCRATCH.table}",
+        inputFormat="org.apache.hadoop.mapred.TextInputFormat",
+        outputFormat="org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
+        serdeInfo=ttypes.SerDeInfo(
+            serializationLib="org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe", parameters={}
+        ),
+        parameters={},
+    )
+    metastore.create_table(
+        ttypes.Table(
+            tableName=SCRATCH.table,
+            dbName=SCRATCH.db,
+            owner=owner,
+            sd=storage,
+            partitionKeys=[ttypes.FieldSchema("dt", "string", "")],
+            parameters={"LEVEL": "0", "TTL": "60"},
+            tableType="MANAGED_TABLE",
+        )
+    )
+    metastore.add_partitions(
+        [
+            ttypes.Partition(
+                values=[day],
+                dbName=SCRATCH.db,
+                tableName=SCRATCH.table,
+                sd=replace_location(storage, f"{storage.location}/dt={day}"),
+                parameters={},
+            )
+            for day in ("2026-11-19", "2026-11-20", "2026-11-21")
+        ],
+        if_not_exists=False,
+    )
+
+
+def replace_location(storage: ttypes.StorageDescriptor, location: str) -> ttypes.StorageDescriptor:
+    """Give the same storage at another place."""
+    return ttypes.StorageDescriptor(**{**vars(storage), "location": location})
+
+
+def main() -> None:
+    """Keep for ever, change, drop: none of them by an admin."""
+    config = load_lakes(Path(sys.argv[1]))[LAKE]
+    with Metastore.connect(config) as metastore:
+        if metastore.table_or_none(SCRATCH) is not None:  # a broken-off run left it
+            metastore.drop_table(SCRATCH, delete_data=True)
+    with as_(config, "bob") as bob:
+        make(bob, owner="bob")
+    with as_(config, "carol") as carol:
+        table = carol.table(SCRATCH)
+        table.parameters |= {"LEVEL": "1", "TTL": "1"}
+        carol.alter_table_keeping_times(SCRATCH, table)
+        carol.drop_table(SCRATCH, delete_data=True)
+
+
+if __name__ == "__main__":
+    main()
