@@ -124,6 +124,7 @@ def _act(batch: _Batch, fence: LakePath, *, rules: Rules, tools: Tools) -> None:
         _recheck(batch, rules=rules, tools=tools)
     started = tools.monotonic()
     _rename(batch, fence, tools=tools, started=started)
+    _sync(batch, fence, tools=tools)
     is_moved = bool(batch.pending())
     with tools.fail.step("listing"):
         moved = _verify(batch, fence, tools=tools)
@@ -309,11 +310,17 @@ def _rename(batch: _Batch, fence: LakePath, *, tools: Tools, started: float) -> 
             tools.alive()
             tools.fail.reach("rename:send")
             try:
-                tools.fence.move(_path(intent.source), fence.child(intent.item))
+                tools.fence.move(_path(intent.source), fence.child(intent.item), sync=False)
             except StaleState as error:
                 if error.code != "fs.missing":
                     raise
                 batch.put(intent, Outcome.SKIPPED, "its directory went away a moment ago")
+
+
+def _sync(batch: _Batch, fence: LakePath, *, tools: Tools) -> None:
+    """Let the moves outlive a power cut, once for all: before the metadata goes."""
+    parents = {_path(intent.source).parent for intent in batch.pending()}
+    tools.fs.sync_directories([fence, *parents])
 
 
 def _verify(batch: _Batch, fence: LakePath, *, tools: Tools) -> list[ItemIntent]:

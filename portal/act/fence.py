@@ -50,10 +50,10 @@ class Fence:
                 until=until,
             )
 
-    def move(self, source: LakePath, target: LakePath) -> None:
+    def move(self, source: LakePath, target: LakePath, *, sync: bool = True) -> None:
         """Rename atomically; a missing fence is StaleState `act.fenced`, never a made parent."""
         try:
-            self.fs.rename(source, target)
+            self.fs.rename(source, target, sync=sync)
         except StaleState as error:
             if error.code == "fs.parent_missing":
                 raise StaleState("act.fenced", "This run was taken over.", path=target) from error

@@ -131,8 +131,17 @@ def purge_batch(
         for item in left:
             _delete(wanted.directory.child(item.item), item, tools)
     with tools.fail.step("done"):
-        _retire(wanted.directory, tools)
+        retire(tools.fs, wanted.directory)
     return "", probed
+
+
+def retire(fs: FileSystem, directory: LakePath) -> None:
+    """Give a claimed directory without any data its last name; one that is still needed stays."""
+    ref = read_claimed(directory.name)
+    if ref is None or any(is_item(name) for name in fs.names(directory)):
+        return
+    if all(_is_over(fs, batch) for batch in batches(fs, directory)):
+        fs.rename(directory, directory.parent.child(ref.purged_name))
 
 
 def purged_refs(fs: FileSystem, fence: LakePath) -> list[BackupRef]:
@@ -234,20 +243,10 @@ def _below(home: LakePath, path: str) -> LakePath:
     return LakePath(home.scheme, home.authority, f"{home.path}/{path}" if path else home.path)
 
 
-def _retire(directory: LakePath, tools: Tools) -> None:
-    """Give a directory without any data its last name; one that any batch still needs stays."""
-    if any(is_item(name) for name in tools.fs.names(directory)):
-        return
-    if all(_is_over(batch, tools) for batch in batches(tools.fs, directory)):
-        ref = read_claimed(directory.name)
-        if ref is not None:
-            tools.fence.move(directory, directory.parent.child(ref.purged_name))
-
-
 def _is_retired(directory: LakePath, tools: Tools) -> bool:
     ref = read_claimed(directory.name)
     return ref is not None and tools.fs.status(directory.parent.child(ref.purged_name)) is not None
 
 
-def _is_over(batch: JournalBatch, tools: Tools) -> bool:
-    return has_purge_begun(tools.fs, batch) or not items_left(tools.fs, batch)
+def _is_over(fs: FileSystem, batch: JournalBatch) -> bool:
+    return has_purge_begun(fs, batch) or not items_left(fs, batch)

@@ -358,8 +358,10 @@ def _move(
             tools.alive()
             tools.fail.reach("rename:send")
             tools.fs.remove_empty_directory(candidate.target)
-            tools.fence.move(directory.child(candidate.intent.item), candidate.target)
+            home = directory.child(candidate.intent.item)
+            tools.fence.move(home, candidate.target, sync=False)
         moved.append((candidate.target, candidate.intent.files))
+    tools.fs.sync_directories([directory, *(target.parent for target, _ in moved)])
     return moved
 
 

@@ -4,7 +4,7 @@ The promises that journal.md rests on are here: a rename is atomic, never replac
 never makes a parent, on every adapter. The same contract tests run against each.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -55,8 +55,14 @@ class FileSystem(Protocol):
     def make_directories(self, path: LakePath, *, mode: int) -> None:
         """Make a directory and its missing parents, all with `mode`; existing ones are left."""
 
-    def rename(self, source: LakePath, target: LakePath) -> None:
-        """Move atomically; StaleState `fs.exists`, `fs.parent_missing` or `fs.missing`."""
+    def rename(self, source: LakePath, target: LakePath, *, sync: bool = True) -> None:
+        """Move atomically; StaleState `fs.exists`, `fs.parent_missing` or `fs.missing`.
+
+        Without `sync` it outlives a power cut only after `sync_directories` of both parents.
+        """
+
+    def sync_directories(self, paths: Iterable[LakePath]) -> None:
+        """Make sure that renames into and out of these directories outlive a power cut."""
 
     def read(self, path: LakePath) -> bytes:
         """Read a whole small file; a missing one is NotVisible `fs.missing`."""

@@ -8,7 +8,7 @@ import contextlib
 import os
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import NoReturn
@@ -110,8 +110,11 @@ class HdfsFileSystem:
                 if error.code != "fs.exists":
                     raise
 
-    def rename(self, source: LakePath, target: LakePath) -> None:
-        """Move atomically; the NameNode refuses an existing target and a missing parent."""
+    def rename(self, source: LakePath, target: LakePath, *, sync: bool = True) -> None:
+        """Move atomically; the NameNode refuses an existing target and a missing parent.
+
+        It has written its edit log before it answers, so `sync` is always so.
+        """
         try:
             with _translated(source):
                 self._client.rename(source.path, target.path, overwrite=False)
@@ -120,6 +123,9 @@ class HdfsFileSystem:
             if code is None:
                 raise
             raise stale_path(code, source if code == "fs.missing" else target) from error
+
+    def sync_directories(self, paths: Iterable[LakePath]) -> None:
+        """Do nothing: the NameNode has it on its disks already."""
 
     def read(self, path: LakePath) -> bytes:
         """Read a whole small file."""

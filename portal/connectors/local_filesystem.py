@@ -11,7 +11,7 @@ import os
 import pwd
 import stat
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import NoReturn
@@ -78,7 +78,7 @@ class LocalFileSystem:
         if top is None or not top.is_dir:
             raise stale_path("fs.exists", path)
 
-    def rename(self, source: LakePath, target: LakePath) -> None:
+    def rename(self, source: LakePath, target: LakePath, *, sync: bool = True) -> None:
         """Move atomically by renameat2; another file system (EXDEV) is a failure, never a copy."""
         done = _LIBC.renameat2(
             _AT_FDCWD,
@@ -88,8 +88,8 @@ class LocalFileSystem:
             _RENAME_NOREPLACE,
         )
         if done == 0:
-            _sync_directory(source.parent)
-            _sync_directory(target.parent)
+            if sync:
+                self.sync_directories([source.parent, target.parent])
             return
         code = ctypes.get_errno()
         if code in (errno.ENOENT, errno.ENOTDIR):
@@ -101,6 +101,11 @@ class LocalFileSystem:
         if code == errno.EEXIST:
             raise stale_path("fs.exists", target)
         _fail(OSError(code, os.strerror(code)), source)
+
+    def sync_directories(self, paths: Iterable[LakePath]) -> None:
+        """Make renames into and out of these directories outlive a power cut."""
+        for path in set(paths):
+            _sync_directory(path)
 
     def read(self, path: LakePath) -> bytes:
         """Read a whole small file."""

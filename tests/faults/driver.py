@@ -13,10 +13,12 @@ from portal.act.drop import drop_items
 from portal.act.facts import ActItem
 from portal.act.fence import Fence
 from portal.act.protocol import ActResult, DropOrder
+from portal.act.purge import PurgeOrder, PurgeResult, purge_batches
 from portal.act.restore import BackupBatchRef, RestoreOrder, restore_batches
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
 from portal.lake.paths import LakePath
+from tests.support.act_jobs import purge_claims
 from tests.support.act_lake import ActLake, TestRules
 
 
@@ -26,10 +28,10 @@ class NoFence(Fence):
     def check(self) -> None:
         """Look at nothing."""
 
-    def move(self, source: LakePath, target: LakePath) -> None:
+    def move(self, source: LakePath, target: LakePath, *, sync: bool = True) -> None:
         """Move as a plain rename with made parents does."""
         self.fs.make_directories(target.parent, mode=0o700)
-        self.fs.rename(source, target)
+        self.fs.rename(source, target, sync=sync)
 
 
 def wall_clock() -> datetime:
@@ -59,6 +61,10 @@ def main(argv: list[str]) -> int:
             )
             items = [ActItem.read(row) for row in spec["items"]]
             result: ActResult = drop_items(order, items, rules=TestRules(config), tools=tools)
+        elif spec["kind"] == "purge":
+            result = PurgeResult()
+            purge = PurgeOrder(spec["run"], purge_claims(config, spec["claims"]))
+            purge_batches(purge, tools, result=result)
         else:
             order_back = RestoreOrder(
                 run=spec["run"],

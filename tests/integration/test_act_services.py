@@ -11,7 +11,7 @@ from pytest_django import Settings
 from portal.act.journal import read_batch
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton
 from portal.act.probes import probe_batch
-from portal.act.purge import PurgeBatch, PurgeOrder, PurgeResult, purge_batches
+from portal.act.purge import PurgeOrder, PurgeResult, purge_batches
 from portal.act.selectors import probes_due, purgeable_batches
 from portal.act.services import (
     act_beat,
@@ -34,6 +34,7 @@ from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 from portal.runs.spools import open_spool
 from stack.stack import Stack
+from tests.support.act_jobs import purge_claims
 from tests.support.act_lake import DAY, ActLake
 from tests.support.act_portal import ActPortal, instant
 
@@ -245,19 +246,13 @@ def test_a_purge_waits_for_its_day_and_leaves_nothing_but_the_row(
 
 def _purge(portal: ActPortal, row: BackupBatch, *, at: datetime) -> PurgeResult:
     run = portal.new_run("purge")
-    (claim,) = purge_prepare(run, batches=[row], now=instant())["claims"]
-    tools = portal.lake.tools(portal.lake.config.path(claim["fence"]))
+    claims = purge_prepare(run, batches=[row], now=instant())["claims"]
+    tools = portal.lake.tools(portal.lake.config.path(claims[0]["fence"]))
     tools.clock = lambda: at
-    batch = PurgeBatch(
-        backup=claim["backup"],
-        name=claim["name"],
-        directory=portal.lake.config.path(claim["directory"]),
-        batch=claim["batch"],
-        manifest_sha256=claim["manifest_sha256"],
-        purge_after=datetime.fromisoformat(claim["purge_after"]),
-    )
     result = PurgeResult()
-    purge_batches(PurgeOrder(str(run.pk), (batch,)), tools, result=result)
+    purge_batches(
+        PurgeOrder(str(run.pk), purge_claims(portal.lake.config, claims)), tools, result=result
+    )
     manifest = {"outcome": "done", "result": result.as_dict()}
     for _ in range(2):
         act_settle(run, now=instant())

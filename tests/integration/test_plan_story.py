@@ -25,6 +25,7 @@ from lifecycle.services.plan_execution import plans_start_due
 from lifecycle.services.plans import plan_approve, plan_request
 from portal.access.models import ADMIN, User
 from portal.act.models import BackupBatch, Hold
+from portal.act.protocol import WINDOW
 from portal.audit.models import AuditEvent
 from portal.lake.errors import StaleState
 from portal.lake.names import TableName
@@ -145,6 +146,7 @@ def test_scan_notice_plan_approve_drop_and_restore(story: Story) -> None:
     assert (batch.n_items, batch.table_owner, batch.state) == (2, "alice", "DROPPED")
     dropped = AuditEvent.objects.filter(action="item.dropped", data__plan=str(plan.pk))
     assert dropped.count() == 2
+    the_run_tells_its_window_and_each_refusal(plan, f"{story.name}/dt=written")
     again = story.plan(NOW)
     assert (again.n_items, again.left_out) == (1, {"DROPPED": 2, "NOT_DUE": 1})
 
@@ -173,3 +175,14 @@ def test_scan_notice_plan_approve_drop_and_restore(story: Story) -> None:
     assert Hold.objects.filter(db=story.db, kind="RESTORE").count() == 2
     with pytest.raises(StaleState):
         restore_preview_request(LAKE, wish, user=alice, now=timezone.now())
+
+
+def the_run_tells_its_window_and_each_refusal(plan: DropPlan, refused: str) -> None:
+    """How long data was out of sight is measured; what was refused is in the record, with why."""
+    run = Run.objects.get(kind="lifecycle.drop", subject_id=str(plan.pk))
+    assert run.result is not None
+    assert run.result[WINDOW] == plan.outcome["window"]
+    assert 0 < plan.outcome["window"] < plan.outcome["window_limit"] == 5
+    event = AuditEvent.objects.get(action="item.refused", data__plan=str(plan.pk))
+    assert event.object_id == refused
+    assert event.data["reason"] == plan.results.get().reason

@@ -4,12 +4,13 @@ import hashlib
 import json
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 from lifecycle.domain.plan import PlanDigest, PlanItem
+from portal.act.purge import PurgeBatch
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
@@ -79,6 +80,21 @@ def restore_params(lake: ActLake, run: str, restore: str) -> dict[str, Any]:
         for ref in order.batches
     ]
     return {"claims": claims, "items": None, "rename_to": None}
+
+
+def purge_claims(config: LakeConfig, claims: Iterable[Mapping[str, Any]]) -> tuple[PurgeBatch, ...]:
+    """Read the claims of a purge as its job does."""
+    return tuple(
+        PurgeBatch(
+            backup=claim["backup"],
+            name=claim["name"],
+            directory=config.path(claim["directory"]),
+            batch=claim["batch"],
+            manifest_sha256=claim["manifest_sha256"],
+            purge_after=datetime.fromisoformat(claim["purge_after"]),
+        )
+        for claim in claims
+    )
 
 
 def start(

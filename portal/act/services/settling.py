@@ -7,7 +7,7 @@ from typing import Any
 
 from portal.act.fence import move_directory
 from portal.act.layout import LEASE, BackupRef
-from portal.act.purge import clear_papers, purged_refs
+from portal.act.purge import clear_papers, purged_refs, retire
 from portal.act.restore_settle import settle_restores
 from portal.act.selectors import open_fences, red_button_state
 from portal.act.services.reach import Place, check_ended, settle_tools
@@ -74,6 +74,9 @@ def _seal(place: Place) -> None:
 
 def _note_purged(place: Place) -> None:
     """Store which backups were proven empty, then remove their papers: the row is what is left."""
+    for ref in place.claims:
+        if place.fs.status(place.claimed(ref)) is not None:
+            retire(place.fs, place.claimed(ref))
     refs = purged_refs(place.fs, place.path)
     for claim in place.fence.claims:
         if BackupRef(claim["run"], claim["epoch"]) in refs:
