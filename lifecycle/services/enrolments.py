@@ -163,6 +163,8 @@ def enrolment_undo(
         raise NotAllowed("enrol.undo", "Only an admin takes an enrolment back.")
     if not reason.strip():
         raise RuleViolation("enrol.reason", "Say why; the reason stands in the history.")
+    # The audit chain's end is locked last everywhere, so the row goes first.
+    Enrolment.objects.select_for_update().filter(pk=enrolment.pk).first()
     run = enrolment_run(enrolment, undo=True, part=0, by=user.username, now=now)
     enrolment_move(
         enrolment,

@@ -52,8 +52,8 @@ def policy_apply(request: PolicyRequest, run: Run, *, now: datetime) -> dict[str
     except PortalError as error:
         return request_fail(request, error.as_dict(), now=now)
     with transaction.atomic():
-        request_move(request, RequestState.DONE, now=now)
         policy_seen_store(request.lake, request.db, request.table, after, now=now)
+        request_move(request, RequestState.DONE, now=now)
         _record(request, after, run=run, now=now)
     return {"state": request.state}
 

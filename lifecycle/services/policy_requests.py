@@ -185,6 +185,8 @@ def _answer_offer(
         raise NotAllowed(
             "policy_request.answer", "The new owner, or an admin who did not ask, answers this."
         )
+    # The audit chain's end is locked last everywhere, so the row goes first.
+    PolicyRequest.objects.select_for_update().filter(pk=request.pk).first()
     if verdict == "APPROVE":
         request_start(request, by=user.username, now=now)
     elif verdict == "REJECT":

@@ -32,7 +32,7 @@ from lifecycle.ui.links import database_policy_url, list_url
 from lifecycle.ui.lists import person
 from lifecycle.ui.policy_forms import ValuesForm
 from portal.lake.errors import NotAllowed, PortalError
-from portal.ui.charts import Chart, bar_chart
+from portal.ui.charts import Chart, line_chart
 from portal.ui.frame import current_lake
 
 REQUESTS_SHOWN = 10
@@ -154,7 +154,7 @@ def _chart(found: TableFinding, ages: Ages, before: Values, after: Values) -> Ch
     numbers = {name: [amount.n for _, amount in points] for name, points in series.items()}
     if not any(any(values) for values in numbers.values()):
         return None
-    return bar_chart(
+    return line_chart(
         "weeks",
         title="Falling due in the coming weeks (partitions and tables, by the clocks of the scan)",
         labels=[f"{timezone.localtime(at):%Y-%m-%d}" for at in weeks],
