@@ -48,7 +48,11 @@ def test_the_longest_window_and_what_was_never_reached_stand_on_the_pages(
     world: World, window: float | None, said: str
 ) -> None:
     plan, run = running(world)
-    report: dict[str, object] = {"counts": {"DROPPED": 1, "SKIPPED": 1}, "skipped": [], "window": window}
+    report: dict[str, object] = {
+        "counts": {"DROPPED": 1, "SKIPPED": 1},
+        "skipped": [],
+        "window": window,
+    }
     plan_finish(plan, run, outcome="cancelled", report=report, now=NOW + DAY)
     text = page(world, f"/lifecycle/plans/{plan.pk}/")
     assert ("to its metadata drop" in text) is bool(said)
