@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifecycle.domain.expiry import (
@@ -167,12 +167,14 @@ wanted = st.one_of(
 )
 
 
+@settings(max_examples=75)
 @given(st.lists(cases(), min_size=1, max_size=40), wanted)
 def test_sums_say_what_judging_each_item_says(items: list[Case], values: Values) -> None:
     outcome = total(what_if(ages, values) for ages in counted(items).values())
     assert dict(outcome.classes) == recount(items, values)
 
 
+@settings(max_examples=25)
 @given(st.lists(cases(), min_size=1, max_size=40))
 def test_counts_are_stored_and_read_back_and_lose_nothing(items: list[Case]) -> None:
     counts = counted(items)
@@ -182,6 +184,7 @@ def test_counts_are_stored_and_read_back_and_lose_nothing(items: list[Case]) -> 
     )
 
 
+@settings(max_examples=25)
 @given(st.lists(cases(), min_size=1, max_size=40), TTLS, TTLS)
 def test_a_longer_ttl_never_makes_more_due(items: list[Case], one: int, other: int) -> None:
     counts = counted(items)
@@ -194,6 +197,7 @@ def test_a_longer_ttl_never_makes_more_due(items: list[Case], one: int, other: i
     assert due(long) <= due(short)
 
 
+@settings(max_examples=25)
 @given(st.lists(cases(), min_size=1, max_size=40), wanted)
 def test_every_item_stands_in_exactly_one_of_the_shown_sums(
     items: list[Case], values: Values
