@@ -1,6 +1,6 @@
 """What can a program read of findings, and what may it ask for? As on the pages."""
 
-from typing import cast
+from typing import Any, cast
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -17,6 +17,7 @@ from lifecycle.api.serializers import (
     PictureSerializer,
     ScanSerializer,
     ShadowSerializer,
+    TableDetailSerializer,
     TableSerializer,
     WhySerializer,
 )
@@ -44,6 +45,8 @@ from lifecycle.selectors.findings import (
 from lifecycle.selectors.shadow import shadow_of
 from lifecycle.selectors.why import why_expiring
 from lifecycle.services.modes import ModeChange, database_mode_change
+from lifecycle.services.notices import responsible_of
+from lifecycle.services.people import People
 from lifecycle.services.scan import scan_request
 from portal.access.models import User
 from portal.lake.errors import NotAllowed, NotVisible
@@ -121,11 +124,14 @@ class TableList(APIView):
 class TableDetail(APIView):
     """One table."""
 
-    @extend_schema(operation_id="tables_get", responses=TableSerializer, parameters=LAKE)
+    @extend_schema(operation_id="tables_get", responses=TableDetailSerializer, parameters=LAKE)
     def get(self, request: Request, db: str, table: str) -> Response:
-        """Give a table of the last picture."""
-        found = get_table_for_user(lake_of(request), db, table, user=person(request))
-        return Response(TableSerializer(found).data)
+        """Give a table of the last picture, and who is told about it."""
+        lake = lake_of(request)
+        found: Any = get_table_for_user(lake, db, table, user=person(request))
+        responsible = responsible_of(found, People.of(lake))
+        found.told, found.unknown_owners = responsible.usernames, responsible.unknown
+        return Response(TableDetailSerializer(found).data)
 
 
 class ItemList(APIView):

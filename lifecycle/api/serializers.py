@@ -35,7 +35,7 @@ class TableSerializer(serializers.ModelSerializer[TableFinding]):
 
     class Meta:
         model = TableFinding
-        fields = (
+        fields: tuple[str, ...] = (
             "db", "table", "tbl_id", "owner", "db_owner", "mode", "table_type", "format",
             "location", "level", "ttl", "policy_source", "enrolled", "reasons",
             "unsupported_reason", "n_partitions", "n_files", "n_bytes", "n_clean_now", "n_soon",
@@ -43,6 +43,17 @@ class TableSerializer(serializers.ModelSerializer[TableFinding]):
             "n_nonconforming", "n_unready", "n_keep_forever", "n_missing_directory", "n_unknown",
             "class_bytes", "oldest_updated_at", "newest_updated_at", "next_due_on",
         )  # fmt: skip
+        read_only_fields = fields
+
+
+class TableDetailSerializer(TableSerializer):
+    """A table with who is told about it, and the owners named for it whom nobody knows."""
+
+    told = serializers.ListField(child=serializers.CharField(), read_only=True)
+    unknown_owners = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+    class Meta(TableSerializer.Meta):
+        fields: tuple[str, ...] = (*TableSerializer.Meta.fields, "told", "unknown_owners")
         read_only_fields = fields
 
 

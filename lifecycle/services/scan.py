@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.utils import timezone
 
-from lifecycle.models import CurrentGeneration, DatabaseSetting, PathWaiver
+from lifecycle.models import CurrentGeneration, DatabaseSetting, Generation, PathWaiver
+from lifecycle.models.findings import GenerationState
 from lifecycle.services.day_ahead import day_ahead_queue
 from lifecycle.services.ingest import generation_load
 from lifecycle.services.notices import week_ahead_queue
+from lifecycle.services.scan_report import scan_report
 from portal.access.lakes import get_lake
 from portal.access.models import ADMIN, OPERATOR, User
 from portal.access.services import directory_sync
@@ -22,6 +25,7 @@ from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds import RunKind, get_kind, register
+from portal.runs.logs import run_log_many
 from portal.runs.models import Run
 from portal.runs.services import run_request
 
@@ -72,7 +76,10 @@ class ScanKind(RunKind):
             return
         now = scan_instant(run)
         _directory_sync(run.lake)
+        is_first = not Generation.objects.filter(run=run, state=GenerationState.READY).exists()
         generation = generation_load(run, manifest["result"], now=now)
+        if is_first:
+            run_log_many(run, scan_report(generation), now=timezone.now())
         week_ahead_queue(generation, now=now)
         day_ahead_queue(generation, now=now)
         alarms_rescanned(run.lake, read_at=generation.read_at, now=now)
