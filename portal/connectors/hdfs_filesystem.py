@@ -1,12 +1,10 @@
 """HDFS through hdfs-native (Rust, no JVM), with the promises of journal.md.
 
-Its rename refuses an existing target and a missing parent. The user is whoever HADOOP_USER_NAME
-names while the client is made. `is_closed` has no call there: an acting job asks the JVM.
+Its rename refuses an existing target and a missing parent. `is_closed` has no call there: an acting
+job asks the JVM. As whom a call is made is `hdfs_user`.
 """
 
 import contextlib
-import os
-import threading
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,34 +14,25 @@ from typing import NoReturn
 import hdfs_native
 
 from portal.connectors.file_status import FileStatus, place_new, stale_path, walk_tree
+from portal.connectors.hdfs_user import turns
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
 
 _TIMEOUT_MS = 30_000
 _ACTIONS = ("---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx")
-_MAKING = threading.Lock()
 
 
 @lru_cache(maxsize=32)
 def _client(authority: str, user: str | None) -> hdfs_native.Client:
-    """Make a client as `user`; the library reads the name from the environment, once, here."""
-    with _MAKING:
-        before = os.environ.get("HADOOP_USER_NAME")
-        if user is not None:
-            os.environ["HADOOP_USER_NAME"] = user
-        try:
-            return hdfs_native.Client(
-                f"hdfs://{authority}",
-                config={
-                    "dfs.client.socket-timeout": str(_TIMEOUT_MS),
-                    "dfs.client.use.datanode.hostname": "true",
-                },
-            )
-        finally:
-            if before is None:
-                os.environ.pop("HADOOP_USER_NAME", None)
-            else:
-                os.environ["HADOOP_USER_NAME"] = before
+    """Make a client, one a user: its connections belong to whoever opened them."""
+    with turns.of(user):
+        return hdfs_native.Client(
+            f"hdfs://{authority}",
+            config={
+                "dfs.client.socket-timeout": str(_TIMEOUT_MS),
+                "dfs.client.use.datanode.hostname": "true",
+            },
+        )
 
 
 class HdfsFileSystem:
@@ -51,26 +40,27 @@ class HdfsFileSystem:
 
     def __init__(self, authority: str, *, user: str | None = None) -> None:
         self._authority = authority
+        self._user = user
         self._client = _client(authority, user)
         self._has_acls = True
 
     def status(self, path: LakePath) -> FileStatus | None:
         """Give a file's status, or None where nothing is there."""
         try:
-            with _translated(path):
+            with self._call(path):
                 return self._from_native(self._client.get_file_info(path.path))
         except NotVisible:
             return None
 
     def children(self, path: LakePath) -> list[FileStatus]:
         """List a directory, sorted by name."""
-        with _translated(path):
+        with self._call(path):
             found = [self._from_native(status) for status in self._listed(path)]
         return sorted(found, key=lambda status: status.path.path)
 
     def names(self, path: LakePath) -> list[str]:
         """List a directory's names, sorted; none of them is asked for its ACL."""
-        with _translated(path):
+        with self._call(path):
             return sorted(found.path.rsplit("/", 1)[1] for found in self._listed(path))
 
     def walk(self, path: LakePath) -> Iterator[FileStatus]:
@@ -84,7 +74,7 @@ class HdfsFileSystem:
         """
         temporary = path.parent.child(f"._{path.name}.{uuid.uuid4().hex}")
         try:
-            with _translated(path):
+            with self._call(path):
                 self._client.mkdirs(temporary.path, mode, create_parent=False)
         except NotVisible as error:
             raise stale_path("fs.parent_missing", path) from error
@@ -116,7 +106,7 @@ class HdfsFileSystem:
         It has written its edit log before it answers, so `sync` is always so.
         """
         try:
-            with _translated(source):
+            with self._call(source):
                 self._client.rename(source.path, target.path, overwrite=False)
         except PortalError as error:
             code = self._why_not(source, target)
@@ -129,7 +119,7 @@ class HdfsFileSystem:
 
     def read(self, path: LakePath) -> bytes:
         """Read a whole small file."""
-        with _translated(path), self._client.read(path.path) as file:
+        with self._call(path), self._client.read(path.path) as file:
             return bytes(file.read())
 
     def write_new(self, path: LakePath, data: bytes) -> None:
@@ -140,7 +130,7 @@ class HdfsFileSystem:
         """Write beside, close, then rename over."""
         temporary = self._write_beside(path, data)
         try:
-            with _translated(path):
+            with self._call(path):
                 self._client.rename(temporary.path, path.path, overwrite=True)
         except PortalError:
             self.remove_file(temporary)
@@ -153,13 +143,13 @@ class HdfsFileSystem:
             return
         if found.is_dir:
             raise stale_path("fs.exists", path)
-        with contextlib.suppress(NotVisible), _translated(path):
+        with contextlib.suppress(NotVisible), self._call(path):
             self._client.delete(path.path, recursive=False)
 
     def remove_empty_directory(self, path: LakePath) -> None:
         """Remove an empty directory; a missing one is no error."""
         try:
-            with contextlib.suppress(NotVisible), _translated(path):
+            with contextlib.suppress(NotVisible), self._call(path):
                 self._client.delete(path.path, recursive=False)
         except ExternalFailure as error:
             if self.status(path) is not None and self.children(path):
@@ -168,17 +158,17 @@ class HdfsFileSystem:
 
     def set_mode(self, path: LakePath, mode: int) -> None:
         """Set the permission bits."""
-        with _translated(path):
+        with self._call(path):
             self._client.set_permission(path.path, mode)
 
     def set_owner(self, path: LakePath, owner: str, group: str) -> None:
         """Set owner and group."""
-        with _translated(path):
+        with self._call(path):
             self._client.set_owner(path.path, owner, group)
 
     def set_acl(self, path: LakePath, acl: tuple[str, ...]) -> None:
         """Set the extended ACL entries as `status` gave them; the mode's bits stay as they are."""
-        with _translated(path):
+        with self._call(path):
             if not acl:
                 self._client.remove_acl(path.path)
                 return
@@ -198,6 +188,12 @@ class HdfsFileSystem:
         if len(found) == 1 and not found[0].isdir and found[0].path.rstrip("/") == path.path:
             raise NotADirectoryError("Not a directory")  # a file lists itself
         return found
+
+    @contextmanager
+    def _call(self, path: LakePath) -> Iterator[None]:
+        """Ask as the own user, and translate what the library raises."""
+        with turns.of(self._user), _translated(path):
+            yield
 
     def _from_native(self, found: hdfs_native.FileStatus) -> FileStatus:
         return FileStatus(
@@ -235,7 +231,7 @@ class HdfsFileSystem:
         options = hdfs_native.WriteOptions(permission=0o600, create_parent=False)
         try:
             with (
-                _translated(path),
+                self._call(path),
                 self._client.create(temporary.path, options) as writer,
             ):
                 writer.write(data)

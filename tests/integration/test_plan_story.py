@@ -27,6 +27,7 @@ from portal.access.models import ADMIN, User
 from portal.act.models import BackupBatch, Hold
 from portal.act.protocol import WINDOW
 from portal.audit.models import AuditEvent
+from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import StaleState
 from portal.lake.names import TableName
 from portal.runs.models import Run
@@ -41,9 +42,9 @@ LAKE = "main"
 class Story:
     """A small lake of one owner, and the portal's people."""
 
-    def __init__(self, stack: Stack) -> None:
-        self.config = stack.config(LAKE)
-        self.root = self.config.path(f"{stack.lake_root}/story")
+    def __init__(self, config: LakeConfig, root: str) -> None:
+        self.config = config
+        self.root = config.path(root)
         self.lake = ScanLake(self.config, self.root)
         self.people = {name: self._person(name) for name in ("alice", "ada", "ben", "cleo")}
         home = self.lake.database("story", owner="alice")
@@ -111,7 +112,7 @@ def story(request: pytest.FixtureRequest, tmp_path: Path, settings: Settings) ->
     host, _, port = stack.env["LAKEWARDEN_SMTP"].rpartition(":")
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = host, int(port)
-    made = Story(stack)
+    made = Story(stack.config(LAKE), f"{stack.lake_root}/story")
     yield made
     made.lake.metastore.close()
 

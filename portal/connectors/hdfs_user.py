@@ -1,0 +1,63 @@
+"""As which user do calls reach HDFS, although the library knows only one for the whole process?
+
+hdfs-native reads HADOOP_USER_NAME whenever it opens a connection to the NameNode: at its first
+call, and again after every connection that was lost or idle for long. So the name stands in the
+environment as long as a call of that user is under way, and calls of another user wait for it.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+VARIABLE = "HADOOP_USER_NAME"
+
+
+class Turns:
+    """Lets calls of one user run side by side, and those of another after them."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._user: str | None = None
+        self._n_calls = 0
+        self._before: str | None = None
+        self._own = threading.local()
+
+    @contextmanager
+    def of(self, user: str | None) -> Iterator[None]:
+        """Make calls as `user` within the block; None = as whoever the process is.
+
+        A block within a block of the same thread is part of it.
+        """
+        if getattr(self._own, "is_inside", False):
+            yield
+            return
+        with self._changed:
+            self._changed.wait_for(lambda: not self._n_calls or self._user == user)
+            if not self._n_calls:
+                self._begin(user)
+            self._n_calls += 1
+        self._own.is_inside = True
+        try:
+            yield
+        finally:
+            self._own.is_inside = False
+            with self._changed:
+                self._n_calls -= 1
+                if not self._n_calls:
+                    self._end()
+
+    def _begin(self, user: str | None) -> None:
+        self._user, self._before = user, os.environ.get(VARIABLE)
+        if user is not None:
+            os.environ[VARIABLE] = user
+
+    def _end(self) -> None:
+        if self._before is None:
+            os.environ.pop(VARIABLE, None)
+        else:
+            os.environ[VARIABLE] = self._before
+        self._changed.notify_all()
+
+
+turns = Turns()
