@@ -41,13 +41,14 @@ def _gates() -> Sequence[tuple[str, Sequence[str], Mapping[str, str]]]:
         "LAKEWARDEN_SECRET_KEY_FILE": str(_throw_away_key()),
         "LAKEWARDEN_BASE_URL": "https://portal.example.com",
     }
+    templates = sorted(str(path) for path in REPO.glob("*/templates")) + ["templates"]
     check = [python, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
     return (
         ("format", [str(_BIN / "ruff"), "format", "--check", "."], {}),
         ("lint", [str(_BIN / "ruff"), "check", "."], {}),
         ("types", [str(_BIN / "mypy")], _TEST_SETTINGS),
         ("imports", [str(_BIN / "lint-imports")], {}),
-        ("templates", [str(_BIN / "djlint"), "templates", "--lint", "--quiet"], {}),
+        ("templates", [str(_BIN / "djlint"), *templates, "--lint", "--quiet"], {}),
         ("migrations", [python, "manage.py", "makemigrations", "--check"], _TEST_SETTINGS),
         ("deploy check", check, deploy),
         ("spelling", [str(_BIN / "codespell")], {}),
