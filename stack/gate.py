@@ -41,7 +41,7 @@ def _gates() -> Sequence[tuple[str, Sequence[str], Mapping[str, str]]]:
         "LAKEWARDEN_SECRET_KEY_FILE": str(_throw_away_key()),
         "LAKEWARDEN_BASE_URL": "https://portal.example.com",
     }
-    templates = sorted(str(path) for path in REPO.glob("*/templates")) + ["templates"]
+    templates = [*sorted(str(path) for path in REPO.glob("*/templates")), "templates"]
     check = [python, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
     return (
         ("format", [str(_BIN / "ruff"), "format", "--check", "."], {}),
