@@ -26,6 +26,14 @@ def test_bytes_are_human_with_the_exact_number_on_hover(size: int, text: str) ->
     assert f'title="{size:,} bytes"' in shown
 
 
+def test_a_run_that_words_name_is_a_short_link() -> None:
+    run = "0ec2e0d7-b3f8-4f54-b2a4-8ebb2dc7108d"
+    shown = lw.with_runs(f"restored by run {run} {XSS}")
+    assert f'<a href="/runs/{run}/">run 0ec2e0d7</a>' in shown
+    assert "<script>" not in shown
+    assert lw.with_runs("run after run") == "run after run"
+
+
 def test_an_instant_is_relative_with_utc_and_local_on_hover() -> None:
     with timezone.override(ZoneInfo("Europe/Berlin")):
         at = timezone.now() - timedelta(hours=3, minutes=5)

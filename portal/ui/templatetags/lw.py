@@ -1,5 +1,6 @@
 """How are bytes, times, days, states and links shown? Human first, exact on hover."""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from typing import Any
@@ -8,9 +9,10 @@ from django import template
 from django.forms import BoundField
 from django.template import Context
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 
 from portal.lake.clock import from_epoch_seconds
 from portal.lake.errors import NotVisible
@@ -23,6 +25,7 @@ register = template.Library()
 
 NOTHING = format_html('<span class="lw-none" title="{}">{}</span>', "no value", "—")
 _STEPS = (("y", 31_557_600), ("mo", 2_629_800), ("d", 86_400), ("h", 3_600), ("min", 60))
+_RUN = re.compile(r"\brun ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -83,6 +86,18 @@ def kind_title(name: str) -> str:
         return get_kind(name).title
     except NotVisible:
         return name
+
+
+@register.filter
+def with_runs(text: str) -> SafeString:
+    """Show words with each run that they name as a short link to its page."""
+
+    def link(found: re.Match[str]) -> str:
+        return format_html(
+            '<a href="{}">run {}</a>', reverse("ui:run", args=[found[1]]), found[1][:8]
+        )
+
+    return mark_safe(_RUN.sub(link, escape(text)))  # noqa: S308  # escaped before the links
 
 
 @register.filter
