@@ -15,12 +15,17 @@ _KEY = "lw_authenticated_at"
 
 
 def remember_authentication(request: HttpRequest, now: datetime) -> None:
-    """Note in the session that the password was given now; called by login and by re-login."""
+    """Note in the session when the person proved who they are; called by login and re-login."""
     request.session[_KEY] = now.timestamp()
 
 
+def forget_authentication(request: HttpRequest) -> None:
+    """Count the log-in as not fresh: nobody said when the person proved who they are."""
+    request.session.pop(_KEY, None)
+
+
 def authenticated_at(request: HttpRequest) -> datetime | None:
-    """Give when the password was last given in this session; None when that is not known."""
+    """Give when the person last proved who they are; None when that is not known."""
     stamp = request.session.get(_KEY) if hasattr(request, "session") else None
     return datetime.fromtimestamp(stamp, tz=UTC) if isinstance(stamp, int | float) else None
 

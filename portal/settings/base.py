@@ -20,6 +20,8 @@ LAKEWARDEN_LAKES = Path(os.environ.get("LAKEWARDEN_LAKES", LAKEWARDEN_VAR / "lak
 LAKEWARDEN_DIRECTORY = Path(
     os.environ.get("LAKEWARDEN_DIRECTORY", LAKEWARDEN_VAR / "directory.json")
 )
+# By which ways people come in (OpenID Connect, LDAP) and which group gives which role.
+LAKEWARDEN_SIGN_IN = Path(os.environ.get("LAKEWARDEN_SIGN_IN", LAKEWARDEN_VAR / "sign_in.json"))
 LAKEWARDEN_REDIS_URL = os.environ.get("LAKEWARDEN_REDIS_URL", "redis://127.0.0.1:6379/0")
 LAKEWARDEN_BASE_URL = os.environ.get("LAKEWARDEN_BASE_URL", "http://127.0.0.1:8000").rstrip("/")
 LAKEWARDEN_COOLING_OFF_SECONDS = int(os.environ.get("LAKEWARDEN_COOLING_OFF_SECONDS", "86400"))
@@ -101,6 +103,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "portal.access",
     "portal.audit",
+    "portal.people",
     "portal.runs",
     "portal.act",
     "portal.events",
@@ -160,6 +163,10 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"min_length": 12},
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+AUTHENTICATION_BACKENDS = [
+    "portal.people.backends.LocalBackend",
+    "portal.people.backends.OidcBackend",
 ]
 LOGIN_URL = "ui:login"
 LOGIN_REDIRECT_URL = "/"
@@ -259,6 +266,8 @@ LAKEWARDEN_PLAN_BIG_APPROVALS = int(os.environ.get("LAKEWARDEN_PLAN_BIG_APPROVAL
 LAKEWARDEN_EXTENSION_DAYS = int(os.environ.get("LAKEWARDEN_EXTENSION_DAYS", "30"))
 LAKEWARDEN_EXTENSION_MOST_DAYS = int(os.environ.get("LAKEWARDEN_EXTENSION_MOST_DAYS", "90"))
 LAKEWARDEN_ENROL_MAX_TABLES = int(os.environ.get("LAKEWARDEN_ENROL_MAX_TABLES", "1000"))
+# How many nonconforming paths one fix plan takes.
+LAKEWARDEN_FIX_MAX_ITEMS = int(os.environ.get("LAKEWARDEN_FIX_MAX_ITEMS", "500"))
 
 LOGGING = {
     "version": 1,

@@ -1,21 +1,23 @@
 """Which address shows which of the platform's own pages?"""
 
-from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from portal.health import livez, readyz
 from portal.metrics import metrics
 from portal.ui.api import schema
 from portal.ui.api import views as api
-from portal.ui.views import audit, health, home, mails, red_button, runs, session
+from portal.ui.views import audit, health, home, mails, red_button, runs, session, sign_in
 
 app_name = "ui"
 
 urlpatterns = [
     path("", home.home, name="home"),
     path("login/", session.Login.as_view(), name="login"),
+    path("login/sso/", sign_in.begin, name="sign-in-begin"),
+    path("login/sso/back/", sign_in.callback, name="sign-in-back"),
+    path("login/sso/out/", sign_in.out, name="sign-in-out"),
     path("login/again/", session.fresh_login, name="fresh-login"),
-    path("logout/", LogoutView.as_view(http_method_names=["post", "options"]), name="logout"),
+    path("logout/", session.Logout.as_view(), name="logout"),
     path("theme/", session.theme, name="theme"),
     path("profile/", home.profile, name="profile"),
     path("runs/", runs.runs, name="runs"),

@@ -24,7 +24,8 @@ class Row:
 
     A value `run_id:preview_id` puts the target's `preview_id` where the address says `run_id`.
     `body` is what a right POST says (a value that begins with @ names one of the target's), so that
-    a refusal is one of the person and not of the form.
+    a refusal is one of the person and not of the form. A door always leads to another page: the
+    provider of single sign-on, or the log-in page with what went wrong.
     """
 
     reads: frozenset[str] = NO_ONE
@@ -32,6 +33,7 @@ class Row:
     values: tuple[str, ...] = ()
     query: str = ""
     is_get: bool = True
+    is_door: bool = False
     body: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -72,6 +74,10 @@ GRID: dict[str, Row] = {
     "ui:home": Row(SIGNED_IN),
     "ui:login": Row(EVERYBODY, EVERYBODY),
     "ui:fresh-login": Row(SIGNED_IN, SIGNED_IN),
+    # Sent to the provider, or back with words; the way back without a log-in says so on a page.
+    "ui:sign-in-begin": Row(EVERYBODY, is_door=True),
+    "ui:sign-in-back": Row(EVERYBODY, is_door=True),
+    "ui:sign-in-out": Row(EVERYBODY, is_door=True),
     "ui:logout": post_only(EVERYBODY),
     "ui:theme": post_only(EVERYBODY),
     "ui:profile": Row(SIGNED_IN),

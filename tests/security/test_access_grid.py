@@ -57,6 +57,8 @@ def test_reading(target: Target) -> None:
 def reads_as_told(row: Row, who: str, answer: HttpResponseBase) -> bool:
     if not row.is_get:
         return answer.status_code == 405 or answer.status_code in REFUSED or is_login(answer)
+    if row.is_door:
+        return answer.status_code == 302
     if who in row.reads:
         return answer.status_code in (200, 302) and not is_login(answer)
     if who == "nobody":

@@ -1,18 +1,22 @@
 """How does a person come in, prove again who they are, and go out?"""
 
-from django.contrib.auth import authenticate
+from typing import Any
+
+from django.contrib.auth import BACKEND_SESSION_KEY, authenticate
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.views import LoginView
+from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.access.fresh import remember_authentication
+from portal.people.backends import OidcBackend
+from portal.people.ways import ways_shown
+from portal.ui.addresses import own_address
 from portal.ui.forms import LoginForm, PasswordForm, ThemeForm
 from portal.ui.frame import THEME_COOKIE
 
@@ -26,6 +30,14 @@ class Login(LoginView):
     authentication_form = LoginForm
     redirect_authenticated_user = True
 
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Add the ways in that this deployment has."""
+        ways, problem = ways_shown()
+        signed_out = bool(ways.oidc) and "signed_out" in self.request.GET
+        return super().get_context_data(
+            ways=ways, ways_problem=problem, signed_out=signed_out, **kwargs
+        )
+
     def form_valid(self, form: LoginForm) -> HttpResponse:  # type: ignore[override]  # our own form
         """Sign in and note that the password was given now."""
         response = super().form_valid(form)
@@ -33,12 +45,31 @@ class Login(LoginView):
         return response
 
 
+class Logout(LogoutView):
+    """Signing out; the log-in page then says what single sign-on still remembers."""
+
+    http_method_names = ["post", "options"]
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """End the session."""
+        was_oidc = came_by_oidc(request)
+        response = super().post(request, *args, **kwargs)
+        if not was_oidc:
+            return response
+        return HttpResponseRedirect(f"{reverse('ui:login')}?signed_out=1")
+
+
 @never_cache
 @sensitive_post_parameters("password")
 @login_required
 @require_http_methods(["GET", "POST"])
 def fresh_login(request: HttpRequest) -> HttpResponse:
-    """Ask for the password again, then go back to where it was needed."""
+    """Ask who it is again, the way the person came in, then go back to where it was needed."""
+    back = own_address(request, request.POST.get("next") or request.GET.get("next", ""))
+    if came_by_oidc(request):
+        ways, problem = ways_shown()
+        context = {"next": back, "ways": ways, "ways_problem": problem, "by_oidc": True}
+        return render(request, "portal/fresh_login.html", context)
     form = PasswordForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         name = request.user.get_username()
@@ -46,18 +77,21 @@ def fresh_login(request: HttpRequest) -> HttpResponse:
         if authenticate(request, username=name, password=password) == request.user:
             request.session.cycle_key()
             remember_authentication(request, timezone.now())
-            return HttpResponseRedirect(_own_address(request, request.POST.get("next", "")))
+            return HttpResponseRedirect(back)
         form.add_error("password", "This is not your password. Try again.")
-    context = {"form": form, "next": _own_address(request, request.GET.get("next", ""))}
-    if request.method == "POST":
-        context["next"] = _own_address(request, request.POST.get("next", ""))
-    return render(request, "portal/fresh_login.html", context)
+    return render(request, "portal/fresh_login.html", {"form": form, "next": back})
+
+
+def came_by_oidc(request: HttpRequest) -> bool:
+    """Say whether the person came in by the OpenID Connect provider."""
+    backend = f"{OidcBackend.__module__}.{OidcBackend.__qualname__}"
+    return bool(request.session.get(BACKEND_SESSION_KEY) == backend)
 
 
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
     """Remember light or dark in a cookie of this browser."""
-    response = HttpResponseRedirect(_own_address(request, request.POST.get("next", "")))
+    response = HttpResponseRedirect(own_address(request, request.POST.get("next", "")))
     form = ThemeForm(request.POST)
     if form.is_valid():
         response.set_cookie(
@@ -69,11 +103,3 @@ def theme(request: HttpRequest) -> HttpResponse:
             httponly=True,
         )
     return response
-
-
-def _own_address(request: HttpRequest, address: str) -> str:
-    """Give `address` if it lies on this site, else the home page (no open redirect)."""
-    safe = url_has_allowed_host_and_scheme(
-        address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
-    )
-    return address if safe else reverse("ui:home")

@@ -1,0 +1,96 @@
+"""Which role do groups give, what is a good user name, how long is a log-in locked? Pure."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from portal.lake.errors import NotAllowed
+
+OWNER = "owner"
+EVERYBODY = "*"
+_USERNAME = re.compile(r"[a-z0-9_][a-z0-9_.@+-]{0,149}")
+
+FORGOTTEN_AFTER = timedelta(hours=1)
+LONGEST_LOCK = timedelta(minutes=15)
+
+
+class Way(StrEnum):
+    """By which way a person came in."""
+
+    LOCAL = "local"
+    OIDC = "oidc"
+    LDAP = "ldap"
+
+
+def roles_of(
+    groups: Collection[str] | None, given_by: Mapping[str, Collection[str]]
+) -> frozenset[str] | None:
+    """Give the roles that groups give: None for who may not come in at all.
+
+    `owner` lets a person in without a further role; names are compared without regard to case.
+    """
+    mine = {group.casefold() for group in groups or ()}
+    given = {
+        role
+        for role, names in given_by.items()
+        if EVERYBODY in names or mine & {name.casefold() for name in names}
+    }
+    return frozenset(given - {OWNER}) if given else None
+
+
+def username_of(said: str, *, domain: str = "") -> str:
+    """Give the portal's user name: in lower case, as directories do not tell cases apart.
+
+    Raises:
+        NotAllowed: it is no user name, or of another domain than the one that is let in.
+    """
+    name = said.strip().lower()
+    if domain:
+        name, _, behind = name.rpartition("@")
+        if behind != domain.lower():
+            raise NotAllowed(
+                "sign_in.domain", f"Only people of {domain} may come in, and {said!r} is not."
+            )
+    if not _USERNAME.fullmatch(name):
+        raise NotAllowed(
+            "sign_in.username",
+            f"The log-in server calls you {said[:150]!a}, which cannot be a user name here. Tell "
+            "an operator: another claim or attribute must be taken.",
+        )
+    return name
+
+
+class Counted(StrEnum):
+    """Whose failed log-ins are counted: of a name, of an address, of a signed-in person."""
+
+    NAME = "NAME"
+    ADDRESS = "ADDRESS"
+    AGAIN = "AGAIN"
+
+
+FREE_TRIES: Mapping[Counted, int] = {Counted.NAME: 5, Counted.ADDRESS: 30, Counted.AGAIN: 5}
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often it failed lately, and until when it may not be tried."""
+
+    n_failed: int = 0
+    last_at: datetime | None = None
+    locked_until: datetime | None = None
+
+    def is_locked(self, now: datetime) -> bool:
+        """Say whether the next try has to wait."""
+        return self.locked_until is not None and now < self.locked_until
+
+    def after_a_try(self, counted: Counted, now: datetime) -> "Tally":
+        """Count one more try; each beyond the free ones doubles the wait, up to 15 minutes."""
+        is_old = self.last_at is None or now - self.last_at > FORGOTTEN_AFTER
+        n_failed = 1 if is_old else self.n_failed + 1
+        beyond = n_failed - FREE_TRIES[counted]
+        if beyond < 0:
+            return Tally(n_failed, now, None)
+        wait = min(timedelta(minutes=1) * 2 ** min(beyond, 10), LONGEST_LOCK)
+        return Tally(n_failed, now, now + wait)

@@ -1,0 +1,55 @@
+"""Which rows say by which way a person comes in, who failed to, who left, who owns for whom?"""
+
+from django.conf import settings
+from django.db import models
+
+from portal.people.domain import Counted, Way
+
+
+class SignInIdentity(models.Model):
+    """The account of a person whom a log-in server knows, by the subject that never changes."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_in_identity"
+    )
+    way = models.CharField(max_length=8)
+    subject = models.CharField(max_length=300)
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["way", "subject"], name="people_one_subject"),
+            models.CheckConstraint(
+                condition=models.Q(way__in=[Way.OIDC.value, Way.LDAP.value]),
+                name="people_known_way",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} by {self.way}"
+
+
+class SignInTally(models.Model):
+    """How often log-ins of a name, an address or a person failed lately.
+
+    `key` is a keyed hash: what people type as a name is sometimes their password.
+    """
+
+    counted = models.CharField(max_length=8)
+    key = models.CharField(max_length=64)
+    n_failed = models.PositiveIntegerField(default=0)
+    last_at = models.DateTimeField(null=True)
+    locked_until = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["counted", "key"], name="people_one_tally"),
+            models.CheckConstraint(
+                condition=models.Q(counted__in=[one.value for one in Counted]),
+                name="people_known_count",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.counted} failed {self.n_failed} times"
