@@ -14,7 +14,7 @@ from portal.act.purge import PurgeBatch
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
-from portal.spark.launch import Launched, is_alive, submit
+from portal.spark.launch import Launched, is_alive, kill, submit
 from portal.spark.spool import Spool
 from tests.support.act_lake import DAY, ActLake
 
@@ -131,10 +131,12 @@ def start(
 
 
 def wait_end(launched: Launched) -> None:
-    """Wait until no process of the program is left."""
+    """Wait until no process of the program is left; one that does not end is killed, and told."""
     deadline = time.monotonic() + SUBMIT_SECONDS
     while is_alive(launched):
-        assert time.monotonic() < deadline, "the program does not end"
+        if time.monotonic() > deadline:
+            kill(launched)
+            raise AssertionError(f"the program did not end within {SUBMIT_SECONDS:.0f} s")
         time.sleep(0.2)
 
 
