@@ -20,7 +20,7 @@ from stack.errors import StackError
 from stack.places import CLASSES, JARS, JAVA_SOURCES, POMS, VENDOR
 from stack.servers.derby import make_template
 
-SETS = ("metastore", "spark", "hdfs", "web")
+SETS = ("metastore", "spark", "hdfs", "web", "ldap")
 _WEBJARS = "META-INF/resources/webjars"
 _FROM_WEBJARS = {
     "tabler__core-1.4.0.jar": {

@@ -1,4 +1,4 @@
-"""How does Django learn who somebody is: by a local password, or by a log-in server's word?"""
+"""How does Django learn who somebody is: by a local password, a directory, or a provider's word?"""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from portal.access.models import User
 from portal.connectors.identity import Identity
+from portal.connectors.ldap import Ldap
 from portal.people.arrivals import person_arrives
 from portal.people.domain import Way
 from portal.people.ways import sign_in_config, ways_shown
@@ -29,6 +30,31 @@ class LocalBackend(ModelBackend):
             return None
         user = super().authenticate(request, username=username, password=password, **kwargs)
         return user if isinstance(user, User) else None
+
+
+class LdapBackend(ModelBackend):
+    """People whom the company's directory knows, by the same form as local accounts."""
+
+    def authenticate(
+        self,
+        request: HttpRequest | None,
+        username: str | None = None,
+        password: str | None = None,
+        **kwargs: Any,
+    ) -> User | None:
+        """Give the account of somebody whose password the directory takes; None otherwise.
+
+        Raises:
+            ExternalFailure: the directory does not answer.
+            NotAllowed: it knows them, and they may not come in.
+        """
+        ways, _ = ways_shown()
+        if ways.ldap is None:
+            return None
+        identity = Ldap(ways.ldap).sign_in((username or "").strip().lower(), password or "")
+        if identity is None:
+            return None
+        return person_arrives(identity, Way.LDAP, config=ways, now=timezone.now())
 
 
 class OidcBackend(ModelBackend):

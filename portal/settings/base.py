@@ -164,8 +164,11 @@ AUTH_PASSWORD_VALIDATORS = [
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# How many proxies of ours stand before the site: whose word on a browser's address counts.
+LAKEWARDEN_PROXIES = int(os.environ.get("LAKEWARDEN_PROXIES", "0"))
 AUTHENTICATION_BACKENDS = [
     "portal.people.backends.LocalBackend",
+    "portal.people.backends.LdapBackend",
     "portal.people.backends.OidcBackend",
 ]
 LOGIN_URL = "ui:login"

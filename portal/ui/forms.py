@@ -4,17 +4,37 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
+from django.core.exceptions import ValidationError
+from django.utils import timezone
 
+from portal.lake.errors import ExternalFailure, PortalError
+from portal.people.lockout import Try, address_of, try_begins, try_succeeded
 from portal.ui.frame import THEMES
 
 
 class LoginForm(AuthenticationForm):
-    """User name and password of a local account."""
+    """User name and password, of a local account or of the company's directory."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in ("username", "password"):
             self.fields[name].widget.attrs["class"] = "form-control"
+
+    def clean(self) -> dict[str, Any]:
+        """Try the log-in; whatever keeps the person out is said on the form."""
+        name, now = self.data.get("username", ""), timezone.now()
+        tried = Try(name, address_of(self.request)) if self.request else None
+        try:
+            if tried:
+                try_begins(tried, now=now)
+            cleaned = super().clean()
+        except PortalError as error:
+            if tried and isinstance(error, ExternalFailure):
+                try_succeeded(tried, now=now)  # it failed, and not the person
+            raise ValidationError(error.message, code=error.code) from error
+        if tried:
+            try_succeeded(tried, now=now)
+        return cleaned
 
 
 class PasswordForm(forms.Form):

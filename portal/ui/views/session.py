@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib.auth import BACKEND_SESSION_KEY, authenticate
+from django.contrib.auth import BACKEND_SESSION_KEY, authenticate, login
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -14,7 +14,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.access.fresh import remember_authentication
+from portal.lake.errors import PortalError
 from portal.people.backends import OidcBackend
+from portal.people.lockout import Try, address_of, try_begins, try_succeeded
 from portal.people.ways import ways_shown
 from portal.ui.addresses import own_address
 from portal.ui.forms import LoginForm, PasswordForm, ThemeForm
@@ -72,14 +74,28 @@ def fresh_login(request: HttpRequest) -> HttpResponse:
         return render(request, "portal/fresh_login.html", context)
     form = PasswordForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        name = request.user.get_username()
-        password = form.cleaned_data["password"]
-        if authenticate(request, username=name, password=password) == request.user:
-            request.session.cycle_key()
-            remember_authentication(request, timezone.now())
-            return HttpResponseRedirect(back)
-        form.add_error("password", "This is not your password. Try again.")
+        try:
+            if _is_the_same(request, form.cleaned_data["password"]):
+                return HttpResponseRedirect(back)
+            form.add_error("password", "This is not your password. Try again.")
+        except PortalError as error:
+            form.add_error("password", error.message)
     return render(request, "portal/fresh_login.html", {"form": form, "next": back})
+
+
+def _is_the_same(request: HttpRequest, password: str) -> bool:
+    """Look at the password of the person who is signed in; a right one makes the login fresh."""
+    now, name = timezone.now(), request.user.get_username()
+    tried = Try(name, address_of(request), again=True)
+    try_begins(tried, now=now)
+    user = authenticate(request, username=name, password=password)
+    if user is None or user.pk != request.user.pk:
+        return False
+    try_succeeded(tried, now=now)
+    # Anew, not only a new key: a role that was lost with this log-in ended every session.
+    login(request, user)
+    remember_authentication(request, now)
+    return True
 
 
 def came_by_oidc(request: HttpRequest) -> bool:
