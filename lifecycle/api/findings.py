@@ -89,10 +89,10 @@ class PathList(APIView):
     @extend_schema(
         operation_id="paths_list",
         responses=page_of("Path", PathSerializer),
-        parameters=list_parameters("reason", "kind", "db", "table", "owner", "person"),
+        parameters=list_parameters("reason", "state", "kind", "db", "table", "owner", "person"),
     )
     def get(self, request: Request) -> Response:
-        """List the nonconforming paths that you may see."""
+        """List the nonconforming paths that you may see; `state=WAIVED` gives what is waived."""
         return keyset_response(
             request,
             paths_visible(lake_of(request), person(request)),

@@ -34,6 +34,7 @@ from lifecycle.selectors.policy_requests import (
 )
 from lifecycle.selectors.shadow import TABLES_SHOWN, shadow_of, shadow_summary, shadow_tables
 from lifecycle.selectors.what_if import ages_of, table_what_if
+from lifecycle.services.path_waivers import WaiverWish, waiver_request
 from lifecycle.services.policy_extensions import (
     ExtendWish,
     bounds,
@@ -196,7 +197,7 @@ class PolicyRequestList(APIView):
         parameters=LAKE,
     )
     def post(self, request: Request) -> Response:
-        """Ask for other values, some days more, or another owner."""
+        """Ask for other values, some days more, another owner, or a waiver of a path rule."""
         body = PolicyWishSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         said = body.validated_data
@@ -298,10 +299,22 @@ def _hand_over(lake: str, said: dict[str, Any], user: User, now: datetime) -> Po
     return hand_over_request(lake, wish, user=user, now=now)
 
 
+def _waive(lake: str, said: dict[str, Any], user: User, now: datetime) -> PolicyRequest:
+    wish = WaiverWish(
+        db=said["db"],
+        table=said["table"],
+        rule=said["rule"],
+        until=said["until"],
+        reason=said["reason"],
+    )
+    return waiver_request(lake, wish, user=user, now=now)
+
+
 _ASKERS: dict[str, Callable[[str, dict[str, Any], User, datetime], PolicyRequest]] = {
     RequestKind.SET: _set,
     RequestKind.EXTEND: _extend,
     RequestKind.HAND_OVER: _hand_over,
+    RequestKind.WAIVE: _waive,
 }
 
 

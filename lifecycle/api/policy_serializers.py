@@ -4,9 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
+from lifecycle.domain.conformity import Reason
 from lifecycle.domain.enrolment import MAX_TTL_DAYS
 from lifecycle.domain.policy_states import RequestKind
-from lifecycle.models import Enrolment, EnrolmentItem, PolicyRequest
+from lifecycle.models import Enrolment, EnrolmentItem, PathWaiver, PolicyRequest
 from portal.ui.api.serializers import ReasonSerializer
 
 LEVELS = (0, 1)
@@ -92,7 +93,8 @@ class PolicyRequestSerializer(serializers.ModelSerializer[PolicyRequest]):
         model = PolicyRequest
         fields: tuple[str, ...] = (
             *("id", "kind", "db", "table", "partition", "state", "seen_level", "seen_ttl"),
-            *("seen_owner", "level", "ttl", "owner", "days", "until", "needs_admin", "reason"),
+            *("seen_owner", "level", "ttl", "owner", "rule", "days", "until", "needs_admin"),
+            "reason",
             *("digest", "requested_by", "created_at", "decided_by", "ended_at", "note", "run"),
         )
         read_only_fields = fields
@@ -112,6 +114,7 @@ class PolicyRequestDetailSerializer(PolicyRequestSerializer):
 class PolicyWishSerializer(ReasonSerializer):
     """A wish: SET needs level (and ttl), EXTEND days and until, HAND_OVER the new owner.
 
+    WAIVE needs the path rule and the last day, and no table for a rule of a database itself.
     What the caller saw is sent along and compared: seen_level and seen_ttl, until, seen_owner.
     """
 
@@ -129,6 +132,7 @@ class PolicyWishSerializer(ReasonSerializer):
     until = serializers.DateField(required=False)
     seen_owner = serializers.CharField(max_length=128, required=False, allow_blank=True, default="")
     owner = serializers.CharField(max_length=128, required=False)
+    rule = serializers.ChoiceField(choices=[one.value for one in Reason], required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Ask for what the kind needs."""
@@ -136,11 +140,28 @@ class PolicyWishSerializer(ReasonSerializer):
             RequestKind.SET.value: ("level",),
             RequestKind.EXTEND.value: ("days", "until"),
             RequestKind.HAND_OVER.value: ("owner",),
+            RequestKind.WAIVE.value: ("rule", "until"),
         }[attrs["kind"]]
         missing = {name: ["This field is required."] for name in needed if name not in attrs}
         if missing:
             raise serializers.ValidationError(missing)
         return attrs
+
+
+class WaiverSerializer(serializers.ModelSerializer[PathWaiver]):
+    """A rule that does not count for one table or database, until its last day."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+    is_standing = serializers.BooleanField(read_only=True)
+    approved_by = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+    class Meta:
+        model = PathWaiver
+        fields: tuple[str, ...] = (
+            *("id", "db", "table", "reason", "why", "until", "asked_by", "approved_by"),
+            *("granted_at", "request", "is_standing", "ended_at", "ended_by", "end_reason"),
+        )
+        read_only_fields = fields
 
 
 class AnswerSerializer(serializers.Serializer[None]):

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
-from lifecycle.api import enrolments, policy
+from lifecycle.api import enrolments, policy, waivers
 
 policy_urlpatterns: list[URLPattern] = [
     path("tables/<name:db>/<name:table>/policy/", policy.TablePolicy.as_view(), name="policy"),
@@ -35,6 +35,8 @@ policy_urlpatterns: list[URLPattern] = [
         policy.PolicyRequestWithdraw.as_view(),
         name="policy-request-withdraw",
     ),
+    path("waivers/", waivers.WaiverList.as_view(), name="waivers"),
+    path("waivers/<uuid:waiver_id>/end/", waivers.WaiverEnd.as_view(), name="waiver-end"),
     path("enrolments/", enrolments.EnrolmentList.as_view(), name="enrolments"),
     path("enrolments/preview/", enrolments.EnrolmentPreview.as_view(), name="enrolment-preview"),
     path("enrolments/<uuid:enrolment_id>/", enrolments.EnrolmentDetail.as_view(), name="enrolment"),

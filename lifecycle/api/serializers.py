@@ -14,12 +14,14 @@ class PathSerializer(serializers.ModelSerializer[PathFinding]):
 
     reasons = serializers.ListField(child=serializers.CharField(), read_only=True)
     related = serializers.ListField(child=serializers.CharField(), read_only=True)
+    state = serializers.CharField(read_only=True)
+    waived = serializers.ListField(child=serializers.CharField(), read_only=True)
 
     class Meta:
         model = PathFinding
         fields = (
             "kind", "db", "table", "partition", "owner", "db_owner", "location", "reasons",
-            "related", "hint",
+            "related", "hint", "state", "waived", "waived_until",
         )  # fmt: skip
         read_only_fields = fields
 

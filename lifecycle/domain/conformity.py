@@ -5,7 +5,7 @@ so 50,000 tables take seconds. Templates say where owners may live; waivers sile
 one object until a day. Partitions are many, so they are judged one by one: `partition_conforms`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
@@ -74,7 +74,12 @@ class Breach:
     reason: Reason
     related: tuple[str, ...] = ()
     n_related: int = 0
-    waived: bool = False
+    waived_until: date | None = None
+
+    @property
+    def waived(self) -> bool:
+        """Whether a waiver silences it today."""
+        return self.waived_until is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +90,24 @@ class Finding:
     table: str
     breaches: tuple[Breach, ...]
     hint: str = ""
+    parts_waived_until: date | None = None
+    """The last day on which partitions of it that lie outside count as conforming."""
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """The reasons that count, waived ones left out."""
         return tuple(breach.reason for breach in self.breaches if not breach.waived)
+
+    @property
+    def waived(self) -> tuple[Reason, ...]:
+        """The reasons that waivers silence."""
+        return tuple(breach.reason for breach in self.breaches if breach.waived)
+
+    @property
+    def waived_until(self) -> date | None:
+        """The last day on which all of its waivers count; None without one."""
+        days = (breach.waived_until for breach in self.breaches if breach.waived_until)
+        return min(days, default=None)
 
     @property
     def related(self) -> tuple[str, ...]:
@@ -132,9 +150,14 @@ def judge(
     every_table = list(tables)
     real = [table for table in every_table if not table.is_view]
     rules = _Rules(list(databases), real, templates=templates)
-    active = frozenset((w.db, w.table, w.reason) for w in waivers if w.until >= today)
+    active = in_force(waivers, today)
     judged = {
-        db.name: Finding(db.name, "", _waive(rules.of_database(db), (db.name, ""), active), hint)
+        db.name: Finding(
+            db.name,
+            "",
+            _waive(rules.of_database(db), (db.name, ""), active, location=db.location),
+            hint,
+        )
         for db in rules.databases.values()
         for hint in [rules.database_hint(db)]
     }
@@ -145,21 +168,44 @@ def judge(
         (t.db, t.table): Finding(
             t.db,
             t.table,
-            _waive(rules.of_table(t, spoilt=spoilt), (t.db, t.table), active),
+            _waive(rules.of_table(t, spoilt=spoilt), (t.db, t.table), active, location=t.location),
             rules.table_hint(t),
+            active.get((t.db, t.table, Reason.PART_PATH_NOT_IN_TBL)),
         )
         for t in real
     }
     return Findings(judged, found, len(every_table) - len(real))
 
 
+InForce = Mapping[tuple[str, str, Reason], date]
+
+
+def in_force(waivers: Iterable[Waiver], today: date) -> InForce:
+    """Give the last day of each waiver that counts today, by object and reason."""
+    days: dict[tuple[str, str, Reason], date] = {}
+    for one in waivers:
+        if one.until >= today:
+            key = (one.db, one.table, one.reason)
+            days[key] = max(one.until, days.get(key, one.until))
+    return days
+
+
 def _waive(
     breaches: Iterable[Breach],
     name: tuple[str, str],
-    active: frozenset[tuple[str, str, Reason]],
+    active: InForce,
+    *,
+    location: LakePath | None,
 ) -> tuple[Breach, ...]:
-    """Mark the breaches that an unexpired waiver of this very object silences."""
-    return tuple(replace(breach, waived=(*name, breach.reason) in active) for breach in breaches)
+    """Mark the breaches that a waiver of this very object silences.
+
+    A location that cannot be read is never waived: nobody could say what would be acted on.
+    """
+    if location is None:
+        return tuple(breaches)
+    return tuple(
+        replace(breach, waived_until=active.get((*name, breach.reason))) for breach in breaches
+    )
 
 
 class _Rules:

@@ -9,6 +9,7 @@ class RequestKind(StrEnum):
     SET = "SET"
     EXTEND = "EXTEND"
     HAND_OVER = "HAND_OVER"
+    WAIVE = "WAIVE"
 
 
 class RequestState(StrEnum):
@@ -57,7 +58,8 @@ _ASKED = frozenset(
     }
 )
 REQUEST_TRANSITIONS: dict[RequestState, frozenset[RequestState]] = {
-    # Straight to DONE where nothing has to be written to the lake: an extension is a hold.
+    # Straight to DONE where nothing has to be written to the lake: an extension is a hold, a
+    # waiver a row that the next scan reads.
     RequestState.PENDING: _ASKED | {RequestState.DONE},
     RequestState.RUNNING: frozenset({RequestState.DONE, RequestState.FAILED}),
     RequestState.DONE: frozenset(),

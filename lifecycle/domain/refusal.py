@@ -24,6 +24,7 @@ class LeftOut(StrEnum):
     NOT_ENROLLED = "NOT_ENROLLED"
     UNSUPPORTED = "UNSUPPORTED"
     NONCONFORMING = "NONCONFORMING"
+    WAIVER_OVER = "WAIVER_OVER"
     UNREADY = "UNREADY"
     KEEP_FOREVER = "KEEP_FOREVER"
     MISSING_DIRECTORY = "MISSING_DIRECTORY"
@@ -46,6 +47,7 @@ EXPLANATIONS: dict[LeftOut, str] = {
     LeftOut.NOT_ENROLLED: "The table itself has no LEVEL and TTL; it is not in lifecycle.",
     LeftOut.UNSUPPORTED: "A format that must be left alone.",
     LeftOut.NONCONFORMING: "The path breaks the rules; it is reported and never acted on.",
+    LeftOut.WAIVER_OVER: "The waiver of its path rule is over since the scan; it counts again.",
     LeftOut.UNREADY: "Not ready: its commit flag is false.",
     LeftOut.KEEP_FOREVER: "LEVEL 0: kept for ever.",
     LeftOut.MISSING_DIRECTORY: "Its directory is gone; there is nothing to back up.",
@@ -148,6 +150,8 @@ class Circumstances:
     """Tables that any event named since the scan: an unpartitioned one is not what it was."""
     altered: Names = field(default_factory=Names)
     """Tables that were themselves made, changed or dropped since: nothing of them is certain."""
+    unwaived: Names = field(default_factory=Names)
+    """What the scan let pass by a waiver of a path rule that does not stand any more."""
 
 
 def left_out_by_class(cls: ExpiryClass) -> LeftOut:
@@ -180,6 +184,8 @@ def _refusal_by_circumstances(candidate: Candidate, now: Circumstances) -> LeftO
         return LeftOut.NOT_ACT_MODE
     if not candidate.is_ready:
         return LeftOut.UNREADY
+    if now.unwaived.cover(item):
+        return LeftOut.WAIVER_OVER
     if now.holds.hold(item):
         return LeftOut.HELD
     if now.altered.cover(item) or (not item.partition and now.touched.cover(item)):

@@ -29,13 +29,14 @@ ITEM_COLUMNS = (
 # What later steps of the scan need of a row; readers of the result do not.
 WORK_COLUMNS = (
     *("torder", "key", "run", "is_example", "standard", "outside", "missing", "fs_error"),
-    "n_pieces",
+    *("n_pieces", "parts_waived_until"),
 )
 ALL_COLUMNS = (*ITEM_COLUMNS, *WORK_COLUMNS)
 _ROWS = """torder int, part_id long, part_name string, create_time long, ddl_time long,
 ready boolean, location string, readable boolean, standard boolean, key int"""
 _TABLES = """torder int, tbl_id long, db string, tbl string, tbl_type string, root string,
-level int, ttl int, problem string, unsupported string, reasons array<string>, table_hold string,
+level int, ttl int, problem string, unsupported string, reasons array<string>,
+parts_waived_until date, table_hold string,
 first_bucket int, splits array<string>"""
 _NOT_READY = r"(?is)^\s*false\s*\z"
 # A page shows the first of them; the rest is read from the items on demand.
@@ -112,6 +113,7 @@ def _tables_frame(sources: ItemSources) -> DataFrame:
                 *(table.policy.level, table.policy.ttl, table.policy.problem),
                 table.unsupported,
                 [reason.value for reason in table.finding.reasons],
+                table.finding.parts_waived_until,
                 sources.holds.of_table(table),
                 *(share.bucket, list(share.splits)),
             )
@@ -171,13 +173,22 @@ def _epoch_seconds(text: Column) -> Column:
 
 
 def _with_path_rule(items: DataFrame) -> DataFrame:
-    """Judge whether a partition lies below its table, as `partition_conforms` does."""
+    """Judge whether a partition lies below its table, as `partition_conforms` does.
+
+    `parts_waived_until` stays only where a waiver of the table silences this partition.
+    """
     below = F.col("location").startswith(F.concat(F.col("root"), F.lit("/")))
     outside = (F.col("part_id") != 0) & (~F.col("readable") | F.coalesce(~below, F.lit(col=False)))
+    # A location that cannot be read is never waived.
+    waived = F.col("parts_waived_until").isNotNull() & F.col("readable")
     own = F.array(F.lit(Reason.PART_PATH_NOT_IN_TBL.value))
-    return items.withColumn("outside", outside).withColumn(
+    judged = items.withColumn("outside", outside).withColumn(
+        "parts_waived_until", F.when(F.col("outside") & waived, F.col("parts_waived_until"))
+    )
+    counts = F.col("outside") & F.col("parts_waived_until").isNull()
+    return judged.withColumn(
         "nonconforming",
-        F.when(F.col("outside"), F.concat("reasons", own)).otherwise(F.col("reasons")),
+        F.when(counts, F.concat("reasons", own)).otherwise(F.col("reasons")),
     )
 
 

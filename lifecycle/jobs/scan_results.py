@@ -17,7 +17,8 @@ from lifecycle.jobs.scan_tables import POLICY_SOURCE, Catalog, Table
 
 _DUE = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
 _FINDING = """kind string, db string, tbl string, part_name string, location string,
-reasons array<string>, related array<string>, hint string"""
+reasons array<string>, related array<string>, hint string, waived array<string>,
+waived_until date"""
 _TABLE = """torder int, db string, tbl string, tbl_id long, owner string, tbl_type string,
 format string, location string, level int, ttl int, policy_source string, enrolled boolean,
 reasons array<string>, unsupported_reason string"""
@@ -40,7 +41,9 @@ def build_runs(items: DataFrame) -> DataFrame:
             F.min("updated_ms").alias("oldest_updated_ms"),
             F.max("updated_ms").alias("newest_updated_ms"),
             F.count(F.when(F.col("missing"), 1)).alias("n_missing"),
-            F.count(F.when(F.col("outside"), 1)).alias("n_outside"),
+            F.count(F.when(F.col("outside") & F.col("parts_waived_until").isNull(), 1)).alias(
+                "n_outside"
+            ),
             F.count("fs_error").alias("n_fs_errors"),
         )
         .orderBy("torder", "first_part")
@@ -95,19 +98,21 @@ def databases(table_rows: DataFrame, catalog: Catalog, spark: SparkSession) -> D
 
 
 def findings(items: DataFrame, catalog: Catalog, spark: SparkSession) -> DataFrame:
-    """Give one row for everything that does not conform, partitions too."""
+    """Give one row for everything that does not conform, waived or not, partitions too."""
     places = {db.name: str(db.location or "") for db in catalog.databases}
     rows = [
         _finding_row("DATABASE", found, places[found.db])
         for found in catalog.findings.databases.values()
-        if not found.conforms
+        if found.breaches
     ]
     rows += [
         _finding_row("TABLE", table.finding, table.raw_location)
         for table in catalog.tables
-        if not table.finding.conforms
+        if table.finding.breaches
     ]
     own = F.array(F.lit(Reason.PART_PATH_NOT_IN_TBL.value))
+    none = F.array().cast("array<string>")
+    is_waived = F.col("parts_waived_until").isNotNull()
     hint = F.when(
         F.col("location").contains("://"),
         F.lit("The partition lies outside its table; move it, then set its location."),
@@ -118,9 +123,11 @@ def findings(items: DataFrame, catalog: Catalog, spark: SparkSession) -> DataFra
         "tbl",
         "part_name",
         "location",
-        own.alias("reasons"),
+        F.when(is_waived, none).otherwise(own).alias("reasons"),
         F.array(F.concat("db", F.lit("."), "tbl")).alias("related"),
         hint.alias("hint"),
+        F.when(is_waived, own).otherwise(none).alias("waived"),
+        F.col("parts_waived_until").alias("waived_until"),
     )
     return spark.createDataFrame(rows, _FINDING).unionByName(partitions)
 
@@ -166,4 +173,6 @@ def _table_row(table: Table) -> tuple[Any, ...]:
 def _finding_row(kind: str, finding: Finding, location: str) -> tuple[Any, ...]:
     reasons = [reason.value for reason in finding.reasons]
     names = (finding.db, finding.table, "")
-    return (kind, *names, location, reasons, list(finding.related), finding.hint)
+    waived = [reason.value for reason in finding.waived]
+    said = (list(finding.related), finding.hint)
+    return (kind, *names, location, reasons, *said, waived, finding.waived_until)

@@ -204,7 +204,7 @@ class TableFinding(models.Model):
 
 
 class PathFinding(models.Model):
-    """A path that breaks the rules, with its reasons and a hint.
+    """A path that breaks the rules, with the reasons that count and a hint.
 
     Partitions are kept up to `EXAMPLES_PER_CLASS` a table; the table's own row has the whole count.
     """
@@ -227,6 +227,9 @@ class PathFinding(models.Model):
     )
     related = models.JSONField(default=list)
     hint = models.TextField(blank=True)
+    waived = models.JSONField(default=list, help_text="The rules it breaks that waivers silence.")
+    waived_until = models.DateField(null=True, help_text="The last day of the first to end.")
+    is_waived = models.BooleanField(default=False, help_text="Every rule it breaks is waived.")
 
     objects = FindingQuerySet.as_manager()
 
@@ -234,10 +237,23 @@ class PathFinding(models.Model):
         indexes = [
             models.Index(fields=["generation", "db", "id"], name="path_finding_db"),
             models.Index(fields=["generation", "owner"], name="path_finding_owner"),
+            models.Index(
+                fields=["generation", "is_waived", "db", "table"], name="path_finding_waived"
+            ),
         ]
 
     def __str__(self) -> str:
         return "/".join(part for part in (self.db, self.table, self.partition) if part)
+
+    @property
+    def state(self) -> str:
+        """Whether it counts as conforming by waivers alone."""
+        return "WAIVED" if self.is_waived else "NONCONFORMING"
+
+    @property
+    def broken(self) -> list[str]:
+        """The rules that it breaks: those that count, or all the waived ones."""
+        return list(self.waived if self.is_waived else self.reasons)
 
 
 class ItemRange(models.Model):

@@ -1,5 +1,6 @@
 """What people set per database, what was announced to whom, and what OBSERVE would have done."""
 
+import uuid
 from datetime import date
 
 from django.core.validators import MinValueValidator
@@ -53,19 +54,37 @@ class DatabaseSetting(models.Model):
 class PathWaiver(models.Model):
     """An approved, expiring exception of one table or database from one path rule."""
 
+    public_id = models.UUIDField(default=uuid.uuid4, editable=False, unique=True)
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128)
-    table = models.CharField(max_length=256, blank=True)
+    table = models.CharField(max_length=256, blank=True, help_text="empty = the database itself")
     reason = models.CharField(max_length=32, help_text="The rule that is waived.")
     why = models.TextField()
+    until = models.DateField(help_text="The last day on which it counts.")
+    asked_by = models.CharField(max_length=150)
     approved_by = models.JSONField(default=list)
-    until = models.DateField()
+    granted_at = models.DateTimeField()
+    request = models.OneToOneField(
+        "lifecycle.PolicyRequest", on_delete=models.PROTECT, related_name="waiver"
+    )
+    ended_at = models.DateTimeField(null=True, help_text="When somebody ended it before its day.")
+    ended_by = models.CharField(max_length=150, blank=True)
+    end_reason = models.TextField(blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["lake", "until"], name="path_waiver_until")]
+        indexes = [
+            models.Index(fields=["lake", "until"], name="path_waiver_until"),
+            models.Index(fields=["lake", "db", "table"], name="path_waiver_name"),
+            models.Index(fields=["lake", "granted_at", "id"], name="path_waiver_newest"),
+        ]
 
     def __str__(self) -> str:
-        return f"{self.db}.{self.table} {self.reason} until {self.until}"
+        return f"{self.name} {self.reason} until {self.until}"
+
+    @property
+    def name(self) -> str:
+        """What it is about: `db` or `db.table`."""
+        return f"{self.db}.{self.table}" if self.table else self.db
 
 
 class AnnouncedCoverage(models.Model):

@@ -46,7 +46,7 @@ class PolicySeen(models.Model):
 
 
 class PolicyRequest(models.Model):
-    """One wish: set LEVEL and TTL, keep data some days more, or hand a table over.
+    """One wish: set LEVEL and TTL, keep data some days more, hand a table over, waive a rule.
 
     What stood on the page when it was made (`seen_*`) is compared again before anything is written.
     """
@@ -69,8 +69,9 @@ class PolicyRequest(models.Model):
     level = models.IntegerField(null=True)
     ttl = models.IntegerField(null=True)
     owner = models.CharField(max_length=DB_CHARS, blank=True, help_text="The new owner.")
+    rule = models.CharField(max_length=32, blank=True, help_text="The path rule to waive.")
     days = models.PositiveIntegerField(null=True)
-    until = models.DateField(null=True, help_text="The last day on which an extension keeps it.")
+    until = models.DateField(null=True, help_text="The last day of an extension or waiver.")
     needs_admin = models.BooleanField(default=False)
     reason = models.TextField()
     what_if = models.JSONField(default=dict, help_text="What the change would do, when asked for.")

@@ -182,7 +182,7 @@ def _upcoming(generation: Generation, owners: _Owners) -> list[Row]:
 
 def _nonconforming(generation: Generation, owners: _Owners) -> list[Row]:
     rows = (
-        PathFinding.objects.filter(generation=generation)
+        PathFinding.objects.filter(generation=generation, is_waived=False)
         .values("db", "table", "owner", "reason_key")
         .annotate(n=Count("pk"))
         .order_by("db", "table", "reason_key")

@@ -73,15 +73,30 @@ class _PersonFilterSet(ListFilter):
 
 
 class PathFilterSet(_PersonFilterSet):
-    """Filters of nonconforming paths."""
+    """Filters of nonconforming paths; what is wholly waived is left out unless it is asked for."""
 
     reason = filters.ChoiceFilter(label="Reason", choices=REASONS, method="filter_reason")
+    state = filters.ChoiceFilter(
+        label="State",
+        choices=[("WAIVED", "Waived"), ("ALL", "Both")],
+        empty_label="Nonconforming",
+        method="filter_state",
+    )
     kind = filters.ChoiceFilter(label="Kind", choices=KINDS)
     table = filters.CharFilter(label="Table")
 
     class Meta:
         model = PathFinding
-        fields = ("reason", "kind", "db", "table", "owner", "person")
+        fields = ("reason", "state", "kind", "db", "table", "owner", "person")
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Leave out what is waived, where nobody says otherwise."""
+        rows: QuerySet[Any] = super().filter_queryset(queryset)
+        return rows if self.form.cleaned_data.get("state") else rows.filter(is_waived=False)
+
+    def filter_state(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep what is wholly waived, or everything."""
+        return rows.filter(is_waived=True) if value == "WAIVED" else rows
 
     def filter_reason(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep paths that break this rule, alone or among others."""

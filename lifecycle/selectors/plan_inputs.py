@@ -18,6 +18,7 @@ from lifecycle.models import (
     TableFinding,
 )
 from lifecycle.selectors.announced import coverages_of
+from lifecycle.selectors.waivers import no_longer_waived
 from portal.access.models import DatabaseAdministrator
 from portal.act.selectors import holds_active
 from portal.audit.models import AuditEvent
@@ -89,6 +90,7 @@ def circumstances_of(
         ),
         in_other_plans=Names.of(_in_other_plans(plan)),
         dropped=Names.of(_dropped_since(plan.lake, generation.read_at)),
+        unwaived=Names.of(no_longer_waived(plan.lake, since=generation.as_of, today=today)),
     )
 
 

@@ -113,10 +113,11 @@ class RowMaker:
         )
 
     def path(self, row: Row) -> PathFinding:
-        """Make the row of a nonconforming path."""
+        """Make the row of a path that breaks a rule, waived or not."""
         db, table = row["db"], row.get("tbl") or ""
         db_owner = self.owners.of_database.get(db, "")
         reasons = list(row["reasons"] or [])
+        waived = list(row.get("waived") or [])
         return PathFinding(
             generation=self.generation,
             lake=self.generation.lake,
@@ -128,9 +129,12 @@ class RowMaker:
             db_owner=db_owner,
             location=row["location"] or "",
             reasons=reasons,
-            reason_key=f"|{'|'.join(reasons)}|",
+            reason_key=f"|{'|'.join(reasons or waived)}|",
             related=list(row["related"] or []),
             hint=row["hint"] or "",
+            waived=waived,
+            waived_until=row.get("waived_until"),
+            is_waived=not reasons,
         )
 
     def item_range(self, row: Row) -> ItemRange:

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from lifecycle.domain.caps import FEWEST_APPROVALS
+from lifecycle.domain.refusal import Name
 from lifecycle.models import (
     CleanNowRequest,
     DatabaseSetting,
@@ -25,6 +26,7 @@ from lifecycle.models import (
 from lifecycle.models.policy import MIN_BACKUP_DAYS
 from lifecycle.selectors.plan_inputs import act_databases, current_generation
 from lifecycle.selectors.plan_limits import plan_needed, plan_over_caps
+from lifecycle.selectors.waivers import no_longer_waived
 from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
 from portal.access.lakes import get_lake
 from portal.act.protocol import WINDOW_SECONDS
@@ -71,6 +73,7 @@ def plan_execute(plan_id: UUID | str, *, now: datetime) -> Run:
         raise StaleState("red_button.on", "The red button is on: nothing is dropped.")
     hours_check(plan.lake, now=now)
     _check_modes(plan)
+    check_waivers(plan, now=now)
     check_size(plan)
     check_approved(plan, now=now)
     run = run_request(
@@ -136,6 +139,20 @@ def _check_modes(plan: DropPlan) -> None:
         raise StaleState(
             "plan.mode",
             f"Not in ACT mode any more: {', '.join(gone)}. Reject the plan and make a new one.",
+        )
+
+
+def check_waivers(plan: DropPlan, *, now: datetime) -> None:
+    """Raise StaleState when a waiver is over under which a table of the plan was let pass."""
+    today = day_of(now, get_lake(plan.lake).zone)
+    over = no_longer_waived(plan.lake, since=plan.created_at, today=today)
+    tables = DropPlanTable.objects.filter(plan=plan).values_list("db", "table")
+    gone = sorted(f"{db}.{tbl}" for db, tbl in tables if {Name(db), Name(db, tbl)} & over)
+    if gone:
+        raise StaleState(
+            "plan.waiver",
+            f"The waiver of a path rule is over for {', '.join(gone)}. Reject the plan and make a "
+            "new one.",
         )
 
 

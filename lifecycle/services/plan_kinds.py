@@ -14,6 +14,7 @@ from lifecycle.services.plan_execution import (
     approval_day,
     check_approved,
     check_size,
+    check_waivers,
     is_approved,
     keep_days,
     plan_finish,
@@ -77,6 +78,7 @@ class DropKind(run_kinds.RunKind):
         plan = _plan(run)
         now = timezone.now()
         check_approved(plan, now=now)
+        check_waivers(plan, now=now)
         check_size(plan)
         _fence(run, plan, now)
 

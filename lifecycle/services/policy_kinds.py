@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from lifecycle.domain.policy_states import RequestKind, RequestState
 from lifecycle.models import PolicyRequest
+from lifecycle.services.path_waivers import waiver_approved
 from lifecycle.services.plan_kinds import will_try_again
 from lifecycle.services.policy_apply import policies_look, policy_apply, request_fail
 from lifecycle.services.policy_extensions import extension_approved
@@ -97,6 +98,8 @@ def _approved(approval: Approval, now: datetime) -> None:
         raise StaleState("policy_request.changed", "The request is not what was approved.")
     if request.kind == RequestKind.EXTEND:
         extension_approved(request, approval, now)
+    elif request.kind == RequestKind.WAIVE:
+        waiver_approved(request, approval, now)
     else:
         by = approval.decisions.order_by("at").values_list("user__username", flat=True)
         request_start(request, by=", ".join(by), now=now)

@@ -1,7 +1,7 @@
 """How is a policy request opened, answered, withdrawn and moved?
 
-What a person may ask for is `policy_wishes` and `policy_extensions`; what must be written to the
-lake is done by a run (`policy_apply`), which reads everything again.
+What a person may ask for is `policy_wishes`, `policy_extensions` and `path_waivers`; what must be
+written to the lake is done by a run (`policy_apply`), which reads everything again.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ POLICY_KIND = "lifecycle.policy"
 APPROVAL_KIND = "lifecycle.policy_request"
 _CONTENT = (
     *("lake", "kind", "db", "table", "partition", "tbl_id", "seen_level", "seen_ttl"),
-    *("seen_owner", "level", "ttl", "owner", "days", "until", "reason", "requested_by"),
+    *("seen_owner", "level", "ttl", "owner", "rule", "days", "until", "reason", "requested_by"),
 )
 
 
@@ -199,7 +199,8 @@ def _answer_offer(
 
 def _open_key(request: PolicyRequest) -> UUID:
     """Give the key of what a request is about: one of a kind may be open."""
-    name = (request.lake, request.kind, request.db, request.table, request.partition)
+    what = request.partition or request.rule
+    name = (request.lake, request.kind, request.db, request.table, what)
     return uuid5(NAMESPACE_URL, "\n".join(map(str, name)))
 
 

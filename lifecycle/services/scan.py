@@ -10,8 +10,9 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from lifecycle.models import CurrentGeneration, DatabaseSetting, Generation, PathWaiver
+from lifecycle.models import CurrentGeneration, DatabaseSetting, Generation
 from lifecycle.models.findings import GenerationState
+from lifecycle.selectors.waivers import waivers_standing
 from lifecycle.services.day_ahead import day_ahead_queue
 from lifecycle.services.ingest import generation_load
 from lifecycle.services.notices import week_ahead_queue
@@ -147,8 +148,7 @@ def _databases(lake: str) -> dict[str, dict[str, Any]]:
 
 def _waivers(lake: str, now: datetime) -> list[dict[str, Any]]:
     today = day_of(now, get_lake(lake).zone)
-    rows = PathWaiver.objects.filter(lake=lake, until__gte=today)
     return [
         {"db": row.db, "table": row.table, "reason": row.reason, "until": row.until.isoformat()}
-        for row in rows
+        for row in waivers_standing(lake, today=today)
     ]

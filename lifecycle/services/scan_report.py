@@ -56,7 +56,8 @@ def _items(generation: Generation, cls: ExpiryClass) -> Iterator[str]:
 
 
 def _paths(generation: Generation) -> Iterator[str]:
-    for one in PathFinding.objects.filter(generation=generation).order_by("pk")[:NAMED]:
+    counted = PathFinding.objects.filter(generation=generation, is_waived=False)
+    for one in counted.order_by("pk")[:NAMED]:
         name = f"{'.'.join(filter(None, (one.db, one.table)))} {one.partition}".rstrip()
         yield f"{name} at {one.location} ({', '.join(one.reasons)})"
 

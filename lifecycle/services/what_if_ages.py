@@ -89,9 +89,10 @@ def _known(generation: Generation) -> Known:
 
 
 def _outside(generation: Generation) -> Iterator[Name]:
-    """Name the partitions that lie outside their table, enrolled or not."""
+    """Name the partitions that lie outside their table, enrolled or not; not what is waived."""
     config, uri = get_lake(generation.lake), generation.results_uri
-    columns = ("kind", "db", "tbl", "part_name")
+    columns = ("kind", "db", "tbl", "part_name", "reasons")
     for table in result_tables(config, uri, "findings", columns=columns):
         for row in table.filter(pc.field("kind") == "PARTITION").to_pylist():
-            yield row["db"], row["tbl"], row["part_name"]
+            if row["reasons"]:
+                yield row["db"], row["tbl"], row["part_name"]

@@ -4,17 +4,21 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from lifecycle.domain.conformity import Reason
 from lifecycle.models import Generation, PathFinding
 from lifecycle.selectors.filters import PATH_ORDERS, PathFilterSet
 from lifecycle.selectors.findings import current_generation, paths_visible, reason_counts, trend
+from lifecycle.selectors.waivers import waivers_standing, with_waivers
 from lifecycle.ui.charts import days_chart
 from lifecycle.ui.links import database_url, list_url, table_url
 from lifecycle.ui.lists import ListSpec, list_response, person
 from lifecycle.ui.words import reason_word
+from portal.access.lakes import get_lake
 from portal.access.models import User
+from portal.lake.clock import day_of
 from portal.ui.charts import Chart
 from portal.ui.frame import current_lake
 from portal.ui.tables import Column
@@ -31,8 +35,9 @@ PATHS = ListSpec(
     caption="Nonconforming paths",
     columns=(
         Column(key="__str__", title="Name", kind="code", sort="name", url=_name_url),
+        Column(key="state", title="State", kind="template", template="lifecycle/_path_state.html"),
         Column(key="kind", title="Kind"),
-        Column(key="reasons", title="Why", kind="template", template="lifecycle/_reasons.html"),
+        Column(key="broken", title="Why", kind="template", template="lifecycle/_reasons.html"),
         Column(key="owner", title="Owner", sort="owner"),
         Column(key="location", title="Path", kind="template", template="lifecycle/_place.html"),
         Column(key="hint", title="What to do", kind="template", template="lifecycle/_remedy.html"),
@@ -41,7 +46,7 @@ PATHS = ListSpec(
     filename="nonconforming-paths.csv",
     exports=(
         "kind", "db", "table", "partition", "owner", "db_owner", "location", "reasons", "related",
-        "hint",
+        "hint", "state", "waived", "waived_until",
     ),
 )  # fmt: skip
 
@@ -52,8 +57,11 @@ def paths(request: HttpRequest) -> HttpResponseBase:
     """List the paths that break the rules."""
     lake, user = current_lake(request), person(request)
     generation = current_generation(lake)
-    filterset = PathFilterSet(request.GET, queryset=paths_visible(lake, user))
+    today = day_of(timezone.now(), get_lake(lake).zone)
+    rows = with_waivers(paths_visible(lake, user), lake, today=today)
+    filterset = PathFilterSet(request.GET, queryset=rows)
     context = {
+        "has_waived": waivers_standing(lake, today=today).exists(),
         "generation": generation,
         "reasons": _reasons(lake, user),
         "chart": _chart(lake, generation, user),

@@ -1,14 +1,17 @@
-"""What does a person type about LEVEL, TTL, more days and owners?"""
+"""What does a person type about LEVEL, TTL, more days, owners and waivers?"""
 
 from datetime import date
 from typing import Any
 
 from django import forms
 
+from lifecycle.domain.conformity import Reason
 from lifecycle.domain.enrolment import MAX_TTL_DAYS
 from lifecycle.domain.policy import Values
+from lifecycle.services.path_waivers import WaiverWish
 from lifecycle.services.policy_extensions import ExtendWish
 from lifecycle.services.policy_wishes import HandOverWish, SetWish
+from portal.ui.filters import DayInput
 
 LEVELS = [("1", "1: lifecycle"), ("0", "0: keep for ever")]
 
@@ -97,5 +100,24 @@ class HandOverForm(WishForm):
             table=said["table"],
             seen_owner=said["seen_owner"],
             owner=said["owner"],
+            reason=said["reason"],
+        )
+
+
+class WaiveForm(WishForm):
+    """A path rule that shall not count for a table or database, until a day."""
+
+    rule = forms.ChoiceField(label="Rule", choices=[(one.value, one.value) for one in Reason])
+    until = forms.DateField(label="Last day", widget=DayInput())
+
+    def wish(self) -> WaiverWish:
+        """Give what was said."""
+        said = self.cleaned_data
+        until: date = said["until"]
+        return WaiverWish(
+            db=said["db"],
+            table=said["table"],
+            rule=said["rule"],
+            until=until,
             reason=said["reason"],
         )

@@ -23,13 +23,15 @@ from lifecycle.selectors.policy_requests import (
     request_decisions,
     requests_visible,
 )
+from lifecycle.selectors.waiver_lists import may_end_waiver
+from lifecycle.services.path_waivers import waiver_request
 from lifecycle.services.policy_extensions import extension_request
 from lifecycle.services.policy_requests import policy_request_decide, policy_request_withdraw
 from lifecycle.services.policy_wishes import hand_over_request, policy_set_request
-from lifecycle.ui.links import database_policy_url, policy_url, why_url
+from lifecycle.ui.links import database_policy_url, list_url, policy_url, why_url
 from lifecycle.ui.lists import ListSpec, list_response, person
 from lifecycle.ui.policy import LINE_WORDS
-from lifecycle.ui.policy_forms import ExtendForm, HandOverForm, SetForm
+from lifecycle.ui.policy_forms import ExtendForm, HandOverForm, SetForm, WaiveForm
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.access.models import User
 from portal.lake.errors import RuleViolation
@@ -62,7 +64,7 @@ REQUESTS = ListSpec(
     filename="policy-requests.csv",
     exports=(
         "kind", "db", "table", "partition", "state", "seen_level", "seen_ttl", "level", "ttl",
-        "seen_owner", "owner", "days", "until", "reason", "requested_by", "created_at",
+        "seen_owner", "owner", "rule", "days", "until", "reason", "requested_by", "created_at",
         "decided_by", "ended_at", "note",
     ),
 )  # fmt: skip
@@ -103,6 +105,7 @@ def policy_request(request: HttpRequest, request_id: UUID) -> HttpResponse:
         "page_url": _page_url(found),
         "warning": _warning(found),
         "what_if": _what_if_rows(found),
+        "may_end_waiver": may_end_waiver(found, user, now=timezone.now()),
     }
     return render(request, "lifecycle/policy_request.html", context)
 
@@ -159,10 +162,18 @@ def _hand_over(request: HttpRequest, lake: str, user: User, now: datetime) -> Po
     return hand_over_request(lake, form.wish(), user=user, now=now)
 
 
+def _waive(request: HttpRequest, lake: str, user: User, now: datetime) -> PolicyRequest:
+    form = WaiveForm(request.POST)
+    if not form.is_valid():
+        raise RuleViolation("policy.form", _said_wrong(form.errors))
+    return waiver_request(lake, form.wish(), user=user, now=now)
+
+
 _ASKERS: dict[str, Callable[[HttpRequest, str, User, datetime], PolicyRequest]] = {
     RequestKind.SET: _set,
     RequestKind.EXTEND: _extend,
     RequestKind.HAND_OVER: _hand_over,
+    RequestKind.WAIVE: _waive,
 }
 
 
@@ -182,6 +193,9 @@ def _told(made: PolicyRequest) -> str:
 
 
 def _page_url(found: PolicyRequest) -> str:
+    if found.kind == RequestKind.WAIVE:
+        query = {"db": found.db, "table": found.table, "state": "ALL"}
+        return list_url("paths", found.lake, **query)
     if not found.table:
         return database_policy_url(found.lake, found.db)
     if found.partition:

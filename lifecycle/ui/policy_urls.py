@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
-from lifecycle.ui import enrolments, policy, policy_requests, shadow, why
+from lifecycle.ui import enrolments, policy, policy_requests, shadow, waivers, why
 
 policy_urlpatterns: list[URLPattern] = [
     path("tables/<name:db>/<name:table>/why/", why.why, name="why"),
@@ -33,6 +33,8 @@ policy_urlpatterns: list[URLPattern] = [
         policy_requests.policy_request_withdraw_view,
         name="policy-request-withdraw",
     ),
+    path("waivers/", waivers.waivers, name="waivers"),
+    path("waivers/<uuid:waiver_id>/end/", waivers.waiver_end_view, name="waiver-end"),
     path("enrolments/", enrolments.enrolments, name="enrolments"),
     path("enrolments/new/", enrolments.enrolment_new, name="enrolment-new"),
     path("enrolments/<uuid:enrolment_id>/", enrolments.enrolment, name="enrolment"),

@@ -24,6 +24,7 @@ LOOKS: Mapping[str, StateLook] = {
     ExpiryClass.NONCONFORMING: StateLook(
         "Nonconforming", "route-off", "bad", "Its path breaks the rules: only reported."
     ),
+    "WAIVED": StateLook("Waived", "route", "info", "Its broken rules do not count for now."),
     ExpiryClass.UNREADY: StateLook("Not ready", "progress", "info", "commit=false."),
     ExpiryClass.KEEP_FOREVER: StateLook("Kept for ever", "infinity", "good", "LEVEL 0."),
     ExpiryClass.MISSING_DIRECTORY: StateLook(

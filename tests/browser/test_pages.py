@@ -13,6 +13,8 @@ FIXED = {
     "expiring": "/lifecycle/expiring/",
     "expiring-none": "/lifecycle/expiring/?db=no_such_database",
     "paths": "/lifecycle/paths/",
+    "paths-waived": "/lifecycle/paths/?state=WAIVED",
+    "waivers": "/lifecycle/waivers/",
     "databases": "/lifecycle/databases/",
     "holds": "/lifecycle/holds/",
     "calendar": "/lifecycle/calendar/",

@@ -17,6 +17,7 @@ from lifecycle.models import (
     DroppedObject,
     Enrolment,
     ItemExample,
+    PathWaiver,
     PolicyEvent,
     PolicyRequest,
     TableFinding,
@@ -98,6 +99,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "enrolment_id": enrolment.pk,
         "enrol_digest": enrolment.digest,
         "until": TODAY + timedelta(days=30),
+        "waiver_id": _waiver().public_id,
     }
     return Target(world, values)
 
@@ -187,6 +189,33 @@ def _policy_request(world: World) -> PolicyRequest:
     """An owner's wish that waits for an admin."""
     wish = SetWish("sales", "orders", Values(1, 60), Values(0, 60), "for ever")
     return policy_set_request(LAKE, wish, user=world.person("alice"), now=NOW)
+
+
+def _waiver() -> PathWaiver:
+    """A waiver that stands as long as the clock's own day needs it."""
+    request = PolicyRequest.objects.create(
+        lake=LAKE,
+        kind="WAIVE",
+        db="sales",
+        table="orders",
+        rule="OWNER_PATH_FAIL",
+        state="DONE",
+        requested_by="alice",
+        created_at=NOW,
+        reason="later",
+    )
+    return PathWaiver.objects.create(
+        lake=LAKE,
+        db="sales",
+        table="orders",
+        reason="OWNER_PATH_FAIL",
+        why="later",
+        until=timezone.now().date() + timedelta(days=30),
+        asked_by="alice",
+        approved_by=["bert"],
+        granted_at=NOW,
+        request=request,
+    )
 
 
 def _enrolment(world: World) -> Enrolment:

@@ -164,6 +164,9 @@ GRID: dict[str, Row] = {
     "lifecycle:policy-request": Row(OF_THE_TABLE, values=("request_id",)),
     "lifecycle:policy-request-decide": post_only(ADMINS, "request_id", **WORD),
     "lifecycle:policy-request-withdraw": post_only(frozenset({"owner"}), "request_id", **WHY),
+    "lifecycle:waivers": Row(SIGNED_IN),
+    # Asked for by the owner; an owner of the table, its administrator or an admin ends it.
+    "lifecycle:waiver-end": post_only(ADMINS | {"owner", "dba"}, "waiver_id", **WHY),
     "lifecycle:enrolments": Row(SIGNED_IN),
     "lifecycle:enrolment-new": Row(KEEPERS, KEEPERS, body=ENROL),
     "lifecycle:enrolment": Row(OF_THE_TABLE, values=("enrolment_id",)),
@@ -186,6 +189,8 @@ GRID: dict[str, Row] = {
     "lifecycle-api:policy-request": Row(OF_THE_TABLE, values=("request_id",)),
     "lifecycle-api:policy-request-decide": post_only(ADMINS, "request_id", **WORD),
     "lifecycle-api:policy-request-withdraw": post_only(frozenset({"owner"}), "request_id", **WHY),
+    "lifecycle-api:waivers": Row(SIGNED_IN),
+    "lifecycle-api:waiver-end": post_only(ADMINS | {"owner", "dba"}, "waiver_id", **WHY),
     "lifecycle-api:enrolments": Row(SIGNED_IN, KEEPERS, body=ENROL),
     "lifecycle-api:enrolment-preview": Row(KEEPERS),
     "lifecycle-api:enrolment": Row(OF_THE_TABLE, values=("enrolment_id",)),

@@ -13,6 +13,7 @@ from lifecycle.models import (
     DatabaseSetting,
     DropPlan,
     Enrolment,
+    PathWaiver,
     PolicyEvent,
     PolicyRequest,
     StandingRule,
@@ -111,6 +112,7 @@ def states(target: Target) -> list[Any]:
             (DatabaseSetting, "pk", "mode"),
             (Enrolment, "pk", "state"),
             (PolicyRequest, "pk", "state"),
+            (PathWaiver, "pk", "ended_by"),
             (PolicyEvent, "pk", "closed_by"),
             (RedButton, "pk", "released_by"),
         )

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,8 @@ DATABASE_SCHEMA = pa.schema(
 FINDING_SCHEMA = pa.schema(
     {
         "kind": TEXT, "db": TEXT, "tbl": TEXT, "part_name": TEXT, "location": TEXT,
-        "reasons": TEXTS, "related": TEXTS, "hint": TEXT,
+        "reasons": TEXTS, "related": TEXTS, "hint": TEXT, "waived": TEXTS,
+        "waived_until": pa.date32(),
     }
 )  # fmt: skip
 RANGE_SCHEMA = pa.schema(
@@ -100,6 +101,8 @@ class Finding:
     reasons: tuple[str, ...] = ("OWNER_PATH_FAIL",)
     related: tuple[str, ...] = ()
     hint: str = ""
+    waived: tuple[str, ...] = ()
+    waived_until: date | None = None
 
 
 @dataclass(frozen=True)
@@ -250,6 +253,8 @@ def _finding_row(one: Finding) -> dict[str, Any]:
         "reasons": list(one.reasons),
         "related": list(one.related),
         "hint": one.hint,
+        "waived": list(one.waived),
+        "waived_until": one.waived_until,
     }
 
 
