@@ -4,6 +4,8 @@ Executors list; the driver alone renames and drops. The JVM is asked whether it 
 step that acts, and on HDFS whether a file is still open.
 """
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +20,7 @@ from portal.act.protocol import Tools
 from portal.connectors.filesystem import FileStatus, FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
-from portal.lake.errors import NotVisible, PortalError, RuleViolation
+from portal.lake.errors import DataSafetyError, NotVisible, PortalError, RuleViolation
 from portal.lake.paths import LakePath
 from portal.lake.readiness import is_ready
 from portal.spark.job import JobContext
@@ -50,6 +52,9 @@ class LifecycleRules:
         )
         if isinstance(found, Unsupported):
             return found.reason
+        return self._policy_refusal(table)
+
+    def _policy_refusal(self, table: Any) -> str | None:
         policy = read_policy(table.parameters or {})
         if not policy.enrolled:
             return policy.problem or "not enrolled any more"
@@ -67,14 +72,37 @@ class LifecycleRules:
         else:
             serde = table.sd.serdeInfo.parameters if table.sd.serdeInfo else None
             text = effective_location(table.sd.location, serde or {}, table.parameters or {})
+        return self.read(text) if text else None
+
+    def read(self, text: str) -> LakePath | None:
+        """Read a registered location; None where it is no canonical path."""
         try:
-            return self._config.path(text) if text else None
+            return self._config.path(text)
         except RuleViolation:
             return None
 
     def is_ready(self, partition: Any) -> bool:
         """Whether a partition's data is complete."""
         return is_ready(partition.parameters or {})
+
+
+def approved_rows(job: JobContext) -> list[dict[str, Any]]:
+    """Read the items file and prove that it is the approved one.
+
+    Raises:
+        DataSafetyError: `act.digest`, its sha256 is not the approved digest.
+    """
+    path = job.config.path(job.params["items"])
+    data = open_file_system(path, config=job.config).read(path)
+    found = hashlib.sha256(data).hexdigest()
+    if found != job.params["items_sha256"] or found != job.params["digest"]:
+        raise DataSafetyError(
+            "act.digest",
+            "The plan's item file is not the one that was approved. Nothing was done; find out who "
+            "changed it.",
+            path=path,
+        )
+    return [json.loads(line) for line in data.splitlines() if line]
 
 
 def acting_tools(

@@ -4,20 +4,18 @@ The items file is hashed again and must be the one that two people approved; wha
 is skipped and reported, never silently in.
 """
 
-import hashlib
-import json
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from lifecycle.jobs.acting import LifecycleRules, acting_tools
+from lifecycle.jobs.acting import LifecycleRules, acting_tools, approved_rows
 from portal.act.drop import drop_items
 from portal.act.facts import ActItem
 from portal.act.fence import check_marker, preflight
 from portal.act.protocol import DropOrder
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.metastore import Metastore
-from portal.lake.errors import DataSafetyError, NotVisible, RuleViolation
+from portal.lake.errors import NotVisible, RuleViolation
 from portal.lake.paths import LakePath
 from portal.spark.job import JobContext
 
@@ -52,24 +50,10 @@ def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:
 
 
 def approved_items(job: JobContext) -> list[ActItem]:
-    """Read the items file and prove that it is the approved one.
-
-    Raises:
-        DataSafetyError: `act.digest`, its sha256 is not the approved digest.
-    """
-    path = job.config.path(job.params["items"])
-    data = open_file_system(path, config=job.config).read(path)
-    found = hashlib.sha256(data).hexdigest()
-    if found != job.params["items_sha256"] or found != job.params["digest"]:
-        raise DataSafetyError(
-            "act.digest",
-            "The plan's item file is not the one that was approved. Nothing was done; find out who "
-            "changed it.",
-            path=path,
-        )
-    rows = [json.loads(line) for line in data.splitlines() if line]
+    """Read the items of the approved file, their locations as this lake spells them."""
     return [
-        ActItem.read({**row, "location": str(job.config.path(row["location"]))}) for row in rows
+        ActItem.read({**row, "location": str(job.config.path(row["location"]))})
+        for row in approved_rows(job)
     ]
 
 

@@ -4,6 +4,8 @@
 <root>/<day>/open/<run>/<epoch>/            fence of a drop; its items, intents, dones, lease
 <root>/<day>/sealed/<run>/<epoch>/          the same after the end
 <root>/<day>/restoring/<restore>/<epoch>/   fence of a restore; holds claimed <run>.<epoch>/
+<root>/<day>/moving/<run>/<epoch>/          fence of a move of data to another place
+<root>/<day>/moved/<run>/<epoch>/           the same after the end: intents and dones, no data
 <root>/<day>/purging/<purge>/<epoch>/       fence of a purge; holds claimed <run>.<epoch>/, and
                                             <run>.<epoch>.purged/ once nothing but papers is left
 """
@@ -65,6 +67,14 @@ class Day:
         """Where a drop run's items lie after its end."""
         return self.path.child("sealed", _run(run), str(epoch))
 
+    def moving(self, run: str, epoch: int) -> LakePath:
+        """The fence of a run that moves data to another place."""
+        return self.path.child("moving", _run(run), str(epoch))
+
+    def moved(self, run: str, epoch: int) -> LakePath:
+        """Where the papers of a run of moves lie after its end."""
+        return self.path.child("moved", _run(run), str(epoch))
+
     def taken(self, kind: FenceKind, run: str, epoch: int) -> LakePath:
         """The fence of a restore or purge run."""
         return self.path.child(
@@ -75,6 +85,8 @@ class Day:
         """The fence of any acting run."""
         if kind is FenceKind.DROP:
             return self.open(run, epoch)
+        if kind is FenceKind.MOVE:
+            return self.moving(run, epoch)
         return self.taken(kind, run, epoch)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby, islice
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from portal.act.control import Control
 from portal.act.facts import ActItem, Lister, Policy
@@ -29,7 +29,10 @@ WINDOW_SECONDS = 5.0
 RENAME_SECONDS = 3.0
 WINDOW = "longest_seconds_from_first_rename_to_drop"
 STOPPED = "run.cancelled"
-_AS_ASKED = ("DROPPED", "RESTORED", "PURGED")
+_AS_ASKED = ("DROPPED", "RESTORED", "UNDONE", "PURGED", "MOVED")
+
+
+Item = TypeVar("Item")
 
 
 class Rules(Protocol):
@@ -147,7 +150,7 @@ def tables_of(
         yield TableName(lake, db, table), group
 
 
-def chunks(items: Iterable[ActItem], size: int = BATCH_ITEMS) -> Iterator[Sequence[ActItem]]:
+def chunks(items: Iterable[Item], size: int = BATCH_ITEMS) -> Iterator[Sequence[Item]]:
     """Cut a table's items into batches."""
     stream = iter(items)
     while batch := list(islice(stream, size)):

@@ -27,7 +27,9 @@ class Outcome(StrEnum):
     NEW_DATA = "NEW_DATA"
     GONE = "GONE"
     RESTORED = "RESTORED"
+    UNDONE = "UNDONE"
     CONFLICT = "CONFLICT"
+    MOVED = "MOVED"
 
 
 # Outcomes after which the old data lies in the backup.
@@ -236,7 +238,10 @@ class ItemTarget:
 
 @dataclass(frozen=True, slots=True)
 class RestoreIntent:
-    """What a restore is about to do with items of one batch; `db.table` is the name they get."""
+    """What a restore is about to do with items of one batch; `db.table` is the name they get.
+
+    `undoes` names the restore whose items go back into the backup: then the targets are left.
+    """
 
     restore: str
     restore_epoch: int
@@ -246,6 +251,8 @@ class RestoreIntent:
     table: str
     location: str
     items: tuple[ItemTarget, ...]
+    undoes: str = ""
+    makes_table: bool = False
 
     def to_bytes(self) -> bytes:
         """Give the file's content."""

@@ -28,6 +28,7 @@ class FenceKind(StrEnum):
     DROP = "DROP"
     RESTORE = "RESTORE"
     PURGE = "PURGE"
+    MOVE = "MOVE"
 
 
 class ProbeState(StrEnum):

@@ -12,6 +12,8 @@ from pathlib import Path
 from portal.act.drop import drop_items
 from portal.act.facts import ActItem
 from portal.act.fence import Fence
+from portal.act.move import MoveOrder, move_items
+from portal.act.moves import MoveItem
 from portal.act.protocol import ActResult, DropOrder
 from portal.act.purge import PurgeOrder, PurgeResult, purge_batches
 from portal.act.restore import BackupBatchRef, RestoreOrder, restore_batches
@@ -20,6 +22,7 @@ from portal.lake.errors import PortalError
 from portal.lake.paths import LakePath
 from tests.support.act_jobs import purge_claims
 from tests.support.act_lake import ActLake, TestRules
+from tests.support.moves import move_rules
 
 
 class NoFence(Fence):
@@ -61,6 +64,10 @@ def main(argv: list[str]) -> int:
             )
             items = [ActItem.read(row) for row in spec["items"]]
             result: ActResult = drop_items(order, items, rules=TestRules(config), tools=tools)
+        elif spec["kind"] == "move":
+            moves = MoveOrder(spec["run"], 1, config.lake, "plan", "digest", fence)
+            asked = [MoveItem.read(row) for row in spec["items"]]
+            result = move_items(moves, asked, rules=move_rules(lake), tools=tools)
         elif spec["kind"] == "purge":
             result = PurgeResult()
             purge = PurgeOrder(spec["run"], purge_claims(config, spec["claims"]))

@@ -1,9 +1,15 @@
 """What the portal may do about acting on data; every name here is called by rooms and run kinds."""
 
 from portal.act.services.beating import act_beat
-from portal.act.services.fencing import act_prepare, purge_prepare, restore_prepare
+from portal.act.services.fencing import (
+    act_prepare,
+    move_prepare,
+    purge_prepare,
+    restore_prepare,
+)
 from portal.act.services.holds import hold_place, hold_release, holds_place_restored
 from portal.act.services.ingesting import IngestReport, act_ingest, backups_rebuild
+from portal.act.services.moving import moves_read
 from portal.act.services.probing import probes_ingest, probes_request
 from portal.act.services.purging import purge_ingest
 from portal.act.services.red_button import red_button_press, red_button_release
@@ -21,6 +27,8 @@ __all__ = [
     "hold_place",
     "hold_release",
     "holds_place_restored",
+    "move_prepare",
+    "moves_read",
     "probes_ingest",
     "probes_request",
     "purge_ingest",

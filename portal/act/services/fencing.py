@@ -1,6 +1,7 @@
 """How does an acting run get its fence, and a restore or purge the backups it works on?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from itertools import groupby
 from typing import Any
@@ -9,11 +10,15 @@ from portal.act.fence import LEASE_LENGTH, ensure_root, move_directory, open_fen
 from portal.act.journal import is_unsettled, read_batch
 from portal.act.layout import BackupRef
 from portal.act.models import ActFence, BackupBatch
+from portal.act.records import FileFact, ItemIntent
+from portal.act.restore_target import parents_of_target
 from portal.act.selectors import red_button_state
 from portal.act.services.reach import Place
 from portal.act.settle import make_parents
 from portal.act.states import FenceKind
+from portal.connectors.file_status import FileSystem
 from portal.lake.errors import NotAllowed, StaleState
+from portal.lake.paths import LakePath
 from portal.runs.models import Run
 
 # What is said of a backup that could not be had.
@@ -36,6 +41,36 @@ def act_prepare(run: Run, *, root: str, day: date, now: datetime) -> dict[str, A
     return {"root": str(place.day.root), "fence": str(place.path), "day": day.isoformat()}
 
 
+def move_prepare(
+    run: Run, *, root: str, day: date, targets: Sequence[str], now: datetime
+) -> dict[str, Any]:
+    """Make the fence of a run of moves, and what lacks above the new places. Twice = the same.
+
+    A directory made above a new place gets mode and owner of the nearest one that is there.
+
+    Raises:
+        DataSafetyError, ExternalFailure, NotAllowed: as `act_prepare`.
+    """
+    _check_red_button(run.lake)
+    place = _place(run, FenceKind.MOVE, (root, day), claims=[], now=now)
+    ensure_root(place.fs, place.day.root, deployment_id=place.config.deployment_id)
+    preflight(place.fs, place.day.root, [], tag=str(run.pk))
+    for target in dict.fromkeys(place.config.path(text).parent for text in targets):
+        _make_directory_like_above(place.fs, target)
+    open_fence(place.fs, place.path, lease_until=place.fence.lease_until)
+    return {"root": str(place.day.root), "fence": str(place.path), "day": day.isoformat()}
+
+
+def _make_directory_like_above(fs: FileSystem, directory: LakePath) -> None:
+    missing = []
+    while (above := fs.status(directory)) is None and directory.parent != directory:
+        missing.append(directory)
+        directory = directory.parent
+    if above is not None:
+        like = FileFact.of(above, root=directory)
+        make_parents(fs, tuple(replace(like, path=str(path)) for path in reversed(missing)))
+
+
 def restore_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) -> dict[str, Any]:
     """Claim the backups of a restore run; gives the request's {"claims": [...]}. Twice = the same.
 
@@ -52,8 +87,31 @@ def restore_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) 
         place = claim.pop("place")
         directory = place.config.path(claim["directory"])
         for item in read_batch(place.fs, directory, claim["batch"]).intent.items:
-            if not run.params.get("rename_to") and (wanted is None or item.partition in wanted):
-                make_parents(place.fs, item.parents)
+            if wanted is None or item.partition in wanted:
+                make_parents(place.fs, _parents(place, item, run.params.get("rename_to")))
+    return claims
+
+
+def _parents(place: Place, item: ItemIntent, to: Mapping[str, Any] | None) -> tuple[FileFact, ...]:
+    """Give the directories above where an item comes back: its old ones, or those of a new name."""
+    if not to:
+        return item.parents
+    if not to.get("location"):
+        return ()
+    location = place.config.path(to["location"])
+    target = location.child(*item.partition.split("/")) if item.partition else location
+    return parents_of_target(item, target, below=location.parent)
+
+
+def undo_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) -> dict[str, Any]:
+    """Claim the backups into which a restore goes back; gives {"claims": [...]}. Twice = the same.
+
+    Raises:
+        StaleState: as `restore_prepare`.
+    """
+    claims = _claim(run, FenceKind.RESTORE, batches, now=now)
+    for claim in claims["claims"]:
+        claim.pop("place")
     return claims
 
 

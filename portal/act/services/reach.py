@@ -64,6 +64,8 @@ class Place:
         """The directories that the run worked on, as they lie after its end."""
         if self.fence.kind == FenceKind.DROP:
             return [self.day.sealed(str(self.fence.run_id), self.fence.epoch)]
+        if self.fence.kind == FenceKind.MOVE:
+            return [self.day.moved(str(self.fence.run_id), self.fence.epoch)]
         return [self.sealed(ref) for ref in self.claims]
 
 

@@ -7,13 +7,15 @@ from typing import Any
 
 from portal.act.fence import move_directory
 from portal.act.layout import LEASE, BackupRef
+from portal.act.move_settle import settle_moves
 from portal.act.purge import clear_papers, purged_refs, retire
 from portal.act.restore_settle import settle_restores
 from portal.act.selectors import open_fences, red_button_state
 from portal.act.services.reach import Place, check_ended, settle_tools
-from portal.act.settle import settle_directory
+from portal.act.settle import SettleTools, settle_directory
 from portal.act.states import FenceKind
 from portal.lake.errors import NotVisible, StaleState
+from portal.lake.paths import LakePath
 from portal.runs.models import Run
 
 
@@ -44,9 +46,7 @@ def act_settle(
             for directory in place.at_rest():
                 if place.fs.status(directory) is None:
                     continue
-                found = settle_directory(directory, tools)
-                if fence.kind == FenceKind.RESTORE:
-                    found |= settle_restores(directory, tools)
+                found = _settle(FenceKind(fence.kind), directory, tools)
                 for outcome, n in found.items():
                     counts[str(outcome)] = counts.get(outcome, 0) + n
         _tidy(place)
@@ -55,10 +55,19 @@ def act_settle(
     return counts
 
 
+def _settle(kind: FenceKind, directory: LakePath, tools: SettleTools) -> dict[str, int]:
+    if kind is FenceKind.MOVE:
+        return settle_moves(directory, tools)
+    found = settle_directory(directory, tools)
+    if kind is FenceKind.RESTORE:
+        found |= settle_restores(directory, tools)
+    return found
+
+
 def _seal(place: Place) -> None:
     """Take the run's directories out from behind its fence; a zombie's next move then fails."""
-    if place.fence.kind == FenceKind.DROP:
-        sealed = place.sealed(BackupRef(str(place.fence.run_id), place.fence.epoch))
+    if place.fence.kind in (FenceKind.DROP, FenceKind.MOVE):
+        (sealed,) = place.at_rest()
         if place.fs.status(place.path) is not None:
             move_directory(place.fs, place.path, sealed)
         _forget_lease(place, in_sealed=True)

@@ -1,0 +1,437 @@
+"""How is a batch of approved items moved to another place so that nothing is ever lost?
+
+The drop machine with another end: intent first, facts again, rename behind the fence, look at what
+arrived, rename on to the target, then point the metadata to it. Never a copy, never over something.
+What is half done is settled by `move_settle.py` from what is where.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Protocol
+
+from portal.act import facts
+from portal.act.control import Control
+from portal.act.facts import Policy
+from portal.act.layout import first_batch, item_name
+from portal.act.moves import (
+    MOST_PARTITIONS,
+    Covered,
+    MoveItem,
+    Registered,
+    Step,
+    covered_by,
+    intent_facts,
+    move_done_name,
+    move_intent_name,
+    placed,
+    repoint,
+    structs_for,
+)
+from portal.act.protocol import DropResult, Rules, Tools, check_control, chunks
+from portal.act.records import (
+    BatchDone,
+    BatchIntent,
+    FileFact,
+    ItemDone,
+    ItemIntent,
+    ItemRefused,
+    Outcome,
+    files_of,
+    shortfall,
+)
+from portal.act.registry import structs_of
+from portal.connectors.metastore import to_json
+from portal.lake.errors import DataSafetyError, StaleState
+from portal.lake.ids import LakeId
+from portal.lake.names import TableName
+from portal.lake.paths import LakePath
+
+# Few, because readers find nothing between a batch's first rename and its metadata.
+BATCH_MOVES = 25
+_SAME = Policy(0, 0)
+
+Report = Callable[[int, str], None]
+
+
+class MoveRules(Rules, Protocol):
+    """What the room knows of its objects and of places."""
+
+    def read(self, text: str) -> LakePath | None:
+        """Read a registered location; None where it is no canonical path."""
+
+    def place_refusal(self, table: Any, item: MoveItem) -> str | None:
+        """Say why an item must not be moved as its table and database stand now, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveOrder:
+    """What a run of moves was allowed to do."""
+
+    run: str
+    epoch: int
+    lake: LakeId
+    plan: str
+    digest: str
+    fence: LakePath
+
+
+@dataclass
+class _Batch:
+    """One batch on its way."""
+
+    name: TableName
+    number: int
+    table: Any
+    steps: list[Step] = field(default_factory=list)
+    outcomes: dict[str, tuple[Outcome, str]] = field(default_factory=dict)
+    refused: list[ItemRefused] = field(default_factory=list)
+    window: float | None = None
+    is_settled: bool = True
+
+    def pending(self) -> list[Step]:
+        """Items that nothing has been decided about yet."""
+        return [step for step in self.steps if step.intent.item not in self.outcomes]
+
+    def put(self, step: Step, outcome: Outcome, reason: str = "") -> None:
+        """Say what became of an item."""
+        self.outcomes[step.intent.item] = (outcome, reason)
+
+
+def move_items(
+    order: MoveOrder,
+    items: Iterable[MoveItem],
+    *,
+    rules: MoveRules,
+    tools: Tools,
+    report: Report = lambda _done, _message: None,
+) -> DropResult:
+    """Move the items in the order given, a table by itself and its partitions 25 at a time.
+
+    Ends early with StaleState when the run is stopped or was taken over; what was done stands, what
+    is half done is settled.
+    """
+    result = DropResult()
+    number, n_done = first_batch(order.epoch), 0
+    for name, group in _by_table(order.lake, items):
+        for chunk in chunks(group, BATCH_MOVES):
+            batch = _move_batch(order, name, chunk, number=number, rules=rules, tools=tools)
+            _count(result, batch)
+            number, n_done = number + 1, n_done + len(chunk)
+            report(n_done, f"{name}: batch {batch.number}")
+    return result
+
+
+def _by_table(
+    lake: LakeId, items: Iterable[MoveItem]
+) -> Iterator[tuple[TableName, Iterator[MoveItem]]]:
+    for (db, table, _), group in groupby(
+        items, key=lambda one: (one.db, one.table, bool(one.partition))
+    ):
+        yield TableName(lake, db, table), group
+
+
+def _move_batch(
+    order: MoveOrder,
+    name: TableName,
+    items: Sequence[MoveItem],
+    *,
+    number: int,
+    rules: MoveRules,
+    tools: Tools,
+) -> _Batch:
+    control = check_control(tools)
+    with tools.fail.step("facts"):
+        batch = _read_facts(name, items, number=number, rules=rules, tools=tools, control=control)
+    with tools.fail.step("intent"):
+        intent = _intent_file(order, batch, at=tools.clock().isoformat())
+        tools.fs.write_new(order.fence.child(move_intent_name(number)), intent.to_bytes())
+    if batch.steps:
+        _act(batch, order.fence, rules=rules, tools=tools)
+    if batch.is_settled:
+        with tools.fail.step("done"):
+            _write_done(order, batch, tools=tools)
+    return batch
+
+
+def _act(batch: _Batch, fence: LakePath, *, rules: MoveRules, tools: Tools) -> None:
+    with tools.fail.step("recheck"):
+        _recheck(batch, rules=rules, tools=tools)
+    started = tools.monotonic()
+    _rename(batch, fence, tools=tools)
+    with tools.fail.step("listing"):
+        _verify(batch, fence, tools=tools)
+    _place(batch, fence, tools=tools)
+    moved = batch.pending()
+    if not moved:
+        return
+    with tools.fail.step("alter"):
+        _alter(batch, fence, tools=tools)
+    batch.window = tools.monotonic() - started
+    with tools.fail.step("confirm"):
+        _confirm(batch, tools=tools)
+
+
+def _read_facts(
+    name: TableName,
+    items: Sequence[MoveItem],
+    *,
+    number: int,
+    rules: MoveRules,
+    tools: Tools,
+    control: Control,
+) -> _Batch:
+    """Read everything again; what is not as approved is refused with its reason."""
+    table = tools.metastore.table_or_none(name)
+    batch = _Batch(name, number, table)
+    why = "the table is not registered any more" if table is None else rules.refusal(table)
+    structs: dict[str, Any] = {}
+    if not why:
+        wanted = [item.partition for item in items if item.partition]
+        structs = structs_of(tools.metastore, name, table, wanted) if wanted else {"": table}
+    for item in items:
+        hold = control.hold_on(item.db, item.table, item.partition, now=tools.clock())
+        reason = why or (f"held: {hold.reason}" if hold else None)
+        struct = structs.get(item.partition)
+        reason = reason or _metadata_refusal(item, table, struct, rules=rules)
+        found = reason or _looked_at(item, batch, struct, rules=rules, tools=tools)
+        if isinstance(found, Step):
+            batch.steps.append(found)
+        else:
+            batch.refused.append(ItemRefused(item.partition, found))
+    return batch
+
+
+def _metadata_refusal(item: MoveItem, table: Any, struct: Any, *, rules: MoveRules) -> str | None:
+    if struct is None:
+        return "not registered any more"
+    location = rules.location(table, struct if item.partition else None)
+    if location is None:
+        return "has no location"
+    changed = facts.changes(
+        item.token, generation=facts.generation_of(struct), location=location, policy=_SAME
+    )
+    if changed:
+        return "; ".join(changed)
+    if item.partition and not rules.is_ready(struct):
+        return "its data is not complete (commit=false)"
+    return rules.place_refusal(table, item)
+
+
+def _looked_at(
+    item: MoveItem, batch: _Batch, struct: Any, *, rules: MoveRules, tools: Tools
+) -> Step | str:
+    """Look at files and target; gives the step, or why there is none."""
+    source, target = LakePath.parse(item.source), LakePath.parse(item.target)
+    files = files_of(tools.lister([source]).get(source, ()), root=source)
+    why = _file_refusal(item, files, tools=tools) or _target_refusal(target, tools=tools)
+    if why:
+        return why
+    before = facts.generation_of(struct)
+    after = placed(before, source, target, read=rules.read)
+    if after == before:
+        return "its registered location does not name its directory"
+    covered: list[Covered] = []
+    if not item.partition:
+        covered = covered_by(
+            tools.metastore, batch.name, batch.table, source, target, read=rules.read
+        )
+        if len(covered) > MOST_PARTITIONS:
+            return f"{len(covered)} partitions are more than {MOST_PARTITIONS} to be moved at once"
+    intent = ItemIntent(
+        item=item_name(batch.number, len(batch.steps)),
+        partition=item.partition,
+        source=item.source,
+        generation=before,
+        metadata=to_json(struct),
+        files=files,
+        parents=(),
+        facts=intent_facts(after, covered, target=target),
+    )
+    return Step(intent, target, after, tuple(covered))
+
+
+def _file_refusal(item: MoveItem, files: tuple[FileFact, ...], *, tools: Tools) -> str | None:
+    if not files:
+        return "its directory is missing"
+    if not files[0].is_dir:
+        return "its location is no directory"
+    if not LakePath.parse(item.source).same_file_system(tools.fence.path):
+        return "no backup root on its file system"
+    writing = facts.being_written(fact.path for fact in files)
+    if writing:
+        return f"a job is writing to it ({writing})"
+    reasons = facts.file_changes(item.token, files)
+    return "; ".join(reasons) or _open_file(files, LakePath.parse(item.source), tools=tools)
+
+
+def _target_refusal(target: LakePath, *, tools: Tools) -> str | None:
+    if not target.same_file_system(tools.fence.path):
+        return "no backup root on the file system of its new place"
+    if tools.fs.status(target) is not None:
+        return f"{target} is there already"
+    return None if tools.fs.status(target.parent) is not None else f"{target.parent} is missing"
+
+
+def _open_file(files: Iterable[FileFact], root: LakePath, *, tools: Tools) -> str | None:
+    for fact in files:
+        # Listed names may hold what LakePath.child refuses; they are only looked at.
+        path = LakePath(root.scheme, root.authority, f"{root.path}/{fact.path}")
+        if not fact.is_dir and tools.is_closed(path) is False:
+            return f"{fact.path} is open for writing"
+    return None
+
+
+def _intent_file(order: MoveOrder, batch: _Batch, *, at: str) -> BatchIntent:
+    return BatchIntent(
+        run=order.run,
+        epoch=order.epoch,
+        batch=batch.number,
+        lake=str(order.lake),
+        db=batch.name.db,
+        table=batch.name.table,
+        table_owner=(batch.table.owner or "") if batch.table else "",
+        plan=order.plan,
+        digest=order.digest,
+        at=at,
+        keep_days=0,
+        table_metadata=to_json(batch.table) if batch.table else "",
+        items=tuple(step.intent for step in batch.steps),
+        refused=tuple(batch.refused),
+    )
+
+
+def _recheck(batch: _Batch, *, rules: MoveRules, tools: Tools) -> None:
+    """Token and open files once more, right before the first rename."""
+    structs = structs_for(tools.metastore, batch.name, batch.steps)
+    table = tools.metastore.table_or_none(batch.name)
+    listings = tools.lister([step.source for step in batch.steps])
+    for step in batch.steps:
+        files = files_of(listings.get(step.source, ()), root=step.source)
+        if step.registered(structs[step.intent.item]) is not Registered.OLD:
+            batch.put(step, Outcome.SKIPPED, "its metadata changed a moment ago")
+        elif table is not None and (why := rules.refusal(table)):
+            batch.put(step, Outcome.SKIPPED, why)
+        elif files != step.intent.files:
+            batch.put(step, Outcome.SKIPPED, "its files changed a moment ago")
+        elif why := _open_file(files, step.source, tools=tools):
+            batch.put(step, Outcome.SKIPPED, why)
+
+
+def _rename(batch: _Batch, fence: LakePath, *, tools: Tools) -> None:
+    """Move each item behind the fence."""
+    for step in batch.pending():
+        with tools.fail.step("rename"):
+            tools.alive()
+            try:
+                tools.fence.move(step.source, fence.child(step.intent.item), sync=False)
+            except StaleState as error:
+                if error.code != "fs.missing":
+                    raise
+                batch.put(step, Outcome.SKIPPED, "its directory went away a moment ago")
+    tools.fs.sync_directories([fence, *{step.source.parent for step in batch.pending()}])
+
+
+def _verify(batch: _Batch, fence: LakePath, *, tools: Tools) -> None:
+    """What was moved equals the manifest, else it goes back."""
+    pending = batch.pending()
+    listings = tools.lister([fence.child(step.intent.item) for step in pending])
+    for step in pending:
+        home = fence.child(step.intent.item)
+        found = files_of(listings.get(home, ()), root=home)
+        if found == step.intent.files:
+            continue
+        if shortfall(step.intent.files, found):
+            raise _lost(batch, step, home)
+        _take_back(batch, step, fence, reason="files changed while it was moved", tools=tools)
+
+
+def _place(batch: _Batch, fence: LakePath, *, tools: Tools) -> None:
+    """Move each item on to its new place, which must be free."""
+    for step in batch.pending():
+        with tools.fail.step("place"):
+            tools.alive()
+            try:
+                tools.fence.move(fence.child(step.intent.item), step.target, sync=False)
+            except StaleState as error:
+                if error.code != "fs.exists":
+                    raise
+                _take_back(batch, step, fence, reason=f"{step.target} was taken", tools=tools)
+    tools.fs.sync_directories([fence, *{step.target.parent for step in batch.pending()}])
+
+
+def _alter(batch: _Batch, fence: LakePath, *, tools: Tools) -> None:
+    """Point the metadata of exactly these generations to the new place; others go back."""
+
+    def gate() -> None:
+        tools.gate()
+        tools.fail.reach("alter:send")
+
+    structs = structs_for(tools.metastore, batch.name, batch.pending())
+    for step in batch.pending():
+        if step.registered(structs[step.intent.item]) is not Registered.OLD:
+            # Back the way it came: only through the fence may this run still move anything.
+            tools.fence.move(step.target, fence.child(step.intent.item))
+            reason = "its metadata changed while it was moved"
+            _take_back(batch, step, fence, reason=reason, tools=tools)
+    repoint(tools.metastore, batch.name, batch.pending(), forward=True, before_call=gate)
+
+
+def _take_back(batch: _Batch, step: Step, fence: LakePath, *, reason: str, tools: Tools) -> None:
+    home = fence.child(step.intent.item)
+    if tools.fs.status(step.source) is not None:
+        raise _lost(batch, step, home)
+    tools.fence.move(home, step.source)
+    batch.put(step, Outcome.RETURNED, reason)
+
+
+def _lost(batch: _Batch, step: Step, home: LakePath) -> DataSafetyError:
+    return DataSafetyError(
+        "act.lost",
+        f"{batch.name} {step.intent.partition} stands at {home} and cannot go on or back: files "
+        "are missing or new data stands at its old place. Compare the intent file with the lake.",
+        home=home,
+        source=step.source,
+    )
+
+
+def _confirm(batch: _Batch, *, tools: Tools) -> None:
+    """Registered at the new place, old place empty; anything else is said, or left to settle."""
+    structs = structs_for(tools.metastore, batch.name, batch.pending())
+    for step in batch.pending():
+        is_new = step.registered(structs[step.intent.item]) is Registered.NEW
+        batch.is_settled = batch.is_settled and is_new
+        if tools.fs.status(step.source) is not None:
+            batch.put(step, Outcome.NEW_DATA, NEW_DATA_WORDS.format(source=step.source))
+        else:
+            batch.put(step, Outcome.MOVED)
+
+
+NEW_DATA_WORDS = "moved, but something new was written at the old place {source}; look at it"
+
+
+def _write_done(order: MoveOrder, batch: _Batch, *, tools: Tools) -> None:
+    done = BatchDone(
+        run=order.run,
+        epoch=order.epoch,
+        batch=batch.number,
+        at=tools.clock().isoformat(),
+        writer="driver",
+        items=tuple(
+            ItemDone(step.intent.item, step.intent.partition, *batch.outcomes[step.intent.item])
+            for step in batch.steps
+        ),
+        seconds=batch.window,
+    )
+    tools.fs.write_new(order.fence.child(move_done_name(batch.number)), done.to_bytes())
+
+
+def _count(result: DropResult, batch: _Batch) -> None:
+    result.n_batches += 1
+    if batch.window is not None:
+        result.window = max(result.window or 0.0, batch.window)
+    said = [(one.partition, Outcome.SKIPPED, one.reason) for one in batch.refused]
+    said += [(step.intent.partition, *batch.outcomes[step.intent.item]) for step in batch.steps]
+    for partition, outcome, reason in said:
+        name = f"{batch.name}/{partition}" if partition else str(batch.name)
+        result.count(outcome, name=name, reason=reason)
