@@ -11,18 +11,21 @@ from portal.access.services import directory_sync
 from portal.approvals.services import approvals_lapse
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
+from portal.people.leavers import directory_leavers, ldap_leavers
 from portal.runs.kinds import RunKind, all_kinds
 from portal.runs.models import Run
 from portal.runs.services import run_request
 
 _log = logging.getLogger(__name__)
 _synced: dict[str, int] = {}
+_looked_up: dict[str, int] = {}
 REQUESTER = "schedule"
 
 
 def schedule(now: datetime) -> None:
     """Ask for the runs whose slot has come, end approvals that lapsed, sync the directory."""
     approvals_lapse(now)
+    _leavers(now)
     for name, config in all_lakes().items():
         _sync(name)
         for kind in all_kinds():
@@ -44,6 +47,22 @@ def _ask(lake: str, config: LakeConfig, kind: RunKind, *, now: datetime) -> None
         run_request(
             kind.name, lake=lake, params=params, requested_by=REQUESTER, unique_key=key, now=now
         )
+
+
+def _leavers(now: datetime) -> None:
+    """Close who is gone from the directory (when its file has changed) or from LDAP (hourly)."""
+    path = Path(settings.LAKEWARDEN_DIRECTORY)
+    stamp = path.stat().st_mtime_ns if path.exists() else 0
+    try:
+        if stamp and stamp != _looked_up.get("directory"):
+            _looked_up["directory"] = stamp
+            directory_leavers(path, now=now)
+        hour = int(now.timestamp()) // 3600
+        if hour != _looked_up.get("ldap"):
+            _looked_up["ldap"] = hour
+            ldap_leavers(now=now)
+    except PortalError as error:
+        _log.warning("leavers: %s", error.message)
 
 
 def _sync(lake: str) -> None:

@@ -131,6 +131,7 @@ class TableDetail(APIView):
         found: Any = get_table_for_user(lake, db, table, user=person(request))
         responsible = responsible_of(found, People.of(lake))
         found.told, found.unknown_owners = responsible.usernames, responsible.unknown
+        found.left_owners = responsible.left
         return Response(TableDetailSerializer(found).data)
 
 

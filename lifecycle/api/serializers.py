@@ -53,9 +53,14 @@ class TableDetailSerializer(TableSerializer):
 
     told = serializers.ListField(child=serializers.CharField(), read_only=True)
     unknown_owners = serializers.ListField(child=serializers.CharField(), read_only=True)
+    left_owners = serializers.ListField(
+        child=serializers.CharField(), read_only=True, help_text="Of the unknown: who has left."
+    )
 
     class Meta(TableSerializer.Meta):
-        fields: tuple[str, ...] = (*TableSerializer.Meta.fields, "told", "unknown_owners")
+        fields: tuple[str, ...] = (
+            *(*TableSerializer.Meta.fields, "told", "unknown_owners", "left_owners"),
+        )
         read_only_fields = fields
 
 

@@ -3,7 +3,7 @@
 Whether a sent notice covers an item is `plan.is_announced`; what the mail looks like is the ui's.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -12,10 +12,17 @@ NOTICE_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class Responsible:
-    """Whom a table's notice goes to, and the owners named in the lake who are nobody we know."""
+    """Whom a table's notice goes to, and who of those named in the lake cannot be written to."""
 
     usernames: tuple[str, ...]
     unknown: tuple[str, ...]
+    left: tuple[str, ...] = ()
+    """Those of the unknown who were known once: they have left."""
+
+    @property
+    def strangers(self) -> tuple[str, ...]:
+        """Give the unknown whom nobody ever knew, or who have no mail address."""
+        return tuple(name for name in self.unknown if name not in self.left)
 
 
 def responsible_for(
@@ -25,15 +32,25 @@ def responsible_for(
     db_administrators: Iterable[str],
     known: Collection[str],
     fallback: Iterable[str] = (),
+    stand_for: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Responsible:
     """Give the known people among table owner, database owner and the database's administrators.
 
-    If nobody of them is known, the notice goes to `fallback` (the lake's admins), never to nobody.
+    `stand_for` names the people behind an owner who is no person; they take its place. If nobody of
+    them is known, the notice goes to `fallback` (the lake's admins), never to nobody.
     """
-    wanted = dict.fromkeys(filter(None, [table_owner, db_owner, *db_administrators]))
+    named = people_behind([table_owner, db_owner, *db_administrators], stand_for or {})
+    wanted = dict.fromkeys(named)
     found = tuple(name for name in wanted if name in known)
     unknown = tuple(name for name in wanted if name not in known)
     return Responsible(found or tuple(dict.fromkeys(fallback)), unknown)
+
+
+def people_behind(
+    names: Iterable[str], stand_for: Mapping[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Give the people that owners' names mean: who stands behind one, else the name itself."""
+    return tuple(person for name in names if name for person in stand_for.get(name, (name,)))
 
 
 @dataclass(frozen=True, slots=True)

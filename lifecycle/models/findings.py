@@ -45,11 +45,15 @@ def visible_to(user: User, *, prefix: str = "") -> Q:
         lake=OuterRef(f"{prefix}lake"),
         db=OuterRef(f"{prefix}db"),
     )
-    return (
+    mine = (
         Q(**{f"{prefix}owner": user.username})
         | Q(**{f"{prefix}db_owner": user.username})
         | Q(Exists(administered))
     )
+    for lake, owners in user.stands_for.items():
+        for name in (f"{prefix}owner__in", f"{prefix}db_owner__in"):
+            mine |= Q(**{f"{prefix}lake": lake, name: owners})
+    return mine
 
 
 class FindingQuerySet(models.QuerySet):  # type: ignore[type-arg]  # one class serves several models

@@ -48,10 +48,15 @@ def _owned_by(user: User) -> Q:
         lake=OuterRef("lake"), db=OuterRef("db"), username=user.username
     )
     current = CurrentGeneration.objects.values("generation_id")
+    mine = Q(table_owner=user.username)
+    own = Q(owner=user.username) | Q(db_owner=user.username)
+    for lake, owners in user.stands_for.items():
+        mine |= Q(lake=lake, table_owner__in=owners)
+        own |= Q(lake=lake, owner__in=owners) | Q(lake=lake, db_owner__in=owners)
     owned = TableFinding.objects.filter(
         generation_id__in=current, lake=OuterRef("lake"), db=OuterRef("db"), table=OuterRef("table")
-    ).filter(Q(owner=user.username) | Q(db_owner=user.username))
-    return Q(table_owner=user.username) | Q(Exists(administered)) | Q(Exists(owned))
+    ).filter(own)
+    return mine | Q(Exists(administered)) | Q(Exists(owned))
 
 
 def batches_for_user(lake: str, user: User) -> QuerySet[BackupBatch]:

@@ -9,6 +9,7 @@ from datetime import date, datetime
 
 from django.db.models import Count, Min, Sum
 
+from lifecycle.domain.notice import people_behind
 from lifecycle.models import (
     DatabaseFinding,
     DropPlanResult,
@@ -70,8 +71,12 @@ class _Owners:
     """Who answers for a table: its owner, its database's owner and administrators."""
 
     def __init__(
-        self, generation: Generation, administrators: Mapping[str, tuple[str, ...]]
+        self,
+        generation: Generation,
+        administrators: Mapping[str, tuple[str, ...]],
+        stand_for: Mapping[str, tuple[str, ...]],
     ) -> None:
+        self._stand_for = stand_for
         rows = DatabaseFinding.objects.filter(generation=generation)
         owners = dict(rows.values_list("db", "owner"))
         dbs = owners.keys() | administrators.keys()
@@ -80,18 +85,20 @@ class _Owners:
         }
 
     def of(self, db: str, *names: str) -> frozenset[str]:
-        return (self._of_db.get(db, frozenset()) | frozenset(names)) - {""}
+        named = self._of_db.get(db, frozenset()) | frozenset(names)
+        return frozenset(people_behind(named, self._stand_for))
 
 
 def daily_rows(
     generation: Generation,
     *,
     administrators: Mapping[str, tuple[str, ...]],
+    stand_for: Mapping[str, tuple[str, ...]],
     since: datetime,
     now: datetime,
 ) -> Daily:
     """Give the day's rows: what ended after `since` and up to `now`, and the picture's own."""
-    owners = _Owners(generation, administrators)
+    owners = _Owners(generation, administrators, stand_for)
     lake = generation.lake
     return Daily(
         succeeded=_succeeded(lake, owners, since=since, now=now),

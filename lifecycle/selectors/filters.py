@@ -10,7 +10,7 @@ from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.domain.modes import DatabaseMode
 from lifecycle.models import DatabaseFinding, ItemExample, PathFinding, TableFinding
 from lifecycle.models.findings import FindingKind
-from portal.access.models import DatabaseAdministrator
+from portal.access.models import DatabaseAdministrator, OwnerPerson
 from portal.ui.filters import DayInput, ListFilter
 
 REASONS = [(reason.value, reason.value) for reason in Reason]
@@ -57,7 +57,11 @@ def person_answers(username: str) -> Q:
     administered = DatabaseAdministrator.objects.filter(
         username=username, lake=OuterRef("lake"), db=OuterRef("db")
     )
-    return Q(owner=username) | Q(db_owner=username) | Q(Exists(administered))
+    mine = Q(owner=username) | Q(db_owner=username) | Q(Exists(administered))
+    behind = OwnerPerson.objects.filter(username=username).values_list("lake", "owner")
+    for lake, owner in behind:
+        mine |= Q(lake=lake, owner=owner) | Q(lake=lake, db_owner=owner)
+    return mine
 
 
 class _PersonFilterSet(ListFilter):

@@ -19,7 +19,7 @@ from lifecycle.models import (
 )
 from lifecycle.selectors.announced import coverages_of
 from lifecycle.selectors.waivers import no_longer_waived
-from portal.access.models import DatabaseAdministrator
+from portal.access.models import DatabaseAdministrator, OwnerPerson
 from portal.act.selectors import holds_active
 from portal.audit.models import AuditEvent
 from portal.events.models import TableTouch
@@ -139,8 +139,10 @@ def open_requests(lake: str) -> list[CleanNowRequest]:
 def owns_table(username: str, *, lake: str, db: str, table: str) -> bool:
     """Whether a person answers for a table: its owner, its database's, or an administrator."""
     current = CurrentGeneration.objects.filter(lake=lake).values("generation_id")
+    behind = OwnerPerson.objects.filter(lake=lake, username=username)
+    names = [username, *behind.values_list("owner", flat=True)]
     owned = TableFinding.objects.filter(generation_id__in=current, db=db, table=table).filter(
-        Q(owner=username) | Q(db_owner=username)
+        Q(owner__in=names) | Q(db_owner__in=names)
     )
     administered = DatabaseAdministrator.objects.filter(lake=lake, db=db, username=username)
     return owned.exists() or administered.exists()

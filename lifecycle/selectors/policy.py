@@ -71,7 +71,8 @@ def _seen(lake: str, db: str, table: str) -> PolicySeen | None:
 
 def asker_of(user: User, found: TableFinding) -> Asker:
     """Say what a person is to a table of the current picture, as the rules take it."""
-    owns = user.username in {found.owner, found.db_owner} or (
+    names = {user.username, *user.stands_for.get(found.lake, ())}
+    owns = bool(names & {found.owner, found.db_owner}) or (
         DatabaseAdministrator.objects.filter(
             lake=found.lake, db=found.db, username=user.username
         ).exists()

@@ -32,7 +32,13 @@ def daily_report_queue(generation: Generation, *, now: datetime) -> int:
     """Queue the day's reports and alarms; gives how many mails, again on that day no more."""
     people = People.of(generation.lake)
     since = _since(generation, now=now)
-    rows = daily_rows(generation, administrators=people.administrators, since=since, now=now)
+    rows = daily_rows(
+        generation,
+        administrators=people.administrators,
+        stand_for=people.stand_for,
+        since=since,
+        now=now,
+    )
     n_mails = 0
     for username, daily in _readers(generation.lake, rows, people):
         is_admin = username in people.admins

@@ -30,8 +30,9 @@ def late_commits_queue(run: Run, told: Sequence[Mapping[str, Any]], *, now: date
     people = People.of(run.lake)
     by_person: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for item in told:
-        known = [item["owner"]] if item["owner"] in people.addresses else list(people.admins)
-        for username in known:
+        wanted = people.behind(item["owner"])
+        known = [name for name in wanted if name in people.addresses]
+        for username in known or people.admins:
             by_person[username].append(item)
     # The run's own day: taken in again after midnight it is the same mail.
     day = day_of(run.queued_at, get_lake(run.lake).zone)

@@ -6,7 +6,7 @@ has been sent and its days have passed; the rule is `lifecycle.domain.plan.is_an
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db import transaction
@@ -53,13 +53,15 @@ def week_ahead_queue(generation: Generation, *, now: datetime) -> int:
 
 def responsible_of(table: TableFinding, people: People) -> Responsible:
     """Give who is told about a table; the lake's admins when nobody named for it is known."""
-    return responsible_for(
+    found = responsible_for(
         table_owner=table.owner,
         db_owner=table.db_owner,
         db_administrators=people.administrators.get(table.db, ()),
         known=people.addresses.keys(),
         fallback=people.admins,
+        stand_for=people.stand_for,
     )
+    return replace(found, left=tuple(name for name in found.unknown if name in people.left))
 
 
 def _tables_to_tell(generation: Generation, people: People) -> Iterable[_Told]:
@@ -83,8 +85,9 @@ def _tables_to_tell(generation: Generation, people: People) -> Iterable[_Told]:
 def _covering(table: TableFinding, responsible: Responsible, people: People) -> tuple[str, ...]:
     """Give whose mail must be sent: the first who answers for the table, or any admin in place."""
     first = responsible.usernames[:1]
-    named = {table.owner, table.db_owner, *people.administrators.get(table.db, ())}
-    return first if named & set(first) else responsible.usernames
+    administrators = people.administrators.get(table.db, ())
+    named = people.behind(table.owner, table.db_owner, *administrators)
+    return first if set(named) & set(first) else responsible.usernames
 
 
 def notifying_days(lake: str) -> dict[str, int]:

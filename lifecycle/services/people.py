@@ -5,9 +5,12 @@ from pathlib import Path
 
 from django.conf import settings
 
+from lifecycle.domain.notice import people_behind
 from portal.access.models import ADMIN, DatabaseAdministrator, User
-from portal.connectors.directory import Directory
+from portal.connectors.directory import directory_read
 from portal.notices.addresses import address_problem
+from portal.people.leavers import departed
+from portal.people.owners import owner_map
 
 
 @dataclass(frozen=True)
@@ -17,23 +20,31 @@ class People:
     addresses: dict[str, str]
     admins: tuple[str, ...]
     administrators: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    stand_for: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The people behind an owner's name that is no person's."""
+    left: frozenset[str] = frozenset()
+
+    def behind(self, *names: str) -> tuple[str, ...]:
+        """Give the people that owners' names mean, each once."""
+        return tuple(dict.fromkeys(people_behind(names, self.stand_for)))
 
     @classmethod
     def of(cls, lake: str) -> "People":
         """Read who is known now; an address in the directory goes before the portal's own.
 
-        Who has left (their account is closed) and whose address is none cannot be written to.
+        Who has left (their account is closed, or the directory has them no longer) and whose
+        address is none cannot be written to.
         """
         users = User.objects.filter(is_active=True).exclude(email="")
         addresses = dict(users.values_list("username", "email"))
-        directory = directory_read()
+        directory = directory_read(Path(settings.LAKEWARDEN_DIRECTORY))
         addresses |= {name: person.email for name, person in directory.people.items()}
         admins = User.objects.filter(is_active=True, groups__name=ADMIN).order_by("username")
         rows = DatabaseAdministrator.objects.filter(lake=lake).order_by("db", "username")
         administrators: dict[str, tuple[str, ...]] = {}
         for db, username in rows.values_list("db", "username"):
             administrators[db] = (*administrators.get(db, ()), username)
-        left = set(User.objects.filter(is_active=False).values_list("username", flat=True))
+        left = departed()
         reachable = {
             name: address
             for name, address in addresses.items()
@@ -45,10 +56,6 @@ class People:
                 name for name in admins.values_list("username", flat=True) if name in reachable
             ),
             administrators=administrators,
+            stand_for=owner_map(lake),
+            left=left,
         )
-
-
-def directory_read() -> Directory:
-    """Read the company's directory; a deployment without one has no people in it."""
-    path = Path(settings.LAKEWARDEN_DIRECTORY)
-    return Directory.load(path) if path.exists() else Directory({}, {})

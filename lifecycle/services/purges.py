@@ -46,8 +46,8 @@ def last_chance_queue(lake: str, *, now: datetime) -> int:
 
 def _told_about(batch: BackupBatch, people: People) -> Sequence[str]:
     """Give whom a batch's notice goes to: its owner and administrators, else the admins."""
-    wanted = [batch.table_owner, *people.administrators.get(batch.db, ())]
-    known = [name for name in dict.fromkeys(wanted) if name in people.addresses]
+    wanted = people.behind(batch.table_owner, *people.administrators.get(batch.db, ()))
+    known = [name for name in wanted if name in people.addresses]
     return known or people.admins
 
 

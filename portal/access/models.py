@@ -11,7 +11,7 @@ ROLES = frozenset({ADMIN, OPERATOR})
 
 
 class User(AbstractUser):
-    """A person; the username is the Hive user name, so ownership needs no mapping table."""
+    """A person; the username is the Hive user name, `OwnerPerson` adds service accounts."""
 
     @cached_property
     def roles(self) -> frozenset[str]:
@@ -19,6 +19,15 @@ class User(AbstractUser):
         if not self.is_active:
             return frozenset()
         return frozenset(self.groups.values_list("name", flat=True)) & ROLES
+
+    @cached_property
+    def stands_for(self) -> dict[str, list[str]]:
+        """Give the owner names (of service accounts) behind which the person stands, by lake."""
+        rows = OwnerPerson.objects.filter(username=self.username).order_by("lake", "owner")
+        found: dict[str, list[str]] = {}
+        for lake, owner in rows.values_list("lake", "owner"):
+            found.setdefault(lake, []).append(owner)
+        return found
 
     @property
     def is_lake_admin(self) -> bool:
@@ -48,3 +57,24 @@ class DatabaseAdministrator(models.Model):
 
     def __str__(self) -> str:
         return f"{self.username} of {self.lake}.{self.db}"
+
+
+class OwnerPerson(models.Model):
+    """A person answers for what an owner of the metastore owns that is no person itself."""
+
+    lake = models.CharField(max_length=32)
+    owner = models.CharField(max_length=128)
+    username = models.CharField(max_length=150)
+    added_by = models.CharField(max_length=150)
+    added_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["lake", "owner", "username"], name="access_one_owner_person"
+            )
+        ]
+        indexes = [models.Index(fields=["username"], name="access_owner_by_person")]
+
+    def __str__(self) -> str:
+        return f"{self.username} for {self.owner} of {self.lake}"

@@ -54,3 +54,8 @@ class Directory:
     def database_administrators(self, db: str) -> tuple[str, ...]:
         """Give the user names that administer a database (may be none)."""
         return self.administrators.get(db, ())
+
+
+def directory_read(path: Path) -> Directory:
+    """Read directory.json; a deployment without one has no people in it."""
+    return Directory.load(path) if path.exists() else Directory({}, {})

@@ -94,3 +94,8 @@ class Tally:
             return Tally(n_failed, now, None)
         wait = min(timedelta(minutes=1) * 2 ** min(beyond, 10), LONGEST_LOCK)
         return Tally(n_failed, now, now + wait)
+
+
+def too_many_left(n_gone: int, *, of: int) -> bool:
+    """Say whether so many are gone at once that the directory must be broken, not the company."""
+    return n_gone > 2 and 2 * n_gone >= of

@@ -53,3 +53,25 @@ class SignInTally(models.Model):
 
     def __str__(self) -> str:
         return f"{self.counted} failed {self.n_failed} times"
+
+
+class DirectoryPerson(models.Model):
+    """Somebody whom the company's directory knew when it was last read."""
+
+    username = models.CharField(max_length=150, unique=True)
+    seen_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.username
+
+
+class Departure(models.Model):
+    """Somebody left: nothing is sent to them any more, and their word counts no longer."""
+
+    username = models.CharField(max_length=150, unique=True)
+    at = models.DateTimeField()
+    by = models.CharField(max_length=150)
+    reason = models.CharField(max_length=300)
+
+    def __str__(self) -> str:
+        return f"{self.username} left"

@@ -113,7 +113,7 @@ def test_a_name_is_never_a_filter(ways: dict[str, Any], name: str) -> None:
 def test_a_name_with_odd_signs_is_found_as_it_stands(ways: dict[str, Any]) -> None:
     found = ldap_of(ways).look_up("a*b")
     assert found is not None
-    assert found.groups == {"staff"}
+    assert found.groups == frozenset({"staff"})
 
 
 def test_without_a_service_account_the_name_is_bound_to_at_once(ways: dict[str, Any]) -> None:
@@ -122,7 +122,7 @@ def test_without_a_service_account_the_name_is_bound_to_at_once(ways: dict[str, 
     )
     found = ldap.sign_in("ada", PASSWORD)
     assert found is not None
-    assert found.groups == {"lake-admins", "staff"}
+    assert found.groups == frozenset({"lake-admins", "staff"})
     assert not ldap.can_look_up
 
 
