@@ -90,6 +90,7 @@ def mails(stack: Stack) -> list[EmailMessage]:
     return [m for m in stack.smtp.messages(to="alice@") if "expires by" in str(m["Subject"])]
 
 
+@pytest.mark.rows("L5", "L9")
 def test_data_may_go_only_after_the_days_of_a_mail_that_was_sent(portal: Stack) -> None:
     lake = make_lake(portal)
     n_before = len(mails(portal))

@@ -87,6 +87,7 @@ def test_spark_tables_get_theirs_and_views_none(guarded: Guarded, embedded_sql: 
 # -- what any DROP takes away --------------------------------------------------------------------
 
 
+@pytest.mark.rows("N6")
 def test_every_drop_leaves_the_object_and_its_partition_count(
     guarded: Guarded, embedded_sql: SqlShell
 ) -> None:

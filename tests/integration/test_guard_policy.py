@@ -83,6 +83,7 @@ CREATE_WAYS: dict[str, Callable[[Scene], object]] = {
 
 
 @pytest.mark.parametrize("way", [*ALTER_WAYS, *CREATE_WAYS])
+@pytest.mark.rows("L8")
 def test_only_lifecycle_admins_change_level_and_ttl(
     guarded: Guarded, embedded_sql: SqlShell, way: str
 ) -> None:

@@ -4,15 +4,14 @@ Real metastore, real files, real Spark, real SMTP; only the days are played.
 """
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import Group
 from django.utils import timezone
 from pytest_django import Settings
 
-from lifecycle.models import BackupSlice, DatabaseSetting, DropPlan, PlanState
+from lifecycle.models import BackupSlice, DropPlan, PlanState
 from lifecycle.selectors.backups import BackupChoice
 from lifecycle.services.backups import (
     RestoreWish,
@@ -22,83 +21,17 @@ from lifecycle.services.backups import (
 )
 from lifecycle.services.daily_cycle import daily_cycle
 from lifecycle.services.plan_execution import plans_start_due
-from lifecycle.services.plans import plan_approve, plan_request
-from portal.access.models import ADMIN, User
 from portal.act.models import BackupBatch, Hold
 from portal.act.protocol import WINDOW
 from portal.audit.models import AuditEvent
-from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import StaleState
-from portal.lake.names import TableName
 from portal.runs.models import Run
 from portal.runs.services import run_drive
 from stack.stack import Stack
-from tests.support.scan_lake import NOW, ScanLake
+from tests.support.plan_story import LAKE, Story
+from tests.support.scan_lake import NOW
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
-LAKE = "main"
-
-
-class Story:
-    """A small lake of one owner, and the portal's people."""
-
-    def __init__(self, config: LakeConfig, root: str) -> None:
-        self.config = config
-        self.root = config.path(root)
-        self.lake = ScanLake(self.config, self.root)
-        self.people = {name: self._person(name) for name in ("alice", "ada", "ben", "cleo")}
-        home = self.lake.database("story", owner="alice")
-        self.db = self.lake.db_name("story")
-        DatabaseSetting.objects.create(
-            lake=LAKE, db=self.db, mode="ACT", template=f"{self.root}/user/{{owner}}"
-        )
-        policy = {"LEVEL": "1", "TTL": "60"}
-        location = str(home.child("visits"))
-        table = self.lake.table(
-            "story", "visits", owner="alice", location=location, parameters=policy
-        )
-        self.name = TableName.parse(self.config.lake, self.lake.name_of(table))
-        self.places = {}
-        for day, age in (("old", 100.0), ("older", 120.0), ("written", 110.0), ("young", 5.0)):
-            place = self.lake.partition(table, day, ddl_age=age)
-            self.lake.data(place, age=age)
-            self.places[f"dt={day}"] = place
-
-    @staticmethod
-    def _person(name: str) -> User:
-        user = User.objects.create_user(name, f"{name}@example.com", "a long enough password")
-        if name != "alice":
-            user.groups.add(Group.objects.get_or_create(name=ADMIN)[0])
-        return user
-
-    def partitions(self) -> list[str]:
-        return sorted(self.lake.metastore.partition_names(self.name))
-
-    def files(self, partition: str) -> list[tuple[str, int, int]]:
-        place = self.config.path(self.places[partition])
-        if self.lake.fs.status(place) is None:
-            return []
-        found = self.lake.fs.walk(place)
-        return [(one.path.name, one.size, one.mtime_ms) for one in found if not one.is_dir]
-
-    def plan(self, now: datetime) -> DropPlan:
-        plan = plan_request(
-            LAKE, tables=[str(self.name)], reason="old", user=self.people["ada"], now=now
-        )
-        assert plan.plan_run_id is not None
-        run = run_drive(plan.plan_run_id)
-        assert run.state == "DONE", run.error
-        return DropPlan.objects.select_related("approval").get(pk=plan.pk)
-
-    def approve(self, plan: DropPlan, now: datetime) -> None:
-        for name in ("ben", "cleo"):
-            plan_approve(
-                plan.pk,
-                user=self.people[name],
-                digest=plan.digest,
-                authenticated_at=now,
-                now=now,
-            )
 
 
 @pytest.fixture(params=["embedded_stack", "full_stack"])
@@ -117,6 +50,7 @@ def story(request: pytest.FixtureRequest, tmp_path: Path, settings: Settings) ->
     made.lake.metastore.close()
 
 
+@pytest.mark.rows("L6", "L7", "L9", "N1")
 def test_scan_notice_plan_approve_drop_and_restore(story: Story) -> None:
     lines: list[str] = []
     daily_cycle(LAKE, now=NOW - timedelta(days=8), say=lines.append)

@@ -219,6 +219,7 @@ def parameters(world: World, table: str) -> dict[str, str]:
     return dict(world.table(table).parameters)
 
 
+@pytest.mark.rows("L2", "N3", "N4")
 def test_a_what_if_is_what_the_next_scan_finds_and_no_clock_moves(world: World) -> None:
     before = world.scan()
     assert counts(before, "visits") == predicted(what_if(world, "visits", Values(1, 60)))

@@ -159,6 +159,7 @@ def known_kinds() -> Iterator[None]:
     kinds.register(PurgeKind())
 
 
+@pytest.mark.rows("L6", "N8")
 def test_late_data_is_found_and_a_purge_takes_only_what_it_may(scene: Scene) -> None:
     for table in ("came", "kept", "live", "taken"):
         scene.make(table, "a")

@@ -11,7 +11,7 @@ import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,25 +23,22 @@ from pyspark.sql import SparkSession
 from pytest_django import Settings
 
 from lifecycle.jobs.acting import spread_lister
-from lifecycle.models import DropPlan, PlanState
+from lifecycle.models import PlanState
 from lifecycle.selectors.backups import BackupChoice
 from lifecycle.services.backups import RestoreWish, restore_preview_request, restore_request
-from lifecycle.services.plan_execution import plans_start_due
-from lifecycle.services.scan import scan_request, scan_request_daily
+from lifecycle.services.scan import scan_request
 from portal.access.models import User
 from portal.act.models import BackupBatch, RedButton
 from portal.connectors.hdfs_filesystem import HdfsFileSystem
 from portal.connectors.lake_config import load_lakes
-from portal.lake.clock import day_of
 from portal.lake.errors import ExternalFailure
 from portal.lake.paths import LakePath
-from portal.notices.services import notices_send
 from portal.runs.models import Run
 from portal.runs.services import run_drive
 from portal.spark.job import JobContext
 from portal.spark.spool import Spool
 from stack.stack import Stack
-from tests.integration.test_plan_story import LAKE, Story
+from tests.support.plan_story import LAKE, Story
 from tests.support.run_here import run_here
 from tests.support.scan_lake import NOW
 
@@ -135,21 +132,6 @@ class Reader:
         assert any(words in line["text"] for line in shown["lines"])
 
 
-def scanned(story: Story, spark: SparkSession, now: datetime) -> Run:
-    """Scan, and send the mails that the new picture calls for."""
-    run = run_here(scan_request_daily(LAKE, now=now), spark)
-    assert run.state == "DONE", run.error
-    notices_send(now=now, today=day_of(now, story.config.zone))
-    return run
-
-
-def executed(story: Story, plan: DropPlan, spark: SparkSession) -> Run:
-    """Approve a plan and run it to its end."""
-    story.approve(plan, NOW)
-    (run,) = plans_start_due(NOW + timedelta(seconds=1))
-    return run_here(run, spark)
-
-
 def restored(story: Story, batch: BackupBatch, spark: SparkSession) -> Run:
     """Preview and restore a batch, as its owner asks."""
     alice = story.people["alice"]
@@ -166,8 +148,8 @@ def test_what_is_refused_is_said_and_nothing_is_lost(story: Story, as_bob: Spark
     secret = story.config.path(story.places["dt=older"])
     table = secret.parent
     with taken_away(secret, 0o700):
-        scanned(story, spark, NOW - timedelta(days=8))
-        scan = scanned(story, spark, NOW)
+        story.scanned(spark, NOW - timedelta(days=8))
+        scan = story.scanned(spark, NOW)
         plan = story.plan(NOW)
     where = f"{story.name.db}/{story.name.table}/why/?partition={quote('dt=older')}"
     assert REFUSED in ada.page(f"/lifecycle/tables/{where}")
@@ -179,7 +161,7 @@ def test_what_is_refused_is_said_and_nothing_is_lost(story: Story, as_bob: Spark
     assert (plan.n_items, plan.left_out) == (2, {"UNKNOWN": 1, "NOT_DUE": 1})
 
     with taken_away(table, 0o555):
-        run = executed(story, plan, spark)
+        run = story.executed(plan, spark)
     assert (run.state, (run.error or {}).get("code")) == ("FAILED", "fs.refused"), run.error
     ada.reads_of_run(run, REFUSED)
     plan.refresh_from_db()
@@ -193,7 +175,7 @@ def test_what_is_refused_is_said_and_nothing_is_lost(story: Story, as_bob: Spark
 
     again = story.plan(NOW)
     assert again.n_items == 2, "what a failed run left alone may be planned at once"
-    done = executed(story, again, spark)
+    done = story.executed(again, spark)
     assert done.state == "DONE", done.error
     batch = BackupBatch.objects.get(plan_id=str(again.pk))
     assert (batch.n_items, story.partitions()) == (2, ["dt=older", "dt=young"])

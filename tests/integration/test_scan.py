@@ -147,6 +147,7 @@ def items(scanned: ScanRun) -> Rows:
         ("gone", "", "MISSING_DIRECTORY", "does not exist"),
     ],
 )
+@pytest.mark.rows("L2", "L4")
 def test_every_kind_of_item_has_its_class_and_reason(
     items: Rows, lake: ScanLake, table: str, part: str, cls: str, says: str
 ) -> None:
@@ -174,6 +175,7 @@ def test_shared_locations_are_named(items: Rows, lake: ScanLake) -> None:
     assert items["visits", "dt=old"]["shared_with"] is None
 
 
+@pytest.mark.rows("L1")
 def test_what_does_not_conform_is_a_finding(scanned: ScanRun, lake: ScanLake) -> None:
     found = {(row["kind"], row["tbl"], row["part_name"]): row for row in scanned.rows("findings")}
     parts = {part for kind, _, part in found if kind == "PARTITION"}

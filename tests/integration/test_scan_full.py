@@ -46,6 +46,7 @@ def scanned(lake: ScanLake, tmp_path_factory: pytest.TempPathFactory) -> ScanRun
     return run_scan(lake.config, {"template": template}, log_file=log_file, seconds=420)
 
 
+@pytest.mark.rows("L4", "L9", "N11")
 def test_every_partition_is_judged_on_hdfs(scanned: ScanRun) -> None:
     rows = {row["part_name"]: row for row in scanned.rows("items") if row["tbl"] == "visits"}
     assert {name: row["cls"] for name, row in rows.items()} == {
