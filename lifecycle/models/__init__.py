@@ -35,6 +35,7 @@ from lifecycle.models.policy import (
     ShadowTable,
 )
 from lifecycle.models.policy_requests import PolicyRequest, PolicySeen
+from lifecycle.models.totals import OwnerTotals
 
 __all__ = [
     "AnnouncedCoverage",
@@ -54,6 +55,7 @@ __all__ = [
     "ItemExample",
     "ItemKind",
     "ItemRange",
+    "OwnerTotals",
     "PathFinding",
     "PathWaiver",
     "PlanSource",

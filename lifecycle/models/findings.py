@@ -7,9 +7,9 @@ that readers see. Item detail beyond the examples stays in the generation's Parq
 from enum import StrEnum
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q, Subquery
 
-from portal.access.models import DatabaseAdministrator, User
+from portal.access.models import User
 
 EXAMPLES_PER_CLASS = 1_000
 
@@ -40,16 +40,10 @@ def visible_to(user: User, *, prefix: str = "") -> Q:
         return Q(pk__in=[])
     if user.is_lake_admin or user.is_lake_operator:
         return Q()
-    administered = DatabaseAdministrator.objects.filter(
-        username=user.username,
-        lake=OuterRef(f"{prefix}lake"),
-        db=OuterRef(f"{prefix}db"),
-    )
-    mine = (
-        Q(**{f"{prefix}owner": user.username})
-        | Q(**{f"{prefix}db_owner": user.username})
-        | Q(Exists(administered))
-    )
+    mine = Q(**{f"{prefix}owner": user.username}) | Q(**{f"{prefix}db_owner": user.username})
+    # Names and not a subquery: a database turns `a or b or one of these` into three index look-ups.
+    for lake, names in user.administered.items():
+        mine |= Q(**{f"{prefix}lake": lake, f"{prefix}db__in": names})
     for lake, owners in user.stands_for.items():
         for name in (f"{prefix}owner__in", f"{prefix}db_owner__in"):
             mine |= Q(**{f"{prefix}lake": lake, name: owners})
@@ -68,7 +62,8 @@ class FindingQuerySet(models.QuerySet):  # type: ignore[type-arg]  # one class s
     def current(self, lake: str) -> "FindingQuerySet":
         """Keep the rows of the lake's last whole picture; none before the first scan."""
         pointer = CurrentGeneration.objects.filter(lake=lake).values("generation_id")
-        return self.filter(**{f"{self.prefix}generation_id__in": pointer})
+        # One value and not a list of them, so that an index on it keeps its order.
+        return self.filter(**{f"{self.prefix}generation_id": Subquery(pointer[:1])})
 
 
 class TableRowQuerySet(FindingQuerySet):
@@ -135,6 +130,13 @@ class DatabaseFinding(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["generation", "db"], name="database_finding_once")
         ]
+        indexes = [
+            models.Index(
+                fields=["generation", "bytes_clean_now", "id"], name="database_finding_bytes"
+            ),
+            models.Index(fields=["generation", "owner", "db"], name="database_finding_owner"),
+            models.Index(fields=["generation", "db_owner"], name="database_finding_db_owner"),
+        ]
 
     def __str__(self) -> str:
         return self.db
@@ -195,11 +197,11 @@ class TableFinding(models.Model):
             models.UniqueConstraint(fields=["generation", "db", "table"], name="table_finding_once")
         ]
         indexes = [
+            models.Index(fields=["generation", "bytes_clean_now", "id"], name="table_finding_size"),
             models.Index(
-                fields=["generation", "-bytes_clean_now", "id"],
-                name="table_finding_bytes",
+                fields=["generation", "owner", "db", "table"], name="table_finding_by_owner"
             ),
-            models.Index(fields=["generation", "owner"], name="table_finding_owner"),
+            models.Index(fields=["generation", "db_owner"], name="table_finding_db_owner"),
             models.Index(fields=["generation", "next_due_on"], name="table_finding_due"),
         ]
 
@@ -239,11 +241,14 @@ class PathFinding(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["generation", "db", "id"], name="path_finding_db"),
-            models.Index(fields=["generation", "owner"], name="path_finding_owner"),
             models.Index(
                 fields=["generation", "is_waived", "db", "table"], name="path_finding_waived"
             ),
+            models.Index(fields=["generation", "db", "table"], name="path_finding_name"),
+            models.Index(
+                fields=["generation", "owner", "db", "table"], name="path_finding_by_owner"
+            ),
+            models.Index(fields=["generation", "db_owner"], name="path_finding_db_owner"),
         ]
 
     def __str__(self) -> str:
@@ -264,6 +269,9 @@ class ItemRange(models.Model):
     """A contiguous run of partitions (by name) of one table that stand in the same class."""
 
     table = models.ForeignKey(TableFinding, on_delete=models.CASCADE, related_name="ranges")
+    generation = models.ForeignKey(
+        Generation, null=True, on_delete=models.CASCADE, related_name="+"
+    )
     cls = models.CharField(max_length=20)
     first = models.CharField(max_length=767, blank=True)
     last = models.CharField(max_length=767, blank=True)
@@ -275,7 +283,10 @@ class ItemRange(models.Model):
     objects = TableRowQuerySet.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["table", "cls", "id"], name="item_range_class")]
+        indexes = [
+            models.Index(fields=["table", "cls", "id"], name="item_range_class"),
+            models.Index(fields=["generation", "due_first"], name="item_range_due"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.cls} {self.first} .. {self.last}"
@@ -308,7 +319,10 @@ class ItemExample(models.Model):
     objects = TableRowQuerySet.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["table", "cls", "due_on", "id"], name="item_example_due")]
+        indexes = [
+            models.Index(fields=["table", "cls", "due_on", "id"], name="item_example_due"),
+            models.Index(fields=["table", "due_on"], name="item_example_by_day"),
+        ]
 
     def __str__(self) -> str:
         return self.partition or "(whole table)"

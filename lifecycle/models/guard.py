@@ -92,6 +92,7 @@ class DroppedObject(models.Model):
             models.Index(fields=["lake", "db", "table", "id"], name="dropped_object_name"),
             models.Index(fields=["lake", "dropped_by", "dropped_at"], name="dropped_object_by"),
             models.Index(fields=["lake", "owner", "dropped_at"], name="dropped_object_owner"),
+            models.Index(fields=["lake", "db_owner"], name="dropped_object_db_owner"),
         ]
 
     def __str__(self) -> str:

@@ -6,16 +6,21 @@ from typing import Any
 from uuid import UUID
 
 import django_filters as filters
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet, Sum
 
 from lifecycle.models import BackupSlice, CurrentGeneration, TableFinding
-from portal.access.models import DatabaseAdministrator, User
-from portal.act.models import BackupBatch, BackupProbe
+from portal.access.models import User
+from portal.act.models import BackupBatch, BackupProbe, BackupTotals
 from portal.act.selectors import RESTORABLE
 from portal.act.states import BackupState
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
 from portal.ui.filters import DayInput, ListFilter, prefix
+
+ADDED = (
+    *("n_tables", "n_batches", "n_items", "n_restored", "n_bytes", "n_files", "n_restorable"),
+    *("n_left", "n_purging", "n_purged"),
+)
 
 
 class BackupFilter(ListFilter):
@@ -44,19 +49,20 @@ class BackupItemFilter(ListFilter):
 
 
 def _owned_by(user: User) -> Q:
-    administered = DatabaseAdministrator.objects.filter(
-        lake=OuterRef("lake"), db=OuterRef("db"), username=user.username
-    )
-    current = CurrentGeneration.objects.values("generation_id")
+    """Spell: was the person's when it was dropped, or its table or database is theirs now."""
     mine = Q(table_owner=user.username)
+    for lake, names in user.administered.items():
+        mine |= Q(lake=lake, db__in=names)
+    current = CurrentGeneration.objects.values("generation_id")
     own = Q(owner=user.username) | Q(db_owner=user.username)
     for lake, owners in user.stands_for.items():
         mine |= Q(lake=lake, table_owner__in=owners)
         own |= Q(lake=lake, owner__in=owners) | Q(lake=lake, db_owner__in=owners)
-    owned = TableFinding.objects.filter(
-        generation_id__in=current, lake=OuterRef("lake"), db=OuterRef("db"), table=OuterRef("table")
-    ).filter(own)
-    return mine | Q(Exists(administered)) | Q(Exists(owned))
+    owned = TableFinding.objects.filter(generation_id__in=current).filter(own)
+    # The databases are named first, so that only rows of theirs are compared one by one.
+    databases = list(owned.order_by().values_list("db", flat=True).distinct())
+    named = owned.filter(lake=OuterRef("lake"), db=OuterRef("db"), table=OuterRef("table"))
+    return mine | (Q(db__in=databases) & Q(Exists(named)))
 
 
 def batches_for_user(lake: str, user: User) -> QuerySet[BackupBatch]:
@@ -143,31 +149,56 @@ class BackupChoice:
         return " ".join(part for part in parts if part)
 
 
-def backup_day_rows(lake: str, user: User) -> QuerySet[BackupBatch, dict[str, Any]]:
+def backup_totals_for_user(lake: str, user: User) -> QuerySet[BackupTotals]:
+    """Give the sums by day and table of what a person may see."""
+    rows = BackupTotals.objects.filter(lake=lake).exclude(db="")
+    if user.is_lake_admin or user.is_lake_operator:
+        return rows
+    mine = BackupTotals.objects.filter(_owned_by(user), lake=lake)
+    return rows.filter(pk__in=mine.values("pk"))
+
+
+def backup_day_rows(lake: str, user: User, *, limit: int) -> list[BackupTotals]:
     """Give a row a day, newest first: what lies in the backup and until when."""
-    return _summed(batches_for_user(lake, user).values("day")).order_by("-day")
+    if user.is_lake_admin or user.is_lake_operator:
+        return list(BackupTotals.objects.filter(lake=lake, db="").order_by("-day")[:limit])
+    mine = backup_totals_for_user(lake, user).order_by().values("day")
+    added = {f"of_{name}": Sum(name) for name in ADDED}
+    sums: Any = mine.annotate(**added, first=Min("purge_after"))
+    return [
+        BackupTotals(
+            lake=lake,
+            day=row["day"],
+            purge_after=row["first"],
+            **{name: row[f"of_{name}"] for name in ADDED},
+        )
+        for row in sums.order_by("-day")[:limit]
+    ]
 
 
-def backup_table_rows(lake: str, user: User, *, day: date) -> QuerySet[BackupBatch, dict[str, Any]]:
-    """Give a row a table backed up on `day`."""
-    rows = batches_for_user(lake, user).filter(day=day)
-    return _summed(rows.values("db", "table", "table_owner")).order_by("db", "table")
+def backup_table_rows(lake: str, user: User, *, day: date) -> QuerySet[BackupTotals]:
+    """Give the tables backed up on `day`."""
+    return backup_totals_for_user(lake, user).filter(day=day)
 
 
-def _summed(rows: QuerySet[BackupBatch, Any]) -> QuerySet[BackupBatch, dict[str, Any]]:
-    return rows.annotate(
-        n_tables=Count("table", distinct=True),
-        n_batches=Count("id"),
-        items=Sum("n_items"),
-        restored=Sum("n_restored"),
-        size=Sum("n_bytes"),
-        files=Sum("n_files"),
-        purge_after=Min("purge_after", filter=Q(state__in=RESTORABLE)),
-        n_restorable=Count("id", filter=Q(state__in=RESTORABLE)),
-        n_left=Count("id", filter=Q(state__in=RESTORABLE) & ~Q(purge_left_why="")),
-        n_purging=Count("id", filter=Q(state=BackupState.PURGING)),
-        n_purged=Count("id", filter=Q(state=BackupState.PURGED)),
+@dataclass(frozen=True, slots=True)
+class Restorable:
+    """How much lies in the backups and can come back."""
+
+    n_items: int
+    n_bytes: int
+
+
+def restorable_totals(lake: str, user: User) -> Restorable:
+    """Add up what can come back of what a person may see."""
+    if user.is_lake_admin or user.is_lake_operator:
+        rows = BackupTotals.objects.filter(lake=lake, db="")
+    else:
+        rows = backup_totals_for_user(lake, user)
+    sums = rows.filter(n_restorable__gt=0).aggregate(
+        items=Sum("restorable_items"), size=Sum("restorable_bytes")
     )
+    return Restorable(sums["items"] or 0, sums["size"] or 0)
 
 
 def batches_to_announce(lake: str, *, now: datetime, ahead: timedelta) -> QuerySet[BackupBatch]:

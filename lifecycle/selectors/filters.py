@@ -21,10 +21,10 @@ SHOWS = [("week", "Due now or within the notice days"), *CLASSES]
 
 
 PATH_ORDERS = {
-    "name": ("db", "table", "partition"),
-    "-name": ("-db", "-table", "-partition"),
-    "owner": ("owner", "db", "table", "partition"),
-    "-owner": ("-owner", "-db", "-table", "-partition"),
+    "name": ("db", "table"),
+    "-name": ("-db", "-table"),
+    "owner": ("owner", "db", "table"),
+    "-owner": ("-owner", "-db", "-table"),
 }
 TABLE_ORDERS = {
     "-size": ("-bytes_clean_now",),
@@ -37,8 +37,8 @@ TABLE_ORDERS = {
     "-due": ("-next_due_on",),
 }
 ITEM_ORDERS = {
-    "due": ("due_on", "partition"),
-    "-due": ("-due_on", "-partition"),
+    "due": ("due_on",),
+    "-due": ("-due_on",),
     "name": ("partition",),
     "-name": ("-partition",),
 }

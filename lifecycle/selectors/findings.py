@@ -1,6 +1,6 @@
 """What did the last scan see that this person may see? Querysets for lists, doors for details."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date, timedelta
 from typing import Any
 
@@ -16,6 +16,7 @@ from lifecycle.models import (
     Generation,
     ItemExample,
     ItemRange,
+    OwnerTotals,
     PathFinding,
     TableFinding,
     TrendPoint,
@@ -141,27 +142,15 @@ def reason_counts(lake: str, user: User) -> dict[str, int]:
 
 
 def totals_for(lake: str, user: User) -> Totals:
-    """Give the numbers of what `user` may see: of the scan's own rows, not of single items."""
-    sums: dict[str, Any] = tables_visible(lake, user).aggregate(
-        **{
-            name: Coalesce(Sum(name), 0)
-            for name in (
-                "n_clean_now",
-                "bytes_clean_now",
-                "n_soon",
-                "bytes_soon",
-                "n_still_read",
-                "n_not_enrolled",
-            )
-        }
-    )
+    """Give the numbers of what `user` may see, from the sums that the scan wrote by owner."""
+    rows = OwnerTotals.objects.current(lake)
     if user.is_lake_admin or user.is_lake_operator:
-        newest = TrendPoint.objects.filter(lake=lake, metric="paths.nonconforming")
-        point = newest.order_by("-day").first()
-        n_paths = point.value if point else 0
+        rows = rows.filter(db="")
     else:
-        n_paths = paths_visible(lake, user).filter(is_waived=False).count()
-    return Totals(n_paths=n_paths, **sums)
+        rows = rows.for_user(user).exclude(db="")
+    names = [one.name for one in fields(Totals)]
+    sums: dict[str, Any] = rows.aggregate(**{name: Coalesce(Sum(name), 0) for name in names})
+    return Totals(**sums)
 
 
 def trend(lake: str, metrics: list[str], *, today: date) -> dict[str, list[tuple[date, int]]]:

@@ -59,14 +59,18 @@ def holds_ended(lake: str, user: User, *, now: datetime) -> QuerySet[Hold]:
 def _seen_by(user: User, rows: QuerySet[Hold], lake: str) -> QuerySet[Hold]:
     if user.is_lake_admin or user.is_lake_operator:
         return rows
-    databases = databases_visible(lake, user).filter(db=OuterRef("db"))
-    tables = tables_visible(lake, user).filter(db=OuterRef("db"))
-    return rows.filter(
+    databases = list(databases_visible(lake, user).values_list("db", flat=True))
+    tables = tables_visible(lake, user).order_by()
+    # Their databases are named first, so that only holds there are compared one by one.
+    with_tables = list(tables.values_list("db", flat=True).distinct())
+    named = tables.filter(db=OuterRef("db"), table=OuterRef("table"))
+    mine = Hold.objects.filter(
         Q(placed_by=user.username)
-        | Q(Exists(databases))
-        | Q(Exists(tables.filter(table=OuterRef("table"))))
-        | (Q(table="") & Q(Exists(tables)))
+        | Q(db__in=databases)
+        | (Q(db__in=with_tables) & (Q(table="") | Exists(named))),
+        lake=lake,
     )
+    return rows.filter(pk__in=mine.values("pk"))
 
 
 def get_hold_for_user(lake: str, hold: UUID, *, user: User, now: datetime) -> Hold:

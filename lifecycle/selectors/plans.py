@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 import django_filters as filters
-from django.db.models import Count, Exists, F, Max, Min, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 
 from lifecycle.models import (
     CleanNowRequest,
@@ -152,15 +152,17 @@ def plan_loss(plan: DropPlan, user: User) -> Loss:
         still_read=Sum("n_still_read"),
         oldest=Min("oldest_at"),
         newest=Max("newest_at"),
+        tables=Count("pk"),
+        first=Count("pk", filter=Q(is_first_drop=True)),
     )
-    n_tables = rows.count()
+    n_tables = summed["tables"]
     return Loss(
         n_tables=n_tables,
         n_items=summed["items"] or 0,
         n_bytes=summed["size"] or 0,
         n_files=summed["files"] or 0,
         n_still_read=summed["still_read"] or 0,
-        n_first=rows.filter(is_first_drop=True).count(),
+        n_first=summed["first"],
         oldest_at=summed["oldest"],
         newest_at=summed["newest"],
         is_part=n_tables < plan.n_tables,

@@ -25,6 +25,8 @@ from lifecycle.models.findings import EXAMPLES_PER_CLASS, GenerationState
 from lifecycle.services.ingest_rows import Owners, RowMaker
 from lifecycle.services.results import CHUNK, result_rows
 from lifecycle.services.shadow import shadow_record
+from lifecycle.services.statistics import statistics_refresh
+from lifecycle.services.totals import totals_load
 from lifecycle.services.trim import generations_trim, rows_delete
 from lifecycle.services.what_if_ages import table_ages_load
 from lifecycle.services.window import window_load
@@ -49,9 +51,11 @@ def generation_load(run: Run, result: Mapping[str, Any], *, now: datetime) -> Ge
     _load_items(generation, maker)
     window_load(generation)
     table_ages_load(generation)
+    totals_load(generation, n_paths=n_paths)
     shadow_record(generation)
     _flip(generation, n_paths=n_paths)
     generations_trim(run.lake)
+    statistics_refresh()
     return generation
 
 

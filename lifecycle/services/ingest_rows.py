@@ -140,6 +140,7 @@ class RowMaker:
     def item_range(self, row: Row) -> ItemRange:
         """Make the row of a contiguous range."""
         return ItemRange(
+            generation=self.generation,
             table_id=self.table_keys[row["db"], row["tbl"]],
             cls=row["cls"],
             first=row["first_part"] or "",

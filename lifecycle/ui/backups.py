@@ -77,7 +77,7 @@ def backups(request: HttpRequest) -> HttpResponseBase:
     if request.GET.get("format") == "csv":
         rows = batches_for_user(lake, user).order_by("-day", "db", "table", "batch")
         return stream_csv(rows.iterator(chunk_size=2_000), CSV, filename=f"backups-{lake}.csv")
-    days = list(backup_day_rows(lake, user)[:DAYS_SHOWN])
+    days = backup_day_rows(lake, user, limit=DAYS_SHOWN)
     return render(request, "lifecycle/backups.html", {"days": days, "now": timezone.now()})
 
 
@@ -92,7 +92,9 @@ def backup_day(request: HttpRequest, day: date) -> HttpResponse:
     context = {
         "day": day,
         "now": timezone.now(),
-        "tables": list(backup_table_rows(lake, user, day=day)[:2_000]),
+        "page": keyset_page(
+            backup_table_rows(lake, user, day=day), request.GET, orders={"name": ("db", "table")}
+        ),
         "may_restore": may_restore(user, rows),
         "restorable": rows.filter(state__in=RESTORABLE).exists(),
     }

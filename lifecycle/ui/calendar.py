@@ -78,10 +78,10 @@ def calendar_feed(request: HttpRequest, secret: str) -> HttpResponse:
 
 def _page(request: HttpRequest, *, address: str = "") -> HttpResponse:
     lake, user = current_lake(request), person(request)
-    events = calendar_events(lake, user, now=timezone.now())
+    events = calendar_events(lake, user, now=timezone.now(), most=ROWS_SHOWN + 1)
     context = {
         "table": Table(COLUMNS, events[:ROWS_SHOWN], "What goes when"),
-        "n_more": max(len(events) - ROWS_SHOWN, 0),
+        "has_more": len(events) > ROWS_SHOWN,
         "known": calendar_address_of(user),
         "address": address,
         "days": DAYS_AHEAD,

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from lifecycle.domain.refusal import EXPLANATIONS, LeftOut
 from lifecycle.models import CleanNowRequest, PlanState
-from lifecycle.selectors.backups import batches_for_user
+from lifecycle.selectors.backups import batches_for_user, restorable_totals
 from lifecycle.selectors.plans import plans_to_decide, plans_under_way, wishes_visible
 from lifecycle.selectors.standing import rules_to_decide
 from lifecycle.ui.links import list_url
@@ -186,14 +186,13 @@ def backups_card(request: HttpRequest) -> Card | None:
     lake = _lake(request)
     if not lake:
         return None
-    rows = batches_for_user(lake, person(request)).filter(state__in=RESTORABLE)
-    sizes = list(rows.values_list("n_bytes", "n_items"))
+    found = restorable_totals(lake, person(request))
     return Card(
         kind="number",
         title="Can be restored",
-        value=human_bytes(sum(size for size, _ in sizes)),
+        value=human_bytes(found.n_bytes),
         url=list_url("backups", lake),
-        detail=f"{sum(n for _, n in sizes):,} dropped items in backup",
+        detail=f"{found.n_items:,} dropped items in backup",
         icon="archive",
         order=13,
     )

@@ -21,6 +21,15 @@ class User(AbstractUser):
         return frozenset(self.groups.values_list("name", flat=True)) & ROLES
 
     @cached_property
+    def administered(self) -> dict[str, list[str]]:
+        """Give the databases that the person administers, by lake."""
+        rows = DatabaseAdministrator.objects.filter(username=self.username).order_by("lake", "db")
+        found: dict[str, list[str]] = {}
+        for lake, db in rows.values_list("lake", "db"):
+            found.setdefault(lake, []).append(db)
+        return found
+
+    @cached_property
     def stands_for(self) -> dict[str, list[str]]:
         """Give the owner names (of service accounts) behind which the person stands, by lake."""
         rows = OwnerPerson.objects.filter(username=self.username).order_by("lake", "owner")

@@ -79,6 +79,47 @@ class BackupBatch(models.Model):
         return f"{self.db}.{self.table} #{self.batch} of {self.run_id}"
 
 
+class BackupTotals(models.Model):
+    """What the backups of one day add up to: of one table, or (names empty) of the whole day.
+
+    Brought up to date whenever the day's batches change, so that no page adds batches up.
+    """
+
+    lake = models.CharField(max_length=LAKE_CHARS)
+    day = models.DateField()
+    db = models.CharField(max_length=NAME_CHARS, blank=True)
+    table = models.CharField(max_length=NAME_CHARS, blank=True)
+    table_owner = models.CharField(max_length=USER_CHARS, blank=True)
+    n_tables = models.PositiveIntegerField(default=0)
+    n_batches = models.PositiveIntegerField(default=0)
+    n_items = models.PositiveBigIntegerField(default=0)
+    n_restored = models.PositiveBigIntegerField(default=0)
+    n_bytes = models.BigIntegerField(default=0)
+    n_files = models.PositiveBigIntegerField(default=0)
+    n_restorable = models.PositiveIntegerField(default=0, help_text="batches that can come back")
+    restorable_items = models.PositiveBigIntegerField(default=0)
+    restorable_bytes = models.BigIntegerField(default=0)
+    n_left = models.PositiveIntegerField(default=0, help_text="batches a purge left alone")
+    n_purging = models.PositiveIntegerField(default=0)
+    n_purged = models.PositiveIntegerField(default=0)
+    purge_after = models.DateTimeField(null=True, help_text="the first of what can come back")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["lake", "day", "db", "table", "table_owner"], name="act_totals_once"
+            )
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "db", "day"], name="act_totals_by_db"),
+            models.Index(fields=["lake", "table_owner", "day"], name="act_totals_by_owner"),
+            models.Index(fields=["lake", "purge_after"], name="act_totals_by_purge"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table} of {self.day}" if self.db else f"backups of {self.day}"
+
+
 class BackupProbe(models.Model):
     """One look at a batch after its drop: a late commit at the live path, damage in the backup."""
 
@@ -148,7 +189,9 @@ class Hold(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            models.Index(fields=["lake", "released_at", "db", "table"], name="act_holds_active")
+            models.Index(fields=["lake", "released_at", "db", "table"], name="act_holds_active"),
+            models.Index(fields=["lake", "released_at", "placed_at"], name="act_holds_by_time"),
+            models.Index(fields=["lake", "placed_by"], name="act_holds_by_person"),
         ]
 
     def __str__(self) -> str:

@@ -52,6 +52,7 @@ class AuditEvent(models.Model):
             models.Index(fields=["lake", "object_type", "object_id"], name="audit_by_object"),
             models.Index(fields=["lake", "action", "seq"], name="audit_by_action"),
             models.Index(fields=["lake", "actor", "seq"], name="audit_by_actor"),
+            models.Index(fields=["lake", "seq"], name="audit_by_lake"),
         ]
 
     def __str__(self) -> str:

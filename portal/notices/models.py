@@ -55,7 +55,8 @@ class Notice(models.Model):
             models.Index(fields=["state", "not_before"], name="notices_due"),
             models.Index(fields=["lake", "recipient", "day"], name="notices_by_person"),
             models.Index(fields=["lake", "queued_at", "id"], name="notices_by_time"),
-            models.Index(fields=["n_repeats"], name="notices_repeated"),
+            models.Index(fields=["lake", "n_repeats"], name="notices_by_repeats"),
+            models.Index(fields=["lake", "state"], name="notices_by_state"),
         ]
 
     def __str__(self) -> str:

@@ -61,6 +61,8 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["lake", "queued_at", "id"], name="runs_by_time"),
             models.Index(fields=["lake", "kind", "queued_at", "id"], name="runs_by_kind"),
+            models.Index(fields=["lake", "queue", "queued_at"], name="runs_by_queue"),
+            models.Index(fields=["lake", "requested_by", "queued_at", "id"], name="runs_by_person"),
             models.Index(fields=["state", "lease_until"], name="runs_by_lease"),
             models.Index(fields=["lake", "subject_type", "subject_id"], name="runs_by_subject"),
         ]

@@ -17,6 +17,7 @@ from portal.act.records import (
     ItemIntent,
     Outcome,
 )
+from portal.act.services import backup_totals_refresh
 from tests.component.plan_world import LAKE, NOW
 
 
@@ -101,4 +102,5 @@ def backup(root: Path, *, dropped_at: datetime = NOW, **changes: Any) -> BackupB
     }
     batch = BackupBatch.objects.create(**(values | changes))
     BackupProbe.objects.create(batch=batch, delay_seconds=0, due_at=dropped_at, state="CLEAN")
+    backup_totals_refresh(batch.lake, [batch.day])
     return batch

@@ -23,6 +23,7 @@ from lifecycle.models import (
     TableFinding,
 )
 from lifecycle.services.plans import plan_request
+from lifecycle.services.totals import totals_load
 from portal.access.models import ADMIN, OPERATOR, DatabaseAdministrator, User
 from portal.notices.models import Notice, NoticeState
 from portal.runs.models import Run
@@ -138,6 +139,7 @@ class World:
             self._finding(generation, rows, db, tbl, one)
             if announce and one.level and one.ttl:
                 self.announce(one)
+        totals_load(generation, n_paths=0)
         CurrentGeneration.objects.update_or_create(lake=LAKE, defaults={"generation": generation})
         return generation
 

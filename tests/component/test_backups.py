@@ -23,6 +23,7 @@ from lifecycle.services.clock_kinds import ProbeKind, PurgeKind
 from lifecycle.services.late_commits import late_commits_queue
 from lifecycle.services.purges import last_chance_queue, purge_due
 from portal.act.models import BackupBatch
+from portal.act.services import backup_totals_refresh
 from portal.act.services.purging import purge_ingest
 from portal.act.services.red_button import red_button_press, red_button_release
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
@@ -274,6 +275,7 @@ def test_pages_and_api_say_why_a_backup_is_still_there_and_what_was_seen(world: 
     BackupBatch.objects.update(
         purge_tried_at=NOW, purge_left_why="held: <b>law</b> suit", seconds=0.417
     )
+    backup_totals_refresh(batch.lake, [batch.day])
     seen = {
         "item": "i",
         "partition": "dt=1",

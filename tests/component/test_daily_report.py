@@ -15,6 +15,7 @@ from lifecycle.models import DropPlan, DropPlanResult, PlanState, TrendPoint
 from lifecycle.services.clock_kinds import DailyReportKind
 from lifecycle.services.daily_report import ALARM, REPORT, daily_report_queue
 from portal.act.models import BackupBatch
+from portal.act.services import backup_totals_refresh
 from portal.connectors.lake_config import LakeConfig
 from portal.notices.models import Notice
 from portal.notices.services import notices_send
@@ -36,7 +37,9 @@ def dropped(at: datetime, **changes: Any) -> BackupBatch:
         "is_table": False, "table_owner": "olga", "n_items": 7, "n_bytes": 3 * 1024**2,
         "manifest_sha256": "0" * 64, "dropped_at": at,
     }  # fmt: skip
-    return BackupBatch.objects.create(**values | changes)
+    batch = BackupBatch.objects.create(**values | changes)
+    backup_totals_refresh(batch.lake, [batch.day])
+    return batch
 
 
 def left_alone(at: datetime, table: str, why: str) -> None:

@@ -238,7 +238,7 @@ def test_more_rows_need_no_more_queries(
         ("/lifecycle/expiring/", 16),
         ("/lifecycle/paths/", 16),
         ("/lifecycle/databases/", 14),
-        ("/lifecycle/tables/sales/t1/", 20),
+        ("/lifecycle/tables/sales/t1/", 24),
     ):
         with django_assert_max_num_queries(most):
             assert client.get(url).status_code == 200

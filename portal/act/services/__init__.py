@@ -15,6 +15,7 @@ from portal.act.services.purging import purge_ingest
 from portal.act.services.red_button import red_button_press, red_button_release
 from portal.act.services.repairing import drop_repair
 from portal.act.services.settling import act_settle
+from portal.act.services.totals import backup_totals_refresh
 
 __all__ = [
     "IngestReport",
@@ -22,6 +23,7 @@ __all__ = [
     "act_ingest",
     "act_prepare",
     "act_settle",
+    "backup_totals_refresh",
     "backups_rebuild",
     "drop_repair",
     "hold_place",

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from portal.act.records import Outcome
 from portal.act.services.catalogue_rows import batch_purged, batch_store
 from portal.act.services.holds import holds_place_restored
 from portal.act.services.reach import Place
+from portal.act.services.totals import backup_totals_refresh
 from portal.act.states import FenceKind
 from portal.connectors.filesystem import open_file_system
 from portal.runs.models import Run
@@ -88,6 +89,7 @@ def act_ingest(
         for entry in _entries(fence):
             _store(entry, report, actor=run.requested_by, now=now)
             restored += _report(report, entry, run_id=str(run.pk), kind=FenceKind(fence.kind))
+        backup_totals_refresh(run.lake, [fence.day])
     report.close((manifest or {}).get("result") or {})
     with transaction.atomic():
         holds_place_restored(run.lake, restored, placed_by=run.requested_by, run_id=run.pk, now=now)
@@ -105,12 +107,14 @@ def backups_rebuild(
     """
     config = get_lake(lake)
     counts = {"directories": 0, "batches": 0, "new": 0, "unsettled": 0}
+    days: set[date] = set()
     reports: dict[str, IngestReport] = {}
     for text in config.backup_roots if roots is None else roots:
         root = config.path(text)
         fs = open_file_system(root, config=config)
         for day, directory in day_directories(fs, root):
             counts["directories"] += 1
+            days.add(day)
             for number in batch_numbers(fs, directory):
                 entry = read_entry(fs, Day(root, day), directory, number)
                 if entry is None:
@@ -121,6 +125,7 @@ def backups_rebuild(
                 counts["batches"] += 1
                 counts["new"] += _store(entry, report, actor="rebuild", now=now)
                 _report(report, entry, run_id=run, kind=FenceKind.DROP)
+    backup_totals_refresh(lake, days)
     return counts
 
 

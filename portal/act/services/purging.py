@@ -1,12 +1,13 @@
 """What does the portal keep of a purge run: what is gone, what was left alone, what was seen?"""
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from portal.act.models import BackupBatch
 from portal.act.services.ingesting import act_ingest
 from portal.act.services.probing import Told, probes_ingest
+from portal.act.services.totals import backup_totals_refresh
 from portal.runs.models import Run
 
 
@@ -24,7 +25,7 @@ def purge_ingest(
     """
     act_ingest(run, manifest, now=now)
     said = (manifest.get("result") or {}).get("batches") or []
-    _note_left(said, now=now)
+    _note_left(run.lake, said, now=now)
     seen = [
         {"backup": one["backup"], "items": one["probed"]}
         for one in said
@@ -33,9 +34,12 @@ def purge_ingest(
     probes_ingest(run.lake, seen, run_id=run.pk, now=now, tell=tell)
 
 
-def _note_left(said: Iterable[Mapping[str, Any]], *, now: datetime) -> None:
+def _note_left(lake: str, said: Iterable[Mapping[str, Any]], *, now: datetime) -> None:
     """Write on each batch that was left alone why, so that its page does not promise its end."""
+    days: set[date] = set()
     for one in said:
         if one["reason"]:
             rows = BackupBatch.objects.filter(public_id=one["backup"], purged_at__isnull=True)
+            days.update(rows.values_list("day", flat=True))
             rows.update(purge_tried_at=now, purge_left_why=one["reason"])
+    backup_totals_refresh(lake, days)

@@ -10,6 +10,7 @@ from django.db.models import F
 
 from portal.access.models import User
 from portal.act.models import BackupBatch, RedButton
+from portal.act.services.totals import backup_totals_refresh
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 
@@ -68,6 +69,8 @@ def red_button_release(*, lake: str, user: User, reason: str, now: datetime) -> 
             data={"reason": reason.strip()},
             now=now,
         )
+    kept = BackupBatch.objects.filter(lake=lake, purged_at__isnull=True)
+    backup_totals_refresh(lake, kept.order_by().values_list("day", flat=True).distinct())
 
 
 def _keep_longer(lake: str, *, pressed_at: datetime, now: datetime) -> None:

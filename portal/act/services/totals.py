@@ -1,0 +1,89 @@
+"""How do the sums of each day's backups follow what becomes of the batches?
+
+A day is added up anew, under a lock on its row, from the batches as they are committed then: any
+number of runs may ask for the same day at once, and asking again changes nothing.
+"""
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Min, Q, Sum
+
+from portal.act.models import BackupBatch, BackupTotals
+from portal.act.selectors import RESTORABLE
+from portal.act.states import BackupState
+
+_CAN_COME_BACK = Q(state__in=RESTORABLE)
+_SUMS = {
+    "of_batches": Count("id"),
+    "of_items": Sum("n_items"),
+    "of_restored": Sum("n_restored"),
+    "of_bytes": Sum("n_bytes"),
+    "of_files": Sum("n_files"),
+    "of_restorable": Count("id", filter=_CAN_COME_BACK),
+    "items_back": Sum("n_items", filter=_CAN_COME_BACK),
+    "bytes_back": Sum("n_bytes", filter=_CAN_COME_BACK),
+    "of_left": Count("id", filter=_CAN_COME_BACK & ~Q(purge_left_why="")),
+    "of_purging": Count("id", filter=Q(state=BackupState.PURGING)),
+    "of_purged": Count("id", filter=Q(state=BackupState.PURGED)),
+    "first_purge": Min("purge_after", filter=_CAN_COME_BACK),
+}
+_ADDED = (
+    *("n_tables", "n_batches", "n_items", "n_restored", "n_bytes", "n_files", "n_restorable"),
+    *("restorable_items", "restorable_bytes", "n_left", "n_purging", "n_purged"),
+)
+
+
+def backup_totals_refresh(lake: str, days: Iterable[date]) -> None:
+    """Add the backups of these days up anew, each in a transaction of its own."""
+    for day in sorted(set(days)):
+        _refresh(lake, day)
+
+
+def _refresh(lake: str, day: date) -> None:
+    key: dict[str, Any] = {"lake": lake, "day": day, "db": "", "table": "", "table_owner": ""}
+    with transaction.atomic():
+        BackupTotals.objects.get_or_create(**key)
+        whole = BackupTotals.objects.select_for_update().get(**key)
+        rows = _of_tables(lake, day)
+        BackupTotals.objects.filter(lake=lake, day=day).exclude(pk=whole.pk).delete()
+        if not rows:
+            whole.delete()
+            return
+        BackupTotals.objects.bulk_create(rows, batch_size=500)
+        for name in _ADDED:
+            setattr(whole, name, sum(getattr(row, name) for row in rows))
+        whole.n_tables = len({(row.db, row.table) for row in rows})
+        whole.purge_after = min((row.purge_after for row in rows if row.purge_after), default=None)
+        whole.save()
+
+
+def _of_tables(lake: str, day: date) -> list[BackupTotals]:
+    batches = BackupBatch.objects.filter(lake=lake, day=day).exclude(state=BackupState.REPORTED)
+    keys = batches.order_by().values("db", "table", "table_owner")
+    grouped: list[Any] = list(keys.annotate(**_SUMS))
+    return [
+        BackupTotals(
+            lake=lake,
+            day=day,
+            db=row["db"],
+            table=row["table"],
+            table_owner=row["table_owner"],
+            n_tables=1,
+            n_batches=row["of_batches"],
+            n_items=row["of_items"],
+            n_restored=row["of_restored"],
+            n_bytes=row["of_bytes"],
+            n_files=row["of_files"],
+            n_restorable=row["of_restorable"],
+            restorable_items=row["items_back"] or 0,
+            restorable_bytes=row["bytes_back"] or 0,
+            n_left=row["of_left"],
+            n_purging=row["of_purging"],
+            n_purged=row["of_purged"],
+            purge_after=row["first_purge"],
+        )
+        for row in grouped
+    ]

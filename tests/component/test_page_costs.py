@@ -1,0 +1,171 @@
+"""What does a page cost at a million partitions, and is that what it costs at ten thousand?
+
+Work is counted, not timed: queries, steps of SQLite's virtual machine (on MariaDB rows read by
+its handlers), and calls of Python functions. Two pictures of the lake and its history are made by
+bulk inserts (`big_lake.py`).
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from portal.access.models import User
+from portal.connectors.lake_config import LakeConfig
+from portal.ui.keyset import SIZE
+from tests.component.big_lake import BigLake
+from tests.component.conftest import People
+
+SMALL, BIG = 10_000, 1_000_000
+GROWTH_AT_MOST = 1.2
+QUERIES_OF_A_LIST, QUERIES_OF_A_PAGE = 12, 24
+ROWS_AT_MOST = 20 * SIZE
+# Reading a row takes SQLite some five steps, showing one of forty columns some fifty.
+STEPS_AT_MOST = 30 * ROWS_AT_MOST
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one page costs."""
+
+    queries: int
+    rows: int
+    calls: int
+
+
+def pages(lake: BigLake) -> list[str]:
+    """Give the addresses that are measured for an admin and for an owner."""
+    return [
+        "/",
+        "/lifecycle/expiring/",
+        "/lifecycle/expiring/?sort=name",
+        "/lifecycle/expiring/?sort=owner",
+        "/lifecycle/expiring/?sort=due",
+        "/lifecycle/expiring/?show=week",
+        "/lifecycle/paths/",
+        "/lifecycle/paths/?sort=owner",
+        "/lifecycle/paths/?reason=OWNER_PATH_FAIL",
+        "/lifecycle/databases/",
+        "/lifecycle/tables/db0/t7/",
+        "/lifecycle/tables/db0/t7/why/?partition=dt=125",
+        "/lifecycle/tables/db0/t7/policy/",
+        "/lifecycle/plans/",
+        f"/lifecycle/plans/{lake.plan.pk}/",
+        "/lifecycle/holds/",
+        "/lifecycle/calendar/",
+        "/lifecycle/backups/",
+        "/lifecycle/dropped/",
+        "/lifecycle/policy-requests/",
+        "/runs/",
+        "/mails/",
+    ]
+
+
+@contextmanager
+def counting_calls(counted: list[int]) -> Iterator[None]:
+    """Count calls of Python functions of this thread."""
+
+    def count(frame: FrameType, event: str, _argument: Any) -> None:
+        counted[0] += event == "call" and frame.f_code.co_name != "step"
+
+    sys.setprofile(count)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+@contextmanager
+def counting_rows(counted: list[int]) -> Iterator[None]:
+    """Count what the database does: SQLite's steps, or the rows that MariaDB's handlers read."""
+    if connection.vendor == "mysql":
+        before = _rows_read()
+        yield
+        counted[0] += _rows_read() - before
+        return
+    every = 10
+
+    def step() -> int:
+        counted[0] += every
+        return 0
+
+    connection.connection.set_progress_handler(step, every)
+    try:
+        yield
+    finally:
+        connection.connection.set_progress_handler(None, every)
+
+
+def _rows_read() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW SESSION STATUS LIKE 'Handler_read%'")
+        return sum(int(value) for _, value in cursor.fetchall())
+
+
+def measure(client: Client, url: str) -> Cost:
+    """Open a page to warm it up, and once more to count."""
+    rows, calls = [0], [0]
+    answer = client.get(url)
+    assert answer.status_code == 200, (url, answer.content[:500])
+    with CaptureQueriesContext(connection) as caught, counting_rows(rows):
+        with counting_calls(calls):
+            client.get(url)
+        n_queries = len(caught)
+    return Cost(n_queries, rows[0], calls[0])
+
+
+def client_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    client.get("/profile/")  # the first visit writes the session
+    return client
+
+
+@pytest.mark.timeout(120)
+def test_pages_cost_the_same_at_a_million_partitions(people: People, lake: LakeConfig) -> None:
+    """Also: few queries, and few rows behind a page of 50."""
+    clients = {"admin": client_of(people.admin), "owner": client_of(people.owner)}
+    big = BigLake(timezone.now().date())
+    big.grow(SMALL)
+    small = costs(clients, big)
+    big.grow(BIG)
+    found = costs(clients, big)
+    broken = [line for name in found for line in breaches(name, small[name], found[name])]
+    assert broken == [], "\n" + "\n".join(broken)
+
+
+def costs(clients: dict[str, Client], lake: BigLake) -> dict[tuple[str, str], Cost]:
+    found = {
+        (who, url): measure(client, url) for who, client in clients.items() for url in pages(lake)
+    }
+    # An owner has no database here, and the audit's events of one's own tables have no index.
+    of_admin = ("/lifecycle/databases/db0/", "/audit/")
+    return found | {("admin", url): measure(clients["admin"], url) for url in of_admin}
+
+
+def queries_at_most(url: str) -> int:
+    """A list asks few; home has its cards, and a table's pages say much of one thing."""
+    return QUERIES_OF_A_PAGE if url == "/" or "/tables/" in url else QUERIES_OF_A_LIST
+
+
+def breaches(name: tuple[str, str], small: Cost, big: Cost) -> list[str]:
+    """Say which limits a page breaks."""
+    rows_at_most = ROWS_AT_MOST if connection.vendor == "mysql" else STEPS_AT_MOST
+    limits: list[tuple[str, float, Callable[[Cost], int]]] = [
+        ("queries", min(queries_at_most(name[1]), small.queries), lambda cost: cost.queries),
+        ("rows", min(rows_at_most, GROWTH_AT_MOST * small.rows), lambda cost: cost.rows),
+        ("calls", GROWTH_AT_MOST * small.calls, lambda cost: cost.calls),
+    ]
+    return [
+        f"{name}: {of(big)} {what} at a million, {of(small)} at ten thousand, {limit:.0f} allowed"
+        for what, limit, of in limits
+        if of(big) > limit
+    ]
