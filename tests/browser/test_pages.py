@@ -15,6 +15,8 @@ FIXED = {
     "paths": "/lifecycle/paths/",
     "paths-waived": "/lifecycle/paths/?state=WAIVED",
     "waivers": "/lifecycle/waivers/",
+    "path-fixes": "/lifecycle/path-fixes/",
+    "path-fix-new": "/lifecycle/path-fixes/new/",
     "databases": "/lifecycle/databases/",
     "holds": "/lifecycle/holds/",
     "calendar": "/lifecycle/calendar/",
@@ -40,7 +42,7 @@ FIXED = {
     "api": "/api/",
     "login-again": "/login/again/",
 }
-KEEPERS_ONLY = {"plan-new", "red-button", "health", "enrolment-new"}
+KEEPERS_ONLY = {"plan-new", "path-fix-new", "red-button", "health", "enrolment-new"}
 
 
 def of_the_day(demo: Demo) -> dict[str, str]:
