@@ -17,6 +17,7 @@ class LifecycleConfig(AppConfig):
             clock_kinds,
             enrol_kinds,
             guard_events,
+            path_fix_kinds,
             plan_kinds,
             policy_kinds,
             rescan,
@@ -24,7 +25,14 @@ class LifecycleConfig(AppConfig):
             standing_rules,
             why_look,
         )
-        from lifecycle.ui import calendar, findings_nav, guard_nav, plan_nav, policy_nav
+        from lifecycle.ui import (
+            calendar,
+            findings_nav,
+            guard_nav,
+            path_fix_nav,
+            plan_nav,
+            policy_nav,
+        )
         from lifecycle.ui import scan as scan_pages
 
         scan.register_kinds()
@@ -34,12 +42,14 @@ class LifecycleConfig(AppConfig):
         clock_kinds.register_clock_kinds()
         policy_kinds.register_policy_kinds()
         enrol_kinds.register_enrol_kinds()
+        path_fix_kinds.register_path_fix_kinds()
         why_look.register_look_kind()
         rescan.register_subscriber()
         guard_events.register_subscriber()
         findings_nav.register_pages()
         scan_pages.register_scan_steps()
         plan_nav.register_pages()
+        path_fix_nav.register_pages()
         policy_nav.register_pages()
         guard_nav.register_pages()
         calendar.register_pages()

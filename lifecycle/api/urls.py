@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
 from lifecycle.api import calendar, findings, guard, holds, scans
+from lifecycle.api.path_fix_urls import path_fix_urlpatterns
 from lifecycle.api.plan_urls import plan_urlpatterns
 from lifecycle.api.policy_urls import policy_urlpatterns
 
@@ -33,6 +34,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         scans.ScanAcceptSmaller.as_view(),
         name="scan-accept-smaller",
     ),
+    *path_fix_urlpatterns,
     *plan_urlpatterns,
     *policy_urlpatterns,
 ]

@@ -109,7 +109,7 @@ class Names:
         kept = frozenset(names)
         return cls(kept, frozenset((one.db, one.table) for one in kept if one.table))
 
-    def cover(self, item: PlanItem) -> bool:
+    def cover(self, item: "PlanItem | Name") -> bool:
         """Whether one of the names is the item, its whole table or its whole database."""
         return (
             Name(item.db) in self.names
@@ -117,7 +117,7 @@ class Names:
             or Name(item.db, item.table, item.partition) in self.names
         )
 
-    def hold(self, item: PlanItem) -> bool:
+    def hold(self, item: "PlanItem | Name") -> bool:
         """Whether the item may not go, as a running drop reads holds (`portal.act.control`).
 
         A partial name (`dt=x`) keeps all below it; one partition keeps its whole table from going.

@@ -13,6 +13,7 @@ from lifecycle.models.findings import (
     TrendPoint,
 )
 from lifecycle.models.guard import DroppedObject, PolicyEvent
+from lifecycle.models.path_fixes import AT_TARGET, FixItemState, PathFix, PathFixItem
 from lifecycle.models.plans import (
     BackupSlice,
     CleanNowRequest,
@@ -38,6 +39,7 @@ from lifecycle.models.policy_requests import PolicyRequest, PolicySeen
 from lifecycle.models.totals import OwnerTotals
 
 __all__ = [
+    "AT_TARGET",
     "AnnouncedCoverage",
     "BackupSlice",
     "CleanNowRequest",
@@ -51,12 +53,15 @@ __all__ = [
     "DroppedObject",
     "Enrolment",
     "EnrolmentItem",
+    "FixItemState",
     "Generation",
     "ItemExample",
     "ItemKind",
     "ItemRange",
     "OwnerTotals",
     "PathFinding",
+    "PathFix",
+    "PathFixItem",
     "PathWaiver",
     "PlanSource",
     "PlanState",

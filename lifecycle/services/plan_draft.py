@@ -186,7 +186,7 @@ def _unshared(
     if not candidates:
         return
     shared = SharedLocations((one.item.location, _name(one.item)) for one in candidates)
-    for location, name in _all_locations(config, results_uri):
+    for location, name in all_locations(config, results_uri):
         shared.see(location, name)
     for candidate in candidates:
         if shared.is_shared(candidate.item.location):
@@ -195,7 +195,7 @@ def _unshared(
             yield candidate
 
 
-def _all_locations(config: LakeConfig, results_uri: str) -> Iterator[tuple[str, Name]]:
+def all_locations(config: LakeConfig, results_uri: str) -> Iterator[tuple[str, Name]]:
     """Give every location that the scan saw; they are canonical already."""
     for part, keys in (
         ("databases", ("db",)),

@@ -8,33 +8,25 @@ What is half done is settled by `move_settle.py` from what is where.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any
 
-from portal.act import facts
 from portal.act.control import Control
-from portal.act.facts import Policy
 from portal.act.layout import first_batch, item_name
+from portal.act.move_facts import MoveRules, Seat, look_at, metadata_refusal, open_file
 from portal.act.moves import (
-    MOST_PARTITIONS,
-    Covered,
     MoveItem,
     Registered,
     Step,
-    covered_by,
-    intent_facts,
     move_done_name,
     move_intent_name,
-    placed,
     repoint,
     structs_for,
 )
-from portal.act.protocol import DropResult, Rules, Tools, check_control, chunks
+from portal.act.protocol import DropResult, Tools, check_control, chunks
 from portal.act.records import (
     BatchDone,
     BatchIntent,
-    FileFact,
     ItemDone,
-    ItemIntent,
     ItemRefused,
     Outcome,
     files_of,
@@ -49,19 +41,8 @@ from portal.lake.paths import LakePath
 
 # Few, because readers find nothing between a batch's first rename and its metadata.
 BATCH_MOVES = 25
-_SAME = Policy(0, 0)
 
 Report = Callable[[int, str], None]
-
-
-class MoveRules(Rules, Protocol):
-    """What the room knows of its objects and of places."""
-
-    def read(self, text: str) -> LakePath | None:
-        """Read a registered location; None where it is no canonical path."""
-
-    def place_refusal(self, table: Any, item: MoveItem) -> str | None:
-        """Say why an item must not be moved as its table and database stand now, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +174,8 @@ def _read_facts(
         hold = control.hold_on(item.db, item.table, item.partition, now=tools.clock())
         reason = why or (f"held: {hold.reason}" if hold else None)
         struct = structs.get(item.partition)
-        reason = reason or _metadata_refusal(item, table, struct, rules=rules)
-        found = reason or _looked_at(item, batch, struct, rules=rules, tools=tools)
+        reason = reason or metadata_refusal(item, table, struct, rules=rules)
+        found = reason or look_at(item, struct, _seat(batch), rules=rules, tools=tools)
         if isinstance(found, Step):
             batch.steps.append(found)
         else:
@@ -202,84 +183,8 @@ def _read_facts(
     return batch
 
 
-def _metadata_refusal(item: MoveItem, table: Any, struct: Any, *, rules: MoveRules) -> str | None:
-    if struct is None:
-        return "not registered any more"
-    location = rules.location(table, struct if item.partition else None)
-    if location is None:
-        return "has no location"
-    changed = facts.changes(
-        item.token, generation=facts.generation_of(struct), location=location, policy=_SAME
-    )
-    if changed:
-        return "; ".join(changed)
-    if item.partition and not rules.is_ready(struct):
-        return "its data is not complete (commit=false)"
-    return rules.place_refusal(table, item)
-
-
-def _looked_at(
-    item: MoveItem, batch: _Batch, struct: Any, *, rules: MoveRules, tools: Tools
-) -> Step | str:
-    """Look at files and target; gives the step, or why there is none."""
-    source, target = LakePath.parse(item.source), LakePath.parse(item.target)
-    files = files_of(tools.lister([source]).get(source, ()), root=source)
-    why = _file_refusal(item, files, tools=tools) or _target_refusal(target, tools=tools)
-    if why:
-        return why
-    before = facts.generation_of(struct)
-    after = placed(before, source, target, read=rules.read)
-    if after == before:
-        return "its registered location does not name its directory"
-    covered: list[Covered] = []
-    if not item.partition:
-        covered = covered_by(
-            tools.metastore, batch.name, batch.table, source, target, read=rules.read
-        )
-        if len(covered) > MOST_PARTITIONS:
-            return f"{len(covered)} partitions are more than {MOST_PARTITIONS} to be moved at once"
-    intent = ItemIntent(
-        item=item_name(batch.number, len(batch.steps)),
-        partition=item.partition,
-        source=item.source,
-        generation=before,
-        metadata=to_json(struct),
-        files=files,
-        parents=(),
-        facts=intent_facts(after, covered, target=target),
-    )
-    return Step(intent, target, after, tuple(covered))
-
-
-def _file_refusal(item: MoveItem, files: tuple[FileFact, ...], *, tools: Tools) -> str | None:
-    if not files:
-        return "its directory is missing"
-    if not files[0].is_dir:
-        return "its location is no directory"
-    if not LakePath.parse(item.source).same_file_system(tools.fence.path):
-        return "no backup root on its file system"
-    writing = facts.being_written(fact.path for fact in files)
-    if writing:
-        return f"a job is writing to it ({writing})"
-    reasons = facts.file_changes(item.token, files)
-    return "; ".join(reasons) or _open_file(files, LakePath.parse(item.source), tools=tools)
-
-
-def _target_refusal(target: LakePath, *, tools: Tools) -> str | None:
-    if not target.same_file_system(tools.fence.path):
-        return "no backup root on the file system of its new place"
-    if tools.fs.status(target) is not None:
-        return f"{target} is there already"
-    return None if tools.fs.status(target.parent) is not None else f"{target.parent} is missing"
-
-
-def _open_file(files: Iterable[FileFact], root: LakePath, *, tools: Tools) -> str | None:
-    for fact in files:
-        # Listed names may hold what LakePath.child refuses; they are only looked at.
-        path = LakePath(root.scheme, root.authority, f"{root.path}/{fact.path}")
-        if not fact.is_dir and tools.is_closed(path) is False:
-            return f"{fact.path} is open for writing"
-    return None
+def _seat(batch: _Batch) -> Seat:
+    return Seat(item_name(batch.number, len(batch.steps)), batch.name, batch.table)
 
 
 def _intent_file(order: MoveOrder, batch: _Batch, *, at: str) -> BatchIntent:
@@ -314,7 +219,7 @@ def _recheck(batch: _Batch, *, rules: MoveRules, tools: Tools) -> None:
             batch.put(step, Outcome.SKIPPED, why)
         elif files != step.intent.files:
             batch.put(step, Outcome.SKIPPED, "its files changed a moment ago")
-        elif why := _open_file(files, step.source, tools=tools):
+        elif why := open_file(files, step.source, tools=tools):
             batch.put(step, Outcome.SKIPPED, why)
 
 

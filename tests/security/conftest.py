@@ -33,6 +33,7 @@ from portal.act.states import BackupState, HoldKind
 from portal.notices.calendar import calendar_address_make
 from portal.notices.services import Mail, notice_queue
 from portal.runs.models import Run
+from tests.component.fix_world import drawn_fix, stray_findings
 from tests.component.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
 
 # Who they are in the world: alice owns sales.orders, dora administers its database, anna asked for
@@ -73,8 +74,10 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
     settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
     settings.LAKEWARDEN_VAR = tmp_path
     world = make_world(tmp_path)
-    world.scan(partitions(3))
+    generation = world.scan(partitions(3))
     _show_the_rest(world)
+    strays = stray_findings(generation, owner="alice", db_owner="dora")
+    fix = drawn_fix(strays, user=world.person("anna"), now=NOW)
     plan = world.plan()
     batch = _backup()
     enrolment = _enrolment(world)
@@ -98,6 +101,9 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "request_id": _policy_request(world).pk,
         "enrolment_id": enrolment.pk,
         "enrol_digest": enrolment.digest,
+        "fix_id": fix.pk,
+        "fix_digest": fix.digest,
+        "finding_id": strays[0].pk,
         "until": TODAY + timedelta(days=30),
         "waiver_id": _waiver().public_id,
     }

@@ -200,6 +200,27 @@ GRID: dict[str, Row] = {
     ),
     "lifecycle-api:enrolment-withdraw": post_only(frozenset({"requester"}), "enrolment_id", **WHY),
     "lifecycle-api:enrolment-undo": post_only(ADMINS, "enrolment_id", **WHY),
+    # -- fix plans ---------------------------------------------------------------------------
+    "lifecycle:path-fixes": Row(SIGNED_IN),
+    "lifecycle:path-fix-new": Row(KEEPERS, KEEPERS, body={"row": "@finding_id", **WHY}),
+    "lifecycle:path-fix": Row(OF_THE_TABLE, values=("fix_id",)),
+    "lifecycle:path-fix-progress": Row(OF_THE_TABLE, values=("fix_id",)),
+    "lifecycle:path-fix-decide": post_only(
+        frozenset({"admin"}), "fix_id", digest="@fix_digest", **WORD
+    ),
+    "lifecycle:path-fix-withdraw": post_only(frozenset({"requester"}), "fix_id", **WHY),
+    "lifecycle:path-fix-undo": post_only(ADMINS, "fix_id", **WHY),
+    "lifecycle-api:path-fixes": Row(
+        SIGNED_IN, KEEPERS, body={"rows": "@finding_id", "reason": "because"}
+    ),
+    "lifecycle-api:path-fix-candidates": Row(SIGNED_IN),
+    "lifecycle-api:path-fix": Row(OF_THE_TABLE, values=("fix_id",)),
+    "lifecycle-api:path-fix-items": Row(OF_THE_TABLE, values=("fix_id",)),
+    "lifecycle-api:path-fix-decide": post_only(
+        frozenset({"admin"}), "fix_id", digest="@fix_digest", **WORD
+    ),
+    "lifecycle-api:path-fix-withdraw": post_only(frozenset({"requester"}), "fix_id", **WHY),
+    "lifecycle-api:path-fix-undo": post_only(ADMINS, "fix_id", **WHY),
     # -- plans -------------------------------------------------------------------------------
     "lifecycle:plans": Row(SIGNED_IN),
     "lifecycle:plan-new": Row(KEEPERS, KEEPERS, body={"tables": "sales.orders", **WHY}),

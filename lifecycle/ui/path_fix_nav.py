@@ -1,0 +1,66 @@
+"""Which entry, home card, words and addresses do fix plans have?"""
+
+from django.http import HttpRequest
+from django.urls import URLPattern, path
+from django.utils import timezone
+
+from lifecycle.selectors.path_fixes import fixes_to_decide
+from lifecycle.ui import path_fixes
+from lifecycle.ui.links import list_url
+from lifecycle.ui.lists import person
+from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.lake.errors import NotVisible
+from portal.ui.frame import current_lake
+from portal.ui.states import StateLook, register_states
+
+LOOKS = {
+    "ASKED": StateLook("Being looked at", "eye", "busy"),
+    "LEFT_OUT": StateLook("Left out", "filter", "quiet"),
+    "MOVED": StateLook("Moved", "folder-share", "good"),
+    "TAKEN_BACK": StateLook("Taken back", "arrow-back-up", "info"),
+    "UNSETTLED": StateLook("Half done", "alert-circle", "bad", "A person must look at it."),
+}
+path_fix_urlpatterns: list[URLPattern] = [
+    path("path-fixes/", path_fixes.path_fixes, name="path-fixes"),
+    path("path-fixes/new/", path_fixes.path_fix_new, name="path-fix-new"),
+    path("path-fixes/<uuid:fix_id>/", path_fixes.path_fix, name="path-fix"),
+    path(
+        "path-fixes/<uuid:fix_id>/progress/",
+        path_fixes.path_fix_progress,
+        name="path-fix-progress",
+    ),
+    path("path-fixes/<uuid:fix_id>/decide/", path_fixes.path_fix_decide, name="path-fix-decide"),
+    path(
+        "path-fixes/<uuid:fix_id>/withdraw/",
+        path_fixes.path_fix_withdraw,
+        name="path-fix-withdraw",
+    ),
+    path("path-fixes/<uuid:fix_id>/undo/", path_fixes.path_fix_undo, name="path-fix-undo"),
+]
+
+
+def register_pages() -> None:
+    """Add the navigation, the home card and the words."""
+    register_states(LOOKS)
+    register_page(Page("Lifecycle", "Fix plans", "lifecycle:path-fixes", "folder-share", 21))
+    register_home_card(decide_card)
+
+
+def decide_card(request: HttpRequest) -> Card | None:
+    """Tell an admin of fix plans that wait for them."""
+    try:
+        lake = current_lake(request)
+    except NotVisible:
+        return None
+    waiting = fixes_to_decide(lake, person(request), now=timezone.now())
+    if not waiting:
+        return None
+    return Card(
+        kind="waiting",
+        title="Fix plans to decide",
+        value=f"{len(waiting):,}",
+        url=list_url("path-fixes", lake, state="PENDING"),
+        icon="folder-share",
+        tone="warn",
+        order=12,
+    )

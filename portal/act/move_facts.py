@@ -1,0 +1,129 @@
+"""Is an approved move still what was approved, and may it happen now? Read again before acting.
+
+Gives the step that the intent will hold (generations before and after, files, what goes along), or
+the reason why the item is left alone.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from portal.act import facts
+from portal.act.facts import Policy
+from portal.act.moves import (
+    MOST_PARTITIONS,
+    Covered,
+    MoveItem,
+    Step,
+    covered_by,
+    intent_facts,
+    placed,
+)
+from portal.act.protocol import Rules, Tools
+from portal.act.records import FileFact, ItemIntent, files_of
+from portal.connectors.metastore import to_json
+from portal.lake.names import TableName
+from portal.lake.paths import LakePath
+
+_SAME = Policy(0, 0)
+
+
+class MoveRules(Rules, Protocol):
+    """What the room knows of its objects and of places."""
+
+    def read(self, text: str) -> LakePath | None:
+        """Read a registered location; None where it is no canonical path."""
+
+    def place_refusal(self, table: Any, item: MoveItem) -> str | None:
+        """Say why an item must not be moved as its table and database stand now, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Where an item stands in its batch: its own name there, its table, and that table now."""
+
+    item: str
+    name: TableName
+    table: Any
+
+
+def metadata_refusal(item: MoveItem, table: Any, struct: Any, *, rules: MoveRules) -> str | None:
+    """Say what of the metadata is not as approved, or None."""
+    if struct is None:
+        return "not registered any more"
+    location = rules.location(table, struct if item.partition else None)
+    if location is None:
+        return "has no location"
+    changed = facts.changes(
+        item.token, generation=facts.generation_of(struct), location=location, policy=_SAME
+    )
+    if changed:
+        return "; ".join(changed)
+    if item.partition and not rules.is_ready(struct):
+        return "its data is not complete (commit=false)"
+    return rules.place_refusal(table, item)
+
+
+def look_at(
+    item: MoveItem, struct: Any, seat: Seat, *, rules: MoveRules, tools: Tools
+) -> Step | str:
+    """Look at files and target; gives the step, or why there is none."""
+    source, target = LakePath.parse(item.source), LakePath.parse(item.target)
+    files = files_of(tools.lister([source]).get(source, ()), root=source)
+    why = _file_refusal(item, files, tools=tools) or _target_refusal(target, tools=tools)
+    if why:
+        return why
+    before = facts.generation_of(struct)
+    after = placed(before, source, target, read=rules.read)
+    if after == before:
+        return "its registered location does not name its directory"
+    covered: list[Covered] = []
+    if not item.partition:
+        covered = covered_by(
+            tools.metastore, seat.name, seat.table, source, target, read=rules.read
+        )
+        if len(covered) > MOST_PARTITIONS:
+            return f"{len(covered)} partitions are more than {MOST_PARTITIONS} to be moved at once"
+    intent = ItemIntent(
+        item=seat.item,
+        partition=item.partition,
+        source=item.source,
+        generation=before,
+        metadata=to_json(struct),
+        files=files,
+        parents=(),
+        facts=intent_facts(after, covered, target=target),
+    )
+    return Step(intent, target, after, tuple(covered))
+
+
+def _file_refusal(item: MoveItem, files: tuple[FileFact, ...], *, tools: Tools) -> str | None:
+    if not files:
+        return "its directory is missing"
+    if not files[0].is_dir:
+        return "its location is no directory"
+    if not LakePath.parse(item.source).same_file_system(tools.fence.path):
+        return "no backup root on its file system"
+    writing = facts.being_written(fact.path for fact in files)
+    if writing:
+        return f"a job is writing to it ({writing})"
+    reasons = facts.file_changes(item.token, files)
+    return "; ".join(reasons) or open_file(files, LakePath.parse(item.source), tools=tools)
+
+
+def _target_refusal(target: LakePath, *, tools: Tools) -> str | None:
+    if not target.same_file_system(tools.fence.path):
+        return "no backup root on the file system of its new place"
+    if tools.fs.status(target) is not None:
+        return f"{target} is there already"
+    return None if tools.fs.status(target.parent) is not None else f"{target.parent} is missing"
+
+
+def open_file(files: Iterable[FileFact], root: LakePath, *, tools: Tools) -> str | None:
+    """Name a file that somebody writes to, as far as can be known here."""
+    for fact in files:
+        # Listed names may hold what LakePath.child refuses; they are only looked at.
+        path = LakePath(root.scheme, root.authority, f"{root.path}/{fact.path}")
+        if not fact.is_dir and tools.is_closed(path) is False:
+            return f"{fact.path} is open for writing"
+    return None

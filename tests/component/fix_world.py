@@ -1,0 +1,69 @@
+"""A fix plan as its drawing up leaves it, without a metastore to draw it up from."""
+
+from datetime import datetime
+
+from lifecycle.domain.path_fix import Unfixable
+from lifecycle.domain.refusal import Name
+from lifecycle.models import Generation, PathFinding, PathFix
+from lifecycle.services.path_fix_draft import FixDraft
+from lifecycle.services.path_fix_store import fix_store
+from lifecycle.services.path_fixes import fix_request
+from portal.access.models import User
+from portal.act.moves import MoveItem
+from portal.lake.paths import LakePath
+
+
+def stray_findings(generation: Generation, *, owner: str, db_owner: str) -> list[PathFinding]:
+    """Make two nonconforming tables of a picture: one that can be moved, and one that cannot."""
+    return [
+        PathFinding.objects.create(
+            generation=generation,
+            lake=generation.lake,
+            kind="TABLE",
+            db="sales",
+            table=table,
+            owner=owner,
+            db_owner=db_owner,
+            location=f"file:///stray/{table}",
+            reasons=["TBL_NOT_SUB_DB"],
+            reason_key="|TBL_NOT_SUB_DB|",
+        )
+        for table in ("stray", "shared")
+    ]
+
+
+def drawn_fix(findings: list[PathFinding], *, user: User, now: datetime) -> PathFix:
+    """Ask for both and store what a worker would have found: one moves, one stays."""
+    first = findings[0]
+    fix = fix_request(
+        first.lake, [one.pk for one in findings], reason="tidy up", user=user, now=now
+    )
+    return store_drawn(fix, first.generation, now=now)
+
+
+def store_drawn(fix: PathFix, generation: Generation, *, now: datetime) -> PathFix:
+    """Store the drawing up of a plan: `stray` moves where its row says, others are shared."""
+    drafted = FixDraft(backup_root="file:///backup")
+    for row in fix.items.order_by("id"):
+        name = Name(row.db, row.table, row.partition)
+        if row.table != "stray":
+            drafted.left_out[name] = Unfixable.SHARED_LOCATION
+            continue
+        target = row.target or "file:///lake/sales/stray"
+        drafted.targets[name] = LakePath.parse(target)
+        drafted.items.append(
+            MoveItem(
+                db=row.db,
+                table=row.table,
+                partition=row.partition,
+                source=row.source,
+                target=target,
+                create_time=1,
+                ddl_time=2,
+                mtime_ms=3,
+                n_files=4,
+                n_bytes=5,
+            )
+        )
+    fix_store(fix, drafted, generation, uri="file:///spool/items.jsonl", now=now)
+    return PathFix.objects.get(pk=fix.pk)
