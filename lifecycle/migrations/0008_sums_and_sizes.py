@@ -6,6 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
+        ("lifecycle", "0007_path_fixes"),
         ("lifecycle", "0007_waivers"),
     ]
 
