@@ -271,8 +271,6 @@ LAKEWARDEN_EXTENSION_MOST_DAYS = int(os.environ.get("LAKEWARDEN_EXTENSION_MOST_D
 LAKEWARDEN_ENROL_MAX_TABLES = int(os.environ.get("LAKEWARDEN_ENROL_MAX_TABLES", "1000"))
 # How many nonconforming paths one fix plan takes.
 LAKEWARDEN_FIX_MAX_ITEMS = int(os.environ.get("LAKEWARDEN_FIX_MAX_ITEMS", "500"))
-# How many nonconforming paths one fix plan takes.
-LAKEWARDEN_FIX_MAX_ITEMS = int(os.environ.get("LAKEWARDEN_FIX_MAX_ITEMS", "500"))
 
 LOGGING = {
     "version": 1,
