@@ -78,6 +78,8 @@ class PathFixes:
         self.refused: dict[Name, Unfixable] = {}
         self._moves: dict[Name, Move] = {}
         wanted = list(asked)
+        # The last scan may have seen what is brought back, with its partitions, at its old place.
+        self._back = frozenset(one.name for one in wanted if one.back_to is not None)
         for one in sorted(wanted, key=lambda one: bool(one.name.partition)):
             found = self._place(one)
             if isinstance(found, Unfixable):
@@ -89,7 +91,7 @@ class PathFixes:
         self._above = _by_place(
             (place, self._moves[one.name])
             for one in wanted
-            if one.name in self._moves and one.back_to is None
+            if one.name in self._moves and one.name not in self._back
             for place in _above(self._moves[one.name].target)
         )
         self._crowded = self._crowded_databases()
@@ -175,7 +177,8 @@ class PathFixes:
                 if move.name != name and not _moves_along(move.name, name, is_planned=is_planned):
                     self.refused.setdefault(move.name, Unfixable.SHARED_LOCATION)
             for move in self._targets.get(place, ()):
-                if move.name != name and not (is_planned and _is_part(name, move.name)):
+                goes_along = _is_part(name, move.name) and (is_planned or move.name in self._back)
+                if move.name != name and not goes_along:
                     self.refused.setdefault(move.name, Unfixable.TARGET_TAKEN)
         for move in self._above.get(location, ()):
             if move.name != name and not self._may_hold(name, move.name):

@@ -157,7 +157,8 @@ def _today(fix: PathFix, altered: Names, *, now: datetime) -> Today:
     return Today(
         modes={one.db: DatabaseMode(one.mode) for one in settings},
         holds=Names.of(Name(hold.db, hold.table, hold.partition) for hold in holds),
-        altered=altered,
+        # The fix itself altered what its undo brings back; each is looked at anew in any case.
+        altered=Names() if fix.undo_of_id else altered,
         in_other_plans=Names.of(names),
     )
 

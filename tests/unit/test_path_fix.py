@@ -241,3 +241,23 @@ def test_a_place_inside_somebody_elses_directory_is_refused(
     holder = TableFacts("sales", "holder", "ann", path("/user/ann/sales"))
     _, refused = outcome(stray, holder, monkeypatch=monkeypatch)
     assert refused[Name("sales", "stray")] is Unfixable.TARGET_INSIDE
+
+
+def test_an_undo_goes_back_whatever_the_rules_say_but_never_over_something() -> None:
+    table = TableFacts("sales", "t", "ann", path("/user/ann/sales/t"))
+    lake = Lake({"sales": SALES}, {("sales", "t"): table}, {}, OWN)
+    name, part, in_it = (Name("sales", "t", one) for one in ("", "dt=1", "dt=2"))
+    asked = [
+        Asked(name, path("/user/ann/sales/t"), back_to=path("/data/t")),
+        Asked(part, path("/data/one"), back_to=path("/data/two")),
+    ]
+    fixes = PathFixes(lake, asked)
+    fixes.see("file:///data/t", name)
+    fixes.see("file:///data/t/dt=2", in_it)
+    assert [move.name for move in fixes.moves()] == [name, part]
+    fixes.see("file:///data/two/other", Name("sales", "other"))
+    assert [move.name for move in fixes.moves()] == [name]
+    inside = Asked(part, path("/user/ann/sales/t/dt=1"), back_to=path("/data/two"))
+    first = PathFixes(lake, [asked[0], inside])
+    assert [move.name for move in first.moves()] == [part]
+    assert first.refused == {name: Unfixable.PARTITIONS_FIRST}
