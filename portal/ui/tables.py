@@ -18,8 +18,8 @@ class Column:
 
     `key` is a dotted attribute or mapping path on the row. `sort` names an entry of the list's
     `orders` (a `-sort` entry, where there is one, gives the other direction). `url` makes the cell
-    a link. `template` (kind "template") is rendered with `row` and `value`. `export=False` keeps
-    the column out of the CSV.
+    a link. `template` (kind "template") is rendered with `row` and `value`. `is_wide` gives room to
+    sentences. `export=False` keeps the column out of the CSV.
     """
 
     key: str
@@ -30,10 +30,13 @@ class Column:
     template: str = ""
     help: str = ""
     export: bool = True
+    is_wide: bool = False
 
     @property
     def align(self) -> str:
         """The CSS class of the column."""
+        if self.is_wide:
+            return "lw-words"
         return "lw-num" if self.kind in _RIGHT else ""
 
 

@@ -28,7 +28,7 @@ COLUMNS = (
     Column(key="queued_at", title="When", kind="ago", sort="queued"),
     Column(key="kind", title="Kind", kind="code"),
     Column(key="recipient", title="To"),
-    Column(key="subject", title="Subject", url=_url),
+    Column(key="subject", title="Subject", url=_url, is_wide=True),
     Column(key="state", title="State", kind="state"),
     Column(key="error", title="What went wrong"),
     Column(key="attempts", title="Tries", kind="count"),
