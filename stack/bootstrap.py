@@ -132,7 +132,7 @@ def install_packages() -> bool:
     if not PYTHON.exists():
         subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
     pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
-    print("      about 90 packages, PySpark alone is 320 MB: a few minutes the first time")
+    print("      about 120 packages, PySpark alone is 320 MB: a few minutes the first time")
     done = subprocess.run([*pip, "-r", str(LOCK)], check=False)
     if done.returncode == 0:
         STAMP.write_text(_lock_digest(), encoding="utf-8")

@@ -10,6 +10,8 @@ from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.lake.errors import NotAllowed
+
 FRESH_SECONDS = 900
 _KEY = "lw_authenticated_at"
 
@@ -34,6 +36,18 @@ def is_fresh(request: HttpRequest, now: datetime) -> bool:
     """Say whether the last proof of identity is at most FRESH_SECONDS old."""
     at = authenticated_at(request)
     return at is not None and timedelta(0) <= now - at <= timedelta(seconds=FRESH_SECONDS)
+
+
+def check_fresh(request: HttpRequest, now: datetime) -> None:
+    """Refuse what needs a fresh log-in; for programs, which no page can ask.
+
+    Raises:
+        NotAllowed: the last proof of identity is too old.
+    """
+    if not is_fresh(request, now):
+        raise NotAllowed(
+            "person.fresh_login", "Log in again first: this needs a login of the last 15 minutes."
+        )
 
 
 def require_fresh(

@@ -97,7 +97,7 @@ class Ldap:
 
     def _identity(self, connection: Connection, entry: Entry, username: str) -> Identity:
         dn = str(entry["dn"])
-        known = _first(entry, self.config.id_attribute) or dn.lower()
+        known = _unchanging(entry, self.config.id_attribute) or dn.lower()
         return Identity(
             subject=f"{self.config.url} {known}"[:300],
             username=username,
@@ -184,6 +184,17 @@ class Ldap:
             service=_SERVICE,
             retryable=code == "ldap.down",
         )
+
+
+def _unchanging(entry: Entry, attribute: str) -> str:
+    """Give the attribute that never changes as text: Active Directory keeps it as bytes."""
+    for name, values in entry["raw_attributes"].items():
+        if name.lower() == attribute.lower() and values:
+            raw = bytes(values[0])
+            return (
+                raw.decode("ascii") if raw.isascii() and raw.decode().isprintable() else raw.hex()
+            )
+    return ""
 
 
 def _first(entry: Entry, attribute: str) -> str:

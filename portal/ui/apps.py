@@ -22,6 +22,8 @@ class UiConfig(AppConfig):
             Page("Portal", "Runs", "ui:runs", "player-play", 800),
             Page("Portal", "Audit", "ui:audit", "history", 810),
             Page("Portal", "Mails", "ui:mails", "mail", 815),
+            Page("Portal", "People", "ui:people", "users", 812, keepers),
+            Page("Portal", "Service accounts", "ui:owners", "users-group", 813, keepers),
             Page("Portal", "Red button", "ui:red-button", "hand-stop", 820, keepers),
             Page("Portal", "Health", "ui:health", "heartbeat", 825, keepers),
             Page("Portal", "API", "ui:api", "api", 830),

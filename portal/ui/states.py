@@ -46,6 +46,8 @@ _LOOKS: dict[str, StateLook] = {
     "RED_BUTTON_OFF": StateLook("Off", "circle-check", "good"),
     "ANSWERS": StateLook("Answers", "circle-check", "good"),
     "SILENT": StateLook("Silent", "alert-circle", "bad", "It does not answer, or it is not there."),
+    "HERE": StateLook("Here", "user-check", "good"),
+    "LEFT": StateLook("Left", "user-off", "warn", "Cannot come in, and is not written to."),
     "REPORTED": StateLook("Reported", "flag", "warn", "Left alone; see its run."),
 }
 

@@ -4,9 +4,21 @@ from django.urls import path
 
 from portal.health import livez, readyz
 from portal.metrics import metrics
+from portal.ui.api import people as api_people
 from portal.ui.api import schema
 from portal.ui.api import views as api
-from portal.ui.views import audit, health, home, mails, red_button, runs, session, sign_in
+from portal.ui.views import (
+    audit,
+    health,
+    home,
+    mails,
+    owners,
+    people,
+    red_button,
+    runs,
+    session,
+    sign_in,
+)
 
 app_name = "ui"
 
@@ -25,6 +37,11 @@ urlpatterns = [
     path("runs/<uuid:run_id>/progress/", runs.run_progress, name="run-progress"),
     path("runs/<uuid:run_id>/cancel/", runs.run_stop, name="run-cancel"),
     path("audit/", audit.audit, name="audit"),
+    path("people/", people.people, name="people"),
+    path("people/<str:username>/close/", people.close, name="person-close"),
+    path("people/<str:username>/reopen/", people.reopen, name="person-reopen"),
+    path("owners/", owners.owners, name="owners"),
+    path("owners/set/", owners.owner_change, name="owner-set"),
     path("mails/", mails.mails, name="mails"),
     path("mails/<uuid:notice_id>/", mails.mail, name="mail"),
     path("red-button/", red_button.red_button, name="red-button"),
@@ -36,6 +53,18 @@ urlpatterns = [
     path("api/v1/runs/<uuid:run_id>/", api.RunDetail.as_view(), name="api-run"),
     path("api/v1/runs/<uuid:run_id>/cancel/", api.RunCancel.as_view(), name="api-run-cancel"),
     path("api/v1/audit/", api.AuditList.as_view(), name="api-audit"),
+    path("api/v1/people/", api_people.PersonList.as_view(), name="api-people"),
+    path(
+        "api/v1/people/<str:username>/close/",
+        api_people.PersonClose.as_view(),
+        name="api-person-close",
+    ),
+    path(
+        "api/v1/people/<str:username>/reopen/",
+        api_people.PersonReopen.as_view(),
+        name="api-person-reopen",
+    ),
+    path("api/v1/owners/", api_people.OwnerList.as_view(), name="api-owners"),
     path("api/v1/mails/", api.MailList.as_view(), name="api-mails"),
     path("api/v1/mails/<uuid:notice_id>/", api.MailDetail.as_view(), name="api-mail"),
     path("api/v1/red-button/", api.RedButtonView.as_view(), name="api-red-button"),

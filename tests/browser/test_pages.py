@@ -15,6 +15,7 @@ FIXED = {
     "paths": "/lifecycle/paths/",
     "paths-waived": "/lifecycle/paths/?state=WAIVED",
     "waivers": "/lifecycle/waivers/",
+    "still-read": "/lifecycle/still-read/",
     "path-fixes": "/lifecycle/path-fixes/",
     "path-fix-new": "/lifecycle/path-fixes/new/",
     "databases": "/lifecycle/databases/",
@@ -36,13 +37,19 @@ FIXED = {
     "audit": "/audit/",
     "mails": "/mails/",
     "mails-failed": "/mails/?state=FAILED",
+    "people": "/people/",
+    "people-none": "/people/?username=nobody_at_all",
+    "owners": "/owners/",
     "red-button": "/red-button/",
     "health": "/health/",
     "profile": "/profile/",
     "api": "/api/",
     "login-again": "/login/again/",
 }
-KEEPERS_ONLY = {"plan-new", "path-fix-new", "red-button", "health", "enrolment-new"}
+KEEPERS_ONLY = {
+    *("plan-new", "path-fix-new", "red-button", "health", "enrolment-new"),
+    *("people", "people-none", "owners"),
+}
 
 
 def of_the_day(demo: Demo) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from ldap3 import MODIFY_ADD, MODIFY_DELETE, Connection, Server
 
 from portal.access.models import User
@@ -15,6 +16,7 @@ from portal.access.services import person_create
 from portal.connectors.ldap import Ldap
 from portal.connectors.sign_in_config import LdapConfig, SignInConfig
 from portal.lake.errors import ExternalFailure
+from portal.people.leavers import ldap_leavers
 from portal.people.models import SignInIdentity
 from stack.ledger import Ledger
 from stack.servers.ldap import GROUPS, PEOPLE, SERVICE, LdapServer
@@ -151,6 +153,40 @@ def test_a_group_that_is_gone_takes_the_role_and_other_sessions(
         back = {"member": [(MODIFY_ADD, [f"uid=ben,{PEOPLE}"])]}
         root.modify(f"cn=lake-admins,{GROUPS}", back)
         root.unbind()
+
+
+def test_who_is_gone_from_the_directory_has_left(
+    ways: dict[str, Any], directory: LdapServer, settings: Any
+) -> None:
+    clients = {name: come(name)[0] for name in ("ada", "ben", "olga")}
+    assert ldap_leavers(now=timezone.now()) == []
+    member = {"member": [(MODIFY_DELETE, [f"uid=ada,{PEOPLE}"])]}
+    entry = {"cn": "Ben", "sn": "Example", "userPassword": PASSWORD}
+    root = Connection(Server(directory.url), "cn=root", PASSWORD, auto_bind=True)
+    try:
+        assert root.modify(f"cn=lake-admins,{GROUPS}", member)
+        assert root.delete(f"uid=ben,{PEOPLE}")
+        assert ldap_leavers(now=timezone.now()) == ["ben"]
+        assert ldap_leavers(now=timezone.now()) == []
+        assert User.objects.get(username="ada").roles == frozenset(), "the group was looked up"
+        assert clients["ben"].get(reverse("ui:profile")).status_code == 302
+        assert clients["olga"].get(reverse("ui:profile")).status_code == 200
+        assert not User.objects.get(username="ben").is_active
+        assert root.add(f"uid=ben,{PEOPLE}", "inetOrgPerson", entry)
+        again, page = come("ben")
+        assert not is_in(again), "another person of the same name"
+        assert "somebody else" in page or "none of the groups" in page
+    finally:
+        back = {"member": [(MODIFY_ADD, [f"uid={name},{PEOPLE}" for name in ("ada", "ben")])]}
+        root.modify(
+            f"cn=lake-admins,{GROUPS}", {"member": [(MODIFY_DELETE, [f"uid=ben,{PEOPLE}"])]}
+        )
+        root.modify(f"cn=lake-admins,{GROUPS}", back)
+        root.unbind()
+    write(settings, {**ways, "ldap": {**ways["ldap"], "url": "ldap://127.0.0.1:1"}})
+    with pytest.raises(ExternalFailure):
+        ldap_leavers(now=timezone.now())
+    assert User.objects.get(username="olga").is_active, "a server that is down closes nobody"
 
 
 def test_a_proof_by_password_reads_the_groups_anew(

@@ -89,6 +89,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "hold": _hold(world).public_id,
         "db": "sales",
         "table": "orders",
+        "username": "eve",
         "wish_id": _wish(world),
         "rule_id": _rule(world),
         "notice_id": _notice(),

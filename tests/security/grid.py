@@ -67,6 +67,7 @@ OTHER_TTL = {
     "reason": "because",
 }
 ENROL = {"table": "old", "level": "1", "ttl": "60", "n_tables": "1", "reason": "because"}
+ETL = {"owner": "etl_user", "people": "alice", **WHY}
 WORD = {"verdict": "APPROVE", "reason": "because"}
 
 GRID: dict[str, Row] = {
@@ -88,6 +89,15 @@ GRID: dict[str, Row] = {
     "ui:audit": Row(SIGNED_IN),
     "ui:mails": Row(SIGNED_IN),
     "ui:mail": Row(KEEPERS | {"owner"}, values=("notice_id",)),
+    "ui:people": Row(KEEPERS),
+    "ui:person-close": post_only(ADMINS, "username", **WHY),
+    "ui:person-reopen": post_only(ADMINS, "username", **WHY),
+    "ui:owners": Row(KEEPERS),
+    "ui:owner-set": post_only(ADMINS, **ETL),
+    "ui:api-people": Row(KEEPERS),
+    "ui:api-person-close": post_only(ADMINS, "username", **WHY),
+    "ui:api-person-reopen": post_only(ADMINS, "username", **WHY),
+    "ui:api-owners": Row(KEEPERS, ADMINS, body=ETL),
     "ui:red-button": Row(KEEPERS, KEEPERS, body={"do": "press", **WHY}),
     "ui:health": Row(KEEPERS),
     "ui:api-health": Row(KEEPERS),

@@ -1,0 +1,38 @@
+"""Who has an account, in which state, and who stands behind which owner's name?"""
+
+from typing import Any
+
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, Value, When
+
+from portal.access.models import OwnerPerson, User
+from portal.people.domain import Way
+from portal.people.models import Departure, SignInIdentity
+
+HERE = "HERE"
+LEFT = "LEFT"
+
+
+def people_all() -> QuerySet[User]:
+    """Give every account with its way in, its state, and why it left; for admins and operators."""
+    identity = SignInIdentity.objects.filter(user=OuterRef("pk"))
+    departure = Departure.objects.filter(username=OuterRef("username"))
+    return User.objects.prefetch_related("groups").annotate(
+        way=Case(
+            When(Exists(identity), then=Subquery(identity.values("way")[:1])),
+            default=Value(Way.LOCAL.value),
+        ),
+        state=Case(
+            When(Q(is_active=False) | Exists(departure), then=Value(LEFT)), default=Value(HERE)
+        ),
+        left_at=Subquery(departure.values("at")[:1]),
+        left_why=Subquery(departure.values("reason")[:1]),
+    )
+
+
+def owners_mapped(lake: str) -> QuerySet[OwnerPerson, Any]:
+    """Give a row for each person behind an owner's name, with whether they have left."""
+    gone = Departure.objects.filter(username=OuterRef("username"))
+    closed = User.objects.filter(username=OuterRef("username"), is_active=False)
+    return OwnerPerson.objects.filter(lake=lake).annotate(
+        state=Case(When(Exists(gone) | Exists(closed), then=Value(LEFT)), default=Value(HERE))
+    )

@@ -1,0 +1,40 @@
+"""By what can people, and the people behind owners' names, be filtered?"""
+
+import django_filters as filters
+
+from portal.access.models import ADMIN, OPERATOR, OwnerPerson, User
+from portal.people.domain import Way
+from portal.people.selectors import HERE, LEFT
+from portal.ui.filters import ListFilter, prefix
+
+STATES = [(HERE, "Here"), (LEFT, "Left")]
+WAYS = [(Way.LOCAL, "Local account"), (Way.OIDC, "Single sign-on"), (Way.LDAP, "LDAP")]
+
+
+class PeopleFilter(ListFilter):
+    """Accounts by name, role, way in and state."""
+
+    username = prefix("username", "User name")
+    role = filters.ChoiceFilter(
+        field_name="groups__name",
+        choices=[(one, one.capitalize()) for one in (ADMIN, OPERATOR)],
+        label="Role",
+    )
+    way = filters.ChoiceFilter(choices=WAYS, label="Comes in by")
+    state = filters.ChoiceFilter(choices=STATES, label="State")
+
+    class Meta:
+        model = User
+        fields: list[str] = []
+
+
+class OwnerFilter(ListFilter):
+    """Mapped owner names by name, person and state."""
+
+    owner = prefix("owner", "Owner")
+    username = filters.CharFilter(label="Person")
+    state = filters.ChoiceFilter(choices=STATES, label="State")
+
+    class Meta:
+        model = OwnerPerson
+        fields: list[str] = []
