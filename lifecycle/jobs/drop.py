@@ -4,14 +4,17 @@ The items file is hashed again and must be the one that two people approved; wha
 is skipped and reported, never silently in.
 """
 
+from datetime import date
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from lifecycle.jobs.acting import LifecycleRules, acting_tools, approved_rows
+from lifecycle.jobs.papers import leave_program
 from portal.act.drop import drop_items
 from portal.act.facts import ActItem
 from portal.act.fence import check_marker, preflight
+from portal.act.layout import Day
 from portal.act.protocol import DropOrder
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.metastore import Metastore
@@ -28,6 +31,8 @@ def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:
     check_marker(fs, root, deployment_id=job.config.deployment_id)
     items = approved_items(job)
     total = len(items)
+    home = Day(root, date.fromisoformat(params["approved_day"])).sealed(job.run, job.epoch)
+    leave_program(fs, fence, backup=home, metastore=job.config.metastore_uri)
     order = DropOrder(
         run=job.run,
         epoch=job.epoch,

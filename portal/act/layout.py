@@ -1,7 +1,8 @@
 """Where does everything lie under a backup root? The directories of journal.md, spelled once.
 
 <root>/lakewarden-root.json
-<root>/<day>/open/<run>/<epoch>/            fence of a drop; its items, intents, dones, lease
+<root>/<day>/open/<run>/<epoch>/            fence of a drop; its items, intents, dones, lease, and
+                                            a program that restores them without the portal
 <root>/<day>/sealed/<run>/<epoch>/          the same after the end
 <root>/<day>/restoring/<restore>/<epoch>/   fence of a restore; holds claimed <run>.<epoch>/
 <root>/<day>/moving/<run>/<epoch>/          fence of a move of data to another place
@@ -20,6 +21,7 @@ from portal.lake.paths import LakePath
 
 MARKER = "lakewarden-root.json"
 LEASE = "lease.json"
+SCRIPT = "restore_backup.py"
 DIRECTORY_MODE = 0o700
 
 _RUN = re.compile(r"[0-9a-zA-Z-]{1,64}\Z")
