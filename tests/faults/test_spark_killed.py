@@ -3,6 +3,7 @@
 In client mode the cluster's word does not count, so what is asked is the process group.
 """
 
+import contextlib
 import os
 import signal
 import time
@@ -39,14 +40,19 @@ def _wait_frozen(launched: Launched, log: Path) -> psutil.Process:
     deadline = time.monotonic() + SUBMIT_SECONDS
     while time.monotonic() < deadline:
         for process in _members(launched):
-            if process.name().startswith("python") and process.status() == psutil.STATUS_STOPPED:
-                return process
+            # Short-lived ones of spark-submit end while they are looked at.
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if (
+                    process.name().startswith("python")
+                    and process.status() == psutil.STATUS_STOPPED
+                ):
+                    return process
         time.sleep(0.1)
     raise AssertionError(log.read_text()[-3000:])
 
 
 def _jvm(launched: Launched) -> psutil.Process:
-    return next(process for process in _members(launched) if process.name() == "java")
+    return next(process for process in _members(launched) if process.info["name"] == "java")
 
 
 @pytest.mark.parametrize("point", _POINTS)
