@@ -33,7 +33,7 @@ Seen = MoveItem | NotNow | Unfixable
 
 @dataclass(frozen=True, slots=True)
 class Looker:
-    """Looks at moves; `move_partitions` counts what goes along with a table."""
+    """Looks at moves through one connection to the metastore."""
 
     config: LakeConfig
     metastore: Metastore
@@ -67,12 +67,15 @@ class Looker:
     def _judged(self, move: Move, name: TableName, table: Any, struct: Any) -> Any:
         if struct is None or self._location(table, move, struct) != move.source:
             return NotNow.CHANGED
-        if not is_ready(struct.parameters or {}):
-            return NotNow.UNREADY
-        n_partitions = 0
+        along: list[Any] = []
         if not move.name.partition and table.partitionKeys:
-            n_partitions = len(self.metastore.partition_names(name))
-        return (struct, n_partitions) if n_partitions <= MOST_PARTITIONS else _TOO_MANY
+            names = self.metastore.partition_names(name)
+            if len(names) > MOST_PARTITIONS:
+                return NotNow.TOO_MANY_PARTITIONS
+            along = self.metastore.partitions_by_names(name, names)
+        if not all(is_ready(one.parameters or {}) for one in (struct, *along)):
+            return NotNow.UNREADY
+        return struct, len(along)
 
     def _location(self, table: Any, move: Move, struct: Any) -> LakePath | None:
         if move.name.partition:
@@ -104,9 +107,6 @@ class Looker:
                 yield move, _line(move, *found, statuses=statuses, fs=fs)
             else:
                 yield move, found
-
-
-_TOO_MANY = NotNow.TOO_MANY_PARTITIONS
 
 
 def _unsupported(table: Any) -> Unfixable | None:

@@ -12,11 +12,11 @@ from portal.act import facts
 from portal.act.facts import Policy
 from portal.act.moves import (
     MOST_PARTITIONS,
-    Covered,
     MoveItem,
     Step,
-    covered_by,
+    covered,
     intent_facts,
+    partitions_in,
     placed,
 )
 from portal.act.protocol import Rules, Tools
@@ -77,13 +77,14 @@ def look_at(
     after = placed(before, source, target, read=rules.read)
     if after == before:
         return "its registered location does not name its directory"
-    covered: list[Covered] = []
+    inside: list[Any] = []
     if not item.partition:
-        covered = covered_by(
-            tools.metastore, seat.name, seat.table, source, target, read=rules.read
-        )
-        if len(covered) > MOST_PARTITIONS:
-            return f"{len(covered)} partitions are more than {MOST_PARTITIONS} to be moved at once"
+        inside = partitions_in(tools.metastore, seat.name, seat.table, source, read=rules.read)
+    if len(inside) > MOST_PARTITIONS:
+        return f"{len(inside)} partitions are more than {MOST_PARTITIONS} to be moved at once"
+    if not all(rules.is_ready(one) for one in inside):
+        return "the data of a partition in it is not complete (commit=false)"
+    along = covered(seat.table, inside, source, target, read=rules.read)
     intent = ItemIntent(
         item=seat.item,
         partition=item.partition,
@@ -92,9 +93,9 @@ def look_at(
         metadata=to_json(struct),
         files=files,
         parents=(),
-        facts=intent_facts(after, covered, target=target),
+        facts=intent_facts(after, along, target=target),
     )
-    return Step(intent, target, after, tuple(covered))
+    return Step(intent, target, after, along)
 
 
 def _file_refusal(item: MoveItem, files: tuple[FileFact, ...], *, tools: Tools) -> str | None:

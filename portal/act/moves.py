@@ -7,7 +7,7 @@ of the metadata is told by generations alone: the one before, the one after, or 
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -176,20 +176,28 @@ def point(struct: Any, generation: Generation) -> Any:
     return struct
 
 
-def covered_by(
-    metastore: Metastore, name: TableName, table: Any, source: LakePath, target: LakePath,
-    *, read: Reader,
-) -> list[Covered]:  # fmt: skip
-    """Give the partitions that lie in a table's directory, with their places after its move."""
+def partitions_in(
+    metastore: Metastore, name: TableName, table: Any, source: LakePath, *, read: Reader
+) -> list[Any]:
+    """Give the partitions of a table whose data lies in its directory, and so moves with it."""
     if not table.partitionKeys:
         return []
-    found = []
-    for struct in metastore.partitions_by_names(name, metastore.partition_names(name)):
-        before = generation_of(struct)
-        after = placed(before, source, target, read=read)
-        if after != before:
-            found.append(Covered(partition_name(table, struct), before, after))
-    return found
+    structs = metastore.partitions_by_names(name, metastore.partition_names(name))
+    return [
+        struct
+        for struct in structs
+        if (path := read(struct.sd.location or "")) and path.is_at_or_under(source)
+    ]
+
+
+def covered(
+    table: Any, structs: Iterable[Any], source: LakePath, target: LakePath, *, read: Reader
+) -> tuple[Covered, ...]:
+    """Say of partitions that move with their table where they are and will be registered."""
+    befores = [(partition_name(table, struct), generation_of(struct)) for struct in structs]
+    return tuple(
+        Covered(name, before, placed(before, source, target, read=read)) for name, before in befores
+    )
 
 
 def structs_for(
