@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from django.contrib.auth.models import Group
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from portal.access.lakes import all_lakes
 from portal.access.models import User
@@ -24,6 +24,14 @@ def person_arrives(identity: Identity, way: Way, *, config: SignInConfig, now: d
     Raises:
         NotAllowed: in no group that is let in, the account is closed, or the name is another's.
     """
+    try:
+        return _arrives(identity, way, config=config, now=now)
+    except IntegrityError:
+        # The same newcomer came twice at one instant; the account of the first is found now.
+        return _arrives(identity, way, config=config, now=now)
+
+
+def _arrives(identity: Identity, way: Way, *, config: SignInConfig, now: datetime) -> User:
     roles = roles_of(identity.groups, config.roles)
     with transaction.atomic():
         user = _account(identity, way, config=config, may_enter=roles is not None, now=now)
