@@ -1,7 +1,7 @@
 """What goes when of the data and the backups that a person may see?"""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from urllib.parse import urlencode
 
@@ -51,22 +51,33 @@ def _expiring(lake: str, user: User, *, today: date, most: int) -> Iterator[Even
         rows = rows.filter(generation=generation)
     else:
         rows = rows.filter(table__in=TableFinding.objects.current(lake).for_user(user))
+    runs: dict[tuple[int, str], list[ItemRange]] = {}
     for row in rows.select_related("table").order_by("due_first", "pk")[:most]:
-        first, last = max(row.due_first or today, today), max(row.due_last or today, today)
-        noun = "item" if row.n_items == 1 else "items"
-        what = f"{row.n_items:,} {noun}" if row.table.n_partitions else "the table"
-        names = row.first if row.first == row.last else f"{row.first} to {row.last}"
-        path = reverse("lifecycle:table", args=[row.table.db, row.table.table])
-        since = f"Due since {row.due_first}. " if row.due_first and row.due_first < today else ""
-        yield Event(
-            uid=_uid(lake, str(row.table), row.first, "due"),
-            first=first,
-            last=last,
-            summary=f"{row.table}: {what} due",
-            description=f"{names}\n{since}Nothing goes before its notice, two approvals and a "
-            "backup.".lstrip(),
-            url=f"{settings.LAKEWARDEN_BASE_URL}{path}?{urlencode({'lake': lake})}",
-        )
+        # By two keys a table has hundreds of runs: to a person they are one thing that goes.
+        runs.setdefault((row.table_id, row.cls), []).append(row)
+    for same in runs.values():
+        yield _due(lake, same, today=today)
+
+
+def _due(lake: str, runs: Sequence[ItemRange], *, today: date) -> Event:
+    """Tell of the runs of one table in one class, the first of which is due first."""
+    table, since = runs[0].table, runs[0].due_first or today
+    n_items = sum(row.n_items for row in runs)
+    noun = "item" if n_items == 1 else "items"
+    what = f"{n_items:,} {noun}" if table.n_partitions else "the table"
+    lowest, highest = min(row.first for row in runs), max(row.last for row in runs)
+    names = lowest if lowest == highest else f"{lowest} to {highest}"
+    path = reverse("lifecycle:table", args=[table.db, table.table])
+    overdue = f"Due since {since}. " if since < today else ""
+    return Event(
+        uid=_uid(lake, str(table), runs[0].cls, "due"),
+        first=max(since, today),
+        last=max(today, *(row.due_last or today for row in runs)),
+        summary=f"{table}: {what} due",
+        description=f"{names}\n{overdue}Nothing goes before its notice, two approvals and a "
+        "backup.".lstrip(),
+        url=f"{settings.LAKEWARDEN_BASE_URL}{path}?{urlencode({'lake': lake})}",
+    )
 
 
 def _purges(lake: str, user: User, *, now: datetime, most: int) -> Iterator[Event]:

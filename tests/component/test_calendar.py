@@ -112,3 +112,20 @@ def test_an_address_dies_when_it_is_ended_and_when_its_person_leaves(people: Peo
     User.objects.filter(pk=people.admin.pk).update(is_active=False)
     assert Client().get(other).status_code == 404
     assert Client().get(reverse("lifecycle:calendar-feed", args=["x" * 43])).status_code == 404
+
+
+def test_runs_of_one_table_in_one_class_are_one_thing_that_goes(
+    lake: LakeConfig, people: People
+) -> None:
+    now = timezone.now()
+    items = (
+        Item(ExpiryClass.CLEAN_NOW, "country=at/yr=2025", now - 100 * DAY),
+        Item(ExpiryClass.NOT_NOW, "country=at/yr=2026", now - 50 * DAY),
+        Item(ExpiryClass.CLEAN_NOW, "country=de/yr=2025", now - 90 * DAY),
+        Item(ExpiryClass.NOT_NOW, "country=de/yr=2026", now - 49 * DAY),
+    )
+    scan(lake, replace(PICTURE, tables=(replace(ORDERS, items=items),)), now=now)
+    due_now, due_later = read(made(people.owner))
+    assert due_now["SUMMARY"] == due_later["SUMMARY"] == "sales.orders: 2 items due"
+    assert due_now["DESCRIPTION"].startswith("country=at/yr=2025 to country=de/yr=2025\nDue since ")
+    assert due_later["DTEND"] > due_later["DTSTART"] > due_now["DTSTART"]
