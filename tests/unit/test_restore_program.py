@@ -14,10 +14,9 @@ from lifecycle.jobs.restore_backup import (
     RESTORE,
     THERE,
     TO_DO,
-    Fact,
-    compare,
     decide,
 )
+from lifecycle.jobs.restore_files import Fact, compare
 from portal.lake.paths import LakePath
 
 PLACE = LakePath.parse("hdfs://nn:8020/backup root/2026-11-22/sealed/abc/1")
