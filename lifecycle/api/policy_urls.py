@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
-from lifecycle.api import enrolments, policy, waivers
+from lifecycle.api import enrolments, policy, still_read, waivers
 
 policy_urlpatterns: list[URLPattern] = [
     path("tables/<name:db>/<name:table>/policy/", policy.TablePolicy.as_view(), name="policy"),
@@ -35,6 +35,8 @@ policy_urlpatterns: list[URLPattern] = [
         policy.PolicyRequestWithdraw.as_view(),
         name="policy-request-withdraw",
     ),
+    path("still-read/", still_read.YesList.as_view(), name="still-read"),
+    path("still-read/<uuid:yes_id>/end/", still_read.YesEnd.as_view(), name="still-read-end"),
     path("waivers/", waivers.WaiverList.as_view(), name="waivers"),
     path("waivers/<uuid:waiver_id>/end/", waivers.WaiverEnd.as_view(), name="waiver-end"),
     path("enrolments/", enrolments.EnrolmentList.as_view(), name="enrolments"),

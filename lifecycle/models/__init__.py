@@ -36,6 +36,7 @@ from lifecycle.models.policy import (
     ShadowTable,
 )
 from lifecycle.models.policy_requests import PolicyRequest, PolicySeen
+from lifecycle.models.still_read import StillReadYes
 from lifecycle.models.totals import OwnerTotals
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "ShadowTable",
     "StandingRule",
     "StandingRuleState",
+    "StillReadYes",
     "TableAges",
     "TableFinding",
     "TrendPoint",

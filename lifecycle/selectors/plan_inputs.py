@@ -67,7 +67,7 @@ def inventory(generation: Generation, databases: Collection[str]) -> int:
 def circumstances_of(
     plan: DropPlan, generation: Generation, *, today: date, now: datetime
 ) -> Circumstances:
-    """Read modes, notices, holds, owners' yes and other plans as they are now."""
+    """Read modes, notices, holds and other plans as they are now; owners' yeses come beside."""
     settings = list(DatabaseSetting.objects.filter(lake=plan.lake))
     touches = TableTouch.objects.filter(lake=plan.lake, event_id__gt=generation.notification_id)
     events = list(touches.values_list("db", "table", "event_type"))
@@ -78,11 +78,6 @@ def circumstances_of(
         coverages=coverages_of(plan.lake),
         holds=Names.of(
             Name(hold.db, hold.table, hold.partition) for hold in holds_active(plan.lake, now=now)
-        ),
-        yes_to_still_read=Names.of(
-            Name(request.db, request.table, request.partition)
-            for request in open_requests(plan.lake)
-            if request.with_still_read
         ),
         touched=Names.of(Name(db, table) for db, table, _ in events),
         altered=Names.of(

@@ -17,7 +17,7 @@ from portal.act.selectors import holds_active
 _STOPPED_BY_CLASS = {
     ExpiryClass.SOON: "It is not due yet.",
     ExpiryClass.NOT_NOW: "It is not due yet.",
-    ExpiryClass.STILL_READ: "It was read lately: it goes only when its owner says clean now.",
+    ExpiryClass.STILL_READ: "It was read lately: it goes only when its owner says that it may.",
     ExpiryClass.HELD: "A hold stands on it.",
     ExpiryClass.NOT_ENROLLED: "The table has no LEVEL and TTL of its own.",
     ExpiryClass.UNSUPPORTED: "Its format is left alone.",

@@ -1,7 +1,7 @@
 """How does an owner ask that data be cleaned now, and how is the wish closed?
 
-A wish is a row that admins see and may put into a plan; it drops nothing by itself. Only an owner
-can say yes to data that is still read, and only here.
+A wish is a row that admins see and may put into a plan; it drops nothing by itself. It may say yes
+to data that is still read, as `still_read` does without a wish.
 """
 
 from datetime import datetime
@@ -11,6 +11,7 @@ from django.db import transaction
 
 from lifecycle.models import CleanNowRequest, TableFinding
 from lifecycle.selectors.plan_inputs import owns_table
+from lifecycle.services.still_read import may_say_yes
 from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
@@ -31,15 +32,17 @@ def clean_now_request(
 
     Raises:
         NotVisible: no such table for this person.
-        NotAllowed: the person may see it, but does not own it.
+        NotAllowed: the person may see it, but does not own it, or may not say yes for its owner.
         RuleViolation: no reason, or no partition name.
     """
     db, table, partition = name
-    seen = TableFinding.objects.current(lake).for_user(user).filter(db=db, table=table)
-    if not seen.exists():
+    seen = TableFinding.objects.current(lake).for_user(user).filter(db=db, table=table).first()
+    if seen is None:
         raise NotVisible("table.missing", "There is no such table, or it is not yours to see.")
     if not owns_table(user.username, lake=lake, db=db, table=table):
         raise NotAllowed("clean_now.owner", "Only an owner may ask that data be cleaned now.")
+    if with_still_read and not may_say_yes(seen, user):
+        raise NotAllowed("still_read.owner", "Only the table's owner lets still-read data go.")
     if not reason.strip():
         raise RuleViolation("clean_now.reason", "Say why it may go: admins will read it.")
     if partition:

@@ -3,6 +3,7 @@
 `lifecycle.plan` draws a plan up in a worker; `lifecycle.drop` is the Spark job that acts.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -31,12 +32,13 @@ from lifecycle.services.plans import (
     plan_withdrawn,
 )
 from portal.access.models import ADMIN, OPERATOR
+from portal.act.selectors import RED_BUTTON_CODE, red_button_wait
 from portal.act.services import act_beat, act_ingest, act_prepare, act_settle
 from portal.approvals import kinds as approval_kinds
 from portal.runs import kinds as run_kinds
 from portal.runs.domain import Ending, RunState, end_state
 from portal.runs.models import Run
-from portal.runs.settling import is_worth_retrying
+from portal.runs.settling import goes_back_to_wait, is_worth_retrying
 
 
 class PlanKind(run_kinds.RunKind):
@@ -97,6 +99,14 @@ class DropKind(run_kinds.RunKind):
             "keep_days": keep_days(plan),
         }
 
+    def waits(self, run: Run, *, now: datetime) -> str:
+        """Wait while the red button is on; it goes on by itself after the release."""
+        return red_button_wait(run.lake)
+
+    def must_wait(self, error: Mapping[str, Any]) -> bool:
+        """Wait, too, when it was pressed between the claim and the fence."""
+        return error.get("code") == RED_BUTTON_CODE
+
     def beat(self, run: Run) -> None:
         """Renew the lease and tell the job of cancel, holds and the red button."""
         act_beat(run, now=timezone.now())
@@ -130,6 +140,8 @@ class DropKind(run_kinds.RunKind):
 def will_try_again(kind: run_kinds.RunKind, run: Run, manifest: dict[str, Any]) -> bool:
     """Whether the platform gives the run another epoch, so that its plan is not at its end."""
     error = manifest.get("error")
+    if goes_back_to_wait(run, kind, manifest):
+        return True
     is_retryable = not kind.acting and is_worth_retrying(error or {})
     died = manifest["outcome"] == "died" or is_retryable
     ending = Ending(

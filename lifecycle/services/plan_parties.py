@@ -1,7 +1,8 @@
 """Who counts as a requester of a plan, and so may not approve it?
 
 Its maker, the owners whose "clean now" it answers, and whoever last changed LEVEL, TTL, owner or a
-hold of what is in it: who made the data fall due must not be the one who says that it may go.
+hold of what is in it, or let still-read data of it go: who made the data fall due must not be the
+one who says that it may go.
 """
 
 from collections.abc import Collection
@@ -12,6 +13,7 @@ from portal.act.models import Hold
 from portal.audit.models import AuditEvent
 
 POLICY_ACTIONS = ("policy.changed", "level.changed", "ttl.changed", "owner.changed", "enrol.done")
+SAID_YES = "still_read.yes"
 _CHUNK = 500
 _NOBODY = frozenset({"", "system", "lakewarden"})
 
@@ -38,7 +40,7 @@ def _last_policy_changers(lake: str, tables: Collection[Table]) -> set[str]:
             lake=lake,
             object_type="table",
             object_id__in=names[start : start + _CHUNK],
-            action__in=POLICY_ACTIONS,
+            action__in=(*POLICY_ACTIONS, SAID_YES),
         ).order_by("seq")
         newest |= {
             (event.object_id, event.action): event.actor for event in without_echoes(list(events))

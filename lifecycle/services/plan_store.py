@@ -5,6 +5,7 @@ DRAFTING and changes nothing.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from django.db import transaction
 from lifecycle.domain.caps import FEWEST_APPROVALS, Needed, inventory_shrank
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.domain.plan import TableDigest
-from lifecycle.domain.refusal import Candidate, Name
+from lifecycle.domain.refusal import Candidate, Name, Names
 from lifecycle.domain.standing import TableShare
 from lifecycle.models import (
     CleanNowRequest,
@@ -35,6 +36,7 @@ from lifecycle.services.plan_draft import Draft, Selection, TableExtras, draft
 from lifecycle.services.plan_parties import requesters_of
 from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
 from lifecycle.services.standing_rules import standing_decision
+from lifecycle.services.still_read import still_read_names
 from portal.access.lakes import get_lake
 from portal.approvals.services import approval_open
 from portal.connectors.filesystem import open_file_system
@@ -61,7 +63,10 @@ def plan_draw(plan: DropPlan, *, folder: str, now: datetime) -> dict[str, Any]:
         config,
         generation.results_uri,
         selection=Selection.from_json(plan.selection),
-        circumstances=circumstances_of(plan, generation, today=today, now=now),
+        circumstances=replace(
+            circumstances_of(plan, generation, today=today, now=now),
+            yes_to_still_read=Names.of(still_read_names(plan.lake, today=today)),
+        ),
     )
     problem = _problem(plan, drafted, generation)
     if problem:

@@ -8,6 +8,7 @@ from django.template import Context
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.models import TableFinding
 from lifecycle.selectors.policy import asker_of
+from lifecycle.services.still_read import MOST_DAYS, may_say_yes
 
 register = template.Library()
 
@@ -32,5 +33,20 @@ def clean_now(
         "n_still_read": n_still_read,
         "offered": owns,
         "n_due": n_due,
+        "csrf_token": context.get("csrf_token"),
+    }
+
+
+@register.inclusion_tag("lifecycle/_still_read_yes.html", takes_context=True)
+def still_read_offer(
+    context: Context, table: TableFinding, partition: str = "", cls: str = ""
+) -> dict[str, Any]:
+    """Offer to let still-read data go to whose yes counts; nothing to others."""
+    is_read = cls == ExpiryClass.STILL_READ if partition else table.n_still_read > 0
+    return {
+        "table": table,
+        "partition": partition,
+        "offered": is_read and may_say_yes(table, context["request"].user),
+        "most_days": MOST_DAYS,
         "csrf_token": context.get("csrf_token"),
     }

@@ -29,6 +29,7 @@ def register_pages() -> None:
     register_states(LOOKS)
     makers = frozenset({ADMIN, OPERATOR})
     register_page(Page(SECTION, "Policy requests", "lifecycle:policy-requests", "message-2", 26))
+    register_page(Page(SECTION, "Yes to still-read data", "lifecycle:still-read", "eye", 24))
     register_page(Page(SECTION, "Path waivers", "lifecycle:waivers", "route", 21))
     register_page(Page(SECTION, "Enrolments", "lifecycle:enrolments", "login-2", 26, makers))
     register_home_card(requests_card)

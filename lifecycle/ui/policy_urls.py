@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
-from lifecycle.ui import enrolments, policy, policy_requests, shadow, waivers, why
+from lifecycle.ui import enrolments, policy, policy_requests, shadow, still_read, waivers, why
 
 policy_urlpatterns: list[URLPattern] = [
     path("tables/<name:db>/<name:table>/why/", why.why, name="why"),
@@ -33,6 +33,9 @@ policy_urlpatterns: list[URLPattern] = [
         policy_requests.policy_request_withdraw_view,
         name="policy-request-withdraw",
     ),
+    path("still-read/", still_read.still_read, name="still-read"),
+    path("still-read/new/", still_read.still_read_new, name="still-read-new"),
+    path("still-read/<uuid:yes_id>/end/", still_read.still_read_end, name="still-read-end"),
     path("waivers/", waivers.waivers, name="waivers"),
     path("waivers/<uuid:waiver_id>/end/", waivers.waiver_end_view, name="waiver-end"),
     path("enrolments/", enrolments.enrolments, name="enrolments"),

@@ -10,6 +10,8 @@ from django.db.models import F, Q, QuerySet
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton
 from portal.act.states import BackupState, ProbeState
 
+# What an acting run is refused with before it begins.
+RED_BUTTON_CODE = "red_button.pressed"
 # For how long after a restore a DROP may still be a frozen client's and not an owner's.
 REPAIR_WINDOW = timedelta(hours=1)
 RESTORABLE = (BackupState.DROPPED, BackupState.PARTLY_RESTORED)
@@ -20,6 +22,17 @@ WITHOUT_DATA = (BackupState.RESTORED, BackupState.REPORTED)
 def red_button_state(lake: str) -> RedButton | None:
     """Give the press that stands on `lake`, if any."""
     return RedButton.objects.filter(lake=lake, released_at__isnull=True).first()
+
+
+def red_button_wait(lake: str) -> str:
+    """Say that what acts on a lake waits, by whose press and why; empty while it may start."""
+    button = red_button_state(lake)
+    if button is None:
+        return ""
+    return (
+        f"{button.pressed_by} pressed the red button: {button.reason} It goes on by itself when an "
+        "admin has released it."
+    )
 
 
 def holds_active(lake: str, *, now: datetime) -> QuerySet[Hold]:

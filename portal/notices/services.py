@@ -17,7 +17,16 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
-from portal.lake.errors import ExternalFailure, NotVisible, PortalError, RuleViolation
+from portal.access.models import User
+from portal.audit.services import audit_record
+from portal.lake.errors import (
+    ExternalFailure,
+    NotAllowed,
+    NotVisible,
+    PortalError,
+    RuleViolation,
+    StaleState,
+)
 from portal.notices.addresses import address_problem
 from portal.notices.models import Notice, NoticeState
 from portal.notices.webhook import webhook_post
@@ -127,24 +136,44 @@ def notice_send(notice_id: UUID | str, *, now: datetime, today: date) -> str:
         connection.close()
 
 
-def notice_retry(notice_id: UUID | str, *, email: str, now: datetime) -> Notice:
-    """Queue a failed notice once more, to a mended address.
+@transaction.atomic
+def notice_retry(notice_id: UUID | str, *, user: User, email: str = "", now: datetime) -> Notice:
+    """Queue a failed notice once more, to a mended address where one is given.
+
+    The row, its day and its Message-ID stay, so that nobody is written to twice of the same thing.
+    Asked again before it is sent it is StaleState.
 
     Raises:
-        NotVisible: there is no failed notice of that id.
+        NotAllowed: for anyone but an admin or operator.
+        NotVisible: there is no notice of that id.
         RuleViolation: the address is none.
+        StaleState: it has not failed, or somebody tried it again just now.
     """
-    problem = address_problem(email)
+    if not user.roles:
+        raise NotAllowed("notice.role", "Admins and operators have a mail sent again; ask one.")
+    notice = Notice.objects.filter(pk=notice_id).first()
+    if notice is None:
+        raise NotVisible("notice.unknown", "There is no mail of that id for you.")
+    email = email.strip() or notice.email
+    problem = "" if notice.recipient == WEBHOOK else address_problem(email)
     if problem:
         raise RuleViolation("notice.address", problem)
-    with transaction.atomic():
-        n_changed = Notice.objects.filter(pk=notice_id, state=NoticeState.FAILED).update(
-            state=NoticeState.QUEUED, email=email, attempts=0, error="", not_before=now
-        )
-        if not n_changed:
-            raise NotVisible("notice.unknown", "There is no failed notice of that id.")
-        outbox_add(NOTICE, row_id=str(notice_id), queue=QUEUE, now=now)
-    return Notice.objects.get(pk=notice_id)
+    failed = Notice.objects.filter(pk=notice.pk, state=NoticeState.FAILED)
+    changes = {"state": NoticeState.QUEUED, "email": email, "attempts": 0, "error": ""}
+    if not failed.update(**changes, not_before=now):
+        raise StaleState("notice.not_failed", "It has not failed, or is tried again already.")
+    outbox_add(NOTICE, row_id=str(notice.pk), queue=QUEUE, now=now)
+    audit_record(
+        "notice.retried",
+        actor=user.username,
+        lake=notice.lake,
+        object_type="notice",
+        object_id=str(notice.pk),
+        data={"recipient": notice.recipient, "kind": notice.kind, "error": notice.error},
+        now=now,
+    )
+    notice.refresh_from_db()
+    return notice
 
 
 def notices_unstick(now: datetime) -> int:

@@ -1,10 +1,10 @@
-"""May a run that destroys be started now, and if not, from when on? By the lake's working hours."""
+"""May a run be started now, and if not, what does it wait for? Hours, or what its kind says."""
 
 from datetime import datetime
 
 from portal.access.lakes import all_lakes, get_lake
 from portal.lake.errors import StaleState
-from portal.runs.kinds import destroys
+from portal.runs.kinds import destroys, find_kind
 from portal.runs.models import Run
 
 
@@ -39,6 +39,8 @@ def hours_check(lake: str, *, now: datetime) -> None:
         raise StaleState("hours.closed", wait)
 
 
-def run_hours_wait(run: Run, *, now: datetime) -> str:
-    """Say until when a run must wait to be started; empty unless it destroys."""
-    return hours_wait(run.lake, now=now) if destroys(run.kind) else ""
+def run_start_wait(run: Run, *, now: datetime) -> str:
+    """Say what a run must wait for before it is started: working hours, or what its kind says."""
+    kind = find_kind(run.kind)
+    own = kind.waits(run, now=now) if kind is not None else ""
+    return own or (hours_wait(run.lake, now=now) if destroys(run.kind) else "")

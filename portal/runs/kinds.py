@@ -3,6 +3,7 @@
 `tasks/` drives every run through the same states and calls these; a kind never sees a broker.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -50,6 +51,17 @@ class RunKind:
     def prepare(self, run: Run) -> None:
         """Do what must stand before submit; acting kinds make the fence here."""
 
+    def waits(self, run: Run, *, now: datetime) -> str:
+        """Say what a queued run must wait for, in words; empty = it may start. Asked again later.
+
+        Working hours are asked for beside it, of every kind that destroys.
+        """
+        return ""
+
+    def must_wait(self, error: Mapping[str, Any]) -> bool:
+        """Whether an error says that nothing was begun and that the run has to wait after all."""
+        return False
+
     def beat(self, run: Run) -> None:
         """Tell a running job what it must know, about every 5-10 s; acting kinds renew a lease."""
         write_cancel(run)
@@ -93,6 +105,11 @@ def get_kind(name: str) -> RunKind:
         return _kinds[name]
     except KeyError:
         raise NotVisible("run.kind", f"No work of the kind '{name}' is known.", kind=name) from None
+
+
+def find_kind(name: str) -> RunKind | None:
+    """Give a kind by name, or None where no room registered it."""
+    return _kinds.get(name)
 
 
 def destroys(name: str) -> bool:

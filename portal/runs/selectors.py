@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 from portal.runs.domain import FINAL, RunState, is_lease_dead
-from portal.runs.hours import run_hours_wait
+from portal.runs.hours import run_start_wait
 from portal.runs.models import Outbox, Run, RunEvent
 
 _USUALLY_PUBLISHED_WITHIN = timedelta(seconds=30)
@@ -67,7 +67,7 @@ def run_waits(run: Run, *, now: datetime) -> str:
     waiting = run.state in (RunState.QUEUED, RunState.SETTLING)
     if not waiting or not is_lease_dead(run.lease_until, now):
         return ""
-    if run.state == RunState.QUEUED and (hours := run_hours_wait(run, now=now)):
+    if run.state == RunState.QUEUED and (hours := run_start_wait(run, now=now)):
         return hours
     messages = Outbox.objects.filter(row_id=str(run.pk), published_at=None)
     message = messages.order_by("id").first()

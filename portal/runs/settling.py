@@ -1,5 +1,6 @@
 """How does a run end? However its application ended: settle the lake, take the result in, close."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -102,6 +103,9 @@ def _settle_lake(run: Run, kind: RunKind) -> None:
 def _end(run: Run, kind: RunKind, manifest: dict[str, Any], *, now: datetime) -> None:
     error = manifest.get("error")
     outcome = manifest["outcome"]
+    if goes_back_to_wait(run, kind, manifest):
+        _again(run, error, now=now)
+        return
     run_log_many(run, [Line("info", str(text)) for text in manifest.get("log", [])], now=now)
     if error and error.get("kind") == DataSafetyError.__name__:
         run_endanger(run, DataSafetyError(error["code"], error["message"]), now=now)
@@ -126,6 +130,17 @@ def _end(run: Run, kind: RunKind, manifest: dict[str, Any], *, now: datetime) ->
             "fields": {},
         }
     _close(run, target, error=error, now=now, result=manifest.get("result"))
+
+
+def goes_back_to_wait(run: Run, kind: RunKind, manifest: Mapping[str, Any]) -> bool:
+    """Whether a run was stopped before it began, and is queued again until it may start.
+
+    Only what ended before an application was submitted: that one could have done something.
+    """
+    error = manifest.get("error")
+    if not error or run.submitted_at is not None or run.cancel_requested_by:
+        return False
+    return kind.must_wait(error)
 
 
 def is_worth_retrying(error: dict[str, Any]) -> bool:

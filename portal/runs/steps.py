@@ -13,7 +13,7 @@ from django.utils import timezone
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.claims import run_claim, run_claim_settling, run_to_settling
 from portal.runs.domain import RunState
-from portal.runs.hours import run_hours_wait
+from portal.runs.hours import run_start_wait
 from portal.runs.kinds import get_kind
 from portal.runs.launching import run_execute, run_submit
 from portal.runs.models import Run
@@ -38,9 +38,9 @@ def run_step(run_id: UUID | str, *, holder: str) -> RunState | None:
 
 
 def _waits(run_id: UUID | str) -> bool:
-    """Whether a queued run must wait for working hours; the watchdog's hints ask again."""
+    """Whether a queued run must wait before it starts; the watchdog's hints ask again."""
     run = Run.objects.filter(pk=run_id, state=RunState.QUEUED).first()
-    return run is not None and bool(run_hours_wait(run, now=timezone.now()))
+    return run is not None and bool(run_start_wait(run, now=timezone.now()))
 
 
 def _start(run: Run, *, holder: str) -> None:

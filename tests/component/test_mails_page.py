@@ -91,6 +91,29 @@ def test_one_mail_is_shown_as_it_was_written(people: People, mails: list[Notice]
     assert client.get(reverse("ui:api-mail", args=[mails[2].pk])).status_code == 404
 
 
+def test_a_mail_that_failed_is_tried_again_by_a_button(people: People, mails: list[Notice]) -> None:
+    client, failed = Client(), mails[2]
+    client.force_login(people.operator)
+    page = client.get(reverse("ui:mail", args=[failed.pk])).content.decode()
+    assert "Send this mail again" in page
+    assert (
+        "Send this mail again"
+        not in client.get(reverse("ui:mail", args=[mails[1].pk])).content.decode()
+    )
+    assert client.post(reverse("ui:mail-retry", args=[failed.pk])).status_code == 302
+    failed.refresh_from_db()
+    assert (failed.state, failed.email) == (NoticeState.QUEUED, "dora@example.org")
+    retry, json = reverse("ui:api-mail-retry", args=[failed.pk]), "application/json"
+    again = client.post(retry, {}, content_type=json)
+    assert again.status_code == 409
+    Notice.objects.filter(pk=failed.pk).update(state=NoticeState.FAILED)
+    body = {"email": "dora@new.example.org"}
+    api = client.post(retry, body, content_type=json)
+    assert (api.status_code, api.json()["state"]) == (200, "QUEUED")
+    client.force_login(people.owner)
+    assert client.post(reverse("ui:mail-retry", args=[failed.pk])).status_code == 403
+
+
 def test_an_empty_page_says_when_mails_begin(people: People, lake: LakeConfig) -> None:
     client = Client()
     client.force_login(people.admin)

@@ -10,7 +10,8 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from portal.lake.errors import NotVisible, RuleViolation
+from portal.audit.models import AuditEvent
+from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.notices.models import Notice, NoticeState
 from portal.notices.selectors import notices_failed, notices_for_user
 from portal.notices.services import (
@@ -76,7 +77,9 @@ def test_days_kinds_and_people_each_get_their_own(now: datetime, box: Mailbox) -
     assert notices_send(now=now, today=TODAY)["sent"] == 2
 
 
-def test_a_refused_address_is_shown_and_can_be_mended(now: datetime, box: Mailbox) -> None:
+def test_a_refused_address_is_shown_and_can_be_mended(
+    now: datetime, box: Mailbox, people: People
+) -> None:
     box.refuse = {"olga@example.org": "550 No such user"}
     notice = queue(now)
     queue(now, to="dora")
@@ -84,10 +87,18 @@ def test_a_refused_address_is_shown_and_can_be_mended(now: datetime, box: Mailbo
     assert list(notices_failed(LAKE)) == [notice]
     notice.refresh_from_db()
     assert "550 No such user" in notice.error
-    notice_retry(notice.pk, email="olga@new.example.org", now=now)
+    said: dict[str, Any] = {"user": people.operator, "email": "olga@new.example.org", "now": now}
+    with pytest.raises(NotAllowed):
+        notice_retry(notice.pk, **(said | {"user": people.owner}))
+    with pytest.raises(RuleViolation):
+        notice_retry(notice.pk, **(said | {"email": "olga@example.org\r\nBcc: eve@example.org"}))
+    notice_retry(notice.pk, **said)
+    assert AuditEvent.objects.get(action="notice.retried").actor == "otto"
     assert notices_send(now=now, today=TODAY)["sent"] == 1
-    with pytest.raises(NotVisible):
-        notice_retry(notice.pk, email="olga@new.example.org", now=now)
+    assert box.kept[-1]["Message-ID"] == notice.message_id
+    assert queue(now).pk == notice.pk, "still one mail of this kind, day and person"
+    with pytest.raises(StaleState):
+        notice_retry(notice.pk, **said)
 
 
 def test_a_server_that_is_busy_is_tried_later_with_the_same_message_id(

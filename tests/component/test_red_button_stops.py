@@ -15,8 +15,11 @@ from lifecycle.services.standing_rules import RuleWish, standing_plans_make, sta
 from portal.act.control import Control
 from portal.act.services.red_button import red_button_press, red_button_release
 from portal.lake.errors import NotAllowed, StaleState
+from portal.runs import steps
+from portal.runs.claims import run_claim
 from portal.runs.kinds import get_kind
-from portal.runs.models import Run
+from portal.runs.models import Outbox, Run
+from portal.runs.selectors import run_waits
 from portal.runs.steps import run_step
 from tasks.schedule import schedule
 from tests.component.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
@@ -74,6 +77,41 @@ def test_no_try_of_a_drop_is_submitted_while_it_is_on(world: World, epoch: int) 
     with pytest.raises(NotAllowed, match=WHY):
         get_kind(run.kind).prepare(run)
     assert Control.read({"red_button": WHY}).stop == f"red button: {WHY}"
+
+
+def test_a_queued_drop_waits_says_why_and_goes_on_after_the_release(world: World) -> None:
+    plan = approved(world)
+    (run,) = plans_start_due(NOW + DAY)
+    press()
+    assert run_step(run.pk, holder="one") == "QUEUED"
+    run.refresh_from_db()
+    assert run.epoch == 0
+    assert WHY in run_waits(run, now=timezone.now())
+    Outbox.objects.filter(row_id=str(run.pk)).delete()
+    release(world)
+    assert Outbox.objects.filter(row_id=str(run.pk)).count() == 1, "workers are told at once"
+    assert run_waits(run, now=NOW) == ""
+    plan.refresh_from_db()
+    assert plan.state == PlanState.RUNNING
+
+
+def test_a_drop_whose_worker_met_the_press_at_the_fence_is_queued_again(
+    world: World, settings: Settings, tmp_path: Path
+) -> None:
+    settings.LAKEWARDEN_VAR = tmp_path
+    plan = approved(world)
+    (run,) = plans_start_due(NOW + DAY)
+    claimed = run_claim(run.pk, holder="one", now=timezone.now())
+    assert claimed is not None
+    press()
+    steps._start(claimed, holder="one")
+    assert run_step(run.pk, holder="two") == "QUEUED"
+    run.refresh_from_db()
+    assert (run.error, run.submitted_at) == (None, None)
+    assert WHY in run.message
+    plan.refresh_from_db()
+    assert plan.state == PlanState.RUNNING, "it need not be made anew"
+    assert run_step(run.pk, holder="three") == "QUEUED", "still pressed"
 
 
 def test_a_purge_that_was_asked_for_before_ends_without_a_claim(world: World) -> None:

@@ -20,6 +20,7 @@ from lifecycle.models import (
     PathWaiver,
     PolicyEvent,
     PolicyRequest,
+    StillReadYes,
     TableFinding,
 )
 from lifecycle.services.backups import PREVIEW_KIND
@@ -107,6 +108,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "finding_id": strays[0].pk,
         "until": TODAY + timedelta(days=30),
         "waiver_id": _waiver().public_id,
+        "yes_id": _yes().public_id,
     }
     return Target(world, values)
 
@@ -196,6 +198,20 @@ def _policy_request(world: World) -> PolicyRequest:
     """An owner's wish that waits for an admin."""
     wish = SetWish("sales", "orders", Values(1, 60), Values(0, 60), "for ever")
     return policy_set_request(LAKE, wish, user=world.person("alice"), now=NOW)
+
+
+def _yes() -> StillReadYes:
+    """An owner's yes to still-read data."""
+    return StillReadYes.objects.create(
+        lake=LAKE,
+        db="sales",
+        table="orders",
+        tbl_id=1,
+        until=timezone.now().date() + timedelta(days=9),
+        reason="later",
+        said_by="alice",
+        said_at=NOW,
+    )
 
 
 def _waiver() -> PathWaiver:

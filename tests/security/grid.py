@@ -70,6 +70,8 @@ ENROL = {"table": "old", "level": "1", "ttl": "60", "n_tables": "1", "reason": "
 ETL = {"owner": "etl_user", "people": "alice", **WHY}
 WORD = {"verdict": "APPROVE", "reason": "because"}
 
+STILL_READ = {"db": "sales", "table": "orders", "until": "@until", "reason": "because"}
+
 GRID: dict[str, Row] = {
     # -- the platform ------------------------------------------------------------------------
     "ui:home": Row(SIGNED_IN),
@@ -98,6 +100,7 @@ GRID: dict[str, Row] = {
     "ui:api-person-close": post_only(ADMINS, "username", **WHY),
     "ui:api-person-reopen": post_only(ADMINS, "username", **WHY),
     "ui:api-owners": Row(KEEPERS, ADMINS, body=ETL),
+    "ui:mail-retry": post_only(KEEPERS, "notice_id"),
     "ui:red-button": Row(KEEPERS, KEEPERS, body={"do": "press", **WHY}),
     "ui:health": Row(KEEPERS),
     "ui:api-health": Row(KEEPERS),
@@ -110,6 +113,7 @@ GRID: dict[str, Row] = {
     "ui:api-audit": Row(SIGNED_IN),
     "ui:api-mails": Row(SIGNED_IN),
     "ui:api-mail": Row(KEEPERS | {"owner"}, values=("notice_id",)),
+    "ui:api-mail-retry": post_only(KEEPERS, "notice_id"),
     "ui:api-red-button": Row(SIGNED_IN, KEEPERS, body={"do": "press", **WHY}),
     "ui:livez": Row(EVERYBODY),
     "ui:readyz": Row(EVERYBODY),
@@ -174,6 +178,10 @@ GRID: dict[str, Row] = {
     "lifecycle:policy-request": Row(OF_THE_TABLE, values=("request_id",)),
     "lifecycle:policy-request-decide": post_only(ADMINS, "request_id", **WORD),
     "lifecycle:policy-request-withdraw": post_only(frozenset({"owner"}), "request_id", **WHY),
+    "lifecycle:still-read": Row(SIGNED_IN),
+    # The table's owner alone, no admin; to take it back is safe.
+    "lifecycle:still-read-new": post_only(frozenset({"owner"}), **STILL_READ),
+    "lifecycle:still-read-end": post_only(ADMINS | {"owner"}, "yes_id"),
     "lifecycle:waivers": Row(SIGNED_IN),
     # Asked for by the owner; an owner of the table, its administrator or an admin ends it.
     "lifecycle:waiver-end": post_only(ADMINS | {"owner", "dba"}, "waiver_id", **WHY),
@@ -199,6 +207,8 @@ GRID: dict[str, Row] = {
     "lifecycle-api:policy-request": Row(OF_THE_TABLE, values=("request_id",)),
     "lifecycle-api:policy-request-decide": post_only(ADMINS, "request_id", **WORD),
     "lifecycle-api:policy-request-withdraw": post_only(frozenset({"owner"}), "request_id", **WHY),
+    "lifecycle-api:still-read": Row(SIGNED_IN, frozenset({"owner"}), body=STILL_READ),
+    "lifecycle-api:still-read-end": post_only(ADMINS | {"owner"}, "yes_id"),
     "lifecycle-api:waivers": Row(SIGNED_IN),
     "lifecycle-api:waiver-end": post_only(ADMINS | {"owner", "dba"}, "waiver_id", **WHY),
     "lifecycle-api:enrolments": Row(SIGNED_IN, KEEPERS, body=ENROL),

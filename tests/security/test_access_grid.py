@@ -17,9 +17,11 @@ from lifecycle.models import (
     PolicyEvent,
     PolicyRequest,
     StandingRule,
+    StillReadYes,
 )
 from portal.act.models import Hold, RedButton
 from portal.approvals.models import Approval, Decision
+from portal.notices.models import Notice
 from portal.runs.models import Run
 from tests.security.addresses import all_names
 from tests.security.conftest import PEOPLE, Target
@@ -113,6 +115,8 @@ def states(target: Target) -> list[Any]:
             (Enrolment, "pk", "state"),
             (PolicyRequest, "pk", "state"),
             (PathWaiver, "pk", "ended_by"),
+            (StillReadYes, "pk", "ended_by"),
+            (Notice, "pk", "state"),
             (PolicyEvent, "pk", "closed_by"),
             (RedButton, "pk", "released_by"),
         )

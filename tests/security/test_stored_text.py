@@ -19,6 +19,7 @@ from lifecycle.models import (
     PolicySeen,
     ShadowRecord,
     StandingRule,
+    StillReadYes,
     TableFinding,
 )
 from portal.act.models import BackupBatch, Hold
@@ -72,6 +73,7 @@ def poison(target: Target, payload: str) -> None:
     PolicyRequest.objects.update(reason=payload, note=payload, owner=payload[:128])
     Enrolment.objects.update(reason=payload, note=payload, selection={"db": payload})
     EnrolmentItem.objects.update(owner=payload[:128], note=payload)
+    StillReadYes.objects.update(reason=payload)
     PathWaiver.objects.update(why=payload, end_reason=payload)
     PolicySeen.objects.create(
         lake=LAKE, db="sales", table="orders", owner=payload[:128], problem=payload, seen_at=NOW

@@ -12,7 +12,7 @@ from portal.act.layout import BackupRef
 from portal.act.models import ActFence, BackupBatch
 from portal.act.records import FileFact, ItemIntent
 from portal.act.restore_target import parents_of_target
-from portal.act.selectors import red_button_state
+from portal.act.selectors import RED_BUTTON_CODE, red_button_state
 from portal.act.services.reach import Place
 from portal.act.settle import make_parents
 from portal.act.states import FenceKind
@@ -222,7 +222,7 @@ def _check_red_button(lake: str) -> None:
     button = red_button_state(lake)
     if button is not None:
         raise NotAllowed(
-            "red_button.pressed",
+            RED_BUTTON_CODE,
             f"{button.pressed_by} pressed the red button: {button.reason} Nothing acts until an "
             "admin releases it.",
         )

@@ -13,6 +13,10 @@ from portal.act.models import BackupBatch, RedButton
 from portal.act.services.totals import backup_totals_refresh
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+from portal.runs.domain import RunState
+from portal.runs.kinds import all_kinds
+from portal.runs.models import Run
+from portal.runs.outbox import hint_run
 
 
 def red_button_press(*, lake: str, pressed_by: str, reason: str, now: datetime) -> RedButton:
@@ -69,8 +73,16 @@ def red_button_release(*, lake: str, user: User, reason: str, now: datetime) -> 
             data={"reason": reason.strip()},
             now=now,
         )
+        _hint_waiting(lake, now=now)
     kept = BackupBatch.objects.filter(lake=lake, purged_at__isnull=True)
     backup_totals_refresh(lake, kept.order_by().values_list("day", flat=True).distinct())
+
+
+def _hint_waiting(lake: str, *, now: datetime) -> None:
+    """Tell workers at once of what waited; else they would hear of it within ten minutes."""
+    kinds = [kind.name for kind in all_kinds() if kind.destroys]
+    for run in Run.objects.filter(lake=lake, state=RunState.QUEUED, kind__in=kinds):
+        hint_run(run, now=now)
 
 
 def _keep_longer(lake: str, *, pressed_at: datetime, now: datetime) -> None:

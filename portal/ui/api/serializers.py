@@ -100,6 +100,12 @@ class MailDetailSerializer(MailSerializer):
         read_only_fields = fields
 
 
+class MailRetrySerializer(serializers.Serializer[None]):
+    """The address to try; empty = the one that the mail has."""
+
+    email = serializers.CharField(max_length=254, required=False, allow_blank=True, default="")
+
+
 class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
     """One event with its seal."""
 

@@ -14,6 +14,7 @@ from portal.act.services.red_button import red_button_press, red_button_release
 from portal.health import health_now
 from portal.lake.errors import NotVisible
 from portal.notices.selectors import get_notice_for_user, notices_for_user
+from portal.notices.services import notice_retry
 from portal.runs.hours import hours_wait, working_hours
 from portal.runs.selectors import run_waits
 from portal.runs.services import run_cancel
@@ -22,6 +23,7 @@ from portal.ui.api.serializers import (
     AuditEventSerializer,
     HealthSerializer,
     MailDetailSerializer,
+    MailRetrySerializer,
     MailSerializer,
     ReasonSerializer,
     RedButtonChangeSerializer,
@@ -147,6 +149,21 @@ class MailDetail(APIView):
     def get(self, request: Request, notice_id: UUID) -> Response:
         """Give a mail with what it says."""
         notice = get_notice_for_user(notice_id, person(request))
+        return Response(MailDetailSerializer(notice).data)
+
+
+class MailRetry(APIView):
+    """Sending a mail again."""
+
+    @extend_schema(
+        operation_id="mails_retry", request=MailRetrySerializer, responses=MailDetailSerializer
+    )
+    def post(self, request: Request, notice_id: UUID) -> Response:
+        """Try a mail that failed once more (admins and operators), to `email` where it is given."""
+        body = MailRetrySerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        email = body.validated_data["email"]
+        notice = notice_retry(notice_id, user=person(request), email=email, now=timezone.now())
         return Response(MailDetailSerializer(notice).data)
 
 

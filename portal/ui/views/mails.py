@@ -2,14 +2,17 @@
 
 from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
 
-from portal.notices.models import Notice
+from portal.notices.models import Notice, NoticeState
 from portal.notices.selectors import get_notice_for_user, notice_counts, notices_for_user
+from portal.notices.services import notice_retry
 from portal.ui.csv import stream_csv
 from portal.ui.filters import MailFilter, filtered
 from portal.ui.frame import current_lake, person
@@ -79,6 +82,17 @@ def mails(request: HttpRequest) -> HttpResponseBase:
 @require_GET
 def mail(request: HttpRequest, notice_id: UUID) -> HttpResponseBase:
     """Show one mail as its text part says it."""
-    return render(
-        request, "portal/mail.html", {"mail": get_notice_for_user(notice_id, person(request))}
-    )
+    user = person(request)
+    found = get_notice_for_user(notice_id, user)
+    may_retry = bool(user.roles) and found.state == NoticeState.FAILED
+    return render(request, "portal/mail.html", {"mail": found, "may_retry": may_retry})
+
+
+@login_required
+@require_POST
+def mail_retry(request: HttpRequest, notice_id: UUID) -> HttpResponseRedirect:
+    """Have a mail that failed sent again, to another address where one is given."""
+    email = request.POST.get("email", "")
+    notice_retry(notice_id, user=person(request), email=email, now=timezone.now())
+    messages.success(request, "It is tried again now; this page says what became of it.")
+    return HttpResponseRedirect(reverse("ui:mail", args=[notice_id]))
