@@ -135,6 +135,8 @@ class DatabaseFinding(models.Model):
                 fields=["generation", "bytes_clean_now", "id"], name="database_finding_bytes"
             ),
             models.Index(fields=["generation", "owner", "db"], name="database_finding_owner"),
+            # A unique index gives MariaDB no order that ends with the id.
+            models.Index(fields=["generation", "db", "id"], name="database_finding_name"),
             models.Index(fields=["generation", "db_owner"], name="database_finding_db_owner"),
         ]
 
@@ -198,6 +200,7 @@ class TableFinding(models.Model):
         ]
         indexes = [
             models.Index(fields=["generation", "bytes_clean_now", "id"], name="table_finding_size"),
+            models.Index(fields=["generation", "db", "table", "id"], name="table_finding_name"),
             models.Index(
                 fields=["generation", "owner", "db", "table"], name="table_finding_by_owner"
             ),
@@ -268,9 +271,12 @@ class PathFinding(models.Model):
 class ItemRange(models.Model):
     """A contiguous run of partitions (by name) of one table that stand in the same class."""
 
-    table = models.ForeignKey(TableFinding, on_delete=models.CASCADE, related_name="ranges")
+    # The indexes below begin with them, and a million rows are written a day.
+    table = models.ForeignKey(
+        TableFinding, on_delete=models.CASCADE, related_name="ranges", db_index=False
+    )
     generation = models.ForeignKey(
-        Generation, null=True, on_delete=models.CASCADE, related_name="+"
+        Generation, null=True, on_delete=models.CASCADE, related_name="+", db_index=False
     )
     cls = models.CharField(max_length=20)
     first = models.CharField(max_length=767, blank=True)
@@ -295,7 +301,10 @@ class ItemRange(models.Model):
 class ItemExample(models.Model):
     """One partition (or unpartitioned table) with both clocks and the reason for its class."""
 
-    table = models.ForeignKey(TableFinding, on_delete=models.CASCADE, related_name="examples")
+    # The indexes below begin with it, and a million rows are written a day.
+    table = models.ForeignKey(
+        TableFinding, on_delete=models.CASCADE, related_name="examples", db_index=False
+    )
     part_id = models.BigIntegerField()
     partition = models.CharField(max_length=767, blank=True)
     location = models.CharField(max_length=4000)

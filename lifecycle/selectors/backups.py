@@ -53,7 +53,7 @@ def _owned_by(user: User) -> Q:
     mine = Q(table_owner=user.username)
     for lake, names in user.administered.items():
         mine |= Q(lake=lake, db__in=names)
-    current = CurrentGeneration.objects.values("generation_id")
+    current = list(CurrentGeneration.objects.values_list("generation_id", flat=True))
     own = Q(owner=user.username) | Q(db_owner=user.username)
     for lake, owners in user.stands_for.items():
         mine |= Q(lake=lake, table_owner__in=owners)

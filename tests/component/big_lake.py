@@ -1,7 +1,7 @@
 """A lake's rows as the portal holds them, at any size: 20 partitions a table, 10 tables a database.
 
-What grows with the lake grows here: findings of two pictures, examples, ranges, ages, sums by
-owner, and the history of a lake of that size (backups, runs, events, mails, holds, drops). The
+What grows with the lake grows here: tables of two pictures, findings, examples, ranges, ages, sums
+by owner, and the history of a lake of that size (backups, runs, events, mails, holds, drops). The
 people's own share stays the same, so whatever a page of theirs costs more is the lake's doing.
 """
 
@@ -32,7 +32,7 @@ from portal.act.services import backup_totals_refresh
 from portal.audit.models import AuditEvent, AuditHead
 from portal.notices.models import Notice
 from portal.runs.models import Run
-from tests.support.many_rows import day, later, multiply, rest, text, uuid, whole
+from tests.support.many_rows import day, later, make_room, multiply, rest, text, uuid, whole
 
 LAKE = "main"
 OWNER, DBA = "olga", "dora"
@@ -61,11 +61,13 @@ class BigLake:
         """Let the lake have so many partitions."""
         first, last = self.n_tables + 1, n_partitions // ITEMS_A_TABLE
         self.n_tables = last
-        for base in (OLD, NEW):
-            generation = Generation.objects.get(pk=base)
-            self._findings(generation, first, last)
-            self._ranges(generation, first, last)
-            totals_load(generation, n_paths=last // 5)
+        make_room()
+        old, new = (Generation.objects.get(pk=base) for base in (OLD, NEW))
+        self._tables(old, first, last)
+        self._tables(new, first, last)
+        self._findings(new, first, last)
+        self._ranges(new, first, last)
+        totals_load(new, n_paths=last // 5)
         self._items(first, last)
         self._history(first, last)
         self._names(first, last)
@@ -111,7 +113,7 @@ class BigLake:
         )  # fmt: skip
         return plan
 
-    def _findings(self, generation: Generation, first: int, last: int) -> None:
+    def _tables(self, generation: Generation, first: int, last: int) -> None:
         base = generation.pk
         of_lake = {"generation": generation, "lake": LAKE}
         multiply(
@@ -124,6 +126,10 @@ class BigLake:
             db_owner=DB_OWNER, n_clean_now=rest("n", 6), n_still_read=rest("n", 3),
             bytes_clean_now=rest("n * 7919", 1_000_003),
         )  # fmt: skip
+
+    def _findings(self, generation: Generation, first: int, last: int) -> None:
+        base = generation.pk
+        of_lake = {"generation": generation, "lake": LAKE}
         multiply(
             DatabaseFinding(
                 **of_lake, mode="OBSERVE", n_tables=TABLES_A_DB, n_partitions=200,
