@@ -14,6 +14,7 @@ class LifecycleConfig(AppConfig):
         """Register what this room adds; imported here, because models must be loaded first."""
         from lifecycle.services import (
             backup_kinds,
+            backup_looks,
             clock_kinds,
             enrol_kinds,
             guard_events,
@@ -39,6 +40,7 @@ class LifecycleConfig(AppConfig):
         plan_kinds.register_plan_kinds()
         standing_rules.register_standing_kinds()
         backup_kinds.register_backup_kinds()
+        backup_looks.register_look_kinds()
         clock_kinds.register_clock_kinds()
         policy_kinds.register_policy_kinds()
         enrol_kinds.register_enrol_kinds()

@@ -1,4 +1,6 @@
-"""How does any name of the lake stand in one segment of an address? By Hive's own %XX escapes."""
+"""How do names of the lake and days stand in one segment of an address? Names by Hive's %XX."""
+
+from datetime import date
 
 from django.urls import register_converter
 
@@ -19,4 +21,19 @@ class LakeNameConverter:
         return escape_path_name(value)
 
 
+class DayConverter:
+    """A day in an address: 2026-11-22."""
+
+    regex = r"\d{4}-\d{2}-\d{2}"
+
+    def to_python(self, value: str) -> date:
+        """Read the day; a day that does not exist is no address."""
+        return date.fromisoformat(value)
+
+    def to_url(self, value: date | str) -> str:
+        """Write the day."""
+        return str(value)
+
+
 register_converter(LakeNameConverter, "name")
+register_converter(DayConverter, "lwday")

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from lifecycle.api import backups, plans, standing
+from lifecycle.api import backup_contents, backups, plans, standing
 
 plan_urlpatterns: list[URLPattern] = [
     path("plans/", plans.PlanList.as_view(), name="plans"),
@@ -27,6 +27,11 @@ plan_urlpatterns: list[URLPattern] = [
     path("backups/", backups.BackupList.as_view(), name="backups"),
     path("backups/<uuid:batch_id>/", backups.BackupDetail.as_view(), name="backup"),
     path("backups/<uuid:batch_id>/items/", backups.BackupItems.as_view(), name="backup-items"),
+    path(
+        "backups/days/<lwday:day>/<name:db>/<name:table>/contents/",
+        backup_contents.BackupContents.as_view(),
+        name="backup-contents",
+    ),
     path("restores/", backups.RestoreList.as_view(), name="restores"),
     path("restores/<uuid:run_id>/", backups.RestoreDetail.as_view(), name="restore"),
 ]

@@ -12,9 +12,10 @@ from django.db import transaction
 
 from lifecycle.models import BackupSlice
 from portal.access.lakes import get_lake
+from portal.act.contents import Contents, contents_of
 from portal.act.facts import list_here
 from portal.act.fence import Fence
-from portal.act.journal import JournalBatch, read_batch
+from portal.act.journal import JournalBatch, read_known_batch, restore_steps
 from portal.act.models import BackupBatch
 from portal.act.protocol import Tools
 from portal.act.records import IN_BACKUP, ItemIntent
@@ -22,7 +23,7 @@ from portal.act.restore import CONFLICTS, Choice, RestoreOrder, choose
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
-from portal.lake.errors import DataSafetyError, StaleState
+from portal.lake.errors import StaleState
 from portal.lake.ids import LakeId
 
 ROWS_SHOWN = 1_000
@@ -30,13 +31,8 @@ ROWS_SHOWN = 1_000
 
 def read_verified(batch: BackupBatch, *, config: LakeConfig, fs: FileSystem) -> JournalBatch:
     """Read a batch's files; a manifest that is not the catalogue's is a DataSafetyError."""
-    journal = read_batch(fs, config.path(batch.path), batch.batch)
-    if journal.sha256 != batch.manifest_sha256:
-        raise DataSafetyError(
-            "backup.manifest",
-            f"The manifest of {batch} is not the one that was written. Do not restore from it.",
-        )
-    return journal
+    directory = config.path(batch.path)
+    return read_known_batch(fs, directory, batch.batch, sha256=batch.manifest_sha256)
 
 
 def items_in_backup(journal: JournalBatch) -> list[ItemIntent]:
@@ -67,6 +63,18 @@ def backup_items_copy(batch: BackupBatch, *, now: datetime) -> int:
         BackupSlice.objects.filter(batch=batch).delete()
         BackupSlice.objects.bulk_create(rows, batch_size=500)
     return len(rows)
+
+
+def backup_contents(batches: Iterable[BackupBatch], *, lake: str) -> dict[str, Any]:
+    """Add up what some batches of one table hold, from their manifests."""
+    config = get_lake(lake)
+    found = Contents()
+    for batch in batches:
+        directory = config.path(batch.path)
+        fs = open_file_system(directory, config=config)
+        journal = read_verified(batch, config=config, fs=fs)
+        found.add(contents_of(journal, restore_steps(fs, directory, batch.batch)))
+    return found.as_dict()
 
 
 def restore_preview(

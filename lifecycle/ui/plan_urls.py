@@ -1,27 +1,8 @@
 """Which address of plans, standing rules and backups shows what?"""
 
-from datetime import date
+from django.urls import URLPattern, path
 
-from django.urls import URLPattern, path, register_converter
-
-from lifecycle.ui import backups, plan_making, plans, standing
-
-
-class DayConverter:
-    """A day in an address: 2026-11-22."""
-
-    regex = r"\d{4}-\d{2}-\d{2}"
-
-    def to_python(self, value: str) -> date:
-        """Read the day; a day that does not exist is no address."""
-        return date.fromisoformat(value)
-
-    def to_url(self, value: date | str) -> str:
-        """Write the day."""
-        return str(value)
-
-
-register_converter(DayConverter, "lwday")
+from lifecycle.ui import backup_contents, backups, plan_making, plans, standing
 
 plan_urlpatterns: list[URLPattern] = [
     path("plans/", plans.plans, name="plans"),
@@ -48,6 +29,16 @@ plan_urlpatterns: list[URLPattern] = [
         "backups/days/<lwday:day>/<name:db>/<name:table>/",
         backups.backup_table,
         name="backup-table",
+    ),
+    path(
+        "backups/days/<lwday:day>/<name:db>/<name:table>/inside/",
+        backup_contents.backup_contents,
+        name="backup-contents",
+    ),
+    path(
+        "backups/days/<lwday:day>/<name:db>/<name:table>/inside/look/",
+        backup_contents.backup_contents_look,
+        name="backup-contents-look",
     ),
     path("backups/batches/<uuid:batch_id>/", backups.backup, name="backup"),
     path("backups/batches/<uuid:batch_id>/look/", backups.backup_look, name="backup-look"),

@@ -20,7 +20,7 @@ from portal.act.records import (
     RestoreIntent,
 )
 from portal.connectors.file_status import FileSystem
-from portal.lake.errors import NotVisible, StaleState
+from portal.lake.errors import DataSafetyError, NotVisible, StaleState
 from portal.lake.paths import LakePath
 
 
@@ -51,6 +51,22 @@ def read_batch(fs: FileSystem, directory: LakePath, batch: int) -> JournalBatch:
     return JournalBatch(
         directory, BatchIntent.from_bytes(data), done, hashlib.sha256(data).hexdigest()
     )
+
+
+def read_known_batch(
+    fs: FileSystem, directory: LakePath, batch: int, *, sha256: str
+) -> JournalBatch:
+    """Read one batch whose manifest must be the catalogue's; else a DataSafetyError."""
+    found = read_batch(fs, directory, batch)
+    if found.sha256 != sha256:
+        intent = found.intent
+        raise DataSafetyError(
+            "backup.manifest",
+            f"The manifest of {intent.db}.{intent.table} #{batch} of {intent.run} is not the one "
+            "that was written. Do not restore from it.",
+            path=directory,
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from pymetastore.hive_metastore import ttypes
+
 from portal.act.layout import done_name, intent_name
 from portal.act.models import BackupBatch, BackupProbe
 from portal.act.records import (
@@ -18,12 +20,36 @@ from portal.act.records import (
     Outcome,
 )
 from portal.act.services import backup_totals_refresh
+from portal.connectors.metastore import to_json
 from tests.component.plan_world import LAKE, NOW
 
 
 def file_fact(path: str, size: int, *, is_dir: bool = False) -> FileFact:
     """Give one file of a manifest."""
     return FileFact(path, is_dir, size, 1, "alice", "alice", 0o755 if is_dir else 0o644)
+
+
+def storage(location: str) -> ttypes.StorageDescriptor:
+    """Give where and how data is stored."""
+    columns = [ttypes.FieldSchema(name="id", type="bigint", comment="the <id>")]
+    serde = ttypes.SerDeInfo(serializationLib="parquet", parameters={})
+    return ttypes.StorageDescriptor(
+        cols=columns, location=location, inputFormat="parquet", serdeInfo=serde
+    )
+
+
+def table() -> ttypes.Table:
+    """Give the table as the metastore had it."""
+    return ttypes.Table(
+        dbName="sales",
+        tableName="orders",
+        owner="alice",
+        createTime=1,
+        sd=storage("file:///lake/sales/orders"),
+        partitionKeys=[ttypes.FieldSchema(name="dt", type="string")],
+        parameters={"LEVEL": "1", "TTL": "60"},
+        tableType="MANAGED_TABLE",
+    )
 
 
 def item(number: int, partition: str) -> ItemIntent:
@@ -33,7 +59,15 @@ def item(number: int, partition: str) -> ItemIntent:
         partition=partition,
         source=f"file:///lake/sales/orders/{partition}",
         generation=Generation(1, 1, f"file:///lake/sales/orders/{partition}"),
-        metadata="{}",
+        metadata=to_json(
+            ttypes.Partition(
+                values=[partition.partition("=")[2]],
+                dbName="sales",
+                tableName="orders",
+                sd=storage(f"file:///lake/sales/orders/{partition}"),
+                parameters={},
+            )
+        ),
         files=(
             file_fact("", 0, is_dir=True),
             file_fact("a.parquet", 100),
@@ -61,7 +95,7 @@ def backup(root: Path, *, dropped_at: datetime = NOW, **changes: Any) -> BackupB
         digest="d",
         at=dropped_at.isoformat(),
         keep_days=15,
-        table_metadata="{}",
+        table_metadata=to_json(table()),
         items=items,
     )
     outcomes = (Outcome.DROPPED, Outcome.DROPPED, Outcome.SKIPPED)

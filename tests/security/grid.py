@@ -265,6 +265,8 @@ GRID: dict[str, Row] = {
     "lifecycle:backups": Row(SIGNED_IN),
     "lifecycle:backup-day": Row(OF_THE_TABLE, values=("day",)),
     "lifecycle:backup-table": Row(OF_THE_TABLE, values=("day", "db", "table")),
+    "lifecycle:backup-contents": Row(OF_THE_TABLE, values=("day", "db", "table")),
+    "lifecycle:backup-contents-look": post_only(OF_THE_TABLE, "day", "db", "table"),
     "lifecycle:backup": Row(OF_THE_TABLE, values=("batch_id",)),
     "lifecycle:backup-look": post_only(OF_THE_TABLE, "batch_id"),
     "lifecycle:restore-new": post_only(ADMINS | {"owner", "dba"}, batches="@batch_id", **WHY),
@@ -291,6 +293,7 @@ GRID: dict[str, Row] = {
     "lifecycle-api:standing-rule-end": post_only(ADMINS, "rule_id", **WHY),
     "lifecycle-api:backups": Row(SIGNED_IN),
     "lifecycle-api:backup": Row(OF_THE_TABLE, values=("batch_id",)),
+    "lifecycle-api:backup-contents": Row(OF_THE_TABLE, OF_THE_TABLE, values=("day", "db", "table")),
     "lifecycle-api:backup-items": Row(OF_THE_TABLE, OF_THE_TABLE, values=("batch_id",)),
     "lifecycle-api:restores": post_only(
         ADMINS | {"owner", "dba"}, db="sales", table="orders", **WHY

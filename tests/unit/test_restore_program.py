@@ -2,7 +2,9 @@
 
 import ast
 import itertools
+import runpy
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -39,9 +41,10 @@ def test_it_needs_nothing_but_spark_and_an_old_python() -> None:
     assert names - set(sys.stdlib_module_names) == {"pyspark", "py4j"}
 
 
-def test_it_knows_its_backup_and_says_what_to_do() -> None:
-    space: dict[str, str] = {"__name__": "read only"}
-    exec(compile(TEXT, "restore_backup.py", "exec"), space)  # noqa: S102  (our own program)
+def test_it_knows_its_backup_and_says_what_to_do(tmp_path: Path) -> None:
+    program = tmp_path / "restore_backup.py"
+    program.write_text(TEXT)
+    space = runpy.run_path(str(program))
     assert space["BACKUP"] == str(PLACE)
     assert space["METASTORE"] == "thrift://meta:9083"
     assert "--dry-run" in (ast.get_docstring(ast.parse(TEXT)) or "")

@@ -1,6 +1,6 @@
 """How does an acting run get its fence, and a restore or purge the backups it works on?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from itertools import groupby
@@ -10,8 +10,7 @@ from portal.act.fence import LEASE_LENGTH, ensure_root, move_directory, open_fen
 from portal.act.journal import is_unsettled, read_batch
 from portal.act.layout import BackupRef
 from portal.act.models import ActFence, BackupBatch
-from portal.act.records import FileFact, ItemIntent
-from portal.act.restore_target import parents_of_target
+from portal.act.records import FileFact
 from portal.act.selectors import RED_BUTTON_CODE, red_button_state
 from portal.act.services.reach import Place
 from portal.act.settle import make_parents
@@ -87,31 +86,8 @@ def restore_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) 
         place = claim.pop("place")
         directory = place.config.path(claim["directory"])
         for item in read_batch(place.fs, directory, claim["batch"]).intent.items:
-            if wanted is None or item.partition in wanted:
-                make_parents(place.fs, _parents(place, item, run.params.get("rename_to")))
-    return claims
-
-
-def _parents(place: Place, item: ItemIntent, to: Mapping[str, Any] | None) -> tuple[FileFact, ...]:
-    """Give the directories above where an item comes back: its old ones, or those of a new name."""
-    if not to:
-        return item.parents
-    if not to.get("location"):
-        return ()
-    location = place.config.path(to["location"])
-    target = location.child(*item.partition.split("/")) if item.partition else location
-    return parents_of_target(item, target, below=location.parent)
-
-
-def undo_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) -> dict[str, Any]:
-    """Claim the backups into which a restore goes back; gives {"claims": [...]}. Twice = the same.
-
-    Raises:
-        StaleState: as `restore_prepare`.
-    """
-    claims = _claim(run, FenceKind.RESTORE, batches, now=now)
-    for claim in claims["claims"]:
-        claim.pop("place")
+            if not run.params.get("rename_to") and (wanted is None or item.partition in wanted):
+                make_parents(place.fs, item.parents)
     return claims
 
 
