@@ -177,10 +177,10 @@ def judge(
     return Findings(judged, found, len(every_table) - len(real))
 
 
-InForce = Mapping[tuple[str, str, Reason], date]
+StandingWaivers = Mapping[tuple[str, str, Reason], date]
 
 
-def in_force(waivers: Iterable[Waiver], today: date) -> InForce:
+def in_force(waivers: Iterable[Waiver], today: date) -> StandingWaivers:
     """Give the last day of each waiver that counts today, by object and reason."""
     days: dict[tuple[str, str, Reason], date] = {}
     for one in waivers:
@@ -193,7 +193,7 @@ def in_force(waivers: Iterable[Waiver], today: date) -> InForce:
 def _waive(
     breaches: Iterable[Breach],
     name: tuple[str, str],
-    active: InForce,
+    active: StandingWaivers,
     *,
     location: LakePath | None,
 ) -> tuple[Breach, ...]:

@@ -194,9 +194,9 @@ def covered(
     table: Any, structs: Iterable[Any], source: LakePath, target: LakePath, *, read: Reader
 ) -> tuple[Covered, ...]:
     """Say of partitions that move with their table where they are and will be registered."""
-    befores = [(partition_name(table, struct), generation_of(struct)) for struct in structs]
+    stand = [(partition_name(table, struct), generation_of(struct)) for struct in structs]
     return tuple(
-        Covered(name, before, placed(before, source, target, read=read)) for name, before in befores
+        Covered(name, before, placed(before, source, target, read=read)) for name, before in stand
     )
 
 

@@ -244,6 +244,8 @@ SPECTACULAR_SETTINGS = {
         "PolicyRequestKindEnum": "lifecycle.domain.policy_states.RequestKind",
         "PolicyRequestStateEnum": "lifecycle.domain.policy_states.RequestState",
         "EnrolmentStateEnum": "lifecycle.domain.policy_states.EnrolmentState",
+        "PlanStateEnum": "lifecycle.models.plans.PlanState",
+        "PathKindEnum": "lifecycle.models.findings.FindingKind",
         "EnrolItemStateEnum": "lifecycle.domain.policy_states.EnrolItemState",
     },
 }

@@ -8,7 +8,7 @@ from tests.architecture.source import ROOT, modules
 
 # A number may fall, never rise unseen: whoever raises one of them does it here, in review.
 MOST_TYPE_IGNORES = 40
-MOST_NOQA = 62
+MOST_NOQA = 64
 TYPE_IGNORE = re.compile(r"#\s*type:\s*ignore(?P<code>\[[\w,\- ]+\])?(?P<reason>.*)$")
 NOQA = re.compile(r"#\s*noqa(?P<code>:\s*[A-Z]+\d+(?:,\s*[A-Z]+\d+)*)?(?P<reason>.*)$")
 MIN_REASON = 8
