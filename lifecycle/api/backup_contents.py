@@ -22,7 +22,7 @@ class ContentsSerializer(serializers.Serializer[dict[str, object]]):
     """What a look into a table's backup found, and its run."""
 
     run = RunSerializer(allow_null=True)
-    contents = serializers.JSONField(allow_null=True)  # type: ignore[assignment]  # DRF's own name
+    contents = serializers.JSONField(allow_null=True)
 
 
 class BackupContents(APIView):

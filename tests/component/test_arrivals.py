@@ -18,7 +18,7 @@ from tests.component.conftest import NOW, People
 from tests.support.together import together
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ROLES = {"admin": ("lake-admins",), "owner": ("staff",)}
+ROLES: dict[str, tuple[str, ...]] = {"admin": ("lake-admins",), "owner": ("staff",)}
 CONFIG = SignInConfig(roles=ROLES)
 
 
