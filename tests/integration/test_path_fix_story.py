@@ -176,6 +176,7 @@ def story(embedded_stack: Stack, tmp_path: Path, settings: Settings) -> Iterator
     lake.metastore.close()
 
 
+@pytest.mark.rows("N7")
 def test_stray_data_is_moved_where_the_rules_want_it_and_back(story: FixStory) -> None:
     lake = story.lake
     rows = list(PathFinding.objects.values_list("pk", flat=True))

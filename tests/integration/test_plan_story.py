@@ -50,7 +50,7 @@ def story(request: pytest.FixtureRequest, tmp_path: Path, settings: Settings) ->
     made.lake.metastore.close()
 
 
-@pytest.mark.rows("L6", "L7", "L9", "N1")
+@pytest.mark.rows("L6", "L7", "L9", "N1", "N5")
 def test_scan_notice_plan_approve_drop_and_restore(story: Story) -> None:
     lines: list[str] = []
     daily_cycle(LAKE, now=NOW - timedelta(days=8), say=lines.append)

@@ -71,6 +71,7 @@ def here(embedded_stack: Stack, spark: SparkSession) -> Iterator[Program]:
     file_format=st.sampled_from(["text", "parquet"]),
     table_goes_too=st.booleans(),
 )
+@pytest.mark.rows("L7")
 def test_restore_of_a_backup_gives_what_was_there(
     program: Program,
     n_keys: int,

@@ -41,7 +41,9 @@ def lake(embedded_stack: Any) -> ScanLake:
     _shared(lake, str(sales))
     other = lake.database("other", owner="bob")
     stray = str(root.child("user", "carol", "stray"))
-    lake.table("other", "stray", owner="carol", location=stray, parameters=POLICY)
+    astray = lake.table("other", "stray", owner="carol", location=stray, parameters=POLICY)
+    lake.data(lake.partition(astray, "away", location=f"{root}/away"), age=90)
+    lake.partition(astray, "odd", location="no/path")
     lake.table("other", "nobody", owner="nobody", location=str(other.child("n")), parameters=POLICY)
     return lake
 
@@ -179,12 +181,12 @@ def test_shared_locations_are_named(items: Rows, lake: ScanLake) -> None:
 def test_what_does_not_conform_is_a_finding(scanned: ScanRun, lake: ScanLake) -> None:
     found = {(row["kind"], row["tbl"], row["part_name"]): row for row in scanned.rows("findings")}
     parts = {part for kind, _, part in found if kind == "PARTITION"}
-    assert parts == {"dt=outside", "dt=dots", "dt=relative", "dt=far"}
+    assert parts == {"dt=outside", "dt=dots", "dt=relative", "dt=far", "dt=away", "dt=odd"}
     assert "cannot be read as a path" in found["PARTITION", "visits", "dt=relative"]["hint"]
     stray = found["TABLE", "stray", ""]["reasons"]
     assert stray == ["TBL_NOT_SUB_DB"]
     assert found["TABLE", "nobody", ""]["reasons"] == ["OWNER_PATH_FAIL"]
-    assert scanned.result["reasons"]["PART_PATH_NOT_IN_TBL"] == 4
+    assert scanned.result["reasons"]["PART_PATH_NOT_IN_TBL"] == 6
     assert lake.db_name("sales") not in {
         row["db"] for row in scanned.rows("findings") if row["kind"] == "DATABASE"
     }
@@ -226,6 +228,30 @@ def test_progress_tells_each_phase(scanned: ScanRun) -> None:
     phases = [step.phase for step in scanned.spool.progress_after(0)]
     assert list(dict.fromkeys(phases)) == ["metastore", "items", "changes", "summary"]
     assert set(scanned.result["phases"]) == set(phases)
+
+
+@pytest.mark.rows("L1")
+def test_what_is_waived_passes_until_its_day_and_is_still_named(
+    lake: ScanLake, spark: SparkSession
+) -> None:
+    until = "2027-01-31"
+    waivers = [
+        {"db": lake.db_name("other"), "table": "stray", "reason": reason, "until": until}
+        for reason in ("TBL_NOT_SUB_DB", "PART_PATH_NOT_IN_TBL")
+    ]
+    run = scan_here(spark, lake.config, {**params_of(lake), "waivers": waivers})
+    items = {row["part_name"]: row["cls"] for row in run.rows("items") if row["tbl"] == "stray"}
+    assert items == {"dt=away": "CLEAN_NOW", "dt=odd": "NONCONFORMING"}
+    found = {row["part_name"]: row for row in run.rows("findings") if row["tbl"] == "stray"}
+    assert (found[""]["reasons"], found[""]["waived"]) == ([], ["TBL_NOT_SUB_DB"])
+    assert found["dt=away"]["reasons"] == []
+    assert found["dt=away"]["waived"] == ["PART_PATH_NOT_IN_TBL"]
+    assert found["dt=away"]["waived_until"].isoformat() == until
+    # A location that cannot be read is never waived.
+    assert found["dt=odd"]["reasons"] == ["PART_PATH_NOT_IN_TBL"]
+    over = [{**one, "until": "2026-11-21"} for one in waivers]
+    again = scan_here(spark, lake.config, {**params_of(lake), "waivers": over})
+    assert {row["cls"] for row in again.rows("items") if row["tbl"] == "stray"} == {"NONCONFORMING"}
 
 
 def test_a_metastore_with_half_of_yesterday_stops_the_scan(
