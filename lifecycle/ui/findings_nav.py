@@ -31,8 +31,8 @@ def register_pages() -> None:
     """Add the navigation, the home cards and the words of findings."""
     register_words()
     register_page(Page(SECTION, "Expiring data", "lifecycle:expiring", "calendar-due", 20))
-    register_page(Page(SECTION, "Nonconforming paths", "lifecycle:paths", "route-off", 21))
-    register_page(Page(SECTION, "Databases", "lifecycle:databases", "database", 26))
+    register_page(Page("Paths", "Nonconforming paths", "lifecycle:paths", "route-off", 30))
+    register_page(Page("Policy", "Databases", "lifecycle:databases", "database", 40))
     register_page(Page(SECTION, "Holds", "lifecycle:holds", "lock", 27))
     register_home_card(waiting_card)
     register_home_card(paths_card)

@@ -11,7 +11,6 @@ from portal.lake.errors import NotVisible
 from portal.ui.frame import current_lake
 from portal.ui.states import StateLook, register_states
 
-SECTION = "Lifecycle"
 SHOWN_AT_MOST = 100
 LOOKS = {
     Outcome.CHANGED.value: StateLook("Changed", "circle-check", "good", "By a lifecycle admin."),
@@ -32,9 +31,9 @@ LOOKS = {
 def register_pages() -> None:
     """Add the navigation, the words and the home card."""
     register_states(LOOKS)
-    register_page(Page(SECTION, "Dropped by anyone", "lifecycle:dropped", "trash", 28))
+    register_page(Page("Policy", "Dropped by anyone", "lifecycle:dropped", "trash", 44))
     register_page(
-        Page(SECTION, "Policy alarms", "lifecycle:policy-alarms", "shield-exclamation", 29)
+        Page("Policy", "Policy alarms", "lifecycle:policy-alarms", "shield-exclamation", 43)
     )
     register_home_card(alarms_card)
 

@@ -42,7 +42,7 @@ path_fix_urlpatterns: list[URLPattern] = [
 def register_pages() -> None:
     """Add the navigation, the home card and the words."""
     register_states(LOOKS)
-    register_page(Page("Lifecycle", "Fix plans", "lifecycle:path-fixes", "folder-share", 21))
+    register_page(Page("Paths", "Fix plans", "lifecycle:path-fixes", "folder-share", 31))
     register_home_card(decide_card)
 
 

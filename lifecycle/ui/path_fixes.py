@@ -99,10 +99,14 @@ CANDIDATES = ListSpec(
     columns=(
         Column(key="__str__", title="Name", kind="code", sort="name"),
         Column(key="kind", title="Kind"),
-        Column(key="reasons", title="Why", kind="template", template="lifecycle/_reasons.html"),
+        Column(
+            key="hint",
+            title="Why, and what to do",
+            kind="template",
+            template="lifecycle/_remedy.html",
+        ),
         Column(key="owner", title="Owner"),
         Column(key="location", title="Path", kind="template", template="lifecycle/_place.html"),
-        Column(key="hint", title="What to do"),
     ),
     orders=CANDIDATE_ORDERS,
     filename="paths-to-fix.csv",

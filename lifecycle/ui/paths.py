@@ -36,7 +36,6 @@ PATHS = ListSpec(
     columns=(
         Column(key="__str__", title="Name", kind="code", sort="name", url=_name_url),
         Column(key="state", title="State", kind="template", template="lifecycle/_path_state.html"),
-        Column(key="kind", title="Kind"),
         Column(
             key="hint", title="Why, and what to do", kind="template",
             template="lifecycle/_remedy.html",

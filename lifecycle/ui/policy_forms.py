@@ -40,9 +40,9 @@ class ValuesForm(forms.Form):
 class WishForm(forms.Form):
     """What every wish says."""
 
-    db = forms.CharField(max_length=128)
+    db = forms.CharField(label="Database", max_length=128)
     table = forms.CharField(max_length=256, required=False)
-    reason = forms.CharField(max_length=1000)
+    reason = forms.CharField(label="Why", max_length=1000)
 
 
 class SetForm(WishForm):
@@ -107,6 +107,7 @@ class HandOverForm(WishForm):
 class WaiveForm(WishForm):
     """A path rule that shall not count for a table or database, until a day."""
 
+    field_order = ("db", "table", "rule", "until", "reason")
     rule = forms.ChoiceField(label="Rule", choices=[(one.value, one.value) for one in Reason])
     until = forms.DateField(label="Last day", widget=DayInput())
 

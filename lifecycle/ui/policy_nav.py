@@ -14,7 +14,6 @@ from portal.lake.errors import NotVisible
 from portal.ui.frame import current_lake
 from portal.ui.states import StateLook, register_states
 
-SECTION = "Lifecycle"
 LOOKS = {
     EnrolmentState.UNDOING.value: StateLook("Being taken back", "arrow-back-up", "busy"),
     EnrolmentState.UNDONE.value: StateLook("Taken back", "arrow-back-up", "quiet"),
@@ -28,10 +27,10 @@ def register_pages() -> None:
     """Add the navigation, the words and the home cards."""
     register_states(LOOKS)
     makers = frozenset({ADMIN, OPERATOR})
-    register_page(Page(SECTION, "Policy requests", "lifecycle:policy-requests", "message-2", 26))
-    register_page(Page(SECTION, "Yes to still-read data", "lifecycle:still-read", "eye", 24))
-    register_page(Page(SECTION, "Path waivers", "lifecycle:waivers", "route", 21))
-    register_page(Page(SECTION, "Enrolments", "lifecycle:enrolments", "login-2", 26, makers))
+    register_page(Page("Policy", "Policy requests", "lifecycle:policy-requests", "message-2", 42))
+    register_page(Page("Lifecycle", "Yes to still-read data", "lifecycle:still-read", "eye", 24))
+    register_page(Page("Paths", "Waivers", "lifecycle:waivers", "route", 32))
+    register_page(Page("Policy", "Enrolments", "lifecycle:enrolments", "login-2", 41, makers))
     register_home_card(requests_card)
     register_home_card(enrolments_card)
 
