@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from lifecycle.api import backup_contents, backups, plans, standing
+from lifecycle.api import backup_contents, backups, plans, savings, standing
 
 plan_urlpatterns: list[URLPattern] = [
     path("plans/", plans.PlanList.as_view(), name="plans"),
@@ -24,6 +24,7 @@ plan_urlpatterns: list[URLPattern] = [
     path(
         "standing-rules/<uuid:rule_id>/end/", standing.RuleEnd.as_view(), name="standing-rule-end"
     ),
+    path("savings/", savings.SavingsList.as_view(), name="savings"),
     path("backups/", backups.BackupList.as_view(), name="backups"),
     path("backups/<uuid:batch_id>/", backups.BackupDetail.as_view(), name="backup"),
     path("backups/<uuid:batch_id>/items/", backups.BackupItems.as_view(), name="backup-items"),

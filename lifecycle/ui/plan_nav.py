@@ -75,6 +75,7 @@ def register_pages() -> None:
     register_page(Page(SECTION, "Standing rules", "lifecycle:standing-rules", "repeat", 23, makers))
     register_page(Page(SECTION, "Clean-now wishes", "lifecycle:wishes", "message-circle", 24))
     register_page(Page(SECTION, "Backups and restore", "lifecycle:backups", "archive", 25))
+    register_page(Page(SECTION, "Savings", "lifecycle:savings", "coins", 29))
     for card in (approve_card, rules_card, mine_card, wishes_card, last_chance_card, backups_card):
         register_home_card(card)
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from lifecycle.ui import backup_contents, backups, plan_making, plans, standing
+from lifecycle.ui import backup_contents, backups, plan_making, plans, savings, standing
 
 plan_urlpatterns: list[URLPattern] = [
     path("plans/", plans.plans, name="plans"),
@@ -23,6 +23,7 @@ plan_urlpatterns: list[URLPattern] = [
         "standing-rules/<uuid:rule_id>/decide/", standing.rule_decide, name="standing-rule-decide"
     ),
     path("standing-rules/<uuid:rule_id>/end/", standing.rule_end, name="standing-rule-end"),
+    path("savings/", savings.savings, name="savings"),
     path("backups/", backups.backups, name="backups"),
     path("backups/days/<lwday:day>/", backups.backup_day, name="backup-day"),
     path(

@@ -5,6 +5,7 @@ data (records.py), and the rows can be rebuilt from them. Rules are in `portal.a
 """
 
 import uuid
+from datetime import date
 from typing import ClassVar
 
 from django.db import models
@@ -50,6 +51,7 @@ class BackupBatch(models.Model):
     n_bytes = models.BigIntegerField(default=0)
     n_files = models.PositiveBigIntegerField(default=0)
     n_restored = models.PositiveIntegerField(default=0)
+    restored_bytes = models.BigIntegerField(default=0)
     n_skipped = models.PositiveIntegerField(default=0)
     first_partition = models.CharField(max_length=PARTITION_CHARS, blank=True)
     last_partition = models.CharField(max_length=PARTITION_CHARS, blank=True)
@@ -95,6 +97,8 @@ class BackupTotals(models.Model):
     n_items = models.PositiveBigIntegerField(default=0)
     n_restored = models.PositiveBigIntegerField(default=0)
     n_bytes = models.BigIntegerField(default=0)
+    restored_bytes = models.BigIntegerField(default=0)
+    purged_bytes = models.BigIntegerField(default=0, help_text="gone for good")
     n_files = models.PositiveBigIntegerField(default=0)
     n_restorable = models.PositiveIntegerField(default=0, help_text="batches that can come back")
     restorable_items = models.PositiveBigIntegerField(default=0)
@@ -169,6 +173,42 @@ class ActFence(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.run_id}/{self.epoch}"
+
+
+class Savings(models.Model):
+    """What drops took out of a lake: of one owner in one database, in a month or in all (`EVER`).
+
+    A row without a database is that of the whole lake. Kept up to date with `BackupTotals`; a month
+    is that of the approval, so what comes back or is purged later counts where it was dropped.
+    """
+
+    # A date, since databases take any number of empty ones for unique.
+    EVER: ClassVar = date(1970, 1, 1)
+
+    lake = models.CharField(max_length=LAKE_CHARS)
+    month = models.DateField(help_text="its first day, or EVER")
+    db = models.CharField(max_length=NAME_CHARS, blank=True)
+    table_owner = models.CharField(max_length=USER_CHARS, blank=True)
+    n_dropped = models.PositiveBigIntegerField(default=0)
+    n_restored = models.PositiveBigIntegerField(default=0)
+    dropped_bytes = models.BigIntegerField(default=0)
+    restored_bytes = models.BigIntegerField(default=0)
+    purged_bytes = models.BigIntegerField(default=0, help_text="freed for good")
+    waiting_bytes = models.BigIntegerField(default=0, help_text="in a backup: freed by its purge")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["lake", "month", "db", "table_owner"], name="act_savings_once"
+            )
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "month", "-purged_bytes", "id"], name="act_savings_freed"),
+            models.Index(fields=["lake", "month", "table_owner"], name="act_savings_by_owner"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.table_owner} in {self.db or self.lake} {self.month}".strip()
 
 
 class Hold(models.Model):

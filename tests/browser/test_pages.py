@@ -32,6 +32,7 @@ FIXED = {
     "enrolments": "/lifecycle/enrolments/",
     "enrolment-new": "/lifecycle/enrolments/new/?level=1&ttl=60",
     "backups": "/lifecycle/backups/",
+    "savings": "/lifecycle/savings/",
     "runs": "/runs/",
     "runs-failed": "/runs/?state=FAILED",
     "audit": "/audit/",

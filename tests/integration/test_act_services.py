@@ -9,7 +9,7 @@ import pytest
 from pytest_django import Settings
 
 from portal.act.journal import read_batch
-from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton
+from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton, Savings
 from portal.act.probes import probe_batch
 from portal.act.purge import PurgeOrder, PurgeResult, purge_batches
 from portal.act.selectors import probes_due, purgeable_batches
@@ -100,16 +100,25 @@ def test_what_is_refused_is_reported_and_recorded_once_whatever_the_epochs(
     assert (second.state, second.n_items, second.n_skipped) == (BackupState.REPORTED, 0, 1)
 
 
+@pytest.mark.rows("N9")
 def test_a_restore_is_recorded_item_by_item_and_held(portal: ActPortal, parts: TableName) -> None:
     before = portal.lake.snapshot(parts)
     portal.drop(parts)
     portal.restore(partitions=["dt=b"])
     row = BackupBatch.objects.get()
     assert (row.state, row.n_restored) == (BackupState.PARTLY_RESTORED, 1)
+    saved = Savings.objects.get(month=Savings.EVER, db=row.db, table_owner=row.table_owner)
+    assert 0 < saved.waiting_bytes == row.n_bytes - row.restored_bytes < row.n_bytes
     assert [(hold.table, hold.partition) for hold in Hold.objects.all()] == [("parts", "dt=b")]
     portal.restore()
     row.refresh_from_db()
-    assert (row.state, row.n_restored) == (BackupState.RESTORED, 3)
+    assert (row.state, row.n_restored, row.restored_bytes) == (
+        BackupState.RESTORED,
+        3,
+        row.n_bytes,
+    )
+    saved = Savings.objects.get(month=Savings.EVER, db=row.db, table_owner=row.table_owner)
+    assert (saved.waiting_bytes, saved.purged_bytes) == (0, 0)
     events = AuditEvent.objects.filter(action="item.restored").order_by("seq")
     assert sorted(event.object_id[-4:] for event in events) == ["dt=a", "dt=b", "dt=c"]
     assert Hold.objects.count() == 3

@@ -183,6 +183,7 @@ GRID: dict[str, Row] = {
     "lifecycle:still-read-new": post_only(frozenset({"owner"}), **STILL_READ),
     "lifecycle:still-read-end": post_only(ADMINS | {"owner"}, "yes_id"),
     "lifecycle:waivers": Row(SIGNED_IN),
+    "lifecycle:savings": Row(SIGNED_IN),
     # Asked for by the owner; an owner of the table, its administrator or an admin ends it.
     "lifecycle:waiver-end": post_only(ADMINS | {"owner", "dba"}, "waiver_id", **WHY),
     "lifecycle:enrolments": Row(SIGNED_IN),
@@ -210,6 +211,7 @@ GRID: dict[str, Row] = {
     "lifecycle-api:still-read": Row(SIGNED_IN, frozenset({"owner"}), body=STILL_READ),
     "lifecycle-api:still-read-end": post_only(ADMINS | {"owner"}, "yes_id"),
     "lifecycle-api:waivers": Row(SIGNED_IN),
+    "lifecycle-api:savings": Row(SIGNED_IN),
     "lifecycle-api:waiver-end": post_only(ADMINS | {"owner", "dba"}, "waiver_id", **WHY),
     "lifecycle-api:enrolments": Row(SIGNED_IN, KEEPERS, body=ENROL),
     "lifecycle-api:enrolment-preview": Row(KEEPERS),

@@ -92,6 +92,7 @@ def _values(entry: Entry, refused: Collection[ItemRefused]) -> dict[str, object]
         "n_bytes": sum(item.n_bytes for item in kept),
         "n_files": sum(item.n_files for item in kept),
         "n_restored": len(entry.restored),
+        "restored_bytes": sum(item.n_bytes for item in kept if item.item in entry.restored),
         "n_skipped": len(refused) + sum(item.outcome not in IN_BACKUP for item in entry.done.items),
         "first_partition": names[0] if names else "",
         "last_partition": names[-1] if names else "",

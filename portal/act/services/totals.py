@@ -9,10 +9,11 @@ from datetime import date
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Min, Q, Sum
+from django.db.models import Count, F, Min, Q, Sum
 
 from portal.act.models import BackupBatch, BackupTotals
 from portal.act.selectors import RESTORABLE
+from portal.act.services.savings import savings_refresh
 from portal.act.states import BackupState
 
 _CAN_COME_BACK = Q(state__in=RESTORABLE)
@@ -21,6 +22,8 @@ _SUMS = {
     "of_items": Sum("n_items"),
     "of_restored": Sum("n_restored"),
     "of_bytes": Sum("n_bytes"),
+    "bytes_restored": Sum("restored_bytes"),
+    "bytes_purged": Sum(F("n_bytes") - F("restored_bytes"), filter=Q(state=BackupState.PURGED)),
     "of_files": Sum("n_files"),
     "of_restorable": Count("id", filter=_CAN_COME_BACK),
     "items_back": Sum("n_items", filter=_CAN_COME_BACK),
@@ -33,13 +36,16 @@ _SUMS = {
 _ADDED = (
     *("n_tables", "n_batches", "n_items", "n_restored", "n_bytes", "n_files", "n_restorable"),
     *("restorable_items", "restorable_bytes", "n_left", "n_purging", "n_purged"),
+    *("restored_bytes", "purged_bytes"),
 )
 
 
 def backup_totals_refresh(lake: str, days: Iterable[date]) -> None:
-    """Add the backups of these days up anew, each in a transaction of its own."""
-    for day in sorted(set(days)):
+    """Add the backups of these days up anew, each in a transaction of its own; then the savings."""
+    touched = sorted(set(days))
+    for day in touched:
         _refresh(lake, day)
+    savings_refresh(lake, {day.replace(day=1) for day in touched})
 
 
 def _refresh(lake: str, day: date) -> None:
@@ -76,6 +82,8 @@ def _of_tables(lake: str, day: date) -> list[BackupTotals]:
             n_items=row["of_items"],
             n_restored=row["of_restored"],
             n_bytes=row["of_bytes"],
+            restored_bytes=row["bytes_restored"],
+            purged_bytes=row["bytes_purged"] or 0,
             n_files=row["of_files"],
             n_restorable=row["of_restorable"],
             restorable_items=row["items_back"] or 0,
