@@ -207,12 +207,13 @@ def gone_is_gone(
 
 
 def data_files(sealed: Path) -> tuple[int, int]:
-    """Count the data in a sealed directory by `find`; the run's own notes are JSON beside it."""
+    """Count the data in a sealed directory by `find`; the run's own papers lie beside it."""
+    papers = (".json", ".json.crc", "/restore_backup.py")
     rows = [
         line.split("|")
         for lines in listing([sealed]).values()
         for line in lines
-        if line.startswith("f|") and not line.split("|")[1].endswith((".json", ".json.crc"))
+        if line.startswith("f|") and not f"/{line.split('|')[1]}".endswith(papers)
     ]
     return len(rows), sum(int(row[2]) for row in rows)
 
