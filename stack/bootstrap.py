@@ -150,6 +150,7 @@ def set_up(command: str) -> bool:
         ("Python packages", install_packages),
         ("jars and page assets", lambda: _module("stack.assets")),
         ("JVM functions", lambda: _module("stack.jvm")),
+        ("Spark's classes in one file", lambda: _module("stack.spark_classes")),
     )
     for number, (title, step) in enumerate(steps, start=1):
         print(f"[{number}/{len(steps)}] {title}", flush=True)

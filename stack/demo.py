@@ -166,10 +166,9 @@ class Demo:
         place = f"{stack.lake_root}/user/{{owner}}"
         names = [spec.name for spec in DATABASES]
         _run(["manage.py", "path_template", place, *names, *by], environment=environment)
-        for spec in DATABASES:
-            if spec.mode != "OBSERVE":
-                command = ["manage.py", "database_mode", spec.name, spec.mode, *by]
-                _run(command, environment=environment)
+        for mode in sorted({spec.mode for spec in DATABASES} - {"OBSERVE"}):
+            names = [spec.name for spec in DATABASES if spec.mode == mode]
+            _run(["manage.py", "database_mode", mode, *names, *by], environment=environment)
 
     # -- what is said ----------------------------------------------------------------------
 

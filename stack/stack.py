@@ -31,6 +31,7 @@ from stack.servers.metastore import Backing, Metastore
 from stack.servers.redis import Redis
 from stack.servers.smtp import Smtp
 from stack.servers.spark import SparkMaster, SparkWorker
+from stack.spark_classes import driver_settings
 
 LAKE = "main"
 Say = Callable[[str], None]
@@ -285,4 +286,4 @@ class Stack:
         }
         if self.spark_master is not None:
             conf |= {"spark.executor.memory": "768m", "spark.cores.max": "2"}
-        return conf
+        return conf | driver_settings()

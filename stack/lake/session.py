@@ -10,7 +10,6 @@ from pyspark.sql import SparkSession
 
 from portal.connectors.lake_config import LakeConfig, load_lakes
 from stack.places import jars_of
-from stack.process import SHORT_LIVED_JVM
 
 _EXTENSIONS = (
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions,"
@@ -39,7 +38,6 @@ def open_session(
         "spark.sql.legacy.createHiveTableByDefault": "true",
         "spark.log.level": "WARN",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.extraJavaOptions": " ".join(SHORT_LIVED_JVM),
     }
     if formats:
         settings |= {

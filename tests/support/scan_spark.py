@@ -12,6 +12,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.spark.job import JobContext
 from portal.spark.spool import Spool
 from stack.places import JARS, jars_of
+from stack.spark_classes import LOCAL_FILES, LOCAL_FILES_CLASS
 from tests.support.scan_lake import NOW, ScanRun
 
 
@@ -34,7 +35,8 @@ def local_session() -> SparkSession:
         .config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.adaptive.enabled", "false")
         .config("spark.jars", ",".join(map(str, jars)))
-        .config("spark.driver.extraClassPath", ":".join(map(str, jars)))
+        .config("spark.driver.extraClassPath", ":".join(map(str, [LOCAL_FILES, *jars])))
+        .config("spark.hadoop.fs.file.impl", LOCAL_FILES_CLASS)
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .getOrCreate()
     )
