@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(600, func_only=True)]
 
 
 def focused(page: Page) -> str:

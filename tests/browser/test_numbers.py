@@ -13,7 +13,7 @@ from tests.browser.demo import LAKE, Demo
 from tests.browser.look import Person
 from tests.browser.recount import PARTITION_NAMES, PARTITIONS, TABLES, TTL, counted
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(900, func_only=True)]
 
 
 def as_of(demo: Demo) -> datetime:

@@ -6,7 +6,7 @@ from tests.browser.conftest import Opener
 from tests.browser.demo import Demo
 from tests.browser.look import NARROW, WIDE
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(900, func_only=True)]
 
 FIXED = {
     "home": "/",

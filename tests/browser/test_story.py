@@ -17,7 +17,7 @@ from tests.browser.demo import Demo
 from tests.browser.look import Person
 from tests.browser.recount import PARTITIONS, listing, local
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(1500, func_only=True)]
 
 LIVE_MS = 600_000
 LINK = re.compile(r"https?://\S+/lifecycle/expiring/\S*")
