@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 
 def move(mode: str, *, user: str = "ada", reason: str = "looked at") -> None:
-    call_command("database_mode", "sales", mode, lake="main", user=user, reason=reason)
+    call_command("database_mode", mode, "sales", lake="main", user=user, reason=reason)
 
 
 def test_a_jump_is_made_of_two_recorded_steps_and_twice_changes_nothing(people: People) -> None:

@@ -55,7 +55,7 @@ def make_lake(stack: Stack) -> ScanLake:
     by = {"user": "ada", "reason": "a test"}
     template = f"{root}/user/{{owner}}"
     call_command("path_template", template, lake.db_name("sales"), lake="main", **by)
-    call_command("database_mode", lake.db_name("sales"), "ACT", lake="main", **by)
+    call_command("database_mode", "ACT", lake.db_name("sales"), lake="main", **by)
     return lake
 
 

@@ -1,4 +1,4 @@
-"""Move a database to another mode from a shell, step by step, in an admin's name."""
+"""Move databases to another mode from a shell, step by step, in an admin's name."""
 
 from argparse import ArgumentParser
 from datetime import UTC, datetime
@@ -14,30 +14,35 @@ from portal.lake.errors import PortalError
 
 
 class Command(BaseCommand):
-    """Moves a database to another mode; each step is audited."""
+    """Moves databases to another mode; each step is audited."""
 
-    help = "Move a database to OBSERVE, NOTIFY or ACT. A jump to ACT is made as its two steps."
+    help = "Move databases to OBSERVE, NOTIFY or ACT. A jump to ACT is made as its two steps."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take what the page asks for too."""
-        parser.add_argument("db")
         parser.add_argument("mode", choices=[mode.value for mode in DatabaseMode])
+        parser.add_argument("databases", nargs="+", metavar="database")
         parser.add_argument("--lake", default="main")
         parser.add_argument("--user", required=True, help="the admin who answers for it")
         parser.add_argument("--reason", required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Take the steps; a database that is there already is left as it is."""
-        lake, db, wanted = options["lake"], options["db"], DatabaseMode(options["mode"])
         try:
             user = User.objects.get(username=options["user"])
         except User.DoesNotExist as error:
             raise CommandError(f"There is no user {options['user']}.") from error
+        wanted = DatabaseMode(options["mode"])
+        for db in options["databases"]:
+            try:
+                self._move(options["lake"], db, wanted, reason=options["reason"], user=user)
+            except PortalError as error:
+                raise CommandError(f"{db}: {error.code}: {error.message}") from error
+            self.stdout.write(f"{db} is in {wanted}.")
+
+    @staticmethod
+    def _move(lake: str, db: str, wanted: DatabaseMode, *, reason: str, user: User) -> None:
         while (seen := mode_of(lake, db)) is not wanted:
             step = wanted if can_change(seen, wanted) else DatabaseMode.NOTIFY
-            change = ModeChange(lake, db, seen, step, options["reason"])
-            try:
-                database_mode_change(change, user=user, now=datetime.now(UTC))
-            except PortalError as error:
-                raise CommandError(f"{error.code}: {error.message}") from error
-        self.stdout.write(f"{db} is in {wanted}.")
+            change = ModeChange(lake, db, seen, step, reason)
+            database_mode_change(change, user=user, now=datetime.now(UTC))
