@@ -14,12 +14,10 @@ import tempfile
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyspark
 
-from portal.act.fence import write_lease
 from portal.act.journal import batches
 from portal.act.protocol import BATCH_ITEMS, WINDOW_SECONDS
 from portal.lake.names import TableName
@@ -29,7 +27,6 @@ from tests.support.act_jobs import drop_params, finished, start
 from tests.support.act_lake import ActLake
 
 WRITERS = 16
-LEASE = timedelta(hours=1)  # nobody supervises this run, so nobody renews it
 
 
 class BenchLake(ActLake):
@@ -64,7 +61,6 @@ def measure(lake: BenchLake, names: list[TableName], work: Path) -> tuple[list[f
     """Drop the tables by one real application; gives each batch's window, and all seconds."""
     run = str(uuid.uuid4())
     params = drop_params(lake, names[0], run, *names[1:])
-    write_lease(lake.fs, lake.day.open(run, 1), until=datetime.now(UTC) + LEASE)
     log = work / "drop.log"
     started = time.monotonic()
     result = finished(*start(lake.config, "lifecycle.jobs.drop", params, run=run, log=log), log)

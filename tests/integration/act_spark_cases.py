@@ -4,18 +4,13 @@ import os
 import subprocess
 import sys
 import uuid
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyspark
 
-from portal.act.fence import write_lease
 from portal.act.layout import SCRIPT
-from portal.act.states import FenceKind
 from tests.support.act_jobs import SUBMIT_SECONDS, drop_params, finished, restore_params, start
 from tests.support.act_lake import ActLake
-
-LEASE = timedelta(hours=1)  # nobody supervises these runs, so nobody renews it
 
 
 def drop_and_restore_by_spark(lake: ActLake, tmp_path: Path) -> None:
@@ -26,7 +21,6 @@ def drop_and_restore_by_spark(lake: ActLake, tmp_path: Path) -> None:
     before, whole_before = lake.snapshot(name), lake.snapshot(whole)
     run, restore = str(uuid.uuid4()), str(uuid.uuid4())
     params = drop_params(lake, name, run, whole)
-    write_lease(lake.fs, lake.day.open(run, 1), until=datetime.now(UTC) + LEASE)
     log = tmp_path / "drop.log"
     job = start(lake.config, "lifecycle.jobs.drop", params, run=run, log=log)
     result = finished(*job, log)
@@ -37,8 +31,6 @@ def drop_and_restore_by_spark(lake: ActLake, tmp_path: Path) -> None:
     assert said == "done: 1 restore"
     assert lake.snapshot(whole) == whole_before
     params = restore_params(lake, run, restore)
-    fence = lake.day.taken(FenceKind.RESTORE, restore, 1)
-    write_lease(lake.fs, fence, until=datetime.now(UTC) + LEASE)
     log = tmp_path / "restore.log"
     job = start(lake.config, "lifecycle.jobs.restore", params, run=restore, log=log)
     result = finished(*job, log)

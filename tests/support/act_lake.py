@@ -37,6 +37,8 @@ from portal.lake.paths import LakePath
 
 DAY = datetime(2026, 11, 21, tzinfo=UTC).date()
 OLD = 1_700_000_000
+# Nobody supervises these runs, so nobody renews it; who needs it over ends it.
+LEASE = timedelta(hours=1)
 _FORMATS = {
     "text": (
         "org.apache.hadoop.mapred.TextInputFormat",
@@ -266,7 +268,7 @@ class ActLake:
         """Make the fence of a drop run and give its order."""
         ensure_root(self.fs, self.root, deployment_id=self.config.deployment_id)
         fence = self.day.open(run, epoch)
-        open_fence(self.fs, fence, lease_until=datetime.now(UTC) + timedelta(seconds=60))
+        open_fence(self.fs, fence, lease_until=datetime.now(UTC) + LEASE)
         return DropOrder(
             run=run,
             epoch=epoch,
@@ -329,7 +331,7 @@ class ActLake:
     def claim(self, run: str, restore: str, *, epoch: int = 1) -> LakePath:
         """Claim a backup for a restore and make the missing parents; gives the directory."""
         fence = self.day.taken(FenceKind.RESTORE, restore, epoch)
-        open_fence(self.fs, fence, lease_until=datetime.now(UTC) + timedelta(seconds=60))
+        open_fence(self.fs, fence, lease_until=datetime.now(UTC) + LEASE)
         claimed = fence.child(BackupRef(run, 1).claimed_name)
         move_directory(self.fs, self.day.sealed(run, 1), claimed)
         for batch in batches(self.fs, claimed):
