@@ -33,6 +33,7 @@ from portal.runs.services import run_drive
 from stack.stack import Stack
 from tests.support.act_lake import ActLake
 from tests.support.moves import move, move_of, moves_of
+from tests.support.plan_story import use_stack
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
 LAKE = "main"
@@ -168,9 +169,7 @@ class FixStory:
 
 @pytest.fixture
 def story(embedded_stack: Stack, tmp_path: Path, settings: Settings) -> Iterator[FixStory]:
-    settings.LAKEWARDEN_VAR = tmp_path
-    settings.LAKEWARDEN_LAKES = embedded_stack.lakes_file
-    settings.LAKEWARDEN_COOLING_OFF_SECONDS = 0
+    use_stack(settings, embedded_stack, var=tmp_path)
     lake = ActLake(embedded_stack.config(LAKE), uuid.uuid4().hex[:8])
     yield FixStory(lake, tmp_path / "results")
     lake.metastore.close()

@@ -28,7 +28,7 @@ from portal.lake.errors import StaleState
 from portal.runs.models import Run
 from portal.runs.services import run_drive
 from stack.stack import Stack
-from tests.support.plan_story import LAKE, Story
+from tests.support.plan_story import LAKE, Story, use_stack
 from tests.support.scan_lake import NOW
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
@@ -38,13 +38,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
 def story(request: pytest.FixtureRequest, tmp_path: Path, settings: Settings) -> Iterator[Story]:
     """The story's lake on Derby and local files, then on MariaDB, HDFS and standalone Spark."""
     stack: Stack = request.getfixturevalue(request.param)
-    settings.LAKEWARDEN_VAR = tmp_path
-    settings.LAKEWARDEN_LAKES = stack.lakes_file
-    settings.LAKEWARDEN_DIRECTORY = stack.directory_file
-    settings.LAKEWARDEN_COOLING_OFF_SECONDS = 0
-    host, _, port = stack.env["LAKEWARDEN_SMTP"].rpartition(":")
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    settings.EMAIL_HOST, settings.EMAIL_PORT = host, int(port)
+    use_stack(settings, stack, var=tmp_path)
     made = Story(stack.config(LAKE), f"{stack.lake_root}/story")
     yield made
     made.lake.metastore.close()

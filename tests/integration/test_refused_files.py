@@ -38,7 +38,7 @@ from portal.runs.services import run_drive
 from portal.spark.job import JobContext
 from portal.spark.spool import Spool
 from stack.stack import Stack
-from tests.support.plan_story import LAKE, Story
+from tests.support.plan_story import LAKE, Story, use_stack
 from tests.support.run_here import run_here
 from tests.support.scan_lake import NOW
 
@@ -50,14 +50,9 @@ REFUSED = f"Permission denied: user={USER}"
 @pytest.fixture
 def story(full_stack: Stack, tmp_path: Path, settings: Settings) -> Iterator[Story]:
     """The plan story's lake on HDFS, of a portal without a superuser's rights."""
-    settings.LAKEWARDEN_VAR = tmp_path
-    settings.LAKEWARDEN_LAKES = lakes_of(full_stack, tmp_path)
-    settings.LAKEWARDEN_DIRECTORY = full_stack.directory_file
-    settings.LAKEWARDEN_COOLING_OFF_SECONDS = 0
-    host, _, port = full_stack.env["LAKEWARDEN_SMTP"].rpartition(":")
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    settings.EMAIL_HOST, settings.EMAIL_PORT = host, int(port)
-    config = load_lakes(settings.LAKEWARDEN_LAKES)[LAKE]
+    lakes = lakes_of(full_stack, tmp_path)
+    use_stack(settings, full_stack, var=tmp_path, lakes=lakes)
+    config = load_lakes(lakes)[LAKE]
     made = Story(config, f"{config.path(config.spool).parent}/story")
     yield made
     made.lake.metastore.close()

@@ -18,7 +18,7 @@ from lifecycle.services.holding import HoldWish, legal_hold_place
 from portal.access.lakes import get_lake
 from portal.lake.names import TableName
 from stack.stack import Stack
-from tests.support.plan_story import LAKE, Story
+from tests.support.plan_story import LAKE, Story, use_stack
 from tests.support.scan_lake import NOW
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
@@ -55,13 +55,7 @@ class Tables:
 
 @pytest.fixture
 def tables(embedded_stack: Stack, tmp_path: Path, settings: Settings) -> Iterator[Tables]:
-    settings.LAKEWARDEN_VAR = tmp_path
-    settings.LAKEWARDEN_LAKES = embedded_stack.lakes_file
-    settings.LAKEWARDEN_DIRECTORY = embedded_stack.directory_file
-    settings.LAKEWARDEN_COOLING_OFF_SECONDS = 0
-    host, _, port = embedded_stack.env["LAKEWARDEN_SMTP"].rpartition(":")
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    settings.EMAIL_HOST, settings.EMAIL_PORT = host, int(port)
+    use_stack(settings, embedded_stack, var=tmp_path)
     story = Story(get_lake(LAKE), f"{embedded_stack.lake_root}/story")
     yield Tables(story)
     story.lake.metastore.close()

@@ -1,9 +1,11 @@
 """The lake and the people of a whole story: scan, notice, plan, approve, drop, restore."""
 
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from django.contrib.auth.models import Group
 from pyspark.sql import SparkSession
+from pytest_django import Settings
 
 from lifecycle.models import DatabaseSetting, DropPlan
 from lifecycle.services.plan_execution import plans_start_due
@@ -16,10 +18,22 @@ from portal.lake.names import TableName
 from portal.notices.services import notices_send
 from portal.runs.models import Run
 from portal.runs.services import run_drive
+from stack.stack import Stack
 from tests.support.run_here import run_here
 from tests.support.scan_lake import NOW, ScanLake
 
 LAKE = "main"
+
+
+def use_stack(settings: Settings, stack: Stack, *, var: Path, lakes: Path | None = None) -> None:
+    """Let the portal of a test stand on a stack's servers, without a cooling-off."""
+    settings.LAKEWARDEN_VAR = var
+    settings.LAKEWARDEN_LAKES = lakes or stack.lakes_file
+    settings.LAKEWARDEN_DIRECTORY = stack.directory_file
+    settings.LAKEWARDEN_COOLING_OFF_SECONDS = 0
+    host, _, port = stack.env["LAKEWARDEN_SMTP"].rpartition(":")
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = host, int(port)
 
 
 class Story:
