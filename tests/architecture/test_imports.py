@@ -9,7 +9,14 @@ import pytest
 
 from tests.architecture.source import ROOT, modules
 
-PYSPARK_PLACES = ("lifecycle/jobs/", "portal/spark/", "stack/lake", "bench/", "tests/")
+PYSPARK_PLACES = (
+    "lifecycle/jobs/",
+    "portal/spark/",
+    "stack/lake",
+    "stack/spark_warm_up",
+    "bench/",
+    "tests/",
+)
 CELERY_PLACES = ("tasks/", "tests/")
 
 
