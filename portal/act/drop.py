@@ -7,6 +7,7 @@ from typing import Any
 from portal.act import facts
 from portal.act.control import Control
 from portal.act.facts import ActItem
+from portal.act.file_refusal import file_refusal, open_file
 from portal.act.layout import done_name, first_batch, intent_name, item_name
 from portal.act.protocol import (
     RENAME_SECONDS,
@@ -168,7 +169,7 @@ def _read_facts(
     for item, struct, location in wanted:
         statuses = listings.get(location)
         files = files_of(statuses, root=location) if statuses else ()
-        why = _file_refusal(item, files, location=location, tools=tools)
+        why = file_refusal(item, files, location=location, tools=tools)
         if why:
             batch.refuse(item.partition, why)
             continue
@@ -223,30 +224,6 @@ def _metadata_reasons(
     return reasons
 
 
-def _file_refusal(
-    item: ActItem, files: tuple[FileFact, ...], *, location: LakePath, tools: Tools
-) -> str | None:
-    """Judge the files of an item: missing, changed, being written, or not movable from here."""
-    if not files:
-        return "its directory is missing"
-    if not files[0].is_dir:
-        return "its location is no directory"
-    if not location.same_file_system(tools.fence.path):
-        return "no backup root on its file system"
-    writing = facts.being_written(fact.path for fact in files)
-    if writing:
-        return f"a job is writing to it ({writing})"
-    reasons = facts.file_changes(item, files)
-    return "; ".join(reasons) or _open_file(files, location, tools=tools)
-
-
-def _open_file(files: Iterable[FileFact], location: LakePath, *, tools: Tools) -> str | None:
-    for fact in files:
-        if not fact.is_dir and tools.is_closed(_below(location, fact.path)) is False:
-            return f"{fact.path} is open for writing"
-    return None
-
-
 def parents_of(tools: Tools, location: LakePath) -> tuple[FileFact, ...]:
     """Record the directories above an item, nearest last, so that a restore can make them again."""
     found = []
@@ -295,7 +272,7 @@ def _recheck(batch: _Batch, *, rules: Rules, tools: Tools) -> None:
             batch.put(intent, Outcome.SKIPPED, str(rules.refusal(table)))
         elif not statuses or files_of(statuses, root=source) != intent.files:
             batch.put(intent, Outcome.SKIPPED, "its files changed a moment ago")
-        elif (why := _open_file(intent.files, source, tools=tools)) is not None:
+        elif (why := open_file(intent.files, source, tools=tools)) is not None:
             batch.put(intent, Outcome.SKIPPED, why)
 
 
@@ -430,8 +407,3 @@ def _full(name: TableName, partition: str) -> str:
 
 def _path(text: str) -> LakePath:
     return LakePath.parse(text)
-
-
-def _below(root: LakePath, relative: str) -> LakePath:
-    # Listed names may hold what LakePath.child refuses; they are only looked at, never made.
-    return LakePath(root.scheme, root.authority, f"{root.path}/{relative}")

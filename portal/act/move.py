@@ -11,8 +11,9 @@ from itertools import groupby
 from typing import Any
 
 from portal.act.control import Control
+from portal.act.file_refusal import open_file
 from portal.act.layout import first_batch, item_name
-from portal.act.move_facts import MoveRules, Seat, look_at, metadata_refusal, open_file
+from portal.act.move_facts import MoveRules, Seat, look_at, metadata_refusal
 from portal.act.moves import (
     MoveItem,
     Registered,

@@ -4,12 +4,12 @@ Gives the step that the intent will hold (generations before and after, files, w
 the reason why the item is left alone.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from portal.act import facts
 from portal.act.facts import Policy
+from portal.act.file_refusal import file_refusal
 from portal.act.moves import (
     MOST_PARTITIONS,
     MoveItem,
@@ -20,7 +20,7 @@ from portal.act.moves import (
     placed,
 )
 from portal.act.protocol import Rules, Tools
-from portal.act.records import FileFact, ItemIntent, files_of
+from portal.act.records import ItemIntent, files_of
 from portal.connectors.metastore import to_json
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
@@ -70,7 +70,8 @@ def look_at(
     """Look at files and target; gives the step, or why there is none."""
     source, target = LakePath.parse(item.source), LakePath.parse(item.target)
     files = files_of(tools.lister([source]).get(source, ()), root=source)
-    why = _file_refusal(item, files, tools=tools) or _target_refusal(target, tools=tools)
+    why = file_refusal(item.token, files, location=source, tools=tools)
+    why = why or _target_refusal(target, tools=tools)
     if why:
         return why
     before = facts.generation_of(struct)
@@ -98,33 +99,9 @@ def look_at(
     return Step(intent, target, after, along)
 
 
-def _file_refusal(item: MoveItem, files: tuple[FileFact, ...], *, tools: Tools) -> str | None:
-    if not files:
-        return "its directory is missing"
-    if not files[0].is_dir:
-        return "its location is no directory"
-    if not LakePath.parse(item.source).same_file_system(tools.fence.path):
-        return "no backup root on its file system"
-    writing = facts.being_written(fact.path for fact in files)
-    if writing:
-        return f"a job is writing to it ({writing})"
-    reasons = facts.file_changes(item.token, files)
-    return "; ".join(reasons) or open_file(files, LakePath.parse(item.source), tools=tools)
-
-
 def _target_refusal(target: LakePath, *, tools: Tools) -> str | None:
     if not target.same_file_system(tools.fence.path):
         return "no backup root on the file system of its new place"
     if tools.fs.status(target) is not None:
         return f"{target} is there already"
     return None if tools.fs.status(target.parent) is not None else f"{target.parent} is missing"
-
-
-def open_file(files: Iterable[FileFact], root: LakePath, *, tools: Tools) -> str | None:
-    """Name a file that somebody writes to, as far as can be known here."""
-    for fact in files:
-        # Listed names may hold what LakePath.child refuses; they are only looked at.
-        path = LakePath(root.scheme, root.authority, f"{root.path}/{fact.path}")
-        if not fact.is_dir and tools.is_closed(path) is False:
-            return f"{fact.path} is open for writing"
-    return None
