@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from portal.act import facts
+from portal.act.batch import Batch, count, done_file, intent_file
 from portal.act.control import Control
 from portal.act.facts import ActItem
 from portal.act.file_refusal import file_refusal, open_file
@@ -19,17 +20,7 @@ from portal.act.protocol import (
     chunks,
     tables_of,
 )
-from portal.act.records import (
-    BatchDone,
-    BatchIntent,
-    FileFact,
-    ItemDone,
-    ItemIntent,
-    ItemRefused,
-    Outcome,
-    files_of,
-    shortfall,
-)
+from portal.act.records import FileFact, ItemIntent, Outcome, files_of, shortfall
 from portal.act.registry import drop_exactly, names_registered, structs_of
 from portal.connectors.metastore import to_json
 from portal.lake.errors import DataSafetyError, StaleState
@@ -40,18 +31,15 @@ Report = Callable[[int, str], None]
 
 
 @dataclass
-class _Batch:
-    """One batch on its way: what was meant, what became of each item so far."""
+class _Batch(Batch):
+    """One batch of a drop."""
 
-    name: TableName
-    number: int
-    table: Any
     intents: list[ItemIntent] = field(default_factory=list)
-    outcomes: dict[str, tuple[Outcome, str]] = field(default_factory=dict)
-    refused: list[ItemRefused] = field(default_factory=list)
     deferred: list[str] = field(default_factory=list)
-    window: float | None = None
-    is_settled: bool = True
+
+    def meant(self) -> Sequence[ItemIntent]:
+        """Give what is meant with each item that was not refused."""
+        return self.intents
 
     def pending(self) -> list[ItemIntent]:
         """Items that nothing has been decided about yet."""
@@ -60,10 +48,6 @@ class _Batch:
     def put(self, intent: ItemIntent, outcome: Outcome, reason: str = "") -> None:
         """Say what became of an item."""
         self.outcomes[intent.item] = (outcome, reason)
-
-    def refuse(self, partition: str, reason: str) -> None:
-        """Leave an item alone that is not as approved."""
-        self.refused.append(ItemRefused(partition, reason))
 
 
 def drop_items(
@@ -87,7 +71,7 @@ def drop_items(
             while waiting:
                 batch = drop_batch(order, name, waiting, number=number, rules=rules, tools=tools)
                 number += 1
-                _count(result, batch)
+                count(result, batch)
                 again = set(batch.deferred)
                 n_done += len(waiting) - len(again)
                 waiting = [item for item in waiting if item.partition in again]
@@ -109,13 +93,14 @@ def drop_batch(
     with tools.fail.step("facts"):
         batch = _read_facts(name, items, number=number, rules=rules, tools=tools, control=control)
     with tools.fail.step("intent"):
-        intent = _intent_file(order, batch, now=tools.clock().isoformat())
+        intent = intent_file(order, batch, now=tools.clock(), keep_days=order.keep(name.db))
         tools.fs.write_new(order.fence.child(intent_name(number)), intent.to_bytes())
     if batch.intents:
         _act(batch, order.fence, rules=rules, tools=tools)
     if batch.is_settled:
         with tools.fail.step("done"):
-            _write_done(order, batch, tools=tools)
+            done = done_file(order, batch, now=tools.clock())
+            tools.fs.write_new(order.fence.child(done_name(number)), done.to_bytes())
     return batch
 
 
@@ -237,25 +222,6 @@ def parents_of(tools: Tools, location: LakePath) -> tuple[FileFact, ...]:
     return tuple(reversed(found))
 
 
-def _intent_file(order: DropOrder, batch: _Batch, *, now: str) -> BatchIntent:
-    return BatchIntent(
-        run=order.run,
-        epoch=order.epoch,
-        batch=batch.number,
-        lake=str(order.lake),
-        db=batch.name.db,
-        table=batch.name.table,
-        table_owner=(batch.table.owner or "") if batch.table else "",
-        plan=order.plan,
-        digest=order.digest,
-        at=now,
-        keep_days=order.keep(batch.name.db),
-        table_metadata=to_json(batch.table) if batch.table else "",
-        items=tuple(batch.intents),
-        refused=tuple(batch.refused),
-    )
-
-
 def _recheck(batch: _Batch, *, rules: Rules, tools: Tools) -> None:
     """(d) Token and open files once more, right before the first rename."""
     table = tools.metastore.table_or_none(batch.name)
@@ -370,39 +336,6 @@ def _confirm(batch: _Batch, moved: list[ItemIntent], *, tools: Tools) -> None:
         if intent.partition in registered or tools.fs.status(_path(intent.source)) is not None:
             batch.is_settled = False
         batch.put(intent, Outcome.DROPPED)
-
-
-def _write_done(order: DropOrder, batch: _Batch, *, tools: Tools) -> None:
-    """(i) Say what became of the batch; the last word about it."""
-    done = BatchDone(
-        run=order.run,
-        epoch=order.epoch,
-        batch=batch.number,
-        at=tools.clock().isoformat(),
-        writer="driver",
-        items=tuple(
-            ItemDone(intent.item, intent.partition, *batch.outcomes[intent.item])
-            for intent in batch.intents
-        ),
-        seconds=batch.window,
-    )
-    tools.fs.write_new(order.fence.child(done_name(batch.number)), done.to_bytes())
-
-
-def _count(result: DropResult, batch: _Batch) -> None:
-    result.n_batches += 1
-    if batch.window is not None:
-        result.window = max(result.window or 0.0, batch.window)
-    for one in batch.refused:
-        result.count(Outcome.SKIPPED, name=_full(batch.name, one.partition), reason=one.reason)
-    for intent in batch.intents:
-        outcome, reason = batch.outcomes[intent.item]
-        if outcome is not Outcome.DEFERRED:
-            result.count(outcome, name=_full(batch.name, intent.partition), reason=reason)
-
-
-def _full(name: TableName, partition: str) -> str:
-    return f"{name}/{partition}" if partition else str(name)
 
 
 def _path(text: str) -> LakePath:

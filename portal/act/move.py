@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from portal.act.batch import Batch, count, done_file, intent_file
 from portal.act.control import Control
 from portal.act.file_refusal import open_file
 from portal.act.layout import first_batch, item_name
@@ -23,18 +24,9 @@ from portal.act.moves import (
     repoint,
     structs_for,
 )
-from portal.act.protocol import DropResult, Tools, check_control, chunks
-from portal.act.records import (
-    BatchDone,
-    BatchIntent,
-    ItemDone,
-    ItemRefused,
-    Outcome,
-    files_of,
-    shortfall,
-)
+from portal.act.protocol import ActOrder, DropResult, Tools, check_control, chunks
+from portal.act.records import ItemIntent, Outcome, files_of, shortfall
 from portal.act.registry import structs_of
-from portal.connectors.metastore import to_json
 from portal.lake.errors import DataSafetyError, StaleState
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
@@ -47,29 +39,19 @@ Report = Callable[[int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class MoveOrder:
+class MoveOrder(ActOrder):
     """What a run of moves was allowed to do."""
-
-    run: str
-    epoch: int
-    lake: LakeId
-    plan: str
-    digest: str
-    fence: LakePath
 
 
 @dataclass
-class _Batch:
-    """One batch on its way."""
+class _Batch(Batch):
+    """One batch of moves."""
 
-    name: TableName
-    number: int
-    table: Any
     steps: list[Step] = field(default_factory=list)
-    outcomes: dict[str, tuple[Outcome, str]] = field(default_factory=dict)
-    refused: list[ItemRefused] = field(default_factory=list)
-    window: float | None = None
-    is_settled: bool = True
+
+    def meant(self) -> Sequence[ItemIntent]:
+        """Give what is meant with each item that was not refused."""
+        return [step.intent for step in self.steps]
 
     def pending(self) -> list[Step]:
         """Items that nothing has been decided about yet."""
@@ -98,7 +80,7 @@ def move_items(
     for name, group in _by_table(order.lake, items):
         for chunk in chunks(group, BATCH_MOVES):
             batch = _move_batch(order, name, chunk, number=number, rules=rules, tools=tools)
-            _count(result, batch)
+            count(result, batch)
             number, n_done = number + 1, n_done + len(chunk)
             report(n_done, f"{name}: batch {batch.number}")
     return result
@@ -126,13 +108,14 @@ def _move_batch(
     with tools.fail.step("facts"):
         batch = _read_facts(name, items, number=number, rules=rules, tools=tools, control=control)
     with tools.fail.step("intent"):
-        intent = _intent_file(order, batch, at=tools.clock().isoformat())
+        intent = intent_file(order, batch, now=tools.clock(), keep_days=0)
         tools.fs.write_new(order.fence.child(move_intent_name(number)), intent.to_bytes())
     if batch.steps:
         _act(batch, order.fence, rules=rules, tools=tools)
     if batch.is_settled:
         with tools.fail.step("done"):
-            _write_done(order, batch, tools=tools)
+            done = done_file(order, batch, now=tools.clock())
+            tools.fs.write_new(order.fence.child(move_done_name(number)), done.to_bytes())
     return batch
 
 
@@ -180,31 +163,12 @@ def _read_facts(
         if isinstance(found, Step):
             batch.steps.append(found)
         else:
-            batch.refused.append(ItemRefused(item.partition, found))
+            batch.refuse(item.partition, found)
     return batch
 
 
 def _seat(batch: _Batch) -> Seat:
     return Seat(item_name(batch.number, len(batch.steps)), batch.name, batch.table)
-
-
-def _intent_file(order: MoveOrder, batch: _Batch, *, at: str) -> BatchIntent:
-    return BatchIntent(
-        run=order.run,
-        epoch=order.epoch,
-        batch=batch.number,
-        lake=str(order.lake),
-        db=batch.name.db,
-        table=batch.name.table,
-        table_owner=(batch.table.owner or "") if batch.table else "",
-        plan=order.plan,
-        digest=order.digest,
-        at=at,
-        keep_days=0,
-        table_metadata=to_json(batch.table) if batch.table else "",
-        items=tuple(step.intent for step in batch.steps),
-        refused=tuple(batch.refused),
-    )
 
 
 def _recheck(batch: _Batch, *, rules: MoveRules, tools: Tools) -> None:
@@ -314,30 +278,3 @@ def _confirm(batch: _Batch, *, tools: Tools) -> None:
 
 
 NEW_DATA_WORDS = "moved, but something new was written at the old place {source}; look at it"
-
-
-def _write_done(order: MoveOrder, batch: _Batch, *, tools: Tools) -> None:
-    done = BatchDone(
-        run=order.run,
-        epoch=order.epoch,
-        batch=batch.number,
-        at=tools.clock().isoformat(),
-        writer="driver",
-        items=tuple(
-            ItemDone(step.intent.item, step.intent.partition, *batch.outcomes[step.intent.item])
-            for step in batch.steps
-        ),
-        seconds=batch.window,
-    )
-    tools.fs.write_new(order.fence.child(move_done_name(batch.number)), done.to_bytes())
-
-
-def _count(result: DropResult, batch: _Batch) -> None:
-    result.n_batches += 1
-    if batch.window is not None:
-        result.window = max(result.window or 0.0, batch.window)
-    said = [(one.partition, Outcome.SKIPPED, one.reason) for one in batch.refused]
-    said += [(step.intent.partition, *batch.outcomes[step.intent.item]) for step in batch.steps]
-    for partition, outcome, reason in said:
-        name = f"{batch.name}/{partition}" if partition else str(batch.name)
-        result.count(outcome, name=name, reason=reason)

@@ -78,8 +78,8 @@ class Tools:
 
 
 @dataclass(frozen=True, slots=True)
-class DropOrder:
-    """What a drop run was allowed to do."""
+class ActOrder:
+    """What a run was allowed to do, and the directory that is its own."""
 
     run: str
     epoch: int
@@ -87,6 +87,12 @@ class DropOrder:
     plan: str
     digest: str
     fence: LakePath
+
+
+@dataclass(frozen=True, slots=True)
+class DropOrder(ActOrder):
+    """What a drop run was allowed to do."""
+
     keep_days: dict[str, int]
     default_keep_days: int = 15
 
