@@ -18,9 +18,9 @@ from portal.act.moves import (
     repoint,
     structs_for,
 )
-from portal.act.records import BatchDone, ItemDone, Outcome, files_of, shortfall
-from portal.act.settle import SettleTools, name_of
-from portal.lake.errors import DataSafetyError, StaleState
+from portal.act.records import BatchDone, Outcome, files_of, shortfall
+from portal.act.settle import SettleTools, name_of, out_of_place, settled, write_done
+from portal.lake.errors import StaleState
 from portal.lake.paths import LakePath
 
 
@@ -98,23 +98,12 @@ def settle_moves(directory: LakePath, tools: SettleTools) -> dict[str, int]:
             danger += [f"{name_of(batch.intent)} {one.partition}".strip() for one in lost]
             continue
         done = _bring_to_rest(batch, sights, tools)
-        try:
-            tools.fs.write_new(directory.child(move_done_name(done.batch)), done.to_bytes())
-        except StaleState as error:
-            # Another settle was first; its word stands.
-            if error.code != "fs.exists":
-                raise
+        write_done(tools.fs, directory.child(move_done_name(done.batch)), done)
         for item in done.items:
             counts[item.outcome] = counts.get(item.outcome, 0) + 1
     if danger:
-        raise DataSafetyError(
-            "act.lost",
-            f"{len(danger)} items of a move are where no step could have left them, first "
-            f"{danger[0]}. Stop all acting, compare the intent file with the lake (old place, new "
-            "place, the run's own directory), and mend it by hand.",
-            items=danger[:20],
-            directory=directory,
-        )
+        where = " (old place, new place, the run's own directory)"
+        raise out_of_place(danger, directory, what="items of a move", where=where)
     return counts
 
 
@@ -159,17 +148,7 @@ def _bring_to_rest(batch: JournalBatch, sights: list[MoveSight], tools: SettleTo
     name = name_of(batch.intent)
     repoint(tools.metastore, name, forward, forward=True)
     repoint(tools.metastore, name, back, forward=False)
-    return BatchDone(
-        run=batch.intent.run,
-        epoch=batch.intent.epoch,
-        batch=batch.intent.batch,
-        at=tools.now.isoformat(),
-        writer="settle",
-        items=tuple(
-            ItemDone(intent.item, intent.partition, *outcomes[intent.item])
-            for intent in batch.intent.items
-        ),
-    )
+    return settled(batch.intent, outcomes, now=tools.now)
 
 
 def _goes_on(batch: JournalBatch, sight: MoveSight, tools: SettleTools) -> bool:

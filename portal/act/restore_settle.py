@@ -8,8 +8,8 @@ from enum import StrEnum
 from portal.act.journal import JournalBatch, RestoreStep, read_batch, restore_steps
 from portal.act.records import Outcome, files_of, shortfall
 from portal.act.restore import confirm, register, registered_as_ours, restore_done
-from portal.act.settle import SettleTools
-from portal.lake.errors import DataSafetyError, StaleState
+from portal.act.settle import SettleTools, write_done
+from portal.lake.errors import DataSafetyError
 from portal.lake.paths import LakePath
 
 
@@ -57,11 +57,7 @@ def settle_restores(directory: LakePath, tools: SettleTools) -> dict[str, int]:
             danger.append(step.stem)
             continue
         done = restore_done(step.intent, batch, outcomes, at=tools.now.isoformat(), writer="settle")
-        try:
-            tools.fs.write_new(directory.child(f"{step.stem}.done.json"), done.to_bytes())
-        except StaleState as error:
-            if error.code != "fs.exists":
-                raise
+        write_done(tools.fs, directory.child(f"{step.stem}.done.json"), done)
         for outcome, _ in outcomes.values():
             counts[outcome] = counts.get(outcome, 0) + 1
     if danger:

@@ -4,7 +4,7 @@ M = the same generation is registered, S = the source exists, D = the target exi
 pure; `settle_directory` looks, decides and acts. It needs no Spark and may be repeated at any time.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -106,18 +106,25 @@ def settle_directory(directory: LakePath, tools: SettleTools) -> dict[str, int]:
             danger += lost
             continue
         done = _bring_to_rest(batch, sights, tools, may_drop=not danger)
-        _write(tools.fs, directory.child(done_name(batch.intent.batch)), done)
+        write_done(tools.fs, directory.child(done_name(batch.intent.batch)), done)
         for item in done.items:
             counts[item.outcome] = counts.get(item.outcome, 0) + 1
     if danger:
-        raise DataSafetyError(
-            "act.lost",
-            f"{len(danger)} items are where no step could have left them, first {danger[0]}. Stop "
-            "all acting, compare the intent file with the lake, and mend it by hand.",
-            items=danger[:20],
-            directory=directory,
-        )
+        raise out_of_place(danger, directory, what="items")
     return counts
+
+
+def out_of_place(
+    danger: Sequence[str], directory: LakePath, *, what: str, where: str = ""
+) -> DataSafetyError:
+    """Give the error for items that only a person can bring to rest; `where` names their places."""
+    return DataSafetyError(
+        "act.lost",
+        f"{len(danger)} {what} are where no step could have left them, first {danger[0]}. Stop all "
+        f"acting, compare the intent file with the lake{where}, and mend it by hand.",
+        items=danger[:20],
+        directory=directory,
+    )
 
 
 def look(batch: JournalBatch, tools: SettleTools) -> list[Sight]:
@@ -163,17 +170,7 @@ def _bring_to_rest(
     for intent in register:
         outcomes[intent.item] = (Outcome.NEW_DATA, "new data at the old place; it stays registered")
     register_new_data(batch.intent, register, tools)
-    return BatchDone(
-        run=batch.intent.run,
-        epoch=batch.intent.epoch,
-        batch=batch.intent.batch,
-        at=tools.now.isoformat(),
-        writer="settle",
-        items=tuple(
-            ItemDone(intent.item, intent.partition, *outcomes[intent.item])
-            for intent in batch.intent.items
-        ),
-    )
+    return settled(batch.intent, outcomes, now=tools.now)
 
 
 def _outcome_at_rest(sight: Sight) -> tuple[Outcome, str]:
@@ -259,10 +256,26 @@ def _exists(fs: FileSystem, path: str) -> bool:
     return fs.status(LakePath.parse(path)) is not None
 
 
-def _write(fs: FileSystem, path: LakePath, done: BatchDone) -> None:
+def settled(
+    intent: BatchIntent, outcomes: Mapping[str, tuple[Outcome, str]], *, now: datetime
+) -> BatchDone:
+    """Say what became of a batch that was brought to rest."""
+    return BatchDone(
+        run=intent.run,
+        epoch=intent.epoch,
+        batch=intent.batch,
+        at=now.isoformat(),
+        writer="settle",
+        items=tuple(
+            ItemDone(item.item, item.partition, *outcomes[item.item]) for item in intent.items
+        ),
+    )
+
+
+def write_done(fs: FileSystem, path: LakePath, done: BatchDone) -> None:
+    """Write the last word about a batch, unless another settle was first: then its word stands."""
     try:
         fs.write_new(path, done.to_bytes())
     except StaleState as error:
-        # Another settle was first; its word stands.
         if error.code != "fs.exists":
             raise
