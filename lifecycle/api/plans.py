@@ -32,7 +32,6 @@ from lifecycle.selectors.plans import (
     PlanTableFilter,
     left_out_visible,
     plan_actions,
-    plan_decisions,
     plan_loss,
     plan_results,
     plan_tables,
@@ -48,6 +47,7 @@ from lifecycle.services.plans import (
 )
 from portal.access.fresh import authenticated_at
 from portal.access.models import User
+from portal.approvals.selectors import decisions_of
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of
 from portal.ui.api.views import list_parameters
@@ -56,7 +56,7 @@ from portal.ui.frame import current_lake, person
 
 def plan_answer(plan: DropPlan, user: User, *, status: int = 200) -> Response:
     """Answer with a plan as this person sees it."""
-    decisions = plan_decisions(plan)
+    decisions = decisions_of(plan.approval)
     loss = plan_loss(plan, user)
     approval = plan.approval
     shown: dict[str, Any] = {

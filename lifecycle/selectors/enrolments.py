@@ -18,7 +18,6 @@ from lifecycle.models import DatabaseSetting, Enrolment, EnrolmentItem, TableFin
 from lifecycle.selectors.filters import person_answers
 from lifecycle.selectors.what_if import many_what_ifs
 from portal.access.models import User
-from portal.approvals.models import Decision
 from portal.approvals.selectors import approval_moves
 from portal.lake.errors import NotVisible
 from portal.ui.filters import ListFilter, prefix
@@ -158,13 +157,6 @@ def result_counts(enrolment: Enrolment, user: User) -> dict[str, int]:
     """Count the visible tables of an enrolment by what became of them."""
     rows = items_visible(enrolment, user).order_by().values_list("state")
     return dict(rows.annotate(n=Count("pk")))
-
-
-def enrolment_decisions(enrolment: Enrolment) -> list[Decision]:
-    """Give who said what about an enrolment."""
-    if enrolment.approval is None:
-        return []
-    return list(enrolment.approval.decisions.select_related("user").order_by("at"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from lifecycle.models import (
 from lifecycle.models.findings import FindingKind
 from lifecycle.selectors.plan_inputs import act_databases
 from portal.access.models import User
-from portal.approvals.models import Decision
 from portal.approvals.selectors import approval_moves
 from portal.lake.errors import NotVisible
 from portal.ui.filters import ListFilter, prefix
@@ -93,13 +92,6 @@ def fix_counts(fix: PathFix, user: User) -> dict[str, int]:
     """Count the visible rows of a fix plan by where they stand."""
     rows = fix_items(fix, user).order_by().values_list("state")
     return dict(rows.annotate(n=Count("pk")))
-
-
-def fix_decisions(fix: PathFix) -> list[Decision]:
-    """Give who said what about a fix plan, in order."""
-    if fix.approval is None:
-        return []
-    return list(fix.approval.decisions.select_related("user").order_by("at"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,13 +216,6 @@ def plan_actions(plan: DropPlan, user: User, decisions: list[Decision]) -> PlanA
     return PlanActions(approve=may_approve, reject=True, why_not=why)
 
 
-def plan_decisions(plan: DropPlan) -> list[Decision]:
-    """Give who said what, in order."""
-    if plan.approval is None:
-        return []
-    return list(plan.approval.decisions.select_related("user").order_by("at"))
-
-
 def plans_to_decide(lake: str, user: User) -> list[DropPlan]:
     """Give the plans that wait for this admin: not their own, not decided by them yet."""
     if not user.is_lake_admin:

@@ -1,6 +1,5 @@
 """Which policy requests may this person see, and what may they do with one?"""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -12,7 +11,6 @@ from lifecycle.domain.policy_states import RequestKind, RequestState
 from lifecycle.models import PolicyRequest
 from lifecycle.selectors.findings import databases_visible, tables_visible
 from portal.access.models import User
-from portal.approvals.models import Decision
 from portal.approvals.selectors import approval_moves
 from portal.lake.errors import NotVisible
 from portal.ui.filters import ListFilter
@@ -101,13 +99,6 @@ def may_accept(request: PolicyRequest, user: User) -> bool:
         return False
     is_new_owner = request.owner == user.username
     return is_new_owner or (user.is_lake_admin and request.requested_by != user.username)
-
-
-def request_decisions(request: PolicyRequest) -> Sequence[Decision]:
-    """Give who said what about a request."""
-    if request.approval is None:
-        return []
-    return list(request.approval.decisions.select_related("user").order_by("at"))
 
 
 def requests_to_answer(lake: str, user: User, *, now: datetime) -> list[PolicyRequest]:

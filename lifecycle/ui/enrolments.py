@@ -22,7 +22,6 @@ from lifecycle.selectors.enrolments import (
     EnrolmentFilter,
     candidates,
     enrolment_actions,
-    enrolment_decisions,
     enrolments_visible,
     get_enrolment_for_user,
     items_visible,
@@ -43,6 +42,7 @@ from lifecycle.ui.lists import ListSpec, list_response, person
 from lifecycle.ui.policy import LINE_WORDS
 from lifecycle.ui.policy_forms import ValuesForm
 from portal.access.fresh import authenticated_at, require_fresh
+from portal.approvals.selectors import decisions_of
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.ui.filters import filtered
 from portal.ui.frame import current_lake
@@ -155,7 +155,7 @@ def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
     context = {
         "found": found,
         "may": enrolment_actions(found, user, now=timezone.now()),
-        "decisions": enrolment_decisions(found),
+        "decisions": decisions_of(found.approval),
         "counts": result_counts(found, user),
         "sees_all": user.is_lake_admin or user.is_lake_operator,
         "lines": [

@@ -23,7 +23,6 @@ from lifecycle.selectors.path_fixes import (
     fix_actions,
     fix_candidates,
     fix_counts,
-    fix_decisions,
     fix_items,
     fixes_visible,
     get_fix_for_user,
@@ -39,6 +38,7 @@ from lifecycle.services.plans import ENDED
 from lifecycle.ui.links import list_url
 from lifecycle.ui.lists import ListSpec, list_response, person
 from portal.access.fresh import authenticated_at, require_fresh
+from portal.approvals.selectors import decisions_of
 from portal.lake.errors import NotAllowed
 from portal.runs.selectors import run_waits
 from portal.ui.frame import current_lake
@@ -153,7 +153,7 @@ def path_fix(request: HttpRequest, fix_id: UUID) -> HttpResponseBase:
     context = {
         **_standing(found),
         "may": fix_actions(found, user, now=timezone.now()),
-        "decisions": fix_decisions(found),
+        "decisions": decisions_of(found.approval),
         "counts": fix_counts(found, user),
         "undos": list(found.undone_by.order_by("created_at")),
         "list_url": list_url("path-fixes", found.lake),

@@ -22,7 +22,6 @@ from lifecycle.selectors.plans import (
     PlanTableFilter,
     left_out_visible,
     plan_actions,
-    plan_decisions,
     plan_loss,
     plan_results,
     plan_tables,
@@ -39,6 +38,7 @@ from lifecycle.services.plans import (
 from lifecycle.ui.links import list_url
 from lifecycle.ui.lists import ListSpec, list_response, person
 from portal.access.fresh import authenticated_at, require_fresh
+from portal.approvals.selectors import decisions_of
 from portal.lake.errors import NotVisible
 from portal.runs.selectors import run_waits
 from portal.ui.frame import current_lake
@@ -128,7 +128,7 @@ def plan(request: HttpRequest, plan_id: UUID) -> HttpResponseBase:
     """Show one plan: what is lost, where it stands, and what this person may do."""
     user = person(request)
     found = get_plan_for_user(plan_id, user=user)
-    decisions = plan_decisions(found)
+    decisions = decisions_of(found.approval)
     loss = plan_loss(found, user)
     results = keyset_page(plan_results(found, user), {}, orders=RESULT_ORDERS, size=RESULTS_SHOWN)
     context = {

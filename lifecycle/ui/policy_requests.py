@@ -20,7 +20,6 @@ from lifecycle.selectors.policy_requests import (
     RequestFilter,
     get_request_for_user,
     request_actions,
-    request_decisions,
     requests_visible,
 )
 from lifecycle.selectors.waiver_lists import may_end_waiver
@@ -34,6 +33,7 @@ from lifecycle.ui.policy import LINE_WORDS
 from lifecycle.ui.policy_forms import ExtendForm, HandOverForm, SetForm, WaiveForm
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.access.models import User
+from portal.approvals.selectors import decisions_of
 from portal.lake.errors import RuleViolation
 from portal.ui.frame import current_lake
 from portal.ui.tables import Column
@@ -101,7 +101,7 @@ def policy_request(request: HttpRequest, request_id: UUID) -> HttpResponse:
     context = {
         "found": found,
         "may": request_actions(found, user, now=timezone.now()),
-        "decisions": request_decisions(found),
+        "decisions": decisions_of(found.approval),
         "page_url": _page_url(found),
         "warning": _warning(found),
         "what_if": _what_if_rows(found),

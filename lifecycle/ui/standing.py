@@ -23,6 +23,7 @@ from lifecycle.services.standing_rules import (
 )
 from lifecycle.ui.lists import person
 from portal.access.fresh import authenticated_at, require_fresh
+from portal.approvals.selectors import decisions_of
 from portal.ui.filters import DayInput
 from portal.ui.frame import current_lake
 from portal.ui.keyset import keyset_page
@@ -98,9 +99,7 @@ def rule(request: HttpRequest, rule_id: UUID) -> HttpResponse:
     """Show one rule with the plans it made."""
     user = person(request)
     found = get_rule_for_user(rule_id, user=user)
-    decisions = (
-        list(found.approval.decisions.select_related("user")) if found.approval is not None else []
-    )
+    decisions = decisions_of(found.approval)
     context = {
         "rule": found,
         "decisions": decisions,

@@ -6,7 +6,7 @@ from uuid import UUID
 from portal.access.models import User
 from portal.approvals.domain import OPEN, ApprovalState, Verdict
 from portal.approvals.kinds import all_kinds, get_kind
-from portal.approvals.models import Approval
+from portal.approvals.models import Approval, Decision
 from portal.lake.errors import NotVisible
 
 
@@ -26,6 +26,13 @@ def approval_latest(kind: str, object_id: str) -> Approval | None:
     """Give the open approval of an object (there is at most one), else the newest that ended."""
     rows = Approval.objects.filter(kind=kind, object_id=object_id)
     return rows.exclude(open_key=None).first() or rows.order_by("-created_at").first()
+
+
+def decisions_of(approval: Approval | None) -> list[Decision]:
+    """Give who said what, in order; nobody where no approval was asked for."""
+    if approval is None:
+        return []
+    return list(approval.decisions.select_related("user").order_by("at"))
 
 
 def approvals_waiting_for(user: User, *, now: datetime, limit: int = 200) -> list[Approval]:
