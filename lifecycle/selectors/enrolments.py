@@ -16,9 +16,9 @@ from lifecycle.domain.policy_states import EnrolItemState, EnrolmentState
 from lifecycle.domain.what_if import Outcome
 from lifecycle.models import DatabaseSetting, Enrolment, EnrolmentItem, TableFinding
 from lifecycle.selectors.filters import person_answers
+from lifecycle.selectors.steps import Steps, steps_of
 from lifecycle.selectors.what_if import many_what_ifs
 from portal.access.models import User
-from portal.approvals.selectors import approval_moves
 from portal.lake.errors import NotVisible
 from portal.ui.filters import ListFilter, prefix
 
@@ -159,31 +159,14 @@ def result_counts(enrolment: Enrolment, user: User) -> dict[str, int]:
     return dict(rows.annotate(n=Count("pk")))
 
 
-@dataclass(frozen=True, slots=True)
-class EnrolmentActions:
-    """What a person may do with an enrolment now; the services decide again."""
-
-    approve: bool = False
-    reject: bool = False
-    withdraw: bool = False
-    undo: bool = False
-
-    @property
-    def names(self) -> list[str]:
-        """The steps, as the API gives them."""
-        every = ("approve", "reject", "withdraw", "undo")
-        return [name for name in every if getattr(self, name)]
-
-
-def enrolment_actions(enrolment: Enrolment, user: User, *, now: datetime) -> EnrolmentActions:
+def enrolment_actions(enrolment: Enrolment, user: User, *, now: datetime) -> Steps:
     """Say what the server would let a person do with an enrolment."""
     if enrolment.state in (EnrolmentState.DONE, EnrolmentState.FAILED):
         done = enrolment.items.filter(state=EnrolItemState.DONE).exists()
-        return EnrolmentActions(undo=user.is_lake_admin and done)
+        return Steps(undo=user.is_lake_admin and done)
     if enrolment.state != EnrolmentState.PENDING or enrolment.approval is None:
-        return EnrolmentActions()
-    moves = approval_moves(enrolment.approval, user=user, now=now)
-    return EnrolmentActions("APPROVE" in moves, "REJECT" in moves, "WITHDRAW" in moves)
+        return Steps()
+    return steps_of(enrolment.approval, user, now=now)
 
 
 def enrolments_to_decide(lake: str, user: User, *, now: datetime) -> list[Enrolment]:

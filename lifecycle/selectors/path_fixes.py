@@ -1,6 +1,5 @@
 """Which fix plans may this person see, what may they do with one, and which paths can be asked?"""
 
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -17,8 +16,8 @@ from lifecycle.models import (
 )
 from lifecycle.models.findings import FindingKind
 from lifecycle.selectors.plan_inputs import act_databases
+from lifecycle.selectors.steps import Steps, steps_of
 from portal.access.models import User
-from portal.approvals.selectors import approval_moves
 from portal.lake.errors import NotVisible
 from portal.ui.filters import ListFilter, prefix
 
@@ -94,33 +93,16 @@ def fix_counts(fix: PathFix, user: User) -> dict[str, int]:
     return dict(rows.annotate(n=Count("pk")))
 
 
-@dataclass(frozen=True, slots=True)
-class FixActions:
-    """What a person may do with a fix plan now; the services decide again."""
-
-    approve: bool = False
-    reject: bool = False
-    withdraw: bool = False
-    undo: bool = False
-
-    @property
-    def names(self) -> list[str]:
-        """The steps, as the API gives them."""
-        every = ("approve", "reject", "withdraw", "undo")
-        return [name for name in every if getattr(self, name)]
-
-
-def fix_actions(fix: PathFix, user: User, *, now: datetime) -> FixActions:
+def fix_actions(fix: PathFix, user: User, *, now: datetime) -> Steps:
     """Say what the server would let a person do with a fix plan."""
     if fix.state in (PlanState.DONE, PlanState.FAILED):
         moved = user.is_lake_admin and fix.items.filter(state__in=AT_TARGET).exists()
-        return FixActions(undo=moved and not fix.undone_by.filter(state__in=UNDER_WAY).exists())
+        return Steps(undo=moved and not fix.undone_by.filter(state__in=UNDER_WAY).exists())
     if fix.state == PlanState.DRAFTING:
-        return FixActions(withdraw=user.username == fix.requested_by)
+        return Steps(withdraw=user.username == fix.requested_by)
     if fix.approval is None or fix.state not in (PlanState.PENDING, PlanState.APPROVED):
-        return FixActions()
-    moves = approval_moves(fix.approval, user=user, now=now)
-    return FixActions("APPROVE" in moves, "REJECT" in moves, "WITHDRAW" in moves)
+        return Steps()
+    return steps_of(fix.approval, user, now=now)
 
 
 def fixes_to_decide(lake: str, user: User, *, now: datetime) -> list[PathFix]:

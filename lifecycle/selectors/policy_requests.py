@@ -1,6 +1,5 @@
 """Which policy requests may this person see, and what may they do with one?"""
 
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -10,8 +9,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from lifecycle.domain.policy_states import RequestKind, RequestState
 from lifecycle.models import PolicyRequest
 from lifecycle.selectors.findings import databases_visible, tables_visible
+from lifecycle.selectors.steps import Steps, steps_of
 from portal.access.models import User
-from portal.approvals.selectors import approval_moves
 from portal.lake.errors import NotVisible
 from portal.ui.filters import ListFilter
 
@@ -64,30 +63,15 @@ def get_request_for_user(request_id: UUID | str, *, user: User) -> PolicyRequest
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class RequestActions:
-    """What a person may do with a request now; the services decide again."""
-
-    approve: bool = False
-    reject: bool = False
-    withdraw: bool = False
-
-    @property
-    def names(self) -> list[str]:
-        """The steps, as the API gives them."""
-        return [name for name in ("approve", "reject", "withdraw") if getattr(self, name)]
-
-
-def request_actions(request: PolicyRequest, user: User, *, now: datetime) -> RequestActions:
+def request_actions(request: PolicyRequest, user: User, *, now: datetime) -> Steps:
     """Say what the server would let a person do with a request."""
     if request.state != RequestState.PENDING:
-        return RequestActions()
+        return Steps()
     is_own = request.requested_by == user.username
     if request.approval is not None:
-        moves = approval_moves(request.approval, user=user, now=now)
-        return RequestActions("APPROVE" in moves, "REJECT" in moves, "WITHDRAW" in moves)
+        return steps_of(request.approval, user, now=now)
     may = may_accept(request, user)
-    return RequestActions(approve=may, reject=may, withdraw=is_own)
+    return Steps(approve=may, reject=may, withdraw=is_own)
 
 
 def may_accept(request: PolicyRequest, user: User) -> bool:
