@@ -35,7 +35,6 @@ from lifecycle.selectors.enrolments import (
 from lifecycle.selectors.what_if import outcome_json
 from lifecycle.services.enrolments import (
     EnrolWish,
-    SaidWord,
     enrolment_decide,
     enrolment_request,
     enrolment_undo,
@@ -43,6 +42,7 @@ from lifecycle.services.enrolments import (
 )
 from portal.access.fresh import authenticated_at
 from portal.access.models import User
+from portal.approvals.domain import SaidWord
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of

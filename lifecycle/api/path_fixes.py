@@ -27,7 +27,6 @@ from lifecycle.selectors.path_fixes import (
     get_fix_for_user,
 )
 from lifecycle.services.path_fixes import (
-    FixWord,
     fix_decide,
     fix_request,
     fix_undo_request,
@@ -35,6 +34,7 @@ from lifecycle.services.path_fixes import (
 )
 from portal.access.fresh import authenticated_at
 from portal.access.models import User
+from portal.approvals.domain import SaidWord
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of
 from portal.ui.api.views import list_parameters
@@ -197,7 +197,7 @@ class PathFixDecide(APIView):
         found = fix_decide(
             fix_id,
             user=user,
-            word=FixWord(**body.validated_data),
+            word=SaidWord(**body.validated_data),
             authenticated_at=authenticated_at(request._request),
             now=now,
         )

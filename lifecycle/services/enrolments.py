@@ -33,6 +33,7 @@ from lifecycle.selectors.plan_inputs import current_generation
 from lifecycle.selectors.what_if import many_what_ifs, outcome_json
 from lifecycle.services.plan_parties import requesters_of
 from portal.access.models import User
+from portal.approvals.domain import SaidWord
 from portal.approvals.services import approval_decide, approval_open, approval_withdraw
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
@@ -52,15 +53,6 @@ class EnrolWish:
     wanted: Values
     n_tables: int
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class SaidWord:
-    """What a person says about an enrolment, and the digest of what they read."""
-
-    verdict: str
-    reason: str
-    digest: str
 
 
 def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) -> Enrolment:

@@ -6,7 +6,6 @@ places the other way round, and needs the same approvals.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -24,6 +23,7 @@ from lifecycle.models import (
 from lifecycle.selectors.path_fixes import get_fix_for_user
 from lifecycle.services.plans import ENDED, TRANSITIONS
 from portal.access.models import User
+from portal.approvals.domain import SaidWord
 from portal.approvals.models import Approval
 from portal.approvals.services import approval_decide, approval_withdraw
 from portal.audit.services import audit_record
@@ -33,15 +33,6 @@ from portal.runs.services import run_request
 DRAW_KIND = "lifecycle.path_fix_plan"
 FIX_APPROVAL_KIND = "lifecycle.path_fix"
 _CHUNK = 500
-
-
-@dataclass(frozen=True, slots=True)
-class FixWord:
-    """What a person says about a fix plan, and the digest of what they read."""
-
-    verdict: str
-    reason: str
-    digest: str
 
 
 def fix_request(
@@ -196,7 +187,7 @@ def fix_decide(
     fix_id: UUID | str,
     *,
     user: User,
-    word: FixWord,
+    word: SaidWord,
     authenticated_at: datetime | None,
     now: datetime,
 ) -> PathFix:

@@ -31,7 +31,6 @@ from lifecycle.selectors.enrolments import (
 from lifecycle.selectors.findings import current_generation
 from lifecycle.services.enrolments import (
     EnrolWish,
-    SaidWord,
     enrolment_decide,
     enrolment_request,
     enrolment_undo,
@@ -42,6 +41,7 @@ from lifecycle.ui.lists import ListSpec, list_response, person
 from lifecycle.ui.policy import LINE_WORDS
 from lifecycle.ui.policy_forms import ValuesForm
 from portal.access.fresh import authenticated_at, require_fresh
+from portal.approvals.domain import SaidWord
 from portal.approvals.selectors import decisions_of
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.ui.filters import filtered

@@ -28,7 +28,6 @@ from lifecycle.selectors.path_fixes import (
     get_fix_for_user,
 )
 from lifecycle.services.path_fixes import (
-    FixWord,
     fix_decide,
     fix_request,
     fix_undo_request,
@@ -38,6 +37,7 @@ from lifecycle.services.plans import ENDED
 from lifecycle.ui.links import list_url
 from lifecycle.ui.lists import ListSpec, list_response, person
 from portal.access.fresh import authenticated_at, require_fresh
+from portal.approvals.domain import SaidWord
 from portal.approvals.selectors import decisions_of
 from portal.lake.errors import NotAllowed
 from portal.runs.selectors import run_waits
@@ -177,7 +177,7 @@ def path_fix_progress(request: HttpRequest, fix_id: UUID) -> HttpResponse:
 @require_fresh
 def path_fix_decide(request: HttpRequest, fix_id: UUID) -> HttpResponseRedirect:
     """Approve or reject a fix plan."""
-    said = FixWord(
+    said = SaidWord(
         verdict=request.POST.get("verdict", ""),
         reason=request.POST.get("reason", ""),
         digest=request.POST.get("digest", ""),

@@ -94,6 +94,15 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
+class SaidWord:
+    """What a person sent in, not judged yet, and the digest of what they read."""
+
+    verdict: str
+    reason: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class Word:
     """What the person says, and about which content."""
 

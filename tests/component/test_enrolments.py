@@ -17,7 +17,6 @@ from lifecycle.models import Enrolment, EnrolmentItem, TableFinding
 from lifecycle.selectors.enrolments import candidates, preview
 from lifecycle.services.enrolments import (
     EnrolWish,
-    SaidWord,
     enrolment_decide,
     enrolment_digest,
     enrolment_request,
@@ -26,6 +25,7 @@ from lifecycle.services.enrolments import (
 )
 from portal.access.models import User
 from portal.act.services.red_button import red_button_press
+from portal.approvals.domain import SaidWord
 from portal.approvals.services import approvals_lapse
 from portal.audit.services import audit_record
 from portal.connectors.lake_config import LakeConfig

@@ -11,7 +11,6 @@ from django.utils import timezone
 from lifecycle.models import Generation, PathFinding, PathFix
 from lifecycle.services.path_fix_execution import fix_execute, fix_finish, fixes_start_due
 from lifecycle.services.path_fixes import (
-    FixWord,
     fix_decide,
     fix_request,
     fix_undo_request,
@@ -20,6 +19,7 @@ from lifecycle.services.path_fixes import (
 from portal.access.models import User
 from portal.act.services import IngestReport
 from portal.act.services.red_button import red_button_press
+from portal.approvals.domain import SaidWord
 from portal.approvals.services import approvals_lapse
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
@@ -52,7 +52,7 @@ def fix(picture: Generation, people: People) -> PathFix:
 
 
 def decide(fix: PathFix, user: User, verdict: str = "APPROVE", digest: str = "") -> PathFix:
-    word = FixWord(verdict, "so it is", digest or fix.digest)
+    word = SaidWord(verdict, "so it is", digest or fix.digest)
     return fix_decide(fix.pk, user=user, word=word, authenticated_at=NOW, now=NOW)
 
 

@@ -24,9 +24,10 @@ from lifecycle.models import (
     TableFinding,
 )
 from lifecycle.services.path_fix_execution import fixes_start_due
-from lifecycle.services.path_fixes import FixWord, fix_decide, fix_request, fix_undo_request
+from lifecycle.services.path_fixes import fix_decide, fix_request, fix_undo_request
 from portal.access.models import ADMIN, User
 from portal.act.models import BackupBatch
+from portal.approvals.domain import SaidWord
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
 from portal.runs.services import run_drive
@@ -157,7 +158,7 @@ class FixStory:
         assert fix.state == "PENDING", fix.ended_reason
         for name in approvers:
             now = timezone.now()
-            word = FixWord("APPROVE", "", fix.digest)
+            word = SaidWord("APPROVE", "", fix.digest)
             fix_decide(fix.pk, user=self.people[name], word=word, authenticated_at=now, now=now)
         (run,) = fixes_start_due(timezone.now(), lake=LAKE)
         ended = run_drive(run.pk)

@@ -27,7 +27,6 @@ from lifecycle.selectors.policy import policy_history, table_policy
 from lifecycle.selectors.what_if import ages_of, table_what_if
 from lifecycle.services.enrolments import (
     EnrolWish,
-    SaidWord,
     enrolment_decide,
     enrolment_request,
     enrolment_undo,
@@ -43,6 +42,7 @@ from lifecycle.services.policy_wishes import (
 )
 from portal.access.models import ADMIN, User
 from portal.act.facts import DDL_TIME
+from portal.approvals.domain import SaidWord
 from portal.audit.models import AuditEvent
 from portal.lake.names import TableName
 from portal.runs.models import Run
