@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from lifecycle.api.findings import LAKE
 from lifecycle.api.policy_serializers import (
     EnrolmentDetailSerializer,
     EnrolmentItemSerializer,
@@ -49,7 +50,6 @@ from portal.ui.api.serializers import ReasonSerializer, page_of
 from portal.ui.api.views import list_parameters
 from portal.ui.frame import current_lake, person
 
-LAKE = [OpenApiParameter("lake", str)]
 CHOICE = [OpenApiParameter(name, str) for name in FILTER_KEYS]
 
 

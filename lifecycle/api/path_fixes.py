@@ -5,12 +5,13 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from lifecycle.api.findings import LAKE
 from lifecycle.api.policy_serializers import EnrolWordSerializer
 from lifecycle.models import PathFinding, PathFix, PathFixItem
 from lifecycle.selectors.path_fixes import (
@@ -39,8 +40,6 @@ from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of
 from portal.ui.api.views import list_parameters
 from portal.ui.frame import current_lake, person
-
-LAKE = [OpenApiParameter("lake", str)]
 
 
 class PathFixSerializer(serializers.ModelSerializer[PathFix]):

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from lifecycle.api.findings import LAKE
 from lifecycle.api.policy_serializers import (
     AnswerSerializer,
     DatabasePolicySerializer,
@@ -59,7 +60,6 @@ from portal.ui.api.serializers import ReasonSerializer, RunSerializer, page_of
 from portal.ui.api.views import list_parameters
 from portal.ui.frame import current_lake, person
 
-LAKE = [OpenApiParameter("lake", str)]
 VALUES = [OpenApiParameter("level", int), OpenApiParameter("ttl", int)]
 
 
