@@ -46,7 +46,7 @@ from portal.access.models import User
 from portal.approvals.domain import SaidWord
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of
+from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
 from portal.ui.frame import current_lake, person
 
@@ -205,11 +205,10 @@ class EnrolmentUndo(APIView):
 
 
 def _step(request: Request, enrolment_id: UUID, *, undo: bool) -> Response:
-    body = ReasonSerializer(data=request.data)
-    body.is_valid(raise_exception=True)
+    reason = said_reason(request)
     user, now = person(request), timezone.now()
     step = enrolment_undo if undo else enrolment_withdraw
-    found = step(enrolment_id, user=user, reason=body.validated_data["reason"], now=now)
+    found = step(enrolment_id, user=user, reason=reason, now=now)
     return Response(_detail(found, user, now))
 
 

@@ -19,7 +19,7 @@ from lifecycle.selectors.holds import (
 from lifecycle.services.holding import HoldWish, legal_hold_place
 from portal.act.services.holds import hold_release
 from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of
+from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
 
 
@@ -67,9 +67,8 @@ class HoldRelease(APIView):
     )
     def post(self, request: Request, hold: UUID) -> Response:
         """End a hold (an admin, or who placed it)."""
-        body = ReasonSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
+        reason = said_reason(request)
         user, now = person(request), timezone.now()
         found = get_hold_for_user(lake_of(request), hold, user=user, now=now)
-        hold_release(hold, user=user, reason=body.validated_data["reason"], now=now)
+        hold_release(hold, user=user, reason=reason, now=now)
         return Response(HoldSerializer(found).data)

@@ -37,7 +37,7 @@ from portal.access.fresh import authenticated_at
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
 from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of
+from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
 from portal.ui.frame import current_lake, person
 
@@ -214,7 +214,7 @@ class PathFixWithdraw(APIView):
     def post(self, request: Request, fix_id: UUID) -> Response:
         """Withdraw your fix plan before anybody decided."""
         user, now = person(request), timezone.now()
-        found = fix_withdraw(fix_id, user=user, reason=_reason(request), now=now)
+        found = fix_withdraw(fix_id, user=user, reason=said_reason(request), now=now)
         return Response(_detail(found, user, now))
 
 
@@ -229,14 +229,8 @@ class PathFixUndo(APIView):
     def post(self, request: Request, fix_id: UUID) -> Response:
         """Have a plan drawn up that moves everything back (admins); approved as the fix was."""
         user, now = person(request), timezone.now()
-        undo = fix_undo_request(fix_id, user=user, reason=_reason(request), now=now)
+        undo = fix_undo_request(fix_id, user=user, reason=said_reason(request), now=now)
         return Response(_detail(undo, user, now), status=201)
-
-
-def _reason(request: Request) -> str:
-    body = ReasonSerializer(data=request.data)
-    body.is_valid(raise_exception=True)
-    return str(body.validated_data["reason"])
 
 
 def _detail(found: PathFix, user: User, now: datetime) -> dict[str, Any]:

@@ -49,7 +49,7 @@ from portal.access.fresh import authenticated_at
 from portal.access.models import User
 from portal.approvals.selectors import decisions_of
 from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of
+from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
 from portal.ui.frame import current_lake, person
 
@@ -222,8 +222,6 @@ class PlanWithdraw(APIView):
     )
     def post(self, request: Request, plan_id: UUID) -> Response:
         """Take a plan of yours back until the first decision."""
-        body = ReasonSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        user, reason = person(request), body.validated_data["reason"]
+        user, reason = person(request), said_reason(request)
         plan = plan_withdraw(plan_id, user=user, reason=reason, now=timezone.now())
         return plan_answer(plan, user)

@@ -56,7 +56,7 @@ from portal.access.fresh import authenticated_at
 from portal.access.models import User
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, RunSerializer, page_of
+from portal.ui.api.serializers import ReasonSerializer, RunSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
 from portal.ui.frame import current_lake, person
 
@@ -250,10 +250,8 @@ class PolicyRequestWithdraw(APIView):
     )
     def post(self, request: Request, request_id: UUID) -> Response:
         """Take your request back before anybody answered it."""
-        body = ReasonSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
+        reason = said_reason(request)
         user, now = person(request), timezone.now()
-        reason = body.validated_data["reason"]
         found = policy_request_withdraw(request_id, user=user, reason=reason, now=now)
         return Response(_detail(found, user, now))
 

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from lifecycle.services.scan_acceptance import scan_accept_smaller
 from portal.access.fresh import authenticated_at
-from portal.ui.api.serializers import ReasonSerializer, RunSerializer
+from portal.ui.api.serializers import ReasonSerializer, RunSerializer, said_reason
 from portal.ui.frame import person
 
 
@@ -25,12 +25,11 @@ class ScanAcceptSmaller(APIView):
     )
     def post(self, request: Request, run_id: UUID) -> Response:
         """Take the smaller lake for true in one new scan (admins, with a reason)."""
-        body = ReasonSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
+        reason = said_reason(request)
         run = scan_accept_smaller(
             run_id,
             user=person(request),
-            reason=body.validated_data["reason"],
+            reason=reason,
             authenticated_at=authenticated_at(request._request),
             now=timezone.now(),
         )

@@ -27,7 +27,7 @@ from lifecycle.services.standing_rules import (
 )
 from portal.access.fresh import authenticated_at
 from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of
+from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
 from portal.ui.frame import current_lake, person
 
@@ -79,9 +79,7 @@ class WishClose(APIView):
     @extend_schema(operation_id="wishes_close", request=ReasonSerializer, responses={204: None})
     def post(self, request: Request, wish_id: UUID) -> Response:
         """Take a wish back, or decline it."""
-        body = ReasonSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        reason = body.validated_data["reason"]
+        reason = said_reason(request)
         clean_now_close(wish_id, user=person(request), reason=reason, now=timezone.now())
         return Response(status=204)
 
@@ -162,8 +160,6 @@ class RuleEnd(APIView):
     )
     def post(self, request: Request, rule_id: UUID) -> Response:
         """End a rule before its last day."""
-        body = ReasonSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        user, reason = person(request), body.validated_data["reason"]
+        user, reason = person(request), said_reason(request)
         rule = standing_rule_end(rule_id, user=user, reason=reason, now=timezone.now())
         return Response(RuleSerializer(rule).data)

@@ -14,7 +14,7 @@ from lifecycle.services.path_waivers import waiver_end
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of
+from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
 from portal.ui.frame import current_lake, person
 
@@ -46,13 +46,12 @@ class WaiverEnd(APIView):
     @extend_schema(operation_id="waivers_end", request=ReasonSerializer, responses={204: None})
     def post(self, request: Request, waiver_id: UUID) -> Response:
         """End a waiver before its day."""
-        body = ReasonSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
+        reason = said_reason(request)
         waiver_end(
             current_lake(request),
             waiver_id,
             user=person(request),
-            reason=body.validated_data["reason"],
+            reason=reason,
             now=timezone.now(),
         )
         return Response(status=204)

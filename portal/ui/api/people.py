@@ -13,7 +13,7 @@ from portal.people.leavers import person_close, person_reopen
 from portal.people.owners import MOST_PEOPLE, owner_set
 from portal.people.selectors import owners_mapped, people_all
 from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of
+from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
 from portal.ui.frame import current_lake, person
 from portal.ui.people_filters import OwnerFilter, PeopleFilter
@@ -146,8 +146,7 @@ def _change(request: Request, username: str, *, is_open: bool) -> Response:
     people_page.check_keeper(request._request)
     now = timezone.now()
     check_fresh(request._request, now)
-    body = ReasonSerializer(data=request.data)
-    body.is_valid(raise_exception=True)
+    reason = said_reason(request)
     step = person_reopen if is_open else person_close
-    step(username, user=person(request), reason=body.validated_data["reason"], now=now)
+    step(username, user=person(request), reason=reason, now=now)
     return Response(status=204)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.request import Request
 
 from portal.audit.models import AuditEvent
 from portal.notices.models import Notice
@@ -130,6 +131,13 @@ class ReasonSerializer(serializers.Serializer[None]):
     """Why it is done; never empty."""
 
     reason = serializers.CharField(max_length=1000)
+
+
+def said_reason(request: Request) -> str:
+    """Read the reason from a request's body; without one it is a ValidationError."""
+    body = ReasonSerializer(data=request.data)
+    body.is_valid(raise_exception=True)
+    return str(body.validated_data["reason"])
 
 
 class RedButtonChangeSerializer(ReasonSerializer):

@@ -31,6 +31,7 @@ from portal.ui.api.serializers import (
     RunDetailSerializer,
     RunSerializer,
     page_of,
+    said_reason,
 )
 from portal.ui.filters import AuditFilter, MailFilter, RunFilter
 from portal.ui.frame import current_lake, person
@@ -95,10 +96,8 @@ class RunCancel(APIView):
     @extend_schema(operation_id="runs_cancel", request=ReasonSerializer, responses=RunSerializer)
     def post(self, request: Request, run_id: UUID) -> Response:
         """Ask a run to stop at its next safe point."""
-        body = ReasonSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
+        reason = said_reason(request)
         run = get_run_for_user(run_id, person(request))
-        reason = body.validated_data["reason"]
         stopped = run_cancel(run.pk, user=person(request), reason=reason, now=timezone.now())
         return Response(RunSerializer(stopped).data)
 
