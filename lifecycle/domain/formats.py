@@ -6,6 +6,7 @@ with its reason, because moving such data by directory would break it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 PROVIDER = "spark.sql.sources.provider"
 
@@ -94,6 +95,17 @@ def judge_format(
     return Supported(native)
 
 
+def judge_table(table: Any) -> Supported | Unsupported:
+    """Decide about a table as the metastore gives it."""
+    serde = table.sd.serdeInfo if table.sd else None
+    return judge_format(
+        table.tableType,
+        table.parameters or {},
+        serde=serde.serializationLib if serde else None,
+        input_format=table.sd.inputFormat if table.sd else None,
+    )
+
+
 def effective_location(
     sd_location: str | None,
     serde_parameters: Mapping[str, str],
@@ -128,3 +140,12 @@ def _refused_by_parameters(parameters: Mapping[str, str]) -> Unsupported | None:
             "storage handler",
         )
     return None
+
+
+def registered_location(table: Any, partition: Any | None) -> str | None:
+    """Give the location of a table, or of a partition of it, as the metastore gives them."""
+    if partition is not None:
+        location: str | None = partition.sd.location
+        return location
+    serde = table.sd.serdeInfo.parameters if table.sd.serdeInfo else None
+    return effective_location(table.sd.location, serde or {}, table.parameters or {})

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lifecycle.domain.enrolment import read_policy
-from lifecycle.domain.formats import Unsupported, effective_location, judge_format
+from lifecycle.domain.formats import Unsupported, judge_table, registered_location
 from portal.act.control import Control
 from portal.act.facts import Lister, Policy, list_here
 from portal.act.failpoints import Failpoints
@@ -43,13 +43,7 @@ class LifecycleRules:
         """Say why a table must not be acted on: its database, its format, or its policy."""
         if table.dbName in self._outside:
             return self._outside[table.dbName]
-        serde = table.sd.serdeInfo if table.sd else None
-        found = judge_format(
-            table.tableType,
-            table.parameters or {},
-            serde=serde.serializationLib if serde else None,
-            input_format=table.sd.inputFormat if table.sd else None,
-        )
+        found = judge_table(table)
         if isinstance(found, Unsupported):
             return found.reason
         return self._policy_refusal(table)
@@ -67,11 +61,7 @@ class LifecycleRules:
 
     def location(self, table: Any, partition: Any | None) -> LakePath | None:
         """Give the effective location; one that is no canonical path is none."""
-        if partition is not None:
-            text = partition.sd.location
-        else:
-            serde = table.sd.serdeInfo.parameters if table.sd.serdeInfo else None
-            text = effective_location(table.sd.location, serde or {}, table.parameters or {})
+        text = registered_location(table, partition)
         return self.read(text) if text else None
 
     def read(self, text: str) -> LakePath | None:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
-from lifecycle.domain.formats import Unsupported, effective_location, judge_format
+from lifecycle.domain.formats import Unsupported, judge_table, registered_location
 from lifecycle.domain.path_fix import Move, Unfixable
 from lifecycle.domain.path_fix_refusal import NotNow
 from lifecycle.domain.refusal import Name
@@ -78,11 +78,7 @@ class Looker:
         return struct, len(along)
 
     def _location(self, table: Any, move: Move, struct: Any) -> LakePath | None:
-        if move.name.partition:
-            text = struct.sd.location
-        else:
-            serde = table.sd.serdeInfo.parameters if table.sd.serdeInfo else None
-            text = effective_location(table.sd.location, serde or {}, table.parameters or {})
+        text = registered_location(table, struct if move.name.partition else None)
         try:
             return self.config.path(text) if text else None
         except RuleViolation:
@@ -110,14 +106,7 @@ class Looker:
 
 
 def _unsupported(table: Any) -> Unfixable | None:
-    serde = table.sd.serdeInfo if table.sd else None
-    found = judge_format(
-        table.tableType,
-        table.parameters or {},
-        serde=serde.serializationLib if serde else None,
-        input_format=table.sd.inputFormat if table.sd else None,
-    )
-    return Unfixable.UNSUPPORTED if isinstance(found, Unsupported) else None
+    return Unfixable.UNSUPPORTED if isinstance(judge_table(table), Unsupported) else None
 
 
 def _line(

@@ -1,8 +1,16 @@
 """Only native formats on the list are acted on; everything else has its reason."""
 
 import pytest
+from pymetastore.hive_metastore import ttypes
 
-from lifecycle.domain.formats import Supported, Unsupported, effective_location, judge_format
+from lifecycle.domain.formats import (
+    Supported,
+    Unsupported,
+    effective_location,
+    judge_format,
+    judge_table,
+    registered_location,
+)
 
 PARQUET_IN = "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat"
 PARQUET_SERDE = "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe"
@@ -84,3 +92,17 @@ def test_spark_tables_live_where_their_path_says(
     location: str | None,
 ) -> None:
     assert effective_location(sd, serde_parameters, parameters) == location
+
+
+def test_a_table_is_read_as_the_metastore_gives_it() -> None:
+    serde = ttypes.SerDeInfo(serializationLib=PARQUET_SERDE, parameters={"path": "/real"})
+    storage = ttypes.StorageDescriptor(inputFormat=PARQUET_IN, location="/sd", serdeInfo=serde)
+    table = ttypes.Table(tableType="EXTERNAL_TABLE", parameters={SPARK: "orc"}, sd=storage)
+    assert judge_table(table) == Supported("orc")
+    assert registered_location(table, None) == "/real"
+    partition = ttypes.Partition(sd=ttypes.StorageDescriptor(location="/sd/k=1"))
+    assert registered_location(table, partition) == "/sd/k=1"
+
+
+def test_a_view_without_storage_is_left_alone() -> None:
+    assert isinstance(judge_table(ttypes.Table(tableType="VIRTUAL_VIEW")), Unsupported)
