@@ -4,19 +4,17 @@ As a drop plan: its approval is asked when the run is made, at every submit, and
 finishes what is half done.
 """
 
-from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Sum
 
 from lifecycle.models import AT_TARGET, FixItemState, PathFix, PathFixItem, PlanState
-from lifecycle.selectors.plan_inputs import act_databases, current_generation
-from lifecycle.selectors.plan_limits import plan_needed, plan_over_caps
+from lifecycle.selectors.plan_limits import plan_needed
 from lifecycle.services.path_fix_store import fix_weight
 from lifecycle.services.path_fixes import FIX_APPROVAL_KIND, fix_audit, fix_move
+from lifecycle.services.plan_runs import check_caps, check_modes, last_lines, why_not_done
 from portal.access.lakes import get_lake
 from portal.act.selectors import red_button_state
 from portal.act.services import IngestReport
@@ -25,13 +23,12 @@ from portal.audit.services import AuditEntry, audit_record_many
 from portal.lake.clock import day_of
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.hours import hours_check
-from portal.runs.logs import Line, run_log_many
+from portal.runs.logs import run_log_many
 from portal.runs.models import Run
 from portal.runs.services import run_request
 
 FIX_KIND = "lifecycle.fix_path"
 UNDO_KIND = "lifecycle.undo_fix_path"
-LOGGED = 50
 _CHUNK = 200
 
 
@@ -63,7 +60,8 @@ def fix_execute(fix_id: UUID | str, *, now: datetime) -> Run:
     if red_button_state(fix.lake) is not None:
         raise StaleState("red_button.on", "The red button is on: nothing is moved.")
     hours_check(fix.lake, now=now)
-    _check_modes(fix)
+    planned = fix.items.filter(state=FixItemState.PLANNED)
+    check_modes(fix.lake, planned.values_list("db", flat=True))
     check_fix_size(fix)
     check_fix_approved(fix, now=now)
     kind, what = (UNDO_KIND, "undo-fix") if fix.undo_of_id else (FIX_KIND, "fix")
@@ -108,10 +106,7 @@ def check_fix_size(fix: PathFix) -> None:
     """Raise StaleState when the plan is over a cap as it is now, or too few people were asked."""
     along = fix.items.filter(state=FixItemState.PLANNED).aggregate(n=Sum("n_partitions"))["n"]
     n_items = fix_weight(fix.n_items, along or 0)
-    generation = current_generation(fix.lake)
-    over = plan_over_caps(fix.lake, generation, n_items=n_items, n_bytes=fix.n_bytes)
-    if over:
-        raise StaleState("plan.caps", f"{over} This plan does not start; reject it.")
+    check_caps(fix.lake, n_items=n_items, n_bytes=fix.n_bytes)
     needed = plan_needed(fix.lake, n_items=n_items, n_bytes=fix.n_bytes)
     if fix.approval is None or needed.n > fix.approval.n_needed:
         raise StaleState(
@@ -133,16 +128,6 @@ def fix_targets(fix: PathFix) -> list[str]:
     return list(planned.order_by("id").values_list("target", flat=True))
 
 
-def _check_modes(fix: PathFix) -> None:
-    planned = fix.items.filter(state=FixItemState.PLANNED)
-    gone = sorted(set(planned.values_list("db", flat=True)) - act_databases(fix.lake))
-    if gone:
-        raise StaleState(
-            "plan.mode",
-            f"Not in ACT mode any more: {', '.join(gone)}. Reject the plan and make a new one.",
-        )
-
-
 def fix_finish(
     fix: PathFix, run: Run, *, outcome: str, report: IngestReport, error: str, now: datetime
 ) -> None:
@@ -157,7 +142,13 @@ def fix_finish(
     counts: dict[str, int] = {}
     for row in rows:
         counts[row.state] = counts.get(row.state, 0) + 1
-    why = "" if done else _why_not_done(outcome, error)
+    stays = "what it had moved stays at its new place."
+    why = "" if done else why_not_done(outcome, error, cancelled=stays)
+    left = [
+        f"{row} ({FixItemState(row.state).label}): {row.note}"
+        for row in rows
+        if row.state not in AT_TARGET or row.note
+    ]
     with transaction.atomic():
         PathFix.objects.select_for_update().get(pk=fix.pk)
         PathFixItem.objects.bulk_update(rows, ["state", "note"], batch_size=_CHUNK)
@@ -171,7 +162,7 @@ def fix_finish(
             why=why,
             outcome={"counts": counts, "window": report.window},
         )
-        run_log_many(run, _last_lines(rows), now=now)
+        run_log_many(run, last_lines(left), now=now)
         audit_record_many([_event(fix, row, run) for row in rows], now=now)
         fix_audit("finished", fix, actor="system", now=now, outcome=outcome, counts=counts)
 
@@ -208,26 +199,3 @@ def _event(fix: PathFix, row: PathFixItem, run: Run) -> AuditEntry:
             "files": row.n_files,
         },
     )
-
-
-def _why_not_done(outcome: str, error: str) -> str:
-    if outcome == "cancelled":
-        return "The run was cancelled; what it had moved stays at its new place."
-    return error or "The run ended without a result; its log has the last lines."
-
-
-def _last_lines(rows: list[PathFixItem]) -> list[Line]:
-    """Say in the run's own log what it left alone, and why."""
-    left = [row for row in rows if row.state not in AT_TARGET or row.note]
-    lines = [
-        Line("warning", f"{row} ({FixItemState(row.state).label}): {row.note}")
-        for row in left[:LOGGED]
-    ]
-    if len(left) > LOGGED:
-        lines.append(Line("warning", f"{len(left) - LOGGED} more: see the plan's page."))
-    return lines
-
-
-def outcome_of(manifest: Mapping[str, Any]) -> tuple[str, str]:
-    """Give how a run ended and why, as its manifest says."""
-    return manifest["outcome"], (manifest.get("error") or {}).get("message", "")

@@ -20,7 +20,6 @@ from lifecycle.services.path_fix_execution import (
     fix_targets,
     fixes_start_due,
     is_fix_approved,
-    outcome_of,
 )
 from lifecycle.services.path_fix_store import fix_draw
 from lifecycle.services.path_fixes import (
@@ -34,6 +33,7 @@ from lifecycle.services.path_fixes import (
     fix_withdrawn,
 )
 from lifecycle.services.plan_kinds import will_try_again
+from lifecycle.services.plan_runs import outcome_of
 from portal.access.models import ADMIN, OPERATOR
 from portal.act.services import act_beat, act_settle, move_prepare, moves_read
 from portal.approvals import kinds as approval_kinds

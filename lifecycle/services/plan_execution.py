@@ -24,9 +24,9 @@ from lifecycle.models import (
     StandingRuleState,
 )
 from lifecycle.models.policy import MIN_BACKUP_DAYS
-from lifecycle.selectors.plan_inputs import act_databases, current_generation
-from lifecycle.selectors.plan_limits import plan_needed, plan_over_caps
+from lifecycle.selectors.plan_limits import plan_needed
 from lifecycle.selectors.waivers import no_longer_waived
+from lifecycle.services.plan_runs import check_caps, check_modes, last_lines, why_not_done
 from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
 from portal.access.lakes import get_lake
 from portal.act.protocol import WINDOW_SECONDS
@@ -35,14 +35,13 @@ from portal.approvals.services import approval_check, approval_lock, approval_us
 from portal.lake.clock import day_of
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.hours import hours_check
-from portal.runs.logs import Line, run_log_many
+from portal.runs.logs import run_log_many
 from portal.runs.models import Run
 from portal.runs.services import run_request
 
 DROP_KIND = "lifecycle.drop"
 RULE_APPROVAL_KIND = "lifecycle.standing_rule"
 RESULTS_KEPT = 5_000
-LOGGED = 50
 _CHUNK = 1_000
 
 
@@ -72,7 +71,7 @@ def plan_execute(plan_id: UUID | str, *, now: datetime) -> Run:
     if red_button_state(plan.lake) is not None:
         raise StaleState("red_button.on", "The red button is on: nothing is dropped.")
     hours_check(plan.lake, now=now)
-    _check_modes(plan)
+    check_modes(plan.lake, DropPlanTable.objects.filter(plan=plan).values_list("db", flat=True))
     check_waivers(plan, now=now)
     check_size(plan)
     check_approved(plan, now=now)
@@ -132,16 +131,6 @@ def is_approved(plan: DropPlan, *, now: datetime) -> bool:
     return True
 
 
-def _check_modes(plan: DropPlan) -> None:
-    databases = set(DropPlanTable.objects.filter(plan=plan).values_list("db", flat=True))
-    gone = sorted(databases - act_databases(plan.lake))
-    if gone:
-        raise StaleState(
-            "plan.mode",
-            f"Not in ACT mode any more: {', '.join(gone)}. Reject the plan and make a new one.",
-        )
-
-
 def check_waivers(plan: DropPlan, *, now: datetime) -> None:
     """Raise StaleState when a waiver is over under which a table of the plan was let pass."""
     today = day_of(now, get_lake(plan.lake).zone)
@@ -161,10 +150,7 @@ def check_size(plan: DropPlan) -> None:
 
     Caps may have been lowered, and the lake may have become smaller, since it was drawn up.
     """
-    generation = current_generation(plan.lake)
-    over = plan_over_caps(plan.lake, generation, n_items=plan.n_items, n_bytes=plan.n_bytes)
-    if over:
-        raise StaleState("plan.caps", f"{over} This plan does not start; reject it.")
+    check_caps(plan.lake, n_items=plan.n_items, n_bytes=plan.n_bytes)
     needed = plan_needed(plan.lake, n_items=plan.n_items, n_bytes=plan.n_bytes)
     asked = plan.approval.n_needed if plan.approval is not None else FEWEST_APPROVALS
     if needed.n > asked:
@@ -207,19 +193,24 @@ def plan_finish(
         batch_size=_CHUNK,
     )
     done = outcome == "done"
+    stays = "what it had dropped stays in the backup."
+    left = [
+        f"{row['item']} was left alone ({row['outcome']}): {row['reason']}"
+        for row in report.get("skipped", [])
+    ]
     with transaction.atomic():
         plan_move(
             plan,
             PlanState.DONE if done else PlanState.FAILED,
             now=now,
             by="system",
-            why="" if done else _why_not_done(outcome, report),
+            why="" if done else why_not_done(outcome, report.get("error", ""), cancelled=stays),
             outcome=_outcome(plan, report),
         )
         CleanNowRequest.objects.filter(plan=plan, state=CleanNowRequest.State.PLANNED).update(
             state=CleanNowRequest.State.CLOSED, closed_at=now, closed_by="system"
         )
-        run_log_many(run, _last_lines(report), now=now)
+        run_log_many(run, last_lines(left), now=now)
         plan_audit("plan.finished", plan, actor="system", now=now, outcome=outcome)
 
 
@@ -233,24 +224,6 @@ def _outcome(plan: DropPlan, report: Mapping[str, Any]) -> dict[str, Any]:
     if window is None:
         return {"counts": counts}
     return {"counts": counts, "window": round(window, 3), "window_limit": WINDOW_SECONDS}
-
-
-def _why_not_done(outcome: str, report: Mapping[str, Any]) -> str:
-    if outcome == "cancelled":
-        return "The run was cancelled; what it had dropped stays in the backup."
-    return report.get("error") or "The run ended without a result; its log has the last lines."
-
-
-def _last_lines(report: Mapping[str, Any]) -> list[Line]:
-    """Say in the run's own log what it left alone, and why."""
-    skipped = report.get("skipped", [])
-    lines = [
-        Line("warning", f"{row['item']} was left alone ({row['outcome']}): {row['reason']}")
-        for row in skipped[:LOGGED]
-    ]
-    if len(skipped) > LOGGED:
-        lines.append(Line("warning", f"{len(skipped) - LOGGED} more: see the plan's page."))
-    return lines
 
 
 def _result(plan: DropPlan, row: Mapping[str, str]) -> DropPlanResult:

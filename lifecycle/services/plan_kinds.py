@@ -20,6 +20,7 @@ from lifecycle.services.plan_execution import (
     keep_days,
     plan_finish,
 )
+from lifecycle.services.plan_runs import outcome_of
 from lifecycle.services.plan_store import plan_draw
 from lifecycle.services.plans import (
     APPROVAL_KIND,
@@ -60,8 +61,8 @@ class PlanKind(run_kinds.RunKind):
         if manifest["outcome"] == "done" or will_try_again(self, run, manifest):
             return
         if plan.state == PlanState.DRAFTING:
-            error = manifest.get("error") or {}
-            reason = error.get("message") or f"Drawing it up ended as {manifest['outcome']}."
+            outcome, error = outcome_of(manifest)
+            reason = error or f"Drawing it up ended as {outcome}."
             plan_move(plan, PlanState.FAILED, now=timezone.now(), by="system", why=reason)
 
 
@@ -123,15 +124,16 @@ class DropKind(run_kinds.RunKind):
         report = act_ingest(run, manifest, now=now)
         if will_try_again(self, run, manifest):
             return
+        outcome, error = outcome_of(manifest)
         plan_finish(
             _plan(run),
             run,
-            outcome=manifest["outcome"],
+            outcome=outcome,
             report={
                 "counts": report.counts,
                 "skipped": report.skipped,
                 "window": report.window,
-                "error": (manifest.get("error") or {}).get("message", ""),
+                "error": error,
             },
             now=now,
         )

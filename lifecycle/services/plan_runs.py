@@ -1,0 +1,48 @@
+"""What do drop plans and fix plans share: checks before a run, and the words about its end?"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from lifecycle.selectors.plan_inputs import act_databases, current_generation
+from lifecycle.selectors.plan_limits import plan_over_caps
+from portal.lake.errors import StaleState
+from portal.runs.logs import Line
+
+LOGGED = 50
+
+
+def check_modes(lake: str, databases: Iterable[str]) -> None:
+    """Raise StaleState when a database of a plan is not in ACT mode any more."""
+    gone = sorted(set(databases) - act_databases(lake))
+    if gone:
+        raise StaleState(
+            "plan.mode",
+            f"Not in ACT mode any more: {', '.join(gone)}. Reject the plan and make a new one.",
+        )
+
+
+def check_caps(lake: str, *, n_items: int, n_bytes: int) -> None:
+    """Raise StaleState when a plan of this size is over a cap as it is now."""
+    over = plan_over_caps(lake, current_generation(lake), n_items=n_items, n_bytes=n_bytes)
+    if over:
+        raise StaleState("plan.caps", f"{over} This plan does not start; reject it.")
+
+
+def outcome_of(manifest: Mapping[str, Any]) -> tuple[str, str]:
+    """Give how a run ended and why, as its manifest says."""
+    return manifest["outcome"], (manifest.get("error") or {}).get("message", "")
+
+
+def why_not_done(outcome: str, error: str, *, cancelled: str) -> str:
+    """Say why a run did not do all that its plan holds; `cancelled` tells what then stands."""
+    if outcome == "cancelled":
+        return f"The run was cancelled; {cancelled}"
+    return error or "The run ended without a result; its log has the last lines."
+
+
+def last_lines(left: Sequence[str]) -> list[Line]:
+    """Say in the run's own log what it left alone, and why."""
+    lines = [Line("warning", text) for text in left[:LOGGED]]
+    if len(left) > LOGGED:
+        lines.append(Line("warning", f"{len(left) - LOGGED} more: see the plan's page."))
+    return lines
