@@ -52,6 +52,26 @@ DATABASE_ORDERS = {
 }
 
 
+class StandingFilter(ListFilter):
+    """Rows with an annotated `is_standing`: those that stand unless the others are asked for."""
+
+    state = filters.ChoiceFilter(
+        choices=[("ended", "Over"), ("all", "Both")],
+        label="State",
+        empty_label="Standing",
+        method="filter_state",
+    )
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Leave out what is over, where nobody says otherwise."""
+        rows: QuerySet[Any] = super().filter_queryset(queryset)
+        return rows if self.form.cleaned_data.get("state") else rows.filter(is_standing=True)
+
+    def filter_state(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep what is over, or everything."""
+        return rows.filter(is_standing=False) if value == "ended" else rows
+
+
 def person_answers(username: str) -> Q:
     """Give the condition for rows that one person answers for, whoever is looking."""
     administered = DatabaseAdministrator.objects.filter(

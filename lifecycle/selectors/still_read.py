@@ -1,45 +1,29 @@
 """Which owners' yeses to still-read data may a person see?"""
 
 from datetime import date
-from typing import Any
 from uuid import UUID
 
 import django_filters as filters
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from lifecycle.models import StillReadYes
+from lifecycle.selectors.filters import StandingFilter
 from lifecycle.selectors.findings import tables_visible
 from portal.access.models import User
 from portal.lake.errors import NotVisible
-from portal.ui.filters import ListFilter
 
 YES_ORDERS = {"-said": ("-said_at",), "said": ("said_at",)}
 
 
-class YesFilter(ListFilter):
+class YesFilter(StandingFilter):
     """Owners' yeses by state and table; those that stand unless the others are asked for."""
 
-    state = filters.ChoiceFilter(
-        choices=[("ended", "Over"), ("all", "Both")],
-        label="State",
-        empty_label="Standing",
-        method="filter_state",
-    )
     db = filters.CharFilter(label="Database")
     table = filters.CharFilter(label="Table")
 
     class Meta:
         model = StillReadYes
         fields: list[str] = []
-
-    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Leave out what is over, where nobody says otherwise."""
-        rows: QuerySet[Any] = super().filter_queryset(queryset)
-        return rows if self.form.cleaned_data.get("state") else rows.filter(is_standing=True)
-
-    def filter_state(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
-        """Keep what is over, or everything."""
-        return rows.filter(is_standing=False) if value == "ended" else rows
 
 
 def yes_visible(lake: str, user: User, *, today: date) -> QuerySet[StillReadYes]:

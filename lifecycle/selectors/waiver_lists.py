@@ -1,21 +1,19 @@
 """Which waivers of path rules may a person see, and whose are they?"""
 
 from datetime import date, datetime
-from typing import Any
 from uuid import UUID
 
 import django_filters as filters
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from lifecycle.models import DatabaseFinding, PathWaiver, PolicyRequest
-from lifecycle.selectors.filters import REASONS
+from lifecycle.selectors.filters import REASONS, StandingFilter
 from lifecycle.selectors.findings import databases_visible, tables_visible
 from lifecycle.selectors.plan_inputs import owns_table
 from portal.access.lakes import get_lake
 from portal.access.models import DatabaseAdministrator, User
 from portal.lake.clock import day_of
 from portal.lake.errors import NotVisible
-from portal.ui.filters import ListFilter
 
 WAIVER_ORDERS = {
     "-granted": ("-granted_at",),
@@ -25,15 +23,9 @@ WAIVER_ORDERS = {
 }
 
 
-class WaiverFilter(ListFilter):
+class WaiverFilter(StandingFilter):
     """Waivers by state, rule and name; those that stand unless the ended are asked for."""
 
-    state = filters.ChoiceFilter(
-        choices=[("ended", "Over"), ("all", "Both")],
-        label="State",
-        empty_label="Standing",
-        method="filter_state",
-    )
     reason = filters.ChoiceFilter(choices=REASONS, label="Rule")
     db = filters.CharFilter(label="Database")
     table = filters.CharFilter(label="Table")
@@ -41,15 +33,6 @@ class WaiverFilter(ListFilter):
     class Meta:
         model = PathWaiver
         fields: list[str] = []
-
-    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Leave out what is over, where nobody says otherwise."""
-        rows: QuerySet[Any] = super().filter_queryset(queryset)
-        return rows if self.form.cleaned_data.get("state") else rows.filter(is_standing=True)
-
-    def filter_state(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
-        """Keep what is over, or everything."""
-        return rows.filter(is_standing=False) if value == "ended" else rows
 
 
 def waivers_visible(lake: str, user: User, *, today: date) -> QuerySet[PathWaiver]:
