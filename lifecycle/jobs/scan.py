@@ -23,6 +23,7 @@ from lifecycle.domain.expiry import SOON_DAYS, STILL_READ_DAYS, Terms
 from lifecycle.jobs import scan_results
 from lifecycle.jobs.scan_files import DEFAULT_CALLS_PER_SECOND, FileFunctions
 from lifecycle.jobs.scan_holds import Holds
+from lifecycle.jobs.scan_image import NamespaceImage, open_image
 from lifecycle.jobs.scan_inventory import Inventory, check_inventory
 from lifecycle.jobs.scan_items import ALL_COLUMNS, ItemSources, build_items, in_order, numbered
 from lifecycle.jobs.scan_metastore import MetastoreReader, PartitionCounts
@@ -87,6 +88,7 @@ class Scan:
         self.n_buckets = 1
         self.schema = StructType()
         self.seconds: dict[str, float] = {}
+        self.image_as_of: datetime | None = None
 
     def run(self) -> dict[str, Any]:
         """Read, judge, compare with what changed meanwhile, sum up."""
@@ -108,6 +110,7 @@ class Scan:
         return result | {
             "read_at": read_at.isoformat(),
             "notification_id": event_id,
+            "image_as_of": self.image_as_of.isoformat() if self.image_as_of else None,
             "phases": {name: round(took, 2) for name, took in self.seconds.items()},
         }
 
@@ -153,8 +156,23 @@ class Scan:
             holds=Holds(self.spark, self.job.params.get("holds", ()), now=self.job.now),
             files=self.files,
             terms=self.terms,
+            image=self._image(),
         )
         return build_items(sources)
+
+    def _image(self) -> NamespaceImage | None:
+        """Open the dump of the name node's image, if the lake has one that is fit for use."""
+        image = open_image(self.spark, self.config, now=self.job.now)
+        if isinstance(image, str):
+            if image:
+                self.job.log(image)
+            return None
+        self.image_as_of = image.as_of
+        self.job.log(
+            f"Directories unchanged since {image.as_of:%Y-%m-%d %H:%M} UTC are not walked: "
+            "what lies in them comes from the name node's image."
+        )
+        return image
 
     def _settle(self, work: LakePath, catalog: Catalog, event_id: int) -> DataFrame:
         """Correct the rows for shared locations and changes during the scan, if there are any."""

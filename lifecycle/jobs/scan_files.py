@@ -30,6 +30,7 @@ class FileFunctions:
         access_times: bool = True,
     ) -> None:
         self._spark = spark
+        self.access_times = access_times
         jvm = _package(spark)
         own = config.path("/")
         settings = spark._jsc.hadoopConfiguration()

@@ -17,6 +17,7 @@ from lifecycle.domain.expiry import Directory, ExpiryClass, Terms
 from lifecycle.jobs.scan_expiry import is_near, metastore_ms, newest_near, with_judgement
 from lifecycle.jobs.scan_files import FileFunctions
 from lifecycle.jobs.scan_holds import Holds
+from lifecycle.jobs.scan_image import NamespaceImage, is_enough, walked_columns
 from lifecycle.jobs.scan_spread import Spread
 from lifecycle.jobs.scan_tables import POLICY_SOURCE, Table
 
@@ -61,12 +62,15 @@ class ItemSources:
     holds: Holds
     files: FileFunctions
     terms: Terms
+    image: NamespaceImage | None = None
 
 
 def build_items(sources: ItemSources) -> DataFrame:
     """Give every row judged, in order within ordered partitions; nothing runs yet."""
     tables = _tables_frame(sources)
     rows = _partition_rows(sources, tables).unionByName(_table_rows(sources))
+    if sources.image is not None:
+        rows = rows.join(sources.image.facts, "location", "left")
     spread = rows.repartition(sources.spread.n_buckets, "key")
     known = spread.join(F.broadcast(tables.drop("first_bucket")), "torder")
     held = sources.holds.join_to(known)
@@ -207,23 +211,52 @@ def _with_files(items: DataFrame, sources: ItemSources) -> DataFrame:
     old = judged_by_age & F.coalesce(is_near(metastore_ms() + 1, terms), F.lit(col=True))
     # A table's own directory is always looked for: one listing of its database tells of them all.
     own_directory = (F.col("part_id") == 0) & (F.col("unsupported") == "") & F.col("readable")
-    seen = items.withColumn(
-        "_seen",
-        files.look(F.when(old | own_directory, F.col("location")), F.when(old, newest_near(terms))),
+    wanted = F.when(old | own_directory, F.col("location"))
+    if sources.image is not None:
+        return _with_image(items, sources, wanted=wanted, old=old)
+    seen = items.withColumn("_seen", files.look(wanted, F.when(old, newest_near(terms))))
+    return seen.withColumns(_seen_columns())
+
+
+def _with_image(
+    items: DataFrame, sources: ItemSources, *, wanted: Column, old: Column
+) -> DataFrame:
+    """Look at each directory's own time; walk only those that the image does not answer for."""
+    terms, files = sources.terms, sources.files
+    own = items.withColumn("_own", files.look(wanted, F.lit(None).cast("long")))
+    own_ms = F.col("_own.mtime_ms")
+    enough = F.coalesce(old & is_enough(own_ms, terms), F.lit(col=False))
+    spared = own.withColumn("_spared", enough)
+    walk = ~F.col("_spared")
+    seen = spared.withColumn(
+        "_seen", files.look(F.when(walk, wanted), F.when(walk & old, newest_near(terms)))
     )
+    from_image = walked_columns(own_ms, access_times=files.access_times) | {
+        "directory": F.lit(Directory.WALKED.value)
+    }
+    return seen.withColumns(
+        {
+            name: F.when(F.col("_spared"), from_image[name]).otherwise(column)
+            if name in from_image
+            else column
+            for name, column in _seen_columns().items()
+        }
+    )
+
+
+def _seen_columns() -> dict[str, Column]:
+    """Give what `_seen` tells of a directory."""
     directory = (
         F.when(F.col("_seen.missing"), F.lit(Directory.MISSING.value))
         .when(F.col("_seen.walked"), F.lit(Directory.WALKED.value))
         .otherwise(F.lit(Directory.NOT_LOOKED.value))
     )
-    return seen.withColumns(
-        {
-            "missing": F.coalesce(F.col("_seen.missing"), F.lit(col=False)),
-            "directory": directory,
-            "mtime_ms": F.col("_seen.mtime_ms"),
-            "atime_ms": F.col("_seen.atime_ms"),
-            "n_files": F.col("_seen.n_files"),
-            "n_bytes": F.col("_seen.n_bytes"),
-            "fs_error": F.col("_seen.error"),
-        }
-    )
+    return {
+        "missing": F.coalesce(F.col("_seen.missing"), F.lit(col=False)),
+        "directory": directory,
+        "mtime_ms": F.col("_seen.mtime_ms"),
+        "atime_ms": F.col("_seen.atime_ms"),
+        "n_files": F.col("_seen.n_files"),
+        "n_bytes": F.col("_seen.n_bytes"),
+        "fs_error": F.col("_seen.error"),
+    }

@@ -72,6 +72,8 @@ class LakeConfig:
     metastore_timeout_seconds: float = 30
     plan_limits: dict[str, int] = field(default_factory=dict)
     """How much one plan may take here, and from where it needs more people; unset = the site's."""
+    namespace_image: str = ""
+    """Where a dump of the name node's image lies (`hdfs oiv -p Delimited`, TZ=UTC); empty: none."""
     working_hours: str = ""
     """When runs that destroy may start, as "Mon-Fri 20:00-06:00" of its zone; empty: always."""
 
