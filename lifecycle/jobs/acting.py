@@ -12,6 +12,7 @@ from typing import Any
 
 from lifecycle.domain.enrolment import read_policy
 from lifecycle.domain.formats import Unsupported, judge_table, registered_location
+from lifecycle.jobs.hdfs_barriers import barrier_check
 from portal.act.control import Control
 from portal.act.facts import Lister, Policy, list_here
 from portal.act.failpoints import Failpoints
@@ -109,6 +110,7 @@ def acting_tools(
         fail=Failpoints.from_environment(),
         alive=job.check_jvm,
         is_closed=closed_check(job, fence),
+        barrier=barrier_check(job, fence),
     )
 
 

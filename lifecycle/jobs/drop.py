@@ -10,6 +10,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from lifecycle.jobs.acting import LifecycleRules, acting_tools, approved_rows
+from lifecycle.jobs.hdfs_barriers import barrier_check
 from lifecycle.jobs.papers import leave_program
 from portal.act.drop import drop_items
 from portal.act.facts import ActItem
@@ -80,9 +81,11 @@ def _outside(
             outside[db] = f"its database cannot be acted in: {error.message}"
     near = {db: home for db, home in homes.items() if home.same_file_system(root)}
     refused = set(preflight(fs, root, near.values(), tag=f"{job.run}-{job.epoch}"))
+    barrier = barrier_check(job, root)
     for db, home in homes.items():
         if db not in near or home in refused:
+            why = barrier(home) if db in near else None
             outside[db] = (
                 "its database's directory is not in a backup root's rename domain, or not writable"
-            )
+            ) + (f": {why}" if why else "")
     return outside

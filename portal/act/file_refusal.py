@@ -23,7 +23,9 @@ def file_refusal(
     if writing:
         return f"a job is writing to it ({writing})"
     reasons = facts.file_changes(item, files)
-    return "; ".join(reasons) or open_file(files, location, tools=tools)
+    if reasons:
+        return "; ".join(reasons)
+    return open_file(files, location, tools=tools) or tools.barrier(location)
 
 
 def open_file(files: Iterable[FileFact], location: LakePath, *, tools: Tools) -> str | None:

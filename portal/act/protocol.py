@@ -66,6 +66,8 @@ class Tools:
     alive: Callable[[], None] = lambda: None
     # Whether a file has no writer; None = cannot be known here.
     is_closed: Callable[[LakePath], bool | None] = lambda _path: None
+    # Why a directory cannot be renamed into the backup root although it may be written.
+    barrier: Callable[[LakePath], str | None] = lambda _path: None
     monotonic: Callable[[], float] = time.monotonic
 
     def gate(self) -> None:

@@ -1,6 +1,9 @@
 import java.io.File;
 import java.net.URI;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.crypto.key.KeyProvider;
+import org.apache.hadoop.crypto.key.KeyProviderFactory;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.apache.hadoop.hdfs.server.datanode.DataNode;
 import org.apache.hadoop.hdfs.server.namenode.NameNode;
@@ -18,6 +21,7 @@ public final class MiniHdfs {
     if (!new File(names.getPath(), "current/VERSION").exists()) {
       NameNode.format(configuration);
     }
+    makeKey(configuration);
     NameNode nameNode = NameNode.createNameNode(new String[0], configuration);
     DataNode.createDataNode(new String[0], configuration);
     while (nameNode.isInSafeMode() || nameNode.getNamesystem().getNumLiveDataNodes() < 1) {
@@ -25,5 +29,14 @@ public final class MiniHdfs {
     }
     System.out.println("READY");
     nameNode.join();
+  }
+
+  /** Encryption zones need a key that the NameNode finds when it starts. */
+  private static void makeKey(Configuration configuration) throws Exception {
+    List<KeyProvider> providers = KeyProviderFactory.getProviders(configuration);
+    if (!providers.isEmpty() && providers.get(0).getMetadata("lake") == null) {
+      providers.get(0).createKey("lake", new KeyProvider.Options(configuration));
+      providers.get(0).flush();
+    }
   }
 }

@@ -25,8 +25,12 @@ class Hdfs(Server):
     name = "hdfs"
     ready_seconds = 90.0
 
-    def __init__(self, var: Path, *, ledger: Ledger, port: int | None = None) -> None:
+    def __init__(
+        self, var: Path, *, ledger: Ledger, port: int | None = None, encrypts: bool = False
+    ) -> None:
+        """`encrypts`: the NameNode has a key named lake, so that encryption zones can be made."""
         super().__init__(var, ledger=ledger, port=port)
+        self.encrypts = encrypts
         self.http_port = free_port()
         self.data_ports = (free_port(), free_port(), free_port())
 
@@ -52,6 +56,9 @@ class Hdfs(Server):
             "hadoop.proxyuser.root.hosts": "*",
             "hadoop.proxyuser.root.groups": "*",
         }
+        if self.encrypts:
+            keys = self.directory / "keys.jceks"
+            core["hadoop.security.key.provider.path"] = f"jceks://file{keys}"
         hdfs = {
             "dfs.replication": "1",
             "dfs.namenode.name.dir": f"file://{self.directory / 'name'}",
