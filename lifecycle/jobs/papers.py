@@ -4,7 +4,6 @@ The program is `restore_backup.py` of this folder with `restore_files.py` in it,
 backup's place and the metastore's address filled in; it is written before anything is moved.
 """
 
-import json
 import pkgutil
 import re
 
@@ -27,7 +26,7 @@ def restore_program(*, backup: LakePath, metastore: str) -> str:
     files = _installed(_FILES).partition(_FUTURE)[2]
     text = _IMPORT.sub(lambda _: files, _installed(_SOURCE), count=1)
     for name, value in (("BACKUP", str(backup)), ("METASTORE", metastore)):
-        text = text.replace(f'\n{name} = ""\n', f"\n{name} = {json.dumps(value)}\n", 1)
+        text = text.replace(f'\n{name} = ""\n', f"\n{name} = {value!a}\n", 1)
     return text
 
 

