@@ -138,7 +138,9 @@ class Backup:
 
     def _found(self, directory: str) -> str:
         """Give where the backup lies: at its place, or where its run was when all ended."""
-        for place in (directory, directory.replace("/sealed/", "/open/")):
+        directory = directory.rstrip("/")
+        day, sealed, run = directory.rpartition("/sealed/")  # a root may have the word in it too
+        for place in (directory, f"{day}/open/{run}") if sealed else (directory,):
             if self.files.stands(place):
                 self._check_lease(place)
                 return place
@@ -149,7 +151,8 @@ class Backup:
 
     def _check_lease(self, place: str) -> None:
         """Refuse while a run of the portal may act here; a sealed backup has none."""
-        for fence in () if "/sealed/" in place else (place, place.rpartition("/")[0]):
+        is_sealed = place.split("/")[-3:-2] == ["sealed"]
+        for fence in () if is_sealed else (place, place.rpartition("/")[0]):
             if self.files.stands(f"{fence}/lease.json"):
                 until = json.loads(self.files.read(f"{fence}/lease.json"))["until"][:19]
                 if until > time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()):

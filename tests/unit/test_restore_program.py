@@ -16,6 +16,8 @@ from lifecycle.jobs.restore_backup import (
     RESTORE,
     THERE,
     TO_DO,
+    Backup,
+    RefusedError,
     decide,
 )
 from lifecycle.jobs.restore_files import Fact, compare
@@ -103,3 +105,16 @@ def test_what_is_short_what_is_set_again_and_what_is_exact() -> None:
     assert compare(item, [root, file._replace(size=8)]) == (["f"], [], False)
     assert compare(item, [root, file._replace(size=10)]) == ([], [], False)
     assert compare(item, []) == ([".", "f"], [], False)
+
+
+@pytest.mark.parametrize("root", ["backup", "sealed/backup", "x/sealed/y"])
+def test_it_leaves_a_backup_alone_in_which_the_portal_works(tmp_path: Path, root: str) -> None:
+    sealed = f"file://{tmp_path}/{root}/2026-11-22/sealed/abc/1"
+    fence = tmp_path / root / "2026-11-22" / "open" / "abc" / "1"
+    with pytest.raises(RefusedError, match="is not there"):
+        Backup(None, sealed, "")
+    fence.mkdir(parents=True)
+    (fence / "lease.json").write_text('{"until": "2999-01-01T00:00:00+00:00"}')
+    for place in (sealed, f"file://{fence}", f"file://{fence}/"):
+        with pytest.raises(RefusedError, match="A run of the portal works in"):
+            Backup(None, place, "")
