@@ -12,8 +12,10 @@ from django.http import StreamingHttpResponse
 
 from portal.ui.tables import Column, exported, value_of
 
-# A spreadsheet skips these before it looks for a formula; defusedcsv looks at the first sign only.
-_UNSEEN = frozenset("\t\r\n ")
+# A spreadsheet skips the first of these before it looks for a formula, and may take the full-width
+# ones for the plain signs; defusedcsv looks at the first sign only, and only for the plain ones.
+_UNSEEN = frozenset("\t\r\n\v\f \x85\xa0\u200b\u2028\u2029\ufeff")
+_FULL_WIDTH = frozenset("\uff1d\uff0b\uff0d\uff20")
 
 
 class _Echo:
@@ -54,7 +56,7 @@ def _text(value: Any) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple):
-        return "; ".join(str(part) for part in value)
-    if isinstance(value, str) and value and value[0] in _UNSEEN:
+        value = "; ".join(str(part) for part in value)
+    if isinstance(value, str) and value and value[0] in _UNSEEN | _FULL_WIDTH:
         return f"'{value}"
     return value

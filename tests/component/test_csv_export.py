@@ -35,11 +35,24 @@ def test_columns_and_exact_values_stand_in_the_file() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", ["=cmd|' /C calc'!A0", "@SUM(1)", "+1+1", "-1+1", "\t=1+1", "\r=1+1", " =1+1", "%0A=1"]
+    "bad",
+    [
+        "=cmd|' /C calc'!A0",
+        "@SUM(1)",
+        "+1+1",
+        "-1+1",
+        "\t=1+1",
+        "\r=1+1",
+        " =1+1",
+        "%0A=1",
+        "\uff1d1+1",
+    ],
 )
 def test_a_formula_is_defused(bad: str) -> None:
     (_, (cell, *_)) = lines([{"name": bad, "size": 1, "inner": None}])
     assert cell.startswith("'")
+    (_, (listed, *_)) = lines([{"name": [bad, "b"], "size": 1, "inner": None}])
+    assert listed.startswith("'"), "a list is one cell, and begins with its first part"
 
 
 def test_days_lists_and_absent_values_are_plain() -> None:
