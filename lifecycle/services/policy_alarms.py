@@ -15,6 +15,7 @@ from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, RuleViolation
+from portal.lake.lines import one_line
 from portal.notices.models import Notice
 from portal.notices.services import Mail, notice_queue
 
@@ -37,7 +38,7 @@ def alarm_mail_queue(alarm: PolicyEvent, *, now: datetime) -> int:
             recipient=username,
             email=people.addresses[username],
             mail=Mail(
-                subject=f"[Lakewarden] Policy alarm: {alarm}",
+                subject=one_line(f"[Lakewarden] Policy alarm: {alarm}"),
                 text=render_to_string("lifecycle/mail/policy_alarm.txt", context),
             ),
             now=now,

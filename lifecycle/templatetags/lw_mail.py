@@ -1,7 +1,8 @@
-"""How is a size written in a mail, where nothing can be hovered?"""
+"""How are sizes and names written in a mail, where nothing is hovered and lines can be forged?"""
 
 from django import template
 
+from portal.lake.lines import one_line
 from portal.ui.templatetags.lw import human_bytes
 
 register = template.Library()
@@ -11,3 +12,9 @@ register = template.Library()
 def plain_bytes(value: int | None) -> str:
     """Spell a size in words."""
     return "unknown size" if value is None else human_bytes(value)
+
+
+@register.filter
+def line(value: object) -> str:
+    """Write a name so that it stays on its line of the plain text."""
+    return one_line(str(value))
