@@ -1,0 +1,19 @@
+"""What of a request's body is read as JSON? Anything else is a 400 in words, never a mistake."""
+
+from typing import IO, Any
+
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+
+
+class PlainJSONParser(JSONParser):
+    """JSON as people and programs write it: what is nested deeper than Python reads is refused."""
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
+    ) -> Any:
+        """Read the body."""
+        try:
+            return super().parse(stream, media_type, parser_context)
+        except RecursionError as error:
+            raise ParseError("JSON parse error - it is nested too deep.") from error
