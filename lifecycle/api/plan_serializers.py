@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from lifecycle.api.names import PartitionField
 from lifecycle.models import (
     BackupSlice,
     CleanNowRequest,
@@ -167,7 +168,7 @@ class WishRequestSerializer(ReasonSerializer):
 
     db = serializers.CharField(max_length=128)
     table = serializers.CharField(max_length=256)
-    partition = serializers.CharField(max_length=767, required=False, allow_blank=True)
+    partition = PartitionField(required=False, default="")
     with_still_read = serializers.BooleanField(required=False, default=False)
 
 
@@ -250,9 +251,9 @@ class RestoreRequestSerializer(ReasonSerializer):
 
     day = serializers.DateField(required=False)
     db = serializers.CharField(max_length=128, required=False)
-    table = serializers.CharField(max_length=128, required=False)
+    table = serializers.CharField(max_length=256, required=False)
     batches = serializers.ListField(child=serializers.UUIDField(), required=False, max_length=2000)
     partitions = serializers.ListField(
-        child=serializers.CharField(max_length=767), required=False, max_length=2000
+        child=PartitionField(allow_blank=False), required=False, max_length=2000
     )
     straight_on = serializers.BooleanField(required=False, default=False)

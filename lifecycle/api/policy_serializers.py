@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from lifecycle.api.names import PartitionField
 from lifecycle.domain.conformity import Reason
 from lifecycle.domain.enrolment import MAX_TTL_DAYS
 from lifecycle.domain.policy_states import RequestKind
@@ -121,7 +122,7 @@ class PolicyWishSerializer(ReasonSerializer):
     kind = serializers.ChoiceField(choices=[one.value for one in RequestKind])
     db = serializers.CharField(max_length=128)
     table = serializers.CharField(max_length=256, required=False, allow_blank=True, default="")
-    partition = serializers.CharField(max_length=767, required=False, allow_blank=True, default="")
+    partition = PartitionField(required=False, default="")
     seen_level = serializers.IntegerField(required=False, allow_null=True, default=None)
     seen_ttl = serializers.IntegerField(required=False, allow_null=True, default=None)
     level = serializers.ChoiceField(choices=LEVELS, required=False)
@@ -130,7 +131,9 @@ class PolicyWishSerializer(ReasonSerializer):
     )
     days = serializers.IntegerField(required=False, min_value=-(10**6), max_value=10**6)
     until = serializers.DateField(required=False)
-    seen_owner = serializers.CharField(max_length=128, required=False, allow_blank=True, default="")
+    seen_owner = serializers.CharField(
+        max_length=128, required=False, allow_blank=True, trim_whitespace=False, default=""
+    )
     owner = serializers.CharField(max_length=128, required=False)
     rule = serializers.ChoiceField(choices=[one.value for one in Reason], required=False)
 

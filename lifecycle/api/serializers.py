@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from lifecycle.api.names import PartitionField
 from lifecycle.domain.modes import DatabaseMode
 from lifecycle.models import DatabaseFinding, ItemExample, PathFinding, ShadowRecord, TableFinding
 from portal.act.models import Hold
@@ -175,6 +176,6 @@ class HoldPlaceSerializer(serializers.Serializer[Any]):
 
     db = serializers.CharField(max_length=128)
     table = serializers.CharField(max_length=256, required=False, default="")
-    partition = serializers.CharField(max_length=767, required=False, default="")
+    partition = PartitionField(required=False, default="")
     until = serializers.DateTimeField(required=False, allow_null=True, default=None)
     reason = serializers.CharField(max_length=1000)

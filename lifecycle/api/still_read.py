@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from lifecycle.api.names import PartitionField
 from lifecycle.models import StillReadYes
 from lifecycle.selectors.still_read import YES_ORDERS, YesFilter, yes_visible
 from lifecycle.services.still_read import YesWish, still_read_take_back, still_read_yes
@@ -40,7 +41,7 @@ class YesWishSerializer(serializers.Serializer[Any]):
 
     db = serializers.CharField(max_length=128)
     table = serializers.CharField(max_length=256)
-    partition = serializers.CharField(max_length=767, required=False, allow_blank=True, default="")
+    partition = PartitionField(required=False, default="")
     until = serializers.DateField()
     reason = serializers.CharField(max_length=1000)
 

@@ -62,9 +62,9 @@ class RestoreForm(forms.Form):
 
     day = forms.DateField(required=False)
     db = forms.CharField(required=False, max_length=128)
-    table = forms.CharField(required=False, max_length=128)
+    table = forms.CharField(required=False, max_length=256)
     batches = forms.UUIDField(required=False)
-    partitions = forms.CharField(required=False, max_length=767)
+    partitions = forms.CharField(required=False, max_length=767, strip=False)
     straight_on = forms.BooleanField(required=False)
     reason = forms.CharField(max_length=1000)
 

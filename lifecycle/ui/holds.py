@@ -48,7 +48,7 @@ class HoldForm(forms.Form):
 
     db = forms.CharField(label="Database", max_length=128)
     table = forms.CharField(label="Table (empty: the whole database)", required=False)
-    partition = forms.CharField(label="Partition (empty: all)", required=False)
+    partition = forms.CharField(label="Partition (empty: all)", required=False, strip=False)
     until = forms.DateField(
         label="Last day (empty: until released)",
         required=False,

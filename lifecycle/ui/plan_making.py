@@ -32,7 +32,7 @@ class WishForm(forms.Form):
 
     db = forms.CharField(max_length=128)
     table = forms.CharField(max_length=256)
-    partition = forms.CharField(required=False, max_length=767)
+    partition = forms.CharField(required=False, max_length=767, strip=False)
     with_still_read = forms.BooleanField(required=False)
     reason = forms.CharField(max_length=1000)
 

@@ -68,7 +68,7 @@ class SetForm(WishForm):
 class ExtendForm(WishForm):
     """More days for a table or partition, and the day to which the page said they lead."""
 
-    partition = forms.CharField(max_length=767, required=False)
+    partition = forms.CharField(max_length=767, required=False, strip=False)
     days = forms.IntegerField()
     until = forms.DateField()
 
@@ -89,7 +89,7 @@ class ExtendForm(WishForm):
 class HandOverForm(WishForm):
     """A new owner, beside the one that stood on the page."""
 
-    seen_owner = forms.CharField(max_length=128, required=False)
+    seen_owner = forms.CharField(max_length=128, required=False, strip=False)
     owner = forms.CharField(max_length=128)
 
     def wish(self) -> HandOverWish:

@@ -26,7 +26,7 @@ class YesForm(forms.Form):
 
     db = forms.CharField(max_length=128)
     table = forms.CharField(max_length=256)
-    partition = forms.CharField(max_length=767, required=False)
+    partition = forms.CharField(max_length=767, required=False, strip=False)
     until = forms.DateField()
     reason = forms.CharField(max_length=1000)
 
