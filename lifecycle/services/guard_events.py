@@ -23,11 +23,13 @@ from lifecycle.domain.guard_notes import (
 )
 from lifecycle.models import DatabaseFinding, DroppedObject, PolicyEvent
 from lifecycle.selectors.policy import asked_here
+from lifecycle.services.ingest_rows import OWNER_CHARS, TYPE_CHARS
 from lifecycle.services.policy_alarms import alarm_mail_queue
 from portal.audit.services import audit_record
 from portal.connectors.metastore import from_json
 from portal.events.messages import DROP_NOTE, POLICY_NOTE, LakeEvent
 from portal.events.registry import Subscriber, subscribe
+from portal.lake.lines import fitted
 
 NAME = "lifecycle.guard"
 DROPPED_KEPT = timedelta(days=90)
@@ -119,7 +121,7 @@ def _keep(event: LakeEvent, note: PolicyNote, *, now: datetime) -> None:
             "db": event.db,
             "table": event.table,
             "new_name": note.new_name,
-            "owner": note.owner,
+            "owner": fitted(note.owner, OWNER_CHARS),
             "db_owner": _database_owner(event),
             "actor": note.user,
             "outcome": note.outcome,
@@ -169,7 +171,7 @@ def _keep_dropped(event: LakeEvent) -> None:
             "dropped_by": in_one_line(said.get("user") or UNKNOWN, most=150),
             "db": event.db,
             "table": event.table,
-            "owner": str(said.get("owner") or ""),
+            "owner": fitted(str(said.get("owner") or ""), OWNER_CHARS),
             "db_owner": _database_owner(event),
             "n_partitions": said.get("n_partitions"),
             "delete_data": None if said.get("with_database") else said.get("delete_data"),
@@ -190,7 +192,7 @@ def _facts(event: LakeEvent, text: str) -> dict[str, Any]:
     table = from_json(ttypes.Table, text)
     storage = table.sd
     return {
-        "table_type": table.tableType or "",
+        "table_type": fitted(table.tableType or "", TYPE_CHARS),
         "location": (storage.location if storage else "") or "",
         "n_columns": len((storage.cols if storage else None) or [])
         + len(table.partitionKeys or []),

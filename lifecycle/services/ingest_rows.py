@@ -20,8 +20,11 @@ from lifecycle.models.findings import FindingKind
 from lifecycle.services.results import result_rows
 from portal.access.lakes import get_lake
 from portal.connectors.lake_config import LakeConfig
+from portal.lake.lines import fitted
 
 Row = dict[str, Any]
+# Columns of the metastore that hold more than ours: one table's maker must not stop the whole scan.
+OWNER_CHARS, TYPE_CHARS, FORMAT_CHARS = 128, 32, 64
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,10 @@ class Owners:
         """Read the owners from the results."""
         databases: dict[str, str] = {}
         for chunk in result_rows(config, results_uri, "databases"):
-            databases |= {row["db"]: row["owner"] or "" for row in chunk}
+            databases |= {row["db"]: owner_of(row) for row in chunk}
         tables: dict[tuple[str, str], str] = {}
         for chunk in result_rows(config, results_uri, "tables"):
-            tables |= {(row["db"], row["tbl"]): row["owner"] or "" for row in chunk}
+            tables |= {(row["db"], row["tbl"]): owner_of(row) for row in chunk}
         return cls(databases, tables)
 
 
@@ -87,11 +90,11 @@ class RowMaker:
             db=db,
             table=row["tbl"],
             tbl_id=row["tbl_id"],
-            owner=row["owner"] or "",
+            owner=owner_of(row),
             db_owner=self.owners.of_database.get(db, ""),
             mode=self._mode(db),
-            table_type=row["tbl_type"] or "",
-            format=row["format"] or "",
+            table_type=fitted(row["tbl_type"] or "", TYPE_CHARS),
+            format=fitted(row["format"] or "", FORMAT_CHARS),
             location=row["location"] or "",
             level=row["level"],
             ttl=row["ttl"],
@@ -178,6 +181,11 @@ class RowMaker:
 
     def _mode(self, db: str) -> str:
         return str(self._modes.get(db, DatabaseMode.OBSERVE))
+
+
+def owner_of(row: Row) -> str:
+    """Give who owns a database or table; a name that is too long for a person's is cut."""
+    return fitted(row["owner"] or "", OWNER_CHARS)
 
 
 def _from_ms(value: int | None) -> datetime | None:

@@ -8,11 +8,12 @@ from django.conf import settings
 from django.db import transaction
 
 from portal.act.catalogue import Entry
-from portal.act.models import BackupBatch, BackupProbe
+from portal.act.models import USER_CHARS, BackupBatch, BackupProbe
 from portal.act.records import IN_BACKUP, ItemRefused, Outcome
 from portal.act.selectors import WITHOUT_DATA, paused_since
 from portal.act.states import BackupState, ProbeState
 from portal.audit.services import AuditEntry, audit_record_many
+from portal.lake.lines import fitted
 
 _ACTIONS = {
     Outcome.DROPPED: "item.dropped",
@@ -85,7 +86,7 @@ def _values(entry: Entry, refused: Collection[ItemRefused]) -> dict[str, object]
         "path": str(entry.day.sealed(intent.run, intent.epoch)),
         "state": entry.state,
         "is_table": intent.is_table,
-        "table_owner": intent.table_owner,
+        "table_owner": fitted(intent.table_owner, USER_CHARS),
         "plan_id": intent.plan,
         "digest": intent.digest,
         "n_items": len(kept),
