@@ -10,6 +10,7 @@ from lifecycle.models import DatabaseSetting
 from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+from portal.lake.names import check_identifier
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,15 @@ def database_mode_change(change: ModeChange, *, user: User, now: datetime) -> Da
 
     Raises:
         NotAllowed: `mode.role` for anyone but an admin.
-        RuleViolation: `mode.reason` without a reason, `mode.step` for a jump from OBSERVE to ACT.
+        RuleViolation: `mode.reason` without a reason, `mode.step` for a jump from OBSERVE to ACT,
+            `name.grammar` for a name on which the portal never acts.
         StaleState: `mode.changed` when somebody was first.
     """
     if not user.is_lake_admin:
         raise NotAllowed("mode.role", "Only an admin moves a database to another mode.")
     if not change.reason.strip():
         raise RuleViolation("mode.reason", "Say why; the reason stands in the audit record.")
+    check_identifier(change.db, kind="database")
     if not can_change(change.seen, change.wanted):
         raise RuleViolation(
             "mode.step",

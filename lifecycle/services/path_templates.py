@@ -11,6 +11,9 @@ from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation
+from portal.lake.names import check_identifier
+
+MOST_CHARS = 512
 
 
 @dataclass(frozen=True)
@@ -30,12 +33,16 @@ def path_template_change(change: TemplateChange, *, user: User, now: datetime) -
 
     Raises:
         NotAllowed: `template.role` for anyone but an admin.
-        RuleViolation: `template.reason` without a reason, `template.placeholder`, `path.*`.
+        RuleViolation: `template.reason` without a reason, `template.placeholder`, `template.long`,
+            `path.*`, or `name.grammar` for a database whose name the portal never acts on.
     """
     if not user.is_lake_admin:
         raise NotAllowed("template.role", "Only an admin says where a database may lie.")
     if not change.reason.strip():
         raise RuleViolation("template.reason", "Say why; the reason stands in the audit record.")
+    check_identifier(change.db, kind="database")
+    if len(change.template) > MOST_CHARS:
+        raise RuleViolation("template.long", f"A template has at most {MOST_CHARS} signs.")
     config = get_lake(change.lake)
     Template.parse(change.template, default_fs=config.default_fs, aliases=config.path_aliases)
     with transaction.atomic():

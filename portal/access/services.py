@@ -19,11 +19,12 @@ def person_create(
     """Create a person or bring one up to date; called twice it changes nothing.
 
     Raises:
-        RuleViolation: an unknown role, or a password that is too weak.
+        RuleViolation: an unknown role, a name or mail address that is none, a weak password.
     """
     unknown = set(roles) - ROLES
     if unknown:
         raise RuleViolation("person.role", f"Unknown roles: {', '.join(sorted(unknown))}.")
+    _check(User(username=username, email=email))
     with transaction.atomic():
         user, _ = User.objects.update_or_create(
             username=username, defaults={"email": email, "first_name": name[:150]}
@@ -37,6 +38,16 @@ def person_create(
             user.save(update_fields=["password"])
         user.groups.set([Group.objects.get_or_create(name=role)[0] for role in roles])
     return user
+
+
+def _check(user: User) -> None:
+    try:
+        user.clean_fields(exclude=["password"])
+    except ValidationError as error:
+        words = " ".join(f"{field}: {' '.join(said)}" for field, said in error.message_dict.items())
+        raise RuleViolation(
+            "person.fields", f"{user.username[:150]!a} cannot be made: {words}"
+        ) from None
 
 
 def directory_sync(lake: str, *, path: Path) -> int:
