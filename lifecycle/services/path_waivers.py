@@ -1,7 +1,8 @@
 """How is a path rule waived for a table or database, and how does that end?
 
 A waiver is a policy request that another admin approves (`policy_requests`), then a row that the
-next scan reads. Its last day ends it by itself; its owners and admins may end it before.
+next scan reads. Its last day ends it by itself, which the first scan after it records; its owners
+and admins may end it before.
 """
 
 from dataclasses import dataclass
@@ -21,10 +22,13 @@ from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.approvals.models import Approval
 from portal.approvals.services import approval_use
+from portal.audit.models import AuditEvent
 from portal.audit.services import audit_record
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.names import check_identifier
+
+LAPSED = "path_waiver.lapsed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,20 @@ def waiver_end(
     waiver.refresh_from_db()
     _audit("path_waiver.ended", waiver, actor=user.username, now=now, why=reason.strip())
     return waiver
+
+
+def waivers_lapse(lake: str, *, now: datetime) -> int:
+    """Record each waiver whose last day has passed, once; gives how many were new."""
+    today = day_of(now, get_lake(lake).zone)
+    with transaction.atomic():
+        over = PathWaiver.objects.filter(lake=lake, ended_at=None, until__lt=today)
+        rows = list(over.select_for_update().order_by("pk"))
+        told = AuditEvent.objects.filter(lake=lake, action=LAPSED)
+        known = set(told.values_list("data__request", flat=True)) if rows else set()
+        new = [row for row in rows if str(row.request_id) not in known]
+        for waiver in new:
+            _audit(LAPSED, waiver, actor="system", now=now, until=waiver.until.isoformat())
+    return len(new)
 
 
 def _audit(action: str, waiver: PathWaiver, *, actor: str, now: datetime, **data: str) -> None:

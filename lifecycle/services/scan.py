@@ -16,6 +16,7 @@ from lifecycle.selectors.waivers import waivers_standing
 from lifecycle.services.day_ahead import day_ahead_queue
 from lifecycle.services.ingest import generation_load
 from lifecycle.services.notices import week_ahead_queue
+from lifecycle.services.path_waivers import waivers_lapse
 from lifecycle.services.scan_report import scan_report
 from portal.access.lakes import get_lake
 from portal.access.models import ADMIN, OPERATOR, User
@@ -83,6 +84,7 @@ class ScanKind(RunKind):
             run_log_many(run, scan_report(generation), now=timezone.now())
         week_ahead_queue(generation, now=now)
         day_ahead_queue(generation, now=now)
+        waivers_lapse(run.lake, now=now)
         alarms_rescanned(run.lake, read_at=generation.read_at, now=now)
 
 

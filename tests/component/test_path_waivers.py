@@ -160,6 +160,23 @@ def test_its_last_day_ends_it_by_itself(paul: User, people: People) -> None:
         )
 
 
+def test_the_first_scan_after_its_last_day_records_its_end_once(
+    paul: User, people: People, lake: LakeConfig
+) -> None:
+    waiver, other = granted(paul, people.admin), granted(paul, people.admin, rule="TBL_NOT_SUB_DB")
+    waiver_end(LAKE, other.public_id, user=paul, reason="it is moved", now=NOW)
+    last = datetime.combine(UNTIL, NOW.timetz())
+    lapsed = AuditEvent.objects.filter(action="path_waiver.lapsed")
+    scan(lake, now=last)
+    assert not lapsed.exists(), "it counts on its last day"
+    for n_days in (1, 2):
+        scan(lake, now=last + n_days * DAY)
+    event = lapsed.get()
+    assert (event.object_id, event.actor, event.at) == ("sales.stray", "system", last + DAY)
+    assert event.data["request"] == str(waiver.request_id)
+    assert (event.data["until"], event.data["rule"]) == (UNTIL.isoformat(), RULE)
+
+
 def test_who_may_end_it_at_any_time(paul: User, people: People) -> None:
     waiver = granted(paul, people.admin)
 
