@@ -36,6 +36,7 @@ from portal.notices.services import Mail, notice_queue
 from portal.runs.models import Run
 from tests.component.fix_world import drawn_fix, stray_findings
 from tests.component.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
+from tests.security.odd_lake import OddLake, odd_lake
 
 # Who they are in the world: alice owns sales.orders, dora administers its database, anna asked for
 # the plan and the rule, bert is another admin.
@@ -111,6 +112,15 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "yes_id": _yes().public_id,
     }
     return Target(world, values)
+
+
+@pytest.fixture
+def odd(tmp_path: Path, settings: Any, transactional_db: None) -> OddLake:
+    """A lake whose every name is an attack."""
+    settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
+    settings.LAKEWARDEN_DIRECTORY = tmp_path / "directory.json"
+    settings.LAKEWARDEN_VAR = tmp_path
+    return odd_lake(tmp_path)
 
 
 def _show_the_rest(world: World) -> None:

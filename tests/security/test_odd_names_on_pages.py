@@ -1,0 +1,93 @@
+"""Is every odd name that a scan or a person brings shown as it is, and never more than shown?"""
+
+from collections.abc import Collection, Iterator
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from lifecycle.models import DropPlanExample, TableFinding
+from tests.component.plan_world import NOW
+from tests.security.corpora import FORMULAS, HIVE_NAMES, MARKUP, PATHS, SIGNS, TEXTS
+from tests.security.inert import Page
+from tests.security.odd_lake import AUDITED, NAMES, PARTITIONS, OddLake, too_long
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ALL = "?size=200"
+SAMPLE = (*MARKUP, "a template variable", "up", "a slash, escaped")
+LINKED = (*MARKUP, *PATHS, *HIVE_NAMES)
+BEGINNINGS = [text[:128] for text in TEXTS.values()]
+
+
+def lists(odd: OddLake) -> Iterator[tuple[str, Collection[str]]]:
+    """Give each list with what must be read on it."""
+    plan, day = odd.plan, NOW.date()
+    yield reverse("lifecycle:paths") + ALL, [*NAMES.values(), *PARTITIONS.values()]
+    yield reverse("lifecycle:expiring") + ALL, NAMES.values()
+    yield reverse("lifecycle:table", args=["sales", "orders"]) + ALL, PARTITIONS.values()
+    yield reverse("lifecycle:holds") + ALL, [*PARTITIONS.values(), *BEGINNINGS]
+    yield reverse("lifecycle:policy-alarms") + ALL, NAMES.values()
+    yield reverse("lifecycle:calendar"), NAMES.values()
+    yield reverse("ui:audit") + f"{ALL}&action={AUDITED}", BEGINNINGS
+    yield reverse("ui:run", args=[odd.run.pk]), TEXTS.values()
+    shown = DropPlanExample.objects.values_list("partition", flat=True)
+    assert len(shown) == 100
+    yield reverse("lifecycle:plan-table", args=[plan.pk, "sales", "orders"]) + ALL, shown
+    yield reverse("lifecycle:plan", args=[plan.pk]), ["sales.orders"]
+    ends = [odd.batch.first_partition, odd.batch.last_partition]
+    yield reverse("lifecycle:backup-table", args=[day, "sales", "orders"]) + ALL, ends
+    yield reverse("lifecycle:backup", args=[odd.batch.public_id]) + ALL, PARTITIONS.values()
+    yield reverse("lifecycle:databases") + ALL, ["sales"]
+
+
+def page_of(client: Client, address: str) -> Page:
+    answer = client.get(address)
+    assert answer.status_code == 200, address
+    page = Page(answer.content.decode())
+    assert not page.wrong, (address, page.wrong[:5])
+    return page
+
+
+def test_a_list_shows_each_name_exactly_and_runs_none(odd: OddLake) -> None:
+    assert too_long() == [], "MariaDB would refuse the scan of the whole lake"
+    assert odd.plan.n_items == len(PARTITIONS) - 1, odd.plan.ended_reason
+    for who in ("bert", "dora"):
+        client = odd.client(who)
+        for address, texts in lists(odd):
+            if who == "dora" and "/runs/" in address:
+                continue
+            page = page_of(client, address)
+            if who == "bert":
+                missing = [text for text in texts if text not in page.text]
+                assert not missing, (address, missing[:5])
+
+
+def test_the_links_of_a_list_lead_to_the_very_table(odd: OddLake) -> None:
+    client = odd.client("bert")
+    found = page_of(client, reverse("lifecycle:expiring") + ALL).addresses
+    for name in (NAMES[key] for key in LINKED):
+        address = reverse("lifecycle-api:table", args=["sales", name])
+        assert reverse("lifecycle:table", args=["sales", name]) + "?lake=main" in found, name
+        if name not in {".", ".."}:  # a browser would take these for steps
+            assert client.get(address).json()["table"] == name
+    assert TableFinding.objects.filter(db="sales").count() == len(NAMES) + 1
+
+
+def test_the_pages_of_one_table_and_one_partition_show_them_and_run_nothing(odd: OddLake) -> None:
+    client = odd.client("dora")
+    for name in SAMPLE:
+        table = NAMES[name]
+        where = reverse("lifecycle:policy", args=["sales", table])
+        assert table in page_of(client, where).text
+        query = client.request().wsgi_request.GET.copy()
+        query["partition"] = PARTITIONS[name]
+        why = reverse("lifecycle:why", args=["sales", "orders"])
+        assert PARTITIONS[name] in page_of(client, f"{why}?{query.urlencode()}").text
+
+
+def test_each_partition_is_found_by_its_own_name_and_by_no_other(odd: OddLake) -> None:
+    client = odd.client("alice")
+    why = reverse("lifecycle-api:why", args=["sales", "orders"])
+    for name in (*HIVE_NAMES, *SIGNS, *FORMULAS):
+        said = client.get(why, {"partition": PARTITIONS[name]}).json()
+        assert said["item"]["partition"] == PARTITIONS[name], name
