@@ -133,14 +133,12 @@ class Backup:
         """Open the file system of the directory, and the metastore."""
         kind = LocalFiles if directory.startswith("file:") else HadoopFiles
         self.files: Any = kind(spark, directory)
-        self.directory = self._found(directory)
+        self.directory = self._found(directory.rstrip("/"))
         self.metastore = Metastore(spark, metastore)
 
     def _found(self, directory: str) -> str:
         """Give where the backup lies: at its place, or where its run was when all ended."""
-        directory = directory.rstrip("/")
-        day, sealed, run = directory.rpartition("/sealed/")  # a root may have the word in it too
-        for place in (directory, f"{day}/open/{run}") if sealed else (directory,):
+        for place in (directory, "/open/".join(directory.rsplit("/sealed/", 1))):
             if self.files.stands(place):
                 self._check_lease(place)
                 return place
