@@ -16,6 +16,8 @@ class LifecycleConfig(AppConfig):
             backup_kinds,
             backup_looks,
             clock_kinds,
+            drill_alarms,
+            drill_kinds,
             enrol_kinds,
             guard_events,
             path_fix_kinds,
@@ -28,6 +30,7 @@ class LifecycleConfig(AppConfig):
         )
         from lifecycle.ui import (
             calendar,
+            drills_nav,
             findings_nav,
             guard_nav,
             path_fix_nav,
@@ -42,6 +45,8 @@ class LifecycleConfig(AppConfig):
         backup_kinds.register_backup_kinds()
         backup_looks.register_look_kinds()
         clock_kinds.register_clock_kinds()
+        drill_kinds.register_drill_kinds()
+        drill_alarms.register_drill_alarms()
         policy_kinds.register_policy_kinds()
         enrol_kinds.register_enrol_kinds()
         path_fix_kinds.register_path_fix_kinds()
@@ -55,3 +60,4 @@ class LifecycleConfig(AppConfig):
         policy_nav.register_pages()
         guard_nav.register_pages()
         calendar.register_pages()
+        drills_nav.register_pages()

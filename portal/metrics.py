@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from portal.access.gauges import Sample, all_gauges
 from portal.access.lakes import all_lakes
 from portal.act.selectors import red_button_state
 from portal.approvals.models import Approval
@@ -19,8 +20,6 @@ from portal.events.selectors import alarms_open, follower_state
 from portal.notices.models import Notice
 from portal.runs.domain import ACTIVE, RunState
 from portal.runs.models import Lease, Outbox, Run
-
-Sample = tuple[dict[str, str], float]
 
 
 @never_cache
@@ -45,6 +44,8 @@ def _families() -> Iterator[tuple[str, str, Iterable[Sample]]]:
     yield "audit_events", "Length of the audit chain.", [({}, _audit_length())]
     yield "events_behind", "Notifications not taken in at the last look.", _events_behind()
     yield "event_alarms", "Missed events that no scan has made good yet.", _event_alarms()
+    for gauge in all_gauges():
+        yield gauge.name, gauge.help_text, gauge.samples()
 
 
 def _text(name: str, help_text: str, samples: Iterable[Sample]) -> Iterator[str]:

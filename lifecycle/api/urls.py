@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
 from lifecycle.api import calendar, findings, guard, holds, scans
+from lifecycle.api.drill_urls import drill_urlpatterns
 from lifecycle.api.path_fix_urls import path_fix_urlpatterns
 from lifecycle.api.plan_urls import plan_urlpatterns
 from lifecycle.api.policy_urls import policy_urlpatterns
@@ -34,6 +35,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         scans.ScanAcceptSmaller.as_view(),
         name="scan-accept-smaller",
     ),
+    *drill_urlpatterns,
     *path_fix_urlpatterns,
     *plan_urlpatterns,
     *policy_urlpatterns,

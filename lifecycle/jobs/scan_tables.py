@@ -20,6 +20,7 @@ from lifecycle.domain.conformity import (
     Waiver,
     judge,
 )
+from lifecycle.domain.drills import DIRECTORY, read_scratch
 from lifecycle.domain.enrolment import Policy, read_policy
 from lifecycle.domain.formats import Supported, effective_location, judge_format
 from lifecycle.domain.templates import DEFAULT_TEMPLATE, Template
@@ -101,6 +102,9 @@ def build_catalog(
         DatabaseFacts(row["db"], row["owner"] or "", read_path(row["location"], config))
         for row in databases
     )
+    scratch = _scratch_databases(facts, params, config)
+    facts = tuple(fact for fact in facts if fact.name not in scratch)
+    tables = (row for row in tables if row["db"] not in scratch)
     rows = sorted(tables, key=lambda row: (row["db"], row["tbl"]))
     located = [_facts(row, parameters.get(row["tbl_id"], {}), config) for row in rows]
     findings = judge(
@@ -120,6 +124,20 @@ def build_catalog(
         for order, (row, fact) in enumerate(real)
     )
     return Catalog(facts, judged, findings)
+
+
+def _scratch_databases(
+    databases: Iterable[DatabaseFacts], params: Mapping[str, Any], config: LakeConfig
+) -> frozenset[str]:
+    """Name the databases of restore drills: by name, and where only the portal may write."""
+    drills = [config.path(root).child(DIRECTORY) for root in params.get("backup_roots", ())]
+    return frozenset(
+        one.name
+        for one in databases
+        if read_scratch(one.name)
+        and one.location is not None
+        and any(one.location.is_at_or_under(place) for place in drills)
+    )
 
 
 def read_path(text: str | None, config: LakeConfig) -> LakePath | None:

@@ -1,6 +1,7 @@
 """The rows of the lifecycle room; one file a subject."""
 
 from lifecycle.models.ages import TableAges
+from lifecycle.models.drills import DatabaseProof, DrillItem, RestoreDrill
 from lifecycle.models.enrolments import Enrolment, EnrolmentItem
 from lifecycle.models.findings import (
     CurrentGeneration,
@@ -46,7 +47,9 @@ __all__ = [
     "CleanNowRequest",
     "CurrentGeneration",
     "DatabaseFinding",
+    "DatabaseProof",
     "DatabaseSetting",
+    "DrillItem",
     "DropPlan",
     "DropPlanExample",
     "DropPlanResult",
@@ -70,6 +73,7 @@ __all__ = [
     "PolicyRequest",
     "PolicySeen",
     "PurgeAnnouncement",
+    "RestoreDrill",
     "ShadowRecord",
     "ShadowTable",
     "StandingRule",

@@ -22,6 +22,7 @@ from lifecycle.domain.guard_notes import (
     values_in,
 )
 from lifecycle.models import DatabaseFinding, DroppedObject, PolicyEvent
+from lifecycle.selectors.drills import is_own_scratch
 from lifecycle.selectors.policy import asked_here
 from lifecycle.services.ingest_rows import OWNER_CHARS, TYPE_CHARS
 from lifecycle.services.policy_alarms import alarm_mail_queue
@@ -42,7 +43,12 @@ _TRIM = 200
 
 
 def on_event(event: LakeEvent, now: datetime) -> None:
-    """Keep what one event tells; called again with the same event it keeps nothing more."""
+    """Keep what one event tells; called again with the same event it keeps nothing more.
+
+    What a restore drill does in its own scratch is no news.
+    """
+    if is_own_scratch(event.lake, event.db):
+        return
     if event.type == DROP_NOTE:
         _keep_dropped(event)
     elif event.type == POLICY_NOTE:

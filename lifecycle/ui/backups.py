@@ -25,6 +25,7 @@ from lifecycle.selectors.backups import (
     newest_look,
     probes_of_batch,
 )
+from lifecycle.selectors.drills import days_proven, newest_proof_of_batch, newest_proof_of_day
 from lifecycle.services.backups import (
     ITEMS_KIND,
     RestoreWish,
@@ -77,8 +78,10 @@ def backups(request: HttpRequest) -> HttpResponseBase:
     if request.GET.get("format") == "csv":
         rows = batches_for_user(lake, user).order_by("-day", "db", "table", "batch")
         return stream_csv(rows.iterator(chunk_size=2_000), CSV, filename=f"backups-{lake}.csv")
-    days = backup_day_rows(lake, user, limit=DAYS_SHOWN)
-    return render(request, "lifecycle/backups.html", {"days": days, "now": timezone.now()})
+    proven = days_proven(lake)
+    days = [(row, proven.get(row.day)) for row in backup_day_rows(lake, user, limit=DAYS_SHOWN)]
+    context = {"days": days, "now": timezone.now()}
+    return render(request, "lifecycle/backups.html", context)
 
 
 @login_required
@@ -92,6 +95,7 @@ def backup_day(request: HttpRequest, day: date) -> HttpResponse:
     context = {
         "day": day,
         "now": timezone.now(),
+        "proof": newest_proof_of_day(lake, day),
         "page": keyset_page(
             backup_table_rows(lake, user, day=day), request.GET, orders={"name": ("db", "table")}
         ),
@@ -129,6 +133,7 @@ def backup(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         "batch": batch,
         "now": timezone.now(),
         "probes": probes_of_batch(batch),
+        "proof": newest_proof_of_batch(batch.lake, batch.public_id),
         "items": keyset_page(items_of_batch(batch), request.GET, orders={"name": ("partition",)}),
         "reading": reading,
         "reading_lives": reading is not None and not reading.is_final,

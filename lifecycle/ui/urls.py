@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
 from lifecycle.ui import calendar, databases, expiring, guard, holds, paths, scan
+from lifecycle.ui.drill_urls import drill_urlpatterns
 from lifecycle.ui.path_fix_nav import path_fix_urlpatterns
 from lifecycle.ui.plan_urls import plan_urlpatterns
 from lifecycle.ui.policy_urls import policy_urlpatterns
@@ -30,6 +31,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("policy-alarms/close/", guard.policy_alarms_close_view, name="policy-alarms-close"),
     path("scan/", scan.scan_now, name="scan"),
     path("scans/<uuid:run_id>/smaller/", scan.scan_smaller, name="scan-smaller"),
+    *drill_urlpatterns,
     *path_fix_urlpatterns,
     *plan_urlpatterns,
     *policy_urlpatterns,

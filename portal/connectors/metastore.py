@@ -135,6 +135,16 @@ class Metastore:
         with _translated():
             self._client.alter_database(name, database)
 
+    def drop_empty_database(self, name: str) -> None:
+        """Drop a database that holds no table; NotVisible `metastore.missing`."""
+        with _translated():
+            self._client.drop_database(name, deleteData=False, cascade=False)
+
+    def tables(self, db: str) -> list[str]:
+        """Give the names of a database's tables and views."""
+        with _translated():
+            return sorted(self._client.get_all_tables(db))
+
     def create_table(self, table: ttypes.Table) -> None:
         """Register a table as given, its statistics and DDL time included."""
         with _translated():

@@ -274,6 +274,12 @@ LAKEWARDEN_ENROL_MAX_TABLES = int(os.environ.get("LAKEWARDEN_ENROL_MAX_TABLES", 
 # How many nonconforming paths one fix plan takes.
 LAKEWARDEN_FIX_MAX_ITEMS = int(os.environ.get("LAKEWARDEN_FIX_MAX_ITEMS", "500"))
 
+# Restore drills: how often, how much of the backups each takes, and for how long a proof lasts.
+LAKEWARDEN_DRILL_EVERY_DAYS = int(os.environ.get("LAKEWARDEN_DRILL_EVERY_DAYS", "7"))
+LAKEWARDEN_DRILL_MAX_ITEMS = int(os.environ.get("LAKEWARDEN_DRILL_MAX_ITEMS", "30"))
+LAKEWARDEN_DRILL_MAX_BYTES = int(os.environ.get("LAKEWARDEN_DRILL_MAX_BYTES", str(2 * 1024**3)))
+LAKEWARDEN_DRILL_PROOF_DAYS = int(os.environ.get("LAKEWARDEN_DRILL_PROOF_DAYS", "30"))
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

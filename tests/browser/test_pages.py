@@ -33,6 +33,8 @@ FIXED = {
     "enrolment-new": "/lifecycle/enrolments/new/?level=1&ttl=60",
     "backups": "/lifecycle/backups/",
     "savings": "/lifecycle/savings/",
+    "drills": "/lifecycle/drills/",
+    "drills-none": "/lifecycle/drills/?requested_by=nobody_at_all",
     "runs": "/runs/",
     "runs-failed": "/runs/?state=FAILED",
     "audit": "/audit/",

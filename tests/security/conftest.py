@@ -20,6 +20,7 @@ from lifecycle.models import (
     PathWaiver,
     PolicyEvent,
     PolicyRequest,
+    RestoreDrill,
     StillReadYes,
     TableFinding,
 )
@@ -98,6 +99,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "calendar_secret": calendar_address_make(world.person("eve"), lake=LAKE, now=NOW),
         "day": batch.day,
         "batch_id": batch.public_id,
+        "drill_id": _drill(batch).public_id,
         "preview_id": _run(PREVIEW_KIND, params={"batches": [str(batch.public_id)]}).pk,
         "dropped_id": _dropped().public_id,
         "alarm_id": _alarm().pk,
@@ -284,6 +286,17 @@ def _wish(world: World) -> Any:
 def _rule(world: World) -> Any:
     wish = RuleWish("sales", "orders", 9, 10**9, TODAY + timedelta(days=30), "daily")
     return standing_rule_request(LAKE, wish, user=world.person("anna"), now=NOW).pk
+
+
+def _drill(batch: BackupBatch) -> RestoreDrill:
+    return RestoreDrill.objects.create(
+        lake=LAKE,
+        run_id=_run("lifecycle.drill").pk,
+        requested_by="schedule",
+        started_at=NOW,
+        finished_at=NOW,
+        sample=[str(batch.public_id)],
+    )
 
 
 def _backup() -> BackupBatch:

@@ -184,6 +184,10 @@ GRID: dict[str, Row] = {
     "lifecycle:still-read-end": post_only(ADMINS | {"owner"}, "yes_id"),
     "lifecycle:waivers": Row(SIGNED_IN),
     "lifecycle:savings": Row(SIGNED_IN),
+    "lifecycle:drills": Row(SIGNED_IN),
+    "lifecycle:drill-start": post_only(KEEPERS),
+    # What it compared is shown to everybody of their own only.
+    "lifecycle:drill": Row(SIGNED_IN, values=("drill_id",)),
     # Asked for by the owner; an owner of the table, its administrator or an admin ends it.
     "lifecycle:waiver-end": post_only(ADMINS | {"owner", "dba"}, "waiver_id", **WHY),
     "lifecycle:enrolments": Row(SIGNED_IN),
@@ -212,6 +216,10 @@ GRID: dict[str, Row] = {
     "lifecycle-api:still-read-end": post_only(ADMINS | {"owner"}, "yes_id"),
     "lifecycle-api:waivers": Row(SIGNED_IN),
     "lifecycle-api:savings": Row(SIGNED_IN),
+    "lifecycle-api:drills": Row(SIGNED_IN, KEEPERS),
+    "lifecycle-api:drill-databases": Row(SIGNED_IN),
+    "lifecycle-api:drill": Row(SIGNED_IN, values=("drill_id",)),
+    "lifecycle-api:drill-items": Row(SIGNED_IN, values=("drill_id",)),
     "lifecycle-api:waiver-end": post_only(ADMINS | {"owner", "dba"}, "waiver_id", **WHY),
     "lifecycle-api:enrolments": Row(SIGNED_IN, KEEPERS, body=ENROL),
     "lifecycle-api:enrolment-preview": Row(KEEPERS),

@@ -1,0 +1,356 @@
+"""Prove that backups can be restored: copy a sample, restore the copies, compare, clear it all.
+
+They are restored by the program that stands beside every backup, so that it is proven with them.
+The backup itself is only read. Copies lie below the backup root in the drill's own place, and are
+registered in a scratch database of the drill's own name (docs/decisions/0015).
+"""
+
+import json
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pymetastore.hive_metastore import ttypes
+from pyspark.sql import SparkSession
+
+from lifecycle.domain.drills import (
+    Compared,
+    choose_items,
+    fact_differences,
+    shortened,
+    struct_differences,
+)
+from lifecycle.jobs import restore_backup
+from lifecycle.jobs.drill_files import Files, UnreadableError, count_rows, format_of
+from lifecycle.jobs.drill_scratch import Scratch, clear_left_over
+from lifecycle.jobs.papers import restore_program
+from portal.act.control import Control
+from portal.act.facts import list_here
+from portal.act.failpoints import Failpoints
+from portal.act.fence import check_marker
+from portal.act.journal import JournalBatch, has_purge_begun, items_left, read_known_batch
+from portal.act.layout import SCRIPT, intent_name
+from portal.act.protocol import STOPPED
+from portal.act.records import BatchIntent, FileFact, ItemIntent, files_of
+from portal.act.registry import structs_of
+from portal.act.tags import tagged, tagged_table
+from portal.connectors.filesystem import FileSystem, open_file_system
+from portal.connectors.metastore import Metastore, from_json, to_json
+from portal.lake.errors import DataSafetyError, NotVisible, StaleState
+from portal.lake.names import TableName
+from portal.lake.paths import LakePath
+from portal.spark.job import JobContext
+
+MOST_SAID = 50
+MOVED = "a restore or purge has this backup just now"
+
+
+@dataclass
+class Found:
+    """What a drill found out about one item."""
+
+    batch: str
+    item: str = ""
+    partition: str = ""
+    format: str = ""
+    outcome: Compared = Compared.PROVEN
+    n_files: int = 0
+    n_bytes: int = 0
+    n_rows: int | None = None
+    content: str = ""
+    differences: Sequence[str] = ()
+    remarks: Sequence[str] = ()
+
+    def differ(self, *texts: str) -> None:
+        """Note differences; an item with one is not proven."""
+        self.differences = [*self.differences, *texts]
+        self.outcome = Compared.DIFFERS if self.differences else self.outcome
+
+    def remark(self, text: str) -> None:
+        """Note what is worth a word and no failure."""
+        self.remarks = [*self.remarks, text]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the manifest's form."""
+        said = shortened(list(self.differences), most=MOST_SAID)
+        return {**asdict(self), "outcome": str(self.outcome), "differences": said}
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """Items of a batch whose copies wait to be restored under `table`, below `place`."""
+
+    journal: JournalBatch
+    table: str
+    place: LakePath
+    items: Sequence[tuple[ItemIntent, Found]]
+
+
+def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
+    """Drill the drawn batches; gives what was found of each item, and what was cleared."""
+    roots = _roots(job)
+    with Metastore.connect(job.config) as metastore:
+        scratch = Scratch(job.config, metastore, job.run, job.epoch)
+        under_way = job.params["under_way"]
+        cleared = clear_left_over(job.config, metastore, roots, under_way=under_way)
+        if cleared:
+            job.log(f"cleared what earlier drills left: {', '.join(cleared)}")
+        try:
+            found = Drill(spark, job, scratch).run()
+        finally:
+            # Under the red button nothing is removed; the next drill clears it.
+            if not Control.read(job.control(fresh=True)).paused:
+                scratch.clear(roots)
+        left = scratch.db in metastore.databases()
+    return {"items": [one.as_dict() for one in found], "cleared": cleared, "is_clean": not left}
+
+
+def _roots(job: JobContext) -> list[LakePath]:
+    """Give the backup roots that there are, each proven to be this portal's."""
+    found = []
+    for text in job.params["roots"]:
+        root = job.config.path(text)
+        fs = open_file_system(root, config=job.config)
+        if fs.status(root) is not None:
+            check_marker(fs, root, deployment_id=job.config.deployment_id)
+            found.append(root)
+    return found
+
+
+class Drill:
+    """One drill, batch by batch."""
+
+    def __init__(self, spark: SparkSession, job: JobContext, scratch: Scratch) -> None:
+        self.spark, self.job, self.config, self.scratch = spark, job, job.config, scratch
+        self.metastore = scratch.metastore
+        self.fail = Failpoints.from_environment()
+        self.bytes_left = int(job.params["max_bytes"])
+
+    def run(self) -> list[Found]:
+        """Drill every batch; what cannot be drilled is said."""
+        found: list[Found] = []
+        asked = self.job.params["batches"]
+        for number, wanted in enumerate(asked, start=1):
+            control = Control.read(self.job.control(fresh=True))
+            if control.stop:
+                raise StaleState(STOPPED, f"The drill was stopped ({control.stop}).")
+            found += self._batch(wanted, number)
+            name = f"{wanted['db']}.{wanted['table']}"
+            self.job.progress("drill", number, len(asked), name)
+        return found
+
+    def _batch(self, wanted: dict[str, Any], number: int) -> list[Found]:
+        """Take some items of one batch through copy, restore and comparison."""
+        directory = self.config.path(wanted["path"])
+        fs = open_file_system(directory, config=self.config)
+        try:
+            journal = read_known_batch(fs, directory, wanted["batch"], sha256=wanted["sha256"])
+            if has_purge_begun(fs, journal):
+                return [_skipped(wanted, MOVED)]
+            chosen = self._chosen(items_left(fs, journal), wanted)
+            if not chosen:
+                return [_skipped(wanted, "nothing of it fits into what a drill may copy")]
+            copied = self._copies(fs, journal, chosen, wanted, number)
+        except (NotVisible, StaleState) as error:
+            return [_skipped(wanted, f"{MOVED} ({error.message})")]
+        except DataSafetyError as error:
+            one = Found(wanted["id"])
+            one.differ(error.message)
+            return [one]
+        with self.fail.step("restored"):
+            self._restore(copied)
+        self._compare(copied)
+        return [one for _, one in copied.items]
+
+    def _chosen(self, items: Sequence[ItemIntent], wanted: dict[str, Any]) -> list[ItemIntent]:
+        day = date.fromisoformat(self.job.params["day"])
+        names = choose_items(
+            {item.item: item.n_bytes for item in items},
+            day=day,
+            most_items=int(wanted["most"]),
+            most_bytes=self.bytes_left,
+        )
+        chosen = [item for item in items if item.item in set(names)]
+        self.bytes_left -= sum(item.n_bytes for item in chosen)
+        return chosen
+
+    def _copies(
+        self,
+        fs: FileSystem,
+        journal: JournalBatch,
+        chosen: Sequence[ItemIntent],
+        wanted: dict[str, Any],
+        number: int,
+    ) -> Copied:
+        """Compare the backup's files with their manifest, read them all, and copy them."""
+        place = self.scratch.place(self.config.path(wanted["root"]))
+        copied = Copied(journal, f"t{number}", place, [(one, _of(wanted, one)) for one in chosen])
+        files = Files(self.spark, place)
+        listings = list_here(fs)([journal.directory.child(one.item) for one in chosen])
+        for item, found in copied.items:
+            home = journal.directory.child(item.item)
+            there = files_of(listings.get(home, ()), root=home)
+            found.format = format_of(from_json(ttypes.Table, journal.intent.table_metadata))
+            found.differ(*fact_differences(_plain(item.files), _plain(there)))
+            if not found.differences:
+                try:
+                    target = self._home(copied).child(item.item)
+                    found.content = files.copy_tree(home, target, item.files)
+                except UnreadableError as error:
+                    found.differ(f"its files cannot be read: {error}")
+            known = wanted["known"].get(item.item)
+            if known and found.content and known != found.content:
+                found.differ("its bytes are not those that an earlier drill read")
+        if fs.status(journal.directory) is None:
+            raise NotVisible("drill.moved", f"{journal.directory} was taken while it was read.")
+        self._note_program(fs, journal, copied)
+        return copied
+
+    def _note_program(self, fs: FileSystem, journal: JournalBatch, copied: Copied) -> None:
+        """Say whether the program beside the backup is the one that restores here."""
+        try:
+            beside = fs.read(journal.directory.child(SCRIPT)).decode()
+        except NotVisible:
+            said = "no program that restores without the portal stands beside this backup"
+        else:
+            uri = self.config.metastore_uri
+            ours = restore_program(backup=journal.directory, metastore=uri)
+            said = "" if beside == ours else "the program beside this backup is of another version"
+        for _, found in copied.items if said else ():
+            found.remark(said)
+
+    def _home(self, copied: Copied) -> LakePath:
+        """Where the copy of a batch lies: a backup directory of its own."""
+        return copied.place.child("backup", copied.table)
+
+    def _restore(self, copied: Copied) -> None:
+        """Restore the copies as a person would without the portal."""
+        whole = [item for item, found in copied.items if not found.differences]
+        if not whole:
+            return
+        fs = open_file_system(copied.place, config=self.config)
+        intent = self._intent(copied, whole)
+        for item in intent.items:
+            fs.make_directories(LakePath.parse(item.source).parent, mode=0o700)
+        home = self._home(copied)
+        fs.write_new(home.child(intent_name(intent.batch)), intent.to_bytes())
+        wanted = Namespace(table="", partition=None, dry_run=False)
+        try:
+            program = restore_backup.Backup(self.spark, str(home), self.config.metastore_uri)
+            plain = program.load(intent_name(intent.batch))
+            refused = {
+                one.item["item"]: one.why
+                for one in program.judge(plain, plain["items"])
+                if one.action == restore_backup.REFUSED
+            }
+            restore_backup.restore(program, wanted)
+        except (restore_backup.RefusedError, Py4JJavaError) as error:
+            said = str(getattr(error, "java_exception", error)).splitlines()[0]
+            refused = {item.item: said for item in whole}
+        for item, found in copied.items:
+            if item.item in refused:
+                found.differ(f"the program does not restore it: {refused[item.item]}")
+
+    def _intent(self, copied: Copied, items: Sequence[ItemIntent]) -> BatchIntent:
+        """Write the manifest anew for the scratch: other names, other places, the same things."""
+        intent = copied.journal.intent
+        home = copied.place.child("data", copied.table)
+        rename = (self.scratch.db, copied.table, str(home))
+
+        def moved(item: ItemIntent) -> ItemIntent:
+            target = home.child(*item.partition.split("/")) if item.partition else home
+            kind = ttypes.Partition if item.partition else ttypes.Table
+            struct = from_json(kind, item.metadata)
+            placed = tagged(struct, tag="", rename=rename, target=str(target))
+            return replace(item, source=str(target), metadata=to_json(placed), parents=())
+
+        table = tagged_table(from_json(ttypes.Table, intent.table_metadata), rename=rename)
+        return replace(
+            intent,
+            run=f"drill-{self.job.run}",
+            epoch=self.job.epoch,
+            db=self.scratch.db,
+            table=copied.table,
+            table_metadata=to_json(table),
+            items=tuple(moved(item) for item in items),
+            refused=(),
+        )
+
+    def _compare(self, copied: Copied) -> None:
+        """Compare what came back with the manifest: metadata, files, rows."""
+        name = TableName(self.config.lake, self.scratch.db, copied.table)
+        whole = [item for item, found in copied.items if not found.differences]
+        table = self.metastore.table_or_none(name)
+        live = structs_of(self.metastore, name, table, [item.partition for item in whole])
+        intent = self._intent(copied, whole)
+        expected = {item.item: item for item in intent.items}
+        fs = open_file_system(copied.place, config=self.config)
+        for item, found in copied.items:
+            struct = live.get(item.partition)
+            if found.differences:
+                continue
+            if struct is None or table is None:
+                found.differ("it is not registered after its restore")
+                continue
+            kind = ttypes.Partition if item.partition else ttypes.Table
+            as_was = from_json(kind, expected[item.item].metadata)
+            found.differ(*struct_differences(self._plain(as_was), self._plain(struct)))
+            if item.partition:
+                of_table = from_json(ttypes.Table, intent.table_metadata)
+                found.differ(*struct_differences(self._plain(of_table), self._plain(table)))
+            self._compare_files(fs, LakePath.parse(expected[item.item].source), item, found)
+            self._read_rows(struct, found)
+
+    def _compare_files(
+        self, fs: FileSystem, place: LakePath, item: ItemIntent, found: Found
+    ) -> None:
+        there = files_of(list_here(fs)([place]).get(place, ()), root=place)
+        found.differ(*fact_differences(_shape(item.files), _shape(there)))
+        others = {fact.path: fact for fact in there}
+        odd = [fact.path or "." for fact in item.files if others.get(fact.path) != fact]
+        if odd and not found.differences:
+            # A restore renames, so these stay; a copy gets them only where this user may set them.
+            found.remark(f"owner, mode, ACL or time of {len(odd)} copied files could not be set")
+
+    def _plain(self, struct: Any) -> Any:
+        """Give a structure as plain data, its place spelled in one way."""
+        plain = json.loads(json.dumps(struct, default=vars))
+        plain["sd"]["location"] = str(self.config.path(plain["sd"]["location"]))
+        return plain
+
+    def _read_rows(self, struct: Any, found: Found) -> None:
+        try:
+            found.n_rows = count_rows(self.spark, struct, file_format=found.format)
+        except UnreadableError as error:
+            found.differ(f"its rows cannot be read: {error}")
+            return
+        said = (struct.parameters or {}).get("numRows", "")
+        if found.n_rows is None:
+            found.remark(f"rows of {found.format} are not read by a drill; every byte was")
+        elif said.isdigit() and int(said) != found.n_rows:
+            found.remark(f"its statistics say {said} rows, {found.n_rows} were read")
+
+
+def _of(wanted: dict[str, Any], item: ItemIntent) -> Found:
+    return Found(
+        wanted["id"],
+        item.item,
+        item.partition,
+        n_files=item.n_files,
+        n_bytes=item.n_bytes,
+    )
+
+
+def _skipped(wanted: dict[str, Any], why: str) -> Found:
+    return Found(wanted["id"], outcome=Compared.SKIPPED, remarks=[why])
+
+
+def _plain(facts: Sequence[FileFact]) -> dict[str, dict[str, object]]:
+    return {fact.path or ".": {**asdict(fact), "mode": f"{fact.mode:o}"} for fact in facts}
+
+
+def _shape(facts: Sequence[FileFact]) -> dict[str, dict[str, object]]:
+    return {fact.path or ".": {"is_dir": fact.is_dir, "size": fact.size} for fact in facts}
