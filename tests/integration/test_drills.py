@@ -1,0 +1,144 @@
+"""N10: a drill proves that a backup comes back, names what is damaged, and leaves nothing behind.
+
+Real files, metastore and Spark; the drill's own run kind drives it in this process.
+"""
+
+import os
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+from pyspark.sql import SparkSession
+from pytest_django import Settings
+
+from lifecycle.domain.drills import Compared, DrillState, read_scratch
+from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
+from lifecycle.services.drills import drill_request
+from portal.access.models import User
+from portal.access.services import person_create
+from portal.act.journal import batches
+from portal.act.models import BackupBatch
+from portal.audit.models import AuditEvent
+from portal.lake.paths import LakePath
+from portal.runs.models import Run
+from stack.stack import Stack
+from tests.support.act_lake import ActLake
+from tests.support.act_portal import ActPortal
+from tests.support.run_here import run_here
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
+LAKE = "main"
+Tree = dict[str, tuple[bytes | None, int, int]]
+
+
+@dataclass
+class ColumnLake(ActLake):
+    """A lake whose data Spark wrote, with Hadoop's checksums beside it."""
+
+    spark: SparkSession | None = None
+
+    def make_files(self, directory: LakePath, *, n: int) -> None:
+        """Write rows; the odd files of other tests go in beside them."""
+        assert self.spark is not None
+        rows = self.spark.range(n + 3).selectExpr("id", "map('k', array(1, 2)) AS m")
+        rows.coalesce(1).write.mode("overwrite").parquet(str(directory))
+
+
+@dataclass
+class Scene:
+    """Two tables in backups: a partitioned one of columns, and a plain one of odd files."""
+
+    lake: ActLake
+    spark: SparkSession
+    admin: User
+
+    def drill(self) -> RestoreDrill:
+        """Ask for a drill and drive it to its end."""
+        drill = drill_request(LAKE, user=self.admin, now=timezone.now())
+        run = run_here(Run.objects.get(pk=drill.run_id), self.spark)
+        assert run.state == "DONE", run.error
+        drill.refresh_from_db()
+        return drill
+
+    def home(self, table: str) -> Path:
+        """Give where the first item of a table lies in its backup."""
+        row = BackupBatch.objects.get(table=table)
+        (batch,) = batches(self.lake.fs, self.lake.config.path(row.path))
+        return Path(batch.directory.child(batch.intent.items[0].item).path)
+
+    def tree(self) -> Tree:
+        """Give all that lies below the backup root, byte by byte."""
+        found: Tree = {}
+        for path in sorted(Path(self.lake.root.path).rglob("*")):
+            status = path.lstat()
+            data = path.read_bytes() if path.is_file() else None
+            found[str(path)] = (data, status.st_mtime_ns if data is not None else 0, status.st_mode)
+        return found
+
+    def scratch(self) -> list[str]:
+        """Give what stands of any drill: databases and directories."""
+        databases = [db for db in self.lake.metastore.databases() if read_scratch(db)]
+        return databases + [str(path) for path in Path(self.lake.root.path).glob("drills*")]
+
+
+@pytest.fixture
+def scene(embedded_stack: Stack, settings: Settings, spark: SparkSession) -> Iterator[Scene]:
+    settings.LAKEWARDEN_LAKES = str(embedded_stack.lakes_file)
+    name = uuid.uuid4().hex[:8]
+    config = embedded_stack.config(LAKE)
+    columns = ColumnLake(config, name, spark=spark)
+    columns.make_table("parts", keys=("dt",), values=[("a b",), ("5%",)], file_format="parquet")
+    lake = ActLake(config, name)
+    lake.make_table("whole")
+    portal = ActPortal(lake)
+    for table in ("parts", "whole"):
+        portal.drop(lake.table_name(table))
+    admin = person_create("ada", password="correct horse", email="a@example.org", roles=["admin"])
+    yield Scene(lake, spark, admin)
+    for one in (lake, columns):
+        one.metastore.close()
+
+
+@pytest.mark.rows("N10")
+def test_a_backup_is_proven_and_what_is_damaged_is_named(scene: Scene) -> None:
+    before, n_events = scene.tree(), AuditEvent.objects.count()
+    drill = scene.drill()
+    said = {item.name: item.said for item in DrillItem.objects.all()}
+    assert (drill.state, drill.n_proven, drill.n_differing) == (DrillState.PROVEN, 3, 0), said
+    assert drill.is_clean
+    assert scene.tree() == before
+    assert scene.scratch() == []
+    rows = {item.table: item for item in drill.items.order_by("partition")}
+    assert {(item.format, item.n_rows is not None) for item in rows.values()} == {
+        ("parquet", True),
+        ("text", True),
+    }
+    proof = DatabaseProof.objects.get(lake=LAKE, db=scene.lake.db)
+    assert (proof.proven_by, proof.failed_by) == (drill, None)
+    actions = AuditEvent.objects.order_by("seq").values_list("action", flat=True)[n_events:]
+    assert [one for one in actions if one.startswith("drill.")] == ["drill.begun", "drill.ended"]
+    _a_flipped_byte_and_a_missing_file_are_named(scene)
+
+
+def _a_flipped_byte_and_a_missing_file_are_named(scene: Scene) -> None:
+    data = next(scene.home("parts").glob("part-*.parquet"))
+    times = data.stat()
+    whole = bytearray(data.read_bytes())
+    whole[len(whole) // 2] ^= 0x01
+    data.write_bytes(bytes(whole))
+    os.utime(data, ns=(times.st_atime_ns, times.st_mtime_ns))
+    gone = next(scene.home("whole").glob("part-*"))
+    gone.unlink()
+    damaged = scene.tree()
+    drill = scene.drill()
+    assert (drill.state, drill.n_proven, drill.n_differing) == (DrillState.FAILED, 1, 2)
+    wrong = {item.table: item.said for item in drill.items.filter(outcome=Compared.DIFFERS)}
+    assert data.name in wrong["parts"]
+    assert "cannot be read" in wrong["parts"]
+    assert f"{gone.name} is missing" in wrong["whole"]
+    assert scene.tree() == damaged
+    assert scene.scratch() == []
+    assert DatabaseProof.objects.get(lake=LAKE, db=scene.lake.db).failed_by == drill
