@@ -1,6 +1,8 @@
 """Restore drills: choosing a sample, when one is due, how old a proof may be, comparing."""
 
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from hypothesis import given
@@ -25,6 +27,9 @@ from lifecycle.domain.drills import (
     shortened,
     struct_differences,
 )
+from lifecycle.jobs.scan_tables import build_catalog
+from portal.lake.ids import LakeId
+from tests.support.lakes import local_lake
 
 DAY = date(2026, 11, 22)
 NOW = datetime(2026, 11, 22, 6, tzinfo=UTC)
@@ -145,6 +150,26 @@ def test_a_scratch_database_is_known_again_by_its_name(run: UUID, epoch: int) ->
 def test_other_databases_are_nobodys_scratch() -> None:
     for name in ("sales", "lakewarden_drill_1", "x" + scratch_database("0" * 32, 1)):
         assert read_scratch(name) is None
+
+
+def test_the_scan_leaves_out_a_scratch_that_lies_where_only_the_portal_writes(
+    tmp_path: Path,
+) -> None:
+    config = local_lake(tmp_path, LakeId("main"))
+    (root,) = config.backup_roots
+    own, other = (scratch_database(str(UUID(int=n)), 1) for n in (1, 2))
+    places = {
+        "sales": f"file:{tmp_path}/sales",
+        own: f"{root}/drills/{UUID(int=1)}/1/database",
+        other: f"file:{tmp_path}/drills/other",
+    }
+    databases: Any = [{"db": db, "owner": "", "location": at} for db, at in places.items()]
+    tables: Any = [{"db": own, "tbl": "t1"}]
+    catalog = build_catalog(
+        databases, tables, {}, config=config, params={"backup_roots": [root]}, today=DAY
+    )
+    assert sorted(one.name for one in catalog.databases) == sorted(("sales", other))
+    assert catalog.tables == ()
 
 
 def test_files_that_lack_are_too_many_or_other_are_named() -> None:
