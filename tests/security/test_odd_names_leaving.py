@@ -85,7 +85,13 @@ def test_a_csv_has_one_harmless_row_a_record_and_every_name(odd: OddLake) -> Non
         assert csv_of(client, f"{address}?format=csv"), (plan, day)
 
 
-def test_the_api_gives_each_name_back_exactly(odd: OddLake) -> None:
+def test_the_api_and_calendars_give_each_name_back_exactly(odd: OddLake) -> None:
+    api_gives(odd)
+    calendar_gives(odd)
+
+
+def api_gives(odd: OddLake) -> None:
+    """Read the lists of the API."""
     client = odd.client("bert")
     items = reverse("lifecycle-api:backup-items", args=[odd.batch.public_id])
     for address, key, wanted in (
@@ -105,7 +111,8 @@ def test_the_api_gives_each_name_back_exactly(odd: OddLake) -> None:
     assert [line["text"] for line in log] == list(TEXTS.values())
 
 
-def test_a_calendar_holds_an_event_a_table_and_nothing_of_theirs(odd: OddLake) -> None:
+def calendar_gives(odd: OddLake) -> None:
+    """Read the calendar: an event a table, and no line of theirs."""
     page = odd.client("dora").post(reverse("lifecycle:calendar-make"))
     feed = Client().get(page.context["address"])
     assert feed.headers["Content-Type"].startswith("text/calendar")
