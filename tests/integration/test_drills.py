@@ -1,6 +1,7 @@
 """N10: a drill proves that a backup comes back, names what is damaged, and leaves nothing behind.
 
-Real files, metastore and Spark; the drill's own run kind drives it in this process.
+Real files, metastore and Spark; the drill's own run kind drives it in this process. One drill is a
+spark-submit of its own, so that it can be killed.
 """
 
 import os
@@ -16,7 +17,7 @@ from pytest_django import Settings
 
 from lifecycle.domain.drills import Compared, DrillState, read_scratch
 from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
-from lifecycle.services.drills import drill_request
+from lifecycle.services.drills import KIND, drill_params, drill_request
 from portal.access.models import User
 from portal.access.services import person_create
 from portal.act.journal import batches
@@ -25,6 +26,7 @@ from portal.audit.models import AuditEvent
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
 from stack.stack import Stack
+from tests.support.act_jobs import start, wait_end
 from tests.support.act_lake import ActLake
 from tests.support.act_portal import ActPortal
 from tests.support.run_here import run_here
@@ -142,3 +144,29 @@ def _a_flipped_byte_and_a_missing_file_are_named(scene: Scene) -> None:
     assert scene.tree() == damaged
     assert scene.scratch() == []
     assert DatabaseProof.objects.get(lake=LAKE, db=scene.lake.db).failed_by == drill
+
+
+def test_what_a_killed_drill_leaves_is_cleared_by_the_next(scene: Scene, tmp_path: Path) -> None:
+    before = scene.tree()
+    drill = drill_request(LAKE, user=scene.admin, now=timezone.now())
+    job = start(
+        scene.lake.config,
+        "lifecycle.jobs.drill",
+        drill_params(drill),
+        run=str(drill.run_id),
+        log=tmp_path / "drill.log",
+        failpoint="restored:after:kill",
+    )
+    wait_end(job[0])
+    assert job[1].read_manifest() is None, (tmp_path / "drill.log").read_text()[-3000:]
+    assert len(scene.scratch()) == 2, (tmp_path / "drill.log").read_text()[-3000:]
+    Run.objects.filter(pk=drill.run_id, kind=KIND).update(
+        state="FAILED", finished_at=timezone.now()
+    )
+    after = scene.drill()
+    assert after.pk != drill.pk
+    assert after.state == DrillState.PROVEN
+    drill.refresh_from_db()
+    assert (drill.state, drill.is_clean) == (DrillState.INCOMPLETE, True)
+    assert scene.scratch() == []
+    assert scene.tree() == before
