@@ -1,18 +1,22 @@
 """Is the project sound? The gates in their order, then every tier of tests, with honest counts."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 from stack.places import REPO
+from stack.process import free_port
 from stack.say import console
 
 _BIN = Path(sys.executable).parent
+_BROWSER_VAR = REPO / "var" / "browser"
 _TEST_SETTINGS = {"DJANGO_SETTINGS_MODULE": "portal.settings.test"}
 TIERS: Mapping[str, Sequence[str]] = {
     "unit": ("tests/unit", "tests/architecture"),
@@ -130,6 +134,37 @@ def read_report(report: Path) -> tuple[int, int]:
     return n_passed, n_failed
 
 
+@contextmanager
+def _demo_made_beside(wanted: Sequence[str]) -> Iterator[subprocess.Popen[bytes] | None]:
+    """Make the browser tier's demo while other tiers run, on what they leave of the machine.
+
+    It takes ten minutes, and most tiers keep one core busy. If it fails, the browser tier makes it.
+    """
+    if "browser" not in wanted[1:]:
+        yield None
+        return
+    programs = '"$0" -m stack.cli demo --detach; "$0" -m stack.cli stop'
+    environment = {**os.environ, "LAKEWARDEN_VAR": str(_BROWSER_VAR), "PORT": str(free_port())}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    log = REPO / "var" / "test" / "demo.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as kept:
+        demo = subprocess.Popen(
+            ["chrt", "--idle", "0", "sh", "-c", programs, sys.executable],
+            cwd=REPO,
+            env=environment,
+            stdout=kept,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield demo
+    finally:
+        if demo.poll() is None:
+            os.killpg(demo.pid, signal.SIGINT)
+            demo.wait()
+
+
 def run_gate(arguments: Sequence[str]) -> int:
     """Run the gates and all tiers, or only those named; what pytest needs may follow `--`."""
     names, _, extra = " ".join(arguments).partition("--")
@@ -139,8 +174,12 @@ def run_gate(arguments: Sequence[str]) -> int:
         console.print(f"No such tier: {', '.join(unknown)}. There are: gates, {', '.join(TIERS)}.")
         return 2
     counts = []
-    for name in wanted:
-        counts.append(run_gates() if name == "gates" else run_tier(name, arguments=extra.split()))
+    with _demo_made_beside(wanted) as demo:
+        for name in wanted:
+            if name == "browser" and demo is not None:
+                demo.wait()
+            is_tier = name != "gates"
+            counts.append(run_tier(name, arguments=extra.split()) if is_tier else run_gates())
     console.rule("summary")
     for count in counts:
         n_run = count.n_passed + count.n_failed
