@@ -9,14 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
-from stack.places import REPO
+from stack.ledger import Ledger
+from stack.places import BROWSER_VAR, REPO
 from stack.process import free_port
 from stack.say import console
 
 _BIN = Path(sys.executable).parent
-_BROWSER_VAR = REPO / "var" / "browser"
 _TEST_SETTINGS = {"DJANGO_SETTINGS_MODULE": "portal.settings.test"}
 TIERS: Mapping[str, Sequence[str]] = {
     "unit": ("tests/unit", "tests/architecture"),
@@ -134,25 +135,35 @@ def read_report(report: Path) -> tuple[int, int]:
     return n_passed, n_failed
 
 
+def browser_environment() -> dict[str, str]:
+    """Give what the browser tier's demo is made, served and ended with.
+
+    Its port stays that of the first time: the links in its mails name it.
+    """
+    noted = urlsplit(Ledger(BROWSER_VAR / "stack.json").fact("url") or "").port
+    port = str(noted or free_port())
+    environment = {**os.environ, "LAKEWARDEN_VAR": str(BROWSER_VAR), "PORT": port}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    return environment
+
+
 @contextmanager
 def _demo_made_beside(wanted: Sequence[str]) -> Iterator[subprocess.Popen[bytes] | None]:
     """Make the browser tier's demo while other tiers run, on what they leave of the machine.
 
     It takes ten minutes, and most tiers keep one core busy. If it fails, the browser tier makes it.
     """
-    if "browser" not in wanted[1:]:
+    if "browser" not in wanted[1:] or Ledger(BROWSER_VAR / "stack.json").running():
         yield None
         return
     programs = '"$0" -m stack.cli demo --detach; "$0" -m stack.cli stop'
-    environment = {**os.environ, "LAKEWARDEN_VAR": str(_BROWSER_VAR), "PORT": str(free_port())}
-    environment.pop("DJANGO_SETTINGS_MODULE", None)
     log = REPO / "var" / "test" / "demo.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as kept:
         demo = subprocess.Popen(
             ["chrt", "--idle", "0", "sh", "-c", programs, sys.executable],
             cwd=REPO,
-            env=environment,
+            env=browser_environment(),
             stdout=kept,
             stderr=subprocess.STDOUT,
             start_new_session=True,

@@ -10,6 +10,8 @@ JAVA_SOURCES = REPO / "stack" / "java"
 JARS = REPO / "var" / "jars"
 CLASSES = REPO / "var" / "classes"
 VENDOR = REPO / "static" / "vendor"
+# The demo that the browser tier serves; the gate makes it beside the other tiers.
+BROWSER_VAR = Path(os.environ.get("LAKEWARDEN_BROWSER_VAR", REPO / "var" / "browser")).resolve()
 
 
 def var_directory() -> Path:

@@ -1,7 +1,5 @@
 """The served demo as a test sees it: addresses, log-ins, mails, and its databases by plain SQL."""
 
-import os
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -13,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from portal.connectors.lake_config import LakeConfig, load_lakes
+from stack.gate import browser_environment
 from stack.ledger import Ledger
 from stack.people import DEMO_PASSWORD
-from stack.places import REPO
+from stack.places import BROWSER_VAR, REPO
 from stack.servers.derby import derby_class_path
 from stack.servers.smtp import messages
 
@@ -70,13 +69,13 @@ class Demo:
 
 @contextmanager
 def served() -> Iterator[Demo]:
-    """Serve the demo that LAKEWARDEN_BROWSER_VAR names (made if it is not there), then end it."""
-    var = Path(os.environ.get("LAKEWARDEN_BROWSER_VAR", REPO / "var" / "browser")).resolve()
-    if Ledger(var / "stack.json").running():
-        yield Demo(Ledger(var / "stack.json").fact("url"), var)
+    """Serve the demo under BROWSER_VAR (made if it is not there), then end it."""
+    var = BROWSER_VAR
+    ledger = Ledger(var / "stack.json")
+    if ledger.running():
+        yield Demo(ledger.fact("url"), var)
         return
-    environment = {**os.environ, "LAKEWARDEN_VAR": str(var), "PORT": str(_free_port())}
-    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    environment = browser_environment()
     command = [sys.executable, "-m", "stack.cli"]
     subprocess.run(
         [*command, "demo", "--detach"],
@@ -89,10 +88,3 @@ def served() -> Iterator[Demo]:
         yield Demo(Ledger(var / "stack.json").fact("url"), var)
     finally:
         subprocess.run([*command, "stop"], cwd=REPO, env=environment, check=True)
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-    return port

@@ -1,6 +1,5 @@
 """A mail server on loopback that takes, refuses or breaks off, as a test wants."""
 
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +8,8 @@ from email.message import EmailMessage
 from typing import Any
 
 from aiosmtpd.controller import Controller
+
+from stack.process import free_port
 
 
 class Mailbox:
@@ -48,17 +49,10 @@ class Mailbox:
 def mail_server() -> Iterator[tuple[Mailbox, str, int]]:
     """Serve a mailbox on a free port; gives it with host and port."""
     box = Mailbox()
-    port = _free_port()
+    port = free_port()
     controller = Controller(box, hostname="127.0.0.1", port=port)
     controller.start()
     try:
         yield box, "127.0.0.1", port
     finally:
         controller.stop()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
