@@ -109,7 +109,7 @@ class EnrolmentPreview(APIView):
     def get(self, request: Request) -> Response:
         """Count the tables of a choice, and what would go under `level` and `ttl`."""
         user = person(request)
-        if not (user.is_lake_admin or user.is_lake_operator):
+        if not user.is_lake_keeper:
             raise NotAllowed("enrol.role", "Admins and operators ask for enrolments.")
         params = request.query_params
         selection = {key: params.get(key, "") for key in FILTER_KEYS}
@@ -216,7 +216,7 @@ def _detail(found: Enrolment, user: User, now: datetime) -> dict[str, Any]:
     shown: Any = found
     shown.transitions = enrolment_actions(found, user, now=now).names
     data = dict(EnrolmentDetailSerializer(shown).data)
-    if not (user.is_lake_admin or user.is_lake_operator):
+    if not user.is_lake_keeper:
         data["what_if"] = {}  # counts tables that are not theirs
     return data
 

@@ -75,7 +75,7 @@ class Picture(APIView):
     def get(self, request: Request) -> Response:
         """Give how old the picture is and the lake's totals, to admins and operators."""
         user = person(request)
-        if not (user.is_lake_admin or user.is_lake_operator):
+        if not user.is_lake_keeper:
             raise NotAllowed("picture.role", "The whole lake's totals are for admins, operators.")
         generation = current_generation(lake_of(request))
         if generation is None:

@@ -130,7 +130,7 @@ class DatabasePolicyLook(APIView):
         """Have it read from the metastore (admins and operators)."""
         lake, user = current_lake(request), person(request)
         get_database_for_user(lake, db, user=user)
-        if not (user.is_lake_admin or user.is_lake_operator):
+        if not user.is_lake_keeper:
             raise NotAllowed("policy.look", "Admins and operators have the metastore read.")
         run = policy_look_request(lake, db, user=user, now=timezone.now())
         return Response(RunSerializer(run).data, status=202)

@@ -38,7 +38,7 @@ def visible_to(user: User, *, prefix: str = "") -> Q:
     """
     if not user.is_authenticated:
         return Q(pk__in=[])
-    if user.is_lake_admin or user.is_lake_operator:
+    if user.is_lake_keeper:
         return Q()
     mine = Q(**{f"{prefix}owner": user.username}) | Q(**{f"{prefix}db_owner": user.username})
     # Names and not a subquery: a database turns `a or b or one of these` into three index look-ups.

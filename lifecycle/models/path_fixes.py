@@ -43,7 +43,7 @@ class PathFixQuerySet(models.QuerySet["PathFix"]):
 
     def for_user(self, user: User) -> Self:
         """Keep what `user` may see: all for admins and operators, else plans with own tables."""
-        if user.is_lake_admin or user.is_lake_operator:
+        if user.is_lake_keeper:
             return self
         mine = PathFixItem.objects.for_user(user).filter(fix=OuterRef("pk"))
         return self.filter(Exists(mine))

@@ -53,7 +53,7 @@ class DropPlanQuerySet(models.QuerySet["DropPlan"]):
 
     def for_user(self, user: User) -> Self:
         """Keep what `user` may see: all for admins and operators, else plans with own tables."""
-        if user.is_lake_admin or user.is_lake_operator:
+        if user.is_lake_keeper:
             return self
         mine = DropPlanTable.objects.for_user(user).filter(plan=OuterRef("pk"))
         return self.filter(Exists(mine))

@@ -68,7 +68,7 @@ def _owned_by(user: User) -> Q:
 def batches_for_user(lake: str, user: User) -> QuerySet[BackupBatch]:
     """Give the backups that a person may see: all for admins and operators, else their own."""
     rows = BackupBatch.objects.filter(lake=lake).exclude(state=BackupState.REPORTED)
-    if user.is_lake_admin or user.is_lake_operator:
+    if user.is_lake_keeper:
         return rows
     return rows.filter(_owned_by(user))
 
@@ -152,7 +152,7 @@ class BackupChoice:
 def backup_totals_for_user(lake: str, user: User) -> QuerySet[BackupTotals]:
     """Give the sums by day and table of what a person may see."""
     rows = BackupTotals.objects.filter(lake=lake).exclude(db="")
-    if user.is_lake_admin or user.is_lake_operator:
+    if user.is_lake_keeper:
         return rows
     mine = BackupTotals.objects.filter(_owned_by(user), lake=lake)
     return rows.filter(pk__in=mine.values("pk"))
@@ -160,7 +160,7 @@ def backup_totals_for_user(lake: str, user: User) -> QuerySet[BackupTotals]:
 
 def backup_day_rows(lake: str, user: User, *, limit: int) -> list[BackupTotals]:
     """Give a row a day, newest first: what lies in the backup and until when."""
-    if user.is_lake_admin or user.is_lake_operator:
+    if user.is_lake_keeper:
         return list(BackupTotals.objects.filter(lake=lake, db="").order_by("-day")[:limit])
     mine = backup_totals_for_user(lake, user).order_by().values("day")
     added = {f"of_{name}": Sum(name) for name in ADDED}
@@ -191,7 +191,7 @@ class Restorable:
 
 def restorable_totals(lake: str, user: User) -> Restorable:
     """Add up what can come back of what a person may see."""
-    if user.is_lake_admin or user.is_lake_operator:
+    if user.is_lake_keeper:
         rows = BackupTotals.objects.filter(lake=lake, db="")
     else:
         rows = backup_totals_for_user(lake, user)

@@ -106,7 +106,7 @@ def drill_run(drill: RestoreDrill) -> Run | None:
 def items_visible(drill: RestoreDrill, user: User) -> QuerySet[DrillItem]:
     """Give what a drill compared, of what this person answers for."""
     rows = DrillItem.objects.filter(drill=drill)
-    if user.is_lake_admin or user.is_lake_operator:
+    if user.is_lake_keeper:
         return rows
     owners = {user.username, *user.stands_for.get(drill.lake, ())}
     return rows.filter(Q(table_owner__in=owners) | Q(db__in=user.administered.get(drill.lake, ())))
@@ -123,7 +123,7 @@ def databases_proven(lake: str, *, now: datetime, user: User | None = None) -> l
     Without a person it is all of them, as for alarms; else what this person may see.
     """
     rows = DatabaseProof.objects.filter(lake=lake, n_restorable__gt=0)
-    if user is not None and not (user.is_lake_admin or user.is_lake_operator):
+    if user is not None and not user.is_lake_keeper:
         mine = backup_totals_for_user(lake, user).order_by().values_list("db", flat=True)
         rows = rows.filter(db__in=set(mine.distinct()))
     found = [_proven(row, now=now) for row in rows.select_related("proven_by", "failed_by")]

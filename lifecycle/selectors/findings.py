@@ -129,7 +129,7 @@ def reason_counts(lake: str, user: User) -> dict[str, int]:
     generation = current_generation(lake)
     if generation is None:
         return {}
-    if user.is_lake_admin or user.is_lake_operator:
+    if user.is_lake_keeper:
         counts = generation.totals.get("reasons") or {}
     else:
         counts = paths_visible(lake, user).aggregate(
@@ -144,10 +144,7 @@ def reason_counts(lake: str, user: User) -> dict[str, int]:
 def totals_for(lake: str, user: User) -> Totals:
     """Give the numbers of what `user` may see, from the sums that the scan wrote by owner."""
     rows = OwnerTotals.objects.current(lake)
-    if user.is_lake_admin or user.is_lake_operator:
-        rows = rows.filter(db="")
-    else:
-        rows = rows.for_user(user).exclude(db="")
+    rows = rows.filter(db="") if user.is_lake_keeper else rows.for_user(user).exclude(db="")
     names = [one.name for one in fields(Totals)]
     sums: dict[str, Any] = rows.aggregate(**{name: Coalesce(Sum(name), 0) for name in names})
     return Totals(**sums)

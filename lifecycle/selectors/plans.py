@@ -98,7 +98,7 @@ class WishFilter(ListFilter):
 def plans_visible(lake: str, user: User) -> QuerySet[DropPlan]:
     """Give the plans that a person may see, each with `seen_*`: the part that they may see."""
     rows = DropPlan.objects.filter(lake=lake).for_user(user)
-    if user.is_lake_admin or user.is_lake_operator:
+    if user.is_lake_keeper:
         return rows.annotate(
             seen_tables=F("n_tables"), seen_items=F("n_items"), seen_bytes=F("n_bytes")
         )
@@ -282,6 +282,6 @@ def preview_counts(
 def wishes_visible(lake: str, user: User) -> QuerySet[CleanNowRequest]:
     """Give the owners' wishes: all to admins and operators, else one's own."""
     rows = CleanNowRequest.objects.filter(lake=lake).select_related("plan")
-    if user.is_lake_admin or user.is_lake_operator:
+    if user.is_lake_keeper:
         return rows
     return rows.filter(requested_by=user.username)

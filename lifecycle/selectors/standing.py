@@ -28,7 +28,7 @@ class RuleFilter(ListFilter):
 def rules_visible(lake: str, user: User) -> QuerySet[StandingRule]:
     """Give the rules of a lake: all to admins and operators, else those of one's own tables."""
     rows = StandingRule.objects.filter(lake=lake).select_related("approval")
-    if user.is_lake_admin or user.is_lake_operator:
+    if user.is_lake_keeper:
         return rows
     mine = TableFinding.objects.current(lake).for_user(user)
     return rows.filter(Exists(mine.filter(db=OuterRef("db"), table=OuterRef("table"))))

@@ -31,7 +31,7 @@ def yes_visible(lake: str, user: User, *, today: date) -> QuerySet[StillReadYes]
     rows: QuerySet[StillReadYes] = StillReadYes.objects.filter(lake=lake).annotate(
         is_standing=Q(ended_at=None, until__gte=today)
     )
-    if user.is_lake_admin or user.is_lake_operator:
+    if user.is_lake_keeper:
         return rows
     tables = tables_visible(lake, user).filter(db=OuterRef("db"), table=OuterRef("table"))
     return rows.filter(Q(said_by=user.username) | Q(Exists(tables)))

@@ -16,7 +16,7 @@ from lifecycle.services.drills import (
     drill_params,
     drill_wanted,
 )
-from portal.access.models import ADMIN, OPERATOR
+from portal.access.models import KEEPERS
 from portal.act.selectors import red_button_wait
 from portal.act.services import act_beat
 from portal.runs.domain import Schedule
@@ -36,7 +36,7 @@ class DrillKind(RunKind):
     title = "Restore drill"
     queue = "restore"
     attempts = 1
-    start_roles = frozenset({ADMIN, OPERATOR})
+    start_roles = KEEPERS
     schedule = Schedule(daily_at_hour=5)
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:

@@ -40,7 +40,7 @@ def drill_request(lake: str, *, user: User, reason: str = "", now: datetime) -> 
         NotAllowed: `drill.role` for anyone but an admin or operator.
         StaleState: `red_button.on`, or `drill.nothing` where no backup can be restored.
     """
-    if not (user.is_lake_admin or user.is_lake_operator):
+    if not user.is_lake_keeper:
         raise NotAllowed("drill.role", "Only an admin or an operator starts a drill; ask one.")
     under_way = drill_under_way(lake, now=now)
     if under_way is not None:

@@ -63,7 +63,7 @@ def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) 
         RuleViolation: no reason, odd values, no table, or more than one enrolment takes.
         StaleState: the choice holds other tables than the page showed.
     """
-    if not (user.is_lake_admin or user.is_lake_operator):
+    if not user.is_lake_keeper:
         raise NotAllowed("enrol.role", "Admins and operators ask for enrolments.")
     if not wish.reason.strip():
         raise RuleViolation("enrol.reason", "Say why: approvers and owners will read it.")

@@ -34,7 +34,7 @@ from lifecycle.services.path_fixes import (
 )
 from lifecycle.services.plan_kinds import will_try_again
 from lifecycle.services.plan_runs import outcome_of
-from portal.access.models import ADMIN, OPERATOR
+from portal.access.models import KEEPERS
 from portal.act.services import act_beat, act_settle, move_prepare, moves_read
 from portal.approvals import kinds as approval_kinds
 from portal.runs import kinds as run_kinds
@@ -48,7 +48,7 @@ class FixPlanKind(run_kinds.RunKind):
     name = DRAW_KIND
     title = "Draw up a fix plan"
     queue = "plan"
-    start_roles = frozenset({ADMIN, OPERATOR})
+    start_roles = KEEPERS
 
     def execute(self, run: Run) -> dict[str, Any]:
         """Draw the plan up; at the instant that the request named, as in played days."""

@@ -122,7 +122,7 @@ def fix_undo_request(fix_id: UUID | str, *, reason: str, user: User, now: dateti
 
 
 def _check_asked(user: User, reason: str) -> None:
-    if not (user.is_lake_admin or user.is_lake_operator):
+    if not user.is_lake_keeper:
         raise NotAllowed("fix.role", "Admins and operators make fix plans; ask one of them.")
     if not reason.strip():
         raise RuleViolation("fix.reason", "Say why: approvers and owners will read it.")

@@ -32,7 +32,7 @@ from lifecycle.services.plans import (
     plan_rejected,
     plan_withdrawn,
 )
-from portal.access.models import ADMIN, OPERATOR
+from portal.access.models import KEEPERS
 from portal.act.selectors import RED_BUTTON_CODE, red_button_wait
 from portal.act.services import act_beat, act_ingest, act_prepare, act_settle
 from portal.approvals import kinds as approval_kinds
@@ -48,7 +48,7 @@ class PlanKind(run_kinds.RunKind):
     name = PLAN_KIND
     title = "Draw up a drop plan"
     queue = "plan"
-    start_roles = frozenset({ADMIN, OPERATOR})
+    start_roles = KEEPERS
 
     def execute(self, run: Run) -> dict[str, Any]:
         """Draw the plan up; at the instant that the request named, as in played days."""

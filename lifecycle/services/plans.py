@@ -102,7 +102,7 @@ def plan_request(
 
     Each call makes a plan of its own; items that stand in a waiting plan are left out of it.
     """
-    if not (user.is_lake_admin or user.is_lake_operator):
+    if not user.is_lake_keeper:
         raise NotAllowed(
             "plan.role", "Admins and operators make drop plans. Owners may ask for 'clean now'."
         )

@@ -19,7 +19,7 @@ from lifecycle.services.notices import week_ahead_queue
 from lifecycle.services.path_waivers import waivers_lapse
 from lifecycle.services.scan_report import scan_report
 from portal.access.lakes import get_lake
-from portal.access.models import ADMIN, OPERATOR, User
+from portal.access.models import KEEPERS, User
 from portal.access.services import directory_sync
 from portal.act.selectors import holds_for_jobs
 from portal.events.services import alarms_rescanned
@@ -43,7 +43,7 @@ class ScanKind(RunKind):
     job = "lifecycle.jobs.scan"
     queue = "scan"
     title = "Scan of the lake"
-    start_roles = frozenset({ADMIN, OPERATOR})
+    start_roles = KEEPERS
     schedule = Schedule(daily_at_hour=2)
 
     def scheduled_key(self, lake: str, slot: str) -> str:

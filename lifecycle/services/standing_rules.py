@@ -54,7 +54,7 @@ class RuleWish:
 
 
 def _require_maker(user: User) -> None:
-    if not (user.is_lake_admin or user.is_lake_operator):
+    if not user.is_lake_keeper:
         raise NotAllowed("standing.role", "Admins and operators ask for standing rules.")
 
 
@@ -126,7 +126,7 @@ def rule_terms(rule: StandingRule) -> standing.StandingRule:
 def get_rule_for_user(rule_id: UUID | str, *, user: User) -> StandingRule:
     """Give a rule that this person may see: admins and operators all, owners their tables'."""
     rule = StandingRule.objects.select_related("approval").filter(pk=rule_id).first()
-    if rule is not None and not (user.is_lake_admin or user.is_lake_operator):
+    if rule is not None and not user.is_lake_keeper:
         tables = TableFinding.objects.current(rule.lake).for_user(user)
         if not tables.filter(db=rule.db, table=rule.table).exists():
             rule = None

@@ -26,7 +26,6 @@ from lifecycle.selectors.drills import (
 )
 from lifecycle.services.drills import drill_every, drill_request
 from lifecycle.ui.lists import ListSpec, list_response, person
-from portal.access.models import User
 from portal.runs.selectors import broker_problem, run_waits
 from portal.ui.csv import stream_csv
 from portal.ui.frame import current_lake
@@ -124,7 +123,7 @@ def drills(request: HttpRequest) -> HttpResponseBase:
         "databases": Table(DATABASES, databases, "When restoring was last proven, by database"),
         "proof_days": proof_lasts().days,
         "every_days": drill_every().days,
-        "may_drill": _may_drill(user),
+        "may_drill": user.is_lake_keeper,
     }
     return list_response(request, DRILLS, filterset=filterset, context=context)
 
@@ -134,8 +133,8 @@ def drills(request: HttpRequest) -> HttpResponseBase:
 def drill(request: HttpRequest, drill_id: UUID) -> HttpResponseBase:
     """Show one drill: how it goes, and what it compared of what this person answers for."""
     user, found = person(request), get_drill(drill_id)
-    context: dict[str, Any] = {"drill": found, "may_drill": _may_drill(user)}
-    run = drill_run(found) if _may_drill(user) else None
+    context: dict[str, Any] = {"drill": found, "may_drill": user.is_lake_keeper}
+    run = drill_run(found) if user.is_lake_keeper else None
     if run is not None:
         context |= {
             **{"run": run, "run_lives": not run.is_final},
@@ -160,7 +159,3 @@ def drill_start(request: HttpRequest) -> HttpResponseRedirect:
     else:
         messages.success(request, "The drill is under way; what it finds stands here at its end.")
     return HttpResponseRedirect(drill_url(found))
-
-
-def _may_drill(user: User) -> bool:
-    return user.is_lake_admin or user.is_lake_operator

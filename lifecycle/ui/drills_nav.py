@@ -31,7 +31,7 @@ def register_pages() -> None:
 def proofs_card(request: HttpRequest) -> Card | None:
     """Tell keepers of databases whose restore failed in a drill, or was not proven for long."""
     user = person(request)
-    if not (user.is_lake_admin or user.is_lake_operator):
+    if not user.is_lake_keeper:
         return None
     try:
         lake = current_lake(request)

@@ -110,7 +110,7 @@ def enrolments(request: HttpRequest) -> HttpResponseBase:
     """List the enrolments that the person may see."""
     lake, user = current_lake(request), person(request)
     filterset = EnrolmentFilter(request.GET, queryset=enrolments_visible(lake, user))
-    context = {"may_make": user.is_lake_admin or user.is_lake_operator}
+    context = {"may_make": user.is_lake_keeper}
     return list_response(request, ENROLMENTS, filterset=filterset, context=context)
 
 
@@ -119,7 +119,7 @@ def enrolments(request: HttpRequest) -> HttpResponseBase:
 def enrolment_new(request: HttpRequest) -> HttpResponse:
     """Choose tables and values and see what would go (GET), then ask two people (POST)."""
     lake, user = current_lake(request), person(request)
-    if not (user.is_lake_admin or user.is_lake_operator):
+    if not user.is_lake_keeper:
         raise NotAllowed("enrol.role", "Admins and operators ask for enrolments.")
     if request.method == "POST":
         made = enrolment_request(lake, _wish(request), user=user, now=timezone.now())
@@ -157,7 +157,7 @@ def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
         "may": enrolment_actions(found, user, now=timezone.now()),
         "decisions": decisions_of(found.approval),
         "counts": result_counts(found, user),
-        "sees_all": user.is_lake_admin or user.is_lake_operator,
+        "sees_all": user.is_lake_keeper,
         "lines": [
             {**found.what_if[name], "state": LINE_WORDS[name][0], "words": LINE_WORDS[name][1]}
             for name in LINE_WORDS

@@ -154,7 +154,7 @@ def _classes(found: TableFinding) -> list[dict[str, Any]]:
 
 
 def _chart(lake: str, generation: Generation | None, user: User) -> Chart | None:
-    if generation is None or not (user.is_lake_admin or user.is_lake_operator):
+    if generation is None or not user.is_lake_keeper:
         return None
     metrics = {
         "class.CLEAN_NOW.bytes": "due now",

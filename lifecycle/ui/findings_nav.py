@@ -50,7 +50,7 @@ def owned_tables(user: User, lake: str) -> Iterator[str]:
 def waiting_card(request: HttpRequest) -> Card | None:
     """Tell an owner that data of theirs expires."""
     user, seen = person(request), _seen(request)
-    if seen is None or user.is_lake_admin or user.is_lake_operator:
+    if seen is None or user.is_lake_keeper:
         return None
     lake, totals = seen
     n_items = totals.n_clean_now + totals.n_soon + totals.n_still_read
@@ -133,7 +133,7 @@ def _trend(request: HttpRequest, metric: str) -> tuple[tuple[str, float], ...]:
     """Give the lake's own trend to who sees the whole lake; parts of it are not recorded."""
     lake, user = current_lake(request), person(request)
     generation = current_generation(lake)
-    if generation is None or not (user.is_lake_admin or user.is_lake_operator):
+    if generation is None or not user.is_lake_keeper:
         return ()
     points = trend(lake, [metric], today=generation.day)[metric]
     return tuple((day.isoformat(), float(value)) for day, value in points)

@@ -121,7 +121,7 @@ def path_fixes(request: HttpRequest) -> HttpResponseBase:
     """List the fix plans that the person may see."""
     lake, user = current_lake(request), person(request)
     filterset = PathFixFilter(request.GET, queryset=fixes_visible(lake, user))
-    context = {"may_make": user.is_lake_admin or user.is_lake_operator}
+    context = {"may_make": user.is_lake_keeper}
     return list_response(request, FIXES, filterset=filterset, context=context)
 
 
@@ -130,7 +130,7 @@ def path_fixes(request: HttpRequest) -> HttpResponseBase:
 def path_fix_new(request: HttpRequest) -> HttpResponseBase:
     """Choose nonconforming paths (GET), then have a plan drawn up for them (POST)."""
     lake, user = current_lake(request), person(request)
-    if not (user.is_lake_admin or user.is_lake_operator):
+    if not user.is_lake_keeper:
         raise NotAllowed("fix.role", "Admins and operators make fix plans; ask one of them.")
     if request.method == "POST":
         rows = [int(text) for text in request.POST.getlist("row") if _is_key(text)]

@@ -12,7 +12,7 @@ from lifecycle.selectors.plans import plans_to_decide, plans_under_way, wishes_v
 from lifecycle.selectors.standing import rules_to_decide
 from lifecycle.ui.links import list_url
 from lifecycle.ui.lists import person
-from portal.access.models import ADMIN, OPERATOR
+from portal.access.models import KEEPERS
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.act.selectors import RESTORABLE
 from portal.lake.errors import NotVisible
@@ -70,9 +70,10 @@ def register_pages() -> None:
             if reason.value not in _CLASSES
         }
     )
-    makers = frozenset({ADMIN, OPERATOR})
     register_page(Page(SECTION, "Drop plans", "lifecycle:plans", "clipboard-list", 22))
-    register_page(Page(SECTION, "Standing rules", "lifecycle:standing-rules", "repeat", 23, makers))
+    register_page(
+        Page(SECTION, "Standing rules", "lifecycle:standing-rules", "repeat", 23, KEEPERS)
+    )
     register_page(Page(SECTION, "Clean-now wishes", "lifecycle:wishes", "message-circle", 24))
     register_page(Page(SECTION, "Backups and restore", "lifecycle:backups", "archive", 25))
     register_page(Page(SECTION, "Savings", "lifecycle:savings", "coins", 29))
@@ -144,7 +145,7 @@ def mine_card(request: HttpRequest) -> Card | None:
 def wishes_card(request: HttpRequest) -> Card | None:
     """Tell makers of plans what owners ask for."""
     lake, user = _lake(request), person(request)
-    if not lake or not (user.is_lake_admin or user.is_lake_operator):
+    if not lake or not user.is_lake_keeper:
         return None
     n_open = wishes_visible(lake, user).filter(state=CleanNowRequest.State.OPEN).count()
     if not n_open:
@@ -162,7 +163,7 @@ def wishes_card(request: HttpRequest) -> Card | None:
 def last_chance_card(request: HttpRequest) -> Card | None:
     """Tell an owner of backups that are purged soon."""
     lake, user = _lake(request), person(request)
-    if not lake or user.is_lake_admin or user.is_lake_operator:
+    if not lake or user.is_lake_keeper:
         return None
     soon = batches_for_user(lake, user).filter(
         state__in=RESTORABLE, purge_after__lte=timezone.now() + LAST_DAYS

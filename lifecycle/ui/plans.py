@@ -118,7 +118,7 @@ def plans(request: HttpRequest) -> HttpResponseBase:
     """List the plans that the person may see, newest first."""
     lake, user = current_lake(request), person(request)
     filterset = PlanFilter(request.GET, queryset=plans_visible(lake, user))
-    context = {"may_make": user.is_lake_admin or user.is_lake_operator}
+    context = {"may_make": user.is_lake_keeper}
     return list_response(request, PLANS, filterset=filterset, context=context)
 
 

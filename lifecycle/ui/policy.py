@@ -71,7 +71,7 @@ def policy(request: HttpRequest, db: str, table: str) -> HttpResponse:
         .filter(db=db, table=table)
         .order_by("-created_at")[:REQUESTS_SHOWN],
         "enrol_url": list_url("enrolment-new", lake, db=db, table=table),
-        "may_enrol": user.is_lake_admin or user.is_lake_operator,
+        "may_enrol": user.is_lake_keeper,
         **_what_if(found, ages, before=standing.values, after=wanted),
         **_way(standing.values, wanted, asker, written_to=is_written_to(lake, db)),
     }
@@ -106,8 +106,8 @@ def database_policy_page(request: HttpRequest, db: str) -> HttpResponse:
         .filter(db=db, table="")
         .order_by("-created_at")[:REQUESTS_SHOWN],
         "enrol_url": list_url("enrolment-new", lake, db=db),
-        "may_enrol": user.is_lake_admin or user.is_lake_operator,
-        "may_look": user.is_lake_admin or user.is_lake_operator,
+        "may_enrol": user.is_lake_keeper,
+        "may_look": user.is_lake_keeper,
         **way,
     }
     return render(request, "lifecycle/policy_database.html", context)
@@ -119,7 +119,7 @@ def database_policy_look(request: HttpRequest, db: str) -> HttpResponseRedirect:
     """Have what new tables of a database get read from the metastore."""
     lake, user = current_lake(request), person(request)
     get_database_for_user(lake, db, user=user)
-    if not (user.is_lake_admin or user.is_lake_operator):
+    if not user.is_lake_keeper:
         raise NotAllowed("policy.look", "Admins and operators have the metastore read.")
     policy_look_request(lake, db, user=user, now=timezone.now())
     messages.info(request, "It is being read; reload this page in a moment.")

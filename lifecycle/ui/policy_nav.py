@@ -8,7 +8,7 @@ from lifecycle.selectors.enrolments import enrolments_to_decide
 from lifecycle.selectors.policy_requests import requests_to_answer
 from lifecycle.ui.links import list_url
 from lifecycle.ui.lists import person
-from portal.access.models import ADMIN, OPERATOR
+from portal.access.models import KEEPERS
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.lake.errors import NotVisible
 from portal.ui.frame import current_lake
@@ -26,11 +26,10 @@ LOOKS = {
 def register_pages() -> None:
     """Add the navigation, the words and the home cards."""
     register_states(LOOKS)
-    makers = frozenset({ADMIN, OPERATOR})
     register_page(Page("Policy", "Policy requests", "lifecycle:policy-requests", "message-2", 42))
     register_page(Page("Lifecycle", "Yes to still-read data", "lifecycle:still-read", "eye", 24))
     register_page(Page("Paths", "Waivers", "lifecycle:waivers", "route", 32))
-    register_page(Page("Policy", "Enrolments", "lifecycle:enrolments", "login-2", 41, makers))
+    register_page(Page("Policy", "Enrolments", "lifecycle:enrolments", "login-2", 41, KEEPERS))
     register_home_card(requests_card)
     register_home_card(enrolments_card)
 

@@ -66,7 +66,7 @@ def _smaller_step(run: Run, user: User) -> RunStep | None:
     """Offer on the page of a scan that stopped what an admin may do about it."""
     if run.kind != KIND or (run.error or {}).get("code") != SHRANK:
         return None
-    if not (user.is_lake_admin or user.is_lake_operator):
+    if not user.is_lake_keeper:
         return None
     url = reverse("lifecycle:scan-smaller", args=[run.pk])
     return RunStep("Is the lake really that small?", url, "An admin may accept it for one scan.")

@@ -88,8 +88,7 @@ def _page(request: HttpRequest, form: RuleForm, *, status: int = 200) -> HttpRes
     page = keyset_page(
         rules_visible(lake, user), request.GET, orders={"-created": ("-created_at",)}
     )
-    may_make = user.is_lake_admin or user.is_lake_operator
-    context = {"page": page, "form": form, "may_make": may_make}
+    context = {"page": page, "form": form, "may_make": user.is_lake_keeper}
     return render(request, "lifecycle/standing_rules.html", context, status=status)
 
 

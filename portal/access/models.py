@@ -8,6 +8,7 @@ from django.db import models
 ADMIN = "admin"
 OPERATOR = "operator"
 ROLES = frozenset({ADMIN, OPERATOR})
+KEEPERS = frozenset({ADMIN, OPERATOR})
 
 
 class User(AbstractUser):
@@ -47,6 +48,11 @@ class User(AbstractUser):
     def is_lake_operator(self) -> bool:
         """Say whether the person keeps the portal running."""
         return OPERATOR in self.roles
+
+    @property
+    def is_lake_keeper(self) -> bool:
+        """Say whether the person keeps the lake: admins and operators see and ask for all of it."""
+        return not KEEPERS.isdisjoint(self.roles)
 
 
 class DatabaseAdministrator(models.Model):

@@ -8,7 +8,7 @@ from portal.audit.models import AuditEvent
 
 def audit_for_user(user: User) -> QuerySet[AuditEvent]:
     """Give what a person may see: admins and operators all, others what they did themselves."""
-    if user.roles:
+    if user.is_lake_keeper:
         return AuditEvent.objects.all()
     return AuditEvent.objects.filter(actor=user.username)
 

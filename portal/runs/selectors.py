@@ -29,7 +29,7 @@ def get_run(run_id: UUID | str) -> Run:
 
 def runs_for_user(user: User) -> QuerySet[Run]:
     """Give what a person may see: admins and operators all, others what they asked for."""
-    if user.roles:
+    if user.is_lake_keeper:
         return Run.objects.all()
     return Run.objects.filter(requested_by=user.username)
 
@@ -41,7 +41,7 @@ def get_run_for_user(run_id: UUID | str, *, user: User) -> Run:
         NotVisible: there is none for this person.
     """
     run = get_run(run_id)
-    if not user.roles and run.requested_by != user.username:
+    if not user.is_lake_keeper and run.requested_by != user.username:
         raise NotVisible("run.unknown", "There is no such run.")
     return run
 

@@ -76,7 +76,7 @@ def run_cancel(run_id: UUID | str, *, user: User, reason: str = "", now: datetim
         StaleState: it has ended already.
     """
     run = get_run(run_id)
-    if not user.roles and user.username != run.requested_by:
+    if not user.is_lake_keeper and user.username != run.requested_by:
         raise NotAllowed("run.cancel", "Only who asked for the run, or an operator, may cancel it.")
     if run.is_final:
         raise StaleState("run.ended", f"The run is already {run.state.lower()}.")

@@ -12,20 +12,19 @@ class UiConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the platform's own pages."""
-        from portal.access.models import ADMIN, OPERATOR
+        from portal.access.models import KEEPERS
         from portal.access.registry import Page, register_home_card, register_page
         from portal.ui.cards import failed_runs_card
 
-        keepers = frozenset({ADMIN, OPERATOR})
         for page in (
             Page("", "Home", "ui:home", "home", 0),
             Page("Portal", "Runs", "ui:runs", "player-play", 800),
             Page("Portal", "Audit", "ui:audit", "history", 810),
             Page("Portal", "Mails", "ui:mails", "mail", 815),
-            Page("Portal", "People", "ui:people", "users", 812, keepers),
-            Page("Portal", "Service accounts", "ui:owners", "users-group", 813, keepers),
-            Page("Portal", "Red button", "ui:red-button", "hand-stop", 820, keepers),
-            Page("Portal", "Health", "ui:health", "heartbeat", 825, keepers),
+            Page("Portal", "People", "ui:people", "users", 812, KEEPERS),
+            Page("Portal", "Service accounts", "ui:owners", "users-group", 813, KEEPERS),
+            Page("Portal", "Red button", "ui:red-button", "hand-stop", 820, KEEPERS),
+            Page("Portal", "Health", "ui:health", "heartbeat", 825, KEEPERS),
             Page("Portal", "API", "ui:api", "api", 830),
         ):
             register_page(page)

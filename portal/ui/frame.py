@@ -17,7 +17,7 @@ from portal.act.selectors import red_button_state
 from portal.lake.errors import NotAllowed, NotVisible
 from portal.runs.domain import RunState
 from portal.runs.selectors import broker_problem
-from portal.ui.selectors import last_good_scan, newest_scan, sees_all
+from portal.ui.selectors import last_good_scan, newest_scan
 
 THEME_COOKIE = "lw_theme"
 THEMES = ("auto", "light", "dark")
@@ -89,9 +89,9 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "lakes": sorted(all_lakes()),
         "roles": sorted(user.roles) or ["owner"],
         "nav": _navigation(request),
-        "fresh": _freshness(lake, may_open=sees_all(user)),
+        "fresh": _freshness(lake, may_open=user.is_lake_keeper),
         "red_button": red_button_state(lake) if lake else None,
-        "may_red_button": sees_all(user),
+        "may_red_button": user.is_lake_keeper,
         "standstill": broker_problem(),
     }
     return {"frame": shown}

@@ -2,7 +2,7 @@
 
 import django_filters as filters
 
-from portal.access.models import ADMIN, OPERATOR, OwnerPerson, User
+from portal.access.models import ROLES, OwnerPerson, User
 from portal.people.domain import Way
 from portal.people.selectors import HERE, LEFT
 from portal.ui.filters import ListFilter, prefix
@@ -17,7 +17,7 @@ class PeopleFilter(ListFilter):
     username = prefix("username", "User name")
     role = filters.ChoiceFilter(
         field_name="groups__name",
-        choices=[(one, one.capitalize()) for one in (ADMIN, OPERATOR)],
+        choices=[(one, one.capitalize()) for one in sorted(ROLES)],
         label="Role",
     )
     way = filters.ChoiceFilter(choices=WAYS, label="Comes in by")

@@ -33,15 +33,10 @@ def register_owned_tables(provider: OwnedTables) -> OwnedTables:
     return provider
 
 
-def sees_all(user: User) -> bool:
-    """Whether the person sees the whole lake."""
-    return user.is_lake_admin or user.is_lake_operator
-
-
 def runs_for_user(user: User, lake: str) -> QuerySet[Run]:
     """Give the runs of a lake that the person may see."""
     runs = Run.objects.filter(lake=lake)
-    return runs if sees_all(user) else runs.filter(requested_by=user.username)
+    return runs if user.is_lake_keeper else runs.filter(requested_by=user.username)
 
 
 def get_run_for_user(run_id: UUID | str, user: User) -> Run:
@@ -50,7 +45,9 @@ def get_run_for_user(run_id: UUID | str, user: User) -> Run:
     Raises:
         NotVisible: there is none for this person.
     """
-    runs = Run.objects.all() if sees_all(user) else Run.objects.filter(requested_by=user.username)
+    runs = Run.objects.all()
+    if not user.is_lake_keeper:
+        runs = runs.filter(requested_by=user.username)
     try:
         run = runs.filter(pk=run_id).first()
     except ValidationError:
@@ -86,7 +83,7 @@ def last_good_scan(lake: str) -> Run | None:
 def audit_for_user(user: User, lake: str) -> QuerySet[AuditEvent]:
     """Give the events of a lake that the person may see, unordered."""
     events = AuditEvent.objects.filter(lake=lake).order_by()
-    if sees_all(user):
+    if user.is_lake_keeper:
         return events
     slash = StrIndex("object_id", Value("/"))
     table_name = Case(

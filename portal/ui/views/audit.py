@@ -10,7 +10,7 @@ from portal.ui.csv import stream_csv
 from portal.ui.filters import AuditFilter, filtered
 from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
-from portal.ui.selectors import audit_for_user, audit_head, sees_all
+from portal.ui.selectors import audit_for_user, audit_head
 from portal.ui.tables import Column, Table
 
 ORDERS = {"-seq": ("-seq",), "seq": ("seq",)}
@@ -45,7 +45,7 @@ def audit(request: HttpRequest) -> HttpResponseBase:
         "page": page,
         "table": table,
         "head": head,
-        "sees_all": sees_all(person(request)),
+        "sees_all": person(request).is_lake_keeper,
         "chain": _chain(request, head.seq if head else 0),
     }
     return render(request, "portal/audit.html", context)
@@ -53,7 +53,7 @@ def audit(request: HttpRequest) -> HttpResponseBase:
 
 def _chain(request: HttpRequest, n_events: int) -> ChainReport | None:
     """Verify the chain for those who see all of it: at once if it is short, else when asked."""
-    if not sees_all(person(request)):
+    if not person(request).is_lake_keeper:
         return None
     if n_events <= VERIFY_AT_ONCE or request.GET.get("verify"):
         return audit_verify()

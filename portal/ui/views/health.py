@@ -9,7 +9,6 @@ from django.views.decorators.http import require_GET
 from portal.health import health_now
 from portal.lake.errors import NotVisible
 from portal.ui.frame import person
-from portal.ui.selectors import sees_all
 
 
 @login_required
@@ -17,6 +16,6 @@ from portal.ui.selectors import sees_all
 @require_GET
 def health(request: HttpRequest) -> HttpResponse:
     """Show how each part answered just now (admins and operators)."""
-    if not sees_all(person(request)):
+    if not person(request).is_lake_keeper:
         raise NotVisible("page.missing", "There is nothing at this address for you.")
     return render(request, "portal/health.html", {"parts": health_now()})

@@ -17,7 +17,6 @@ from portal.ui.csv import stream_csv
 from portal.ui.filters import MailFilter, filtered
 from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
-from portal.ui.selectors import sees_all
 from portal.ui.tables import Column, Table
 
 ORDERS = {"-queued": ("-queued_at",), "queued": ("queued_at",)}
@@ -71,7 +70,7 @@ def mails(request: HttpRequest) -> HttpResponseBase:
         "filter": chosen,
         "page": page,
         "table": table,
-        "sees_all": sees_all(user),
+        "sees_all": user.is_lake_keeper,
         "counts": notice_counts(visible),
         "lake": lake,
     }
@@ -84,7 +83,7 @@ def mail(request: HttpRequest, notice_id: UUID) -> HttpResponseBase:
     """Show one mail as its text part says it."""
     user = person(request)
     found = get_notice_for_user(notice_id, user)
-    may_retry = bool(user.roles) and found.state == NoticeState.FAILED
+    may_retry = user.is_lake_keeper and found.state == NoticeState.FAILED
     return render(request, "portal/mail.html", {"mail": found, "may_retry": may_retry})
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from portal.access.fresh import require_fresh
-from portal.access.models import ADMIN, OPERATOR, User
+from portal.access.models import ROLES, User
 from portal.lake.errors import NotVisible
 from portal.people.leavers import person_close, person_reopen
 from portal.people.selectors import people_all
@@ -17,7 +17,6 @@ from portal.ui.filters import filtered
 from portal.ui.frame import person
 from portal.ui.keyset import keyset_page
 from portal.ui.people_filters import PeopleFilter
-from portal.ui.selectors import sees_all
 from portal.ui.tables import Column
 
 ORDERS = {"name": ("username",), "-name": ("-username",), "-seen": ("-last_login",)}
@@ -72,12 +71,12 @@ def reopen(request: HttpRequest, username: str) -> HttpResponse:
 
 def check_keeper(request: HttpRequest) -> None:
     """Let admins and operators in; for others there is no such page."""
-    if not sees_all(person(request)):
+    if not person(request).is_lake_keeper:
         raise NotVisible("page.missing", "There is nothing at this address for you.")
 
 
 def named(row: User) -> User:
     """Add the roles in words, from the groups that were read along."""
-    roles = sorted({group.name for group in row.groups.all()} & {ADMIN, OPERATOR})
+    roles = sorted({group.name for group in row.groups.all()} & ROLES)
     row.role_names = roles or ["owner"]  # type: ignore[attr-defined]  # for page, CSV and API
     return row

@@ -13,14 +13,13 @@ from portal.lake.errors import NotVisible
 from portal.runs.hours import hours_wait, working_hours
 from portal.ui.forms import ReasonForm
 from portal.ui.frame import current_lake, person
-from portal.ui.selectors import sees_all
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def red_button(request: HttpRequest) -> HttpResponse:
     """Show the button; POST presses or releases it, always with a reason."""
-    if not sees_all(person(request)):
+    if not person(request).is_lake_keeper:
         raise NotVisible("page.missing", "There is nothing at this address for you.")
     lake = current_lake(request)
     form = ReasonForm(request.POST or None)
