@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Observation, SparkSession
 from pyspark.sql.functions import count, lit
 
-from lifecycle.domain.formats import Supported, judge_format
+from lifecycle.domain.formats import Supported, judge_table
 from lifecycle.jobs.restore_files import NO
 from portal.act.records import FileFact
 from portal.lake.paths import LakePath
@@ -97,13 +97,7 @@ class Files:
 
 def format_of(table: Any) -> str:
     """Name the format of a table's data."""
-    serde = table.sd.serdeInfo
-    found = judge_format(
-        table.tableType,
-        table.parameters or {},
-        serde=serde.serializationLib if serde else None,
-        input_format=table.sd.inputFormat,
-    )
+    found = judge_table(table)
     return found.format if isinstance(found, Supported) else "unknown"
 
 
