@@ -14,7 +14,7 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755, 0o751, 0o1777])
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755, 0o751, 0o426, 0o1777])
 def test_permissions_are_those_asked_for(spark: SparkSession, tmp_path: Path, mode: int) -> None:
     jvm: Any = spark.sparkContext._jvm
     hadoop = jvm.org.apache.hadoop.fs
