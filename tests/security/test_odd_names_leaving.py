@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
+from datetime import timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from typing import Any
@@ -15,8 +16,16 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from lifecycle.models import CurrentGeneration, PolicyEvent
+from lifecycle.domain.drills import Compared, DrillState
+from lifecycle.models import (
+    CurrentGeneration,
+    DatabaseProof,
+    DrillItem,
+    PolicyEvent,
+    RestoreDrill,
+)
 from lifecycle.services.daily_report import daily_report_queue
+from lifecycle.services.drill_alarms import drill_failed_queue, drill_overdue_queue
 from lifecycle.services.late_commits import late_commits_queue
 from lifecycle.services.policy_alarms import alarm_mail_queue
 from portal.notices.models import Notice, NoticeState
@@ -142,6 +151,7 @@ def mails_of(odd: OddLake) -> Iterator[EmailMessage]:
     for alarm in odd_alarms:
         Notice.objects.filter(kind="lifecycle.policy_alarm").update(kind=f"test.{alarm.pk}")
         assert alarm_mail_queue(alarm, now=NOW) == 3
+    drills_alarm(odd)
     for notice in Notice.objects.filter(recipient="#webhook"):
         assert not [name for name in NAMES.values() if len(name) > 6 and name in notice.text]
         notice.delete()
@@ -152,6 +162,40 @@ def mails_of(odd: OddLake) -> Iterator[EmailMessage]:
         assert len(sent.recipients()) == 1
         data = sent.message().as_bytes()
         yield message_from_bytes(data, policy=policy.default)
+
+
+def drills_alarm(odd: OddLake) -> None:
+    """Have the keepers told what a drill found wanting, and what is not proven."""
+    drill = RestoreDrill.objects.create(
+        lake=LAKE,
+        run_id=odd.run.pk,
+        state=DrillState.FAILED,
+        requested_by="anna",
+        started_at=NOW,
+        finished_at=NOW,
+    )
+    DrillItem.objects.bulk_create(
+        DrillItem(
+            drill=drill,
+            lake=LAKE,
+            batch_id=odd.batch.public_id,
+            day=TODAY,
+            db="sales",
+            table=name,
+            partition=PARTITIONS[key],
+            item=f"i{n}",
+            outcome=Compared.DIFFERS,
+            differences=[f"{TEXTS[key]} is missing"],
+            checked_at=NOW,
+        )
+        for n, (key, name) in enumerate(NAMES.items())
+    )
+    long_ago = TODAY - timedelta(days=400)
+    DatabaseProof.objects.bulk_create(
+        DatabaseProof(lake=LAKE, db=name, backed_up_since=long_ago, n_restorable=1)
+        for name in NAMES.values()
+    )
+    assert drill_failed_queue(drill, now=NOW) == drill_overdue_queue(LAKE, now=NOW) > 0
 
 
 def test_a_mail_has_the_headers_meant_one_reader_and_inert_words(
