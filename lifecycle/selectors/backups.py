@@ -48,8 +48,11 @@ class BackupItemFilter(ListFilter):
         fields: list[str] = []
 
 
-def _owned_by(user: User) -> Q:
-    """Spell: was the person's when it was dropped, or its table or database is theirs now."""
+def backups_owned_by(user: User) -> Q:
+    """Spell: was the person's when it was dropped, or its table or database is theirs now.
+
+    For rows that name the lake, database, table and table owner of a backup.
+    """
     mine = Q(table_owner=user.username)
     for lake, names in user.administered.items():
         mine |= Q(lake=lake, db__in=names)
@@ -70,14 +73,14 @@ def batches_for_user(lake: str, user: User) -> QuerySet[BackupBatch]:
     rows = BackupBatch.objects.filter(lake=lake).exclude(state=BackupState.REPORTED)
     if user.is_lake_keeper:
         return rows
-    return rows.filter(_owned_by(user))
+    return rows.filter(backups_owned_by(user))
 
 
 def may_restore(user: User, batches: QuerySet[BackupBatch]) -> bool:
     """Whether a person may restore every one of these: admins all, owners what they own."""
     if user.is_lake_admin:
         return True
-    return not batches.exclude(_owned_by(user)).exists()
+    return not batches.exclude(backups_owned_by(user)).exists()
 
 
 def get_batch_for_user(batch_id: UUID | str, *, user: User) -> BackupBatch:
@@ -154,7 +157,7 @@ def backup_totals_for_user(lake: str, user: User) -> QuerySet[BackupTotals]:
     rows = BackupTotals.objects.filter(lake=lake).exclude(db="")
     if user.is_lake_keeper:
         return rows
-    mine = BackupTotals.objects.filter(_owned_by(user), lake=lake)
+    mine = BackupTotals.objects.filter(backups_owned_by(user), lake=lake)
     return rows.filter(pk__in=mine.values("pk"))
 
 

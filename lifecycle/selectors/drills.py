@@ -7,7 +7,7 @@ from uuid import UUID
 
 import django_filters as filters
 from django.conf import settings
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, QuerySet
 
 from lifecycle.domain.drills import (
     BackedUp,
@@ -19,7 +19,7 @@ from lifecycle.domain.drills import (
     read_scratch,
 )
 from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
-from lifecycle.selectors.backups import backup_totals_for_user
+from lifecycle.selectors.backups import backup_totals_for_user, backups_owned_by
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
@@ -104,12 +104,11 @@ def drill_run(drill: RestoreDrill) -> Run | None:
 
 
 def items_visible(drill: RestoreDrill, user: User) -> QuerySet[DrillItem]:
-    """Give what a drill compared, of what this person answers for."""
+    """Give what a drill compared, of the backups that this person may see."""
     rows = DrillItem.objects.filter(drill=drill)
     if user.is_lake_keeper:
         return rows
-    owners = {user.username, *user.stands_for.get(drill.lake, ())}
-    return rows.filter(Q(table_owner__in=owners) | Q(db__in=user.administered.get(drill.lake, ())))
+    return rows.filter(backups_owned_by(user))
 
 
 def proof_lasts() -> timedelta:

@@ -15,7 +15,7 @@ from django.db.models import Min, Sum
 
 from lifecycle.domain.drills import BackedUp, Compared, DrillState, choose_tables, drill_state, lot
 from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
-from lifecycle.selectors.drills import known_contents, tables_proven
+from lifecycle.selectors.drills import drill_run, known_contents, tables_proven
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.act.models import BackupBatch, BackupTotals
@@ -23,7 +23,6 @@ from portal.act.selectors import RESTORABLE, red_button_state
 from portal.audit.services import audit_record
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, StaleState
-from portal.runs.domain import FINAL
 from portal.runs.models import Run
 from portal.runs.services import run_request
 
@@ -66,8 +65,8 @@ def drill_under_way(lake: str, *, now: datetime) -> RestoreDrill | None:
     drill = RestoreDrill.objects.filter(lake=lake, finished_at=None).first()
     if drill is None:
         return None
-    run = Run.objects.filter(pk=drill.run_id).first()
-    if run is not None and run.state not in FINAL:
+    run = drill_run(drill)
+    if run is not None and not run.is_final:
         return drill
     _close(drill, DrillState.INCOMPLETE, why="Its run ended before it began.", now=now)
     return None

@@ -213,12 +213,13 @@ def test_people_see_what_was_compared_of_their_own(world: World) -> None:
     assert DrillItem.objects.count() == 2
     names = {
         name: {item.db for item in items_visible(drill, world.person(name))}
-        for name in ("anna", "otto", "alice", "eve")
+        for name in ("anna", "otto", "alice", "dora", "eve")
     }
     assert names == {
         "anna": {"sales", "web"},
         "otto": {"sales", "web"},
         "alice": {"sales"},
+        "dora": {"sales"},
         "eve": set(),
     }
     assert mine.day == date(2026, 11, 22)
