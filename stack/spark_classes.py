@@ -27,6 +27,7 @@ def driver_settings() -> dict[str, str]:
     """Give the Spark settings of a driver that starts fast and writes local files in-process.
 
     The class path is part of what the archive was made for: whoever sets another has no archive.
+    Executors of a cluster take over the name of the files' class, so they have its jar as well.
     """
     options = (*_OPTIONS, f"-XX:SharedArchiveFile={ARCHIVE}")
     return _class_path() | {"spark.driver.extraJavaOptions": " ".join(options)}
@@ -35,6 +36,7 @@ def driver_settings() -> dict[str, str]:
 def _class_path() -> dict[str, str]:
     return {
         "spark.driver.extraClassPath": str(LOCAL_FILES),
+        "spark.executor.extraClassPath": str(LOCAL_FILES),
         "spark.hadoop.fs.file.impl": LOCAL_FILES_CLASS,
     }
 

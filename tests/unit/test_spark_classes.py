@@ -1,0 +1,10 @@
+"""Spark programs of a stack: whoever is told of our files' class has its jar."""
+
+from stack.spark_classes import LOCAL_FILES, LOCAL_FILES_CLASS, driver_settings
+
+
+def test_drivers_and_executors_have_the_jar_of_the_class_they_are_told_of() -> None:
+    settings = driver_settings()
+    assert settings["spark.hadoop.fs.file.impl"] == LOCAL_FILES_CLASS
+    for who in ("driver", "executor"):
+        assert settings[f"spark.{who}.extraClassPath"] == str(LOCAL_FILES)
