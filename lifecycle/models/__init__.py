@@ -15,6 +15,7 @@ from lifecycle.models.findings import (
 )
 from lifecycle.models.guard import DroppedObject, PolicyEvent
 from lifecycle.models.path_fixes import AT_TARGET, FixItemState, PathFix, PathFixItem
+from lifecycle.models.plan_parts import DropPlanPart
 from lifecycle.models.plans import (
     BackupSlice,
     CleanNowRequest,
@@ -52,6 +53,7 @@ __all__ = [
     "DrillItem",
     "DropPlan",
     "DropPlanExample",
+    "DropPlanPart",
     "DropPlanResult",
     "DropPlanTable",
     "DroppedObject",

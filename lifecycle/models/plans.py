@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
 
 from lifecycle.models.findings import visible_to
+from lifecycle.models.plan_parts import DropPlanPart
 from portal.access.models import User
 
 LAKE_CHARS = 32
@@ -55,7 +56,7 @@ class DropPlanQuerySet(models.QuerySet["DropPlan"]):
         """Keep what `user` may see: all for admins and operators, else plans with own tables."""
         if user.is_lake_keeper:
             return self
-        mine = DropPlanTable.objects.for_user(user).filter(plan=OuterRef("pk"))
+        mine = DropPlanPart.objects.for_user(user).filter(plan=OuterRef("pk"))
         return self.filter(Exists(mine))
 
 

@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Any
 
 import django_filters as filters
-from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Exists, F, Max, Min, OuterRef, QuerySet, Subquery, Sum
 
 from lifecycle.models import (
     CleanNowRequest,
     DropPlan,
+    DropPlanPart,
     DropPlanResult,
     DropPlanTable,
     PlanState,
@@ -102,10 +103,10 @@ def plans_visible(lake: str, user: User) -> QuerySet[DropPlan]:
         return rows.annotate(
             seen_tables=F("n_tables"), seen_items=F("n_items"), seen_bytes=F("n_bytes")
         )
-    mine = DropPlanTable.objects.for_user(user).filter(plan=OuterRef("pk")).order_by()
+    mine = DropPlanPart.objects.for_user(user).filter(plan=OuterRef("pk")).order_by()
     part = mine.values("plan")
     return rows.annotate(
-        seen_tables=Subquery(part.annotate(n=Count("pk")).values("n")),
+        seen_tables=Subquery(part.annotate(n=Sum("n_tables")).values("n")),
         seen_items=Subquery(part.annotate(n=Sum("n_items")).values("n")),
         seen_bytes=Subquery(part.annotate(n=Sum("n_bytes")).values("n")),
     )
@@ -143,26 +144,29 @@ class Loss:
 
 
 def plan_loss(plan: DropPlan, user: User) -> Loss:
-    """Add up what the person may see of a plan."""
-    rows = plan_tables(plan, user)
-    summed = rows.aggregate(
-        items=Sum("n_items"),
-        size=Sum("n_bytes"),
-        files=Sum("n_files"),
-        still_read=Sum("n_still_read"),
-        oldest=Min("oldest_at"),
-        newest=Max("newest_at"),
-        tables=Count("pk"),
-        first=Count("pk", filter=Q(is_first_drop=True)),
+    """Give what the person may see of a plan, from the sums that were kept when it was drawn up."""
+    summed = (
+        DropPlanPart.objects.filter(plan=plan)
+        .for_user(user)
+        .aggregate(
+            items=Sum("n_items"),
+            size=Sum("n_bytes"),
+            files=Sum("n_files"),
+            still_read=Sum("n_still_read"),
+            oldest=Min("oldest_at"),
+            newest=Max("newest_at"),
+            tables=Sum("n_tables"),
+            first=Sum("n_first"),
+        )
     )
-    n_tables = summed["tables"]
+    n_tables = summed["tables"] or 0
     return Loss(
         n_tables=n_tables,
         n_items=summed["items"] or 0,
         n_bytes=summed["size"] or 0,
         n_files=summed["files"] or 0,
         n_still_read=summed["still_read"] or 0,
-        n_first=summed["first"],
+        n_first=summed["first"] or 0,
         oldest_at=summed["oldest"],
         newest_at=summed["newest"],
         is_part=n_tables < plan.n_tables,

@@ -34,6 +34,7 @@ from lifecycle.selectors.plan_inputs import (
 from lifecycle.selectors.plan_limits import plan_needed, plan_over_caps
 from lifecycle.services.plan_draft import Draft, Selection, TableExtras, draft
 from lifecycle.services.plan_parties import requesters_of
+from lifecycle.services.plan_parts import plan_parts_write
 from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
 from lifecycle.services.standing_rules import standing_decision
 from lifecycle.services.still_read import still_read_names
@@ -131,8 +132,9 @@ def _store_refused(
 def plan_store(
     plan: DropPlan, drafted: Draft, generation: Generation, *, items_uri: str, now: datetime
 ) -> None:
-    """Write tables and examples, then in one short transaction the totals and the question."""
+    """Write tables, examples and sums, then in one short transaction the plan and the question."""
     _write_tables(plan, drafted, generation)
+    plan_parts_write(plan)
     with transaction.atomic():
         _open(plan, drafted, generation, items_uri=items_uri, now=now)
 

@@ -24,6 +24,7 @@ from lifecycle.models import (
     TableFinding,
     TrendPoint,
 )
+from lifecycle.services.plan_parts import plan_parts_write
 from lifecycle.services.statistics import statistics_refresh
 from lifecycle.services.totals import totals_load
 from portal.access.models import DatabaseAdministrator
@@ -111,6 +112,7 @@ class BigLake:
             ),
             first=1, last=400, db=DB, table=TABLE, owner=PERSON, n_bytes=rest("n * 7919", 100_003),
         )  # fmt: skip
+        plan_parts_write(plan)
         return plan
 
     def _tables(self, generation: Generation, first: int, last: int) -> None:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from lifecycle.models import DropPlan
+from lifecycle.services.plan_parts import plan_parts_write
 from tests.component.plan_world import World, make_world, partitions
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -98,6 +99,7 @@ def test_a_big_plan_needs_its_name_typed_over_the_api_too(world: World) -> None:
     url, bert = f"/plans/{plan.pk}/", Api(world, "bert")
     assert bert.get(url)[1]["typed"] == ""
     plan.tables.update(n_bytes=2 * 1024**4)
+    plan_parts_write(plan)
     assert bert.get(url)[1]["typed"] == "sales.orders"
     for typed in ({}, {"typed": ""}, {"typed": "sales"}):
         status, answer = bert.post(url + "approve/", digest=plan.digest, **typed)

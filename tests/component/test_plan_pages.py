@@ -9,6 +9,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from lifecycle.models import CleanNowRequest, DropPlan, PlanState
+from lifecycle.services.plan_parts import plan_parts_write
 from tests.component.plan_world import LAKE, World, changed, make_world, partitions
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -116,6 +117,7 @@ def test_refusals_are_pages_with_a_code_and_a_next_step(world: World) -> None:
 def test_a_big_plan_needs_its_name_typed(world: World) -> None:
     plan = world.plan()
     plan.tables.update(n_bytes=2 * 1024**4)
+    plan_parts_write(plan)
     client = client_of(world, "bert")
     assert "Type <code>sales.orders</code>" in page(client, url_of(plan))
     body = {"digest": plan.digest, "typed": "sales"}

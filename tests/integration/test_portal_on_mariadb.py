@@ -1,4 +1,4 @@
-"""The portal on MariaDB: what people and processes do at the same moment, in real transactions.
+"""The portal on MariaDB: what people and processes do at once, in real transactions; sums; rows.
 
 Django has one database a process, so a pytest of its own runs the files below against the full
 stack's server. All other tests run on SQLite.
@@ -19,6 +19,8 @@ FILES = (
     "tests/component/test_approvals.py::test_two_approve_at_the_same_moment",
     "tests/component/test_plan_life.py::test_a_plan_started_by_two_at_once_runs_once",
     "tests/component/test_audit.py::test_writers_at_the_same_moment_make_one_chain",
+    "tests/component/test_page_costs.py::test_the_pages_of_a_plan_of_10_000_items_read_few_rows",
+    "tests/component/test_plan_parts.py",
 )
 
 
