@@ -29,6 +29,7 @@ from lifecycle.services.backups import (
     restore_preview_request,
     restore_request,
 )
+from lifecycle.services.restore_names import RestoreTo
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import RunSerializer, page_of
 from portal.ui.api.views import list_parameters
@@ -110,7 +111,13 @@ class RestoreList(APIView):
             batch_ids=tuple(said.get("batches", ())),
             partitions=tuple(said.get("partitions", ())),
         )
-        wish = RestoreWish(choice, said["reason"], straight_on=said["straight_on"])
+        wish = RestoreWish(
+            choice,
+            said["reason"],
+            straight_on=said["straight_on"],
+            only_missing=said["only_missing"],
+            to=RestoreTo(**said["to"]) if said["to"] else None,
+        )
         run = restore_preview_request(
             current_lake(request), wish, user=person(request), now=timezone.now()
         )

@@ -246,6 +246,14 @@ class BackupItemSerializer(serializers.ModelSerializer[BackupSlice]):
         read_only_fields = fields
 
 
+class RestoreToSerializer(serializers.Serializer[dict[str, object]]):
+    """Another name to restore under, or (`into`) a table that stands already."""
+
+    db = serializers.CharField(max_length=128)
+    table = serializers.CharField(max_length=128)
+    into = serializers.BooleanField(required=False, default=False)
+
+
 class RestoreRequestSerializer(ReasonSerializer):
     """What is to come back: a day, a table, batches, or partitions of them."""
 
@@ -257,3 +265,5 @@ class RestoreRequestSerializer(ReasonSerializer):
         child=PartitionField(allow_blank=False), required=False, max_length=2000
     )
     straight_on = serializers.BooleanField(required=False, default=False)
+    only_missing = serializers.BooleanField(required=False, default=False)
+    to = RestoreToSerializer(required=False, allow_null=True, default=None)

@@ -49,6 +49,7 @@ def _order(job: JobContext, metastore: Metastore) -> RestoreOrder:
         ),
         partitions=None if wanted is None else frozenset(wanted),
         new_name=_new_name(job, metastore),
+        only_missing=bool(params.get("only_missing")),
     )
 
 
@@ -56,5 +57,8 @@ def _new_name(job: JobContext, metastore: Metastore) -> NewName | None:
     asked = job.params.get("rename_to")
     if not asked:
         return None
+    if asked.get("location"):
+        location = job.config.path(asked["location"])
+        return NewName(asked["db"], asked["table"], location, into=bool(asked.get("into")))
     home = job.config.path(metastore.database(asked["db"]).locationUri)
     return NewName(asked["db"], asked["table"], home.child(asked["table"]))

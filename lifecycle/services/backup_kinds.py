@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from lifecycle.services.backup_reading import backup_items_copy, restore_preview
+from lifecycle.services.backup_reading import Wanted, backup_items_copy, restore_preview
 from lifecycle.services.backups import ITEMS_KIND, PREVIEW_KIND, RESTORE_KIND, restore_start
 from portal.access.models import User
 from portal.act.models import BackupBatch
@@ -34,7 +34,8 @@ class RestoreKind(RunKind):
             **_claims(run),
             "batches": run.params["batches"],
             "items": run.params["partitions"],
-            "rename_to": None,
+            "rename_to": run.params.get("rename_to"),
+            "only_missing": run.params.get("only_missing", False),
         }
 
     def beat(self, run: Run) -> None:
@@ -68,7 +69,7 @@ class PreviewKind(RunKind):
         return restore_preview(
             batches,
             lake=run.lake,
-            partitions=run.params["partitions"],
+            wanted=Wanted.of(run.params),
             now=datetime.fromisoformat(run.params["now"]),
         )
 

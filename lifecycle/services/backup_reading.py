@@ -4,13 +4,15 @@ Reads the journal beside the data through the connectors. The preview decides by
 that the restore uses, so that what was shown is what happens.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NoReturn
 
 from django.db import transaction
 
 from lifecycle.models import BackupSlice
+from lifecycle.services.restore_names import new_name_of, place_of
 from portal.access.lakes import get_lake
 from portal.act.contents import Contents, contents_of
 from portal.act.facts import list_here
@@ -19,7 +21,8 @@ from portal.act.journal import JournalBatch, read_known_batch, restore_steps
 from portal.act.models import BackupBatch
 from portal.act.protocol import Tools
 from portal.act.records import IN_BACKUP, ItemIntent
-from portal.act.restore import CONFLICTS, Choice, RestoreOrder, choose
+from portal.act.restore import RestoreOrder, choose
+from portal.act.restore_choice import CONFLICTS, Choice
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
@@ -77,23 +80,41 @@ def backup_contents(batches: Iterable[BackupBatch], *, lake: str) -> dict[str, A
     return found.as_dict()
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of the batches is wanted back, and where."""
+
+    partitions: frozenset[str] | None = None
+    only_missing: bool = False
+    to: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> "Wanted":
+        """Read a preview's params."""
+        names = params["partitions"]
+        return cls(
+            None if names is None else frozenset(names),
+            bool(params.get("only_missing")),
+            params.get("to"),
+        )
+
+
 def restore_preview(
-    batches: Iterable[BackupBatch],
-    *,
-    lake: str,
-    partitions: Collection[str] | None,
-    now: datetime,
+    batches: Iterable[BackupBatch], *, lake: str, wanted: Wanted, now: datetime
 ) -> dict[str, Any]:
     """Say for every item what a restore would do now; rows of conflicts come first."""
     config = get_lake(lake)
-    order = RestoreOrder(
-        run="preview",
-        epoch=0,
-        lake=LakeId(lake),
-        batches=(),
-        partitions=None if partitions is None else frozenset(partitions),
-    )
     with Metastore.connect(config) as metastore:
+        place = place_of(wanted.to, config=config, metastore=metastore)
+        order = RestoreOrder(
+            run="preview",
+            epoch=0,
+            lake=LakeId(lake),
+            batches=(),
+            partitions=wanted.partitions,
+            new_name=new_name_of(place, config=config),
+            only_missing=wanted.only_missing,
+        )
         rows = [
             row
             for batch in batches
@@ -108,6 +129,7 @@ def restore_preview(
         "n_items": len(rows),
         "n_ready": counts.get(Choice.RESTORE, 0),
         "n_conflicts": sum(counts.get(choice, 0) for choice in CONFLICTS),
+        "to": place,
         "rows": rows[:ROWS_SHOWN],
     }
 
@@ -135,7 +157,8 @@ def _rows(
         partition = one.intent.partition
         if one.choice is not Choice.NOT_IN_BACKUP:
             name = f"{table}/{partition}" if partition else table
-            yield {"name": name, "choice": one.choice.value, "why": one.why}
+            target = str(one.target)
+            yield {"name": name, "choice": one.choice.value, "why": one.why, "target": target}
 
 
 def _never_asked() -> NoReturn:

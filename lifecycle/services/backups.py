@@ -14,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from lifecycle.selectors.backups import (
     BackupChoice,
@@ -21,7 +22,10 @@ from lifecycle.selectors.backups import (
     get_batch_for_user,
     may_restore,
 )
+from lifecycle.services.restore_names import RestoreTo, check_target
 from portal.access.models import User
+from portal.act.models import BackupBatch
+from portal.act.restore_choice import Choice
 from portal.act.selectors import RESTORABLE, red_button_state
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
@@ -37,11 +41,16 @@ MAX_BATCHES = 2_000
 
 @dataclass(frozen=True, slots=True)
 class RestoreWish:
-    """What a person wants back; `straight_on` restores by itself when nothing is in the way."""
+    """What a person wants back; `straight_on` restores by itself when nothing is in the way.
+
+    `to`: under another name, or into a table; `only_missing`: what stands there is no conflict.
+    """
 
     choice: BackupChoice
     reason: str
     straight_on: bool = False
+    only_missing: bool = False
+    to: RestoreTo | None = None
 
 
 def restore_preview_request(lake: str, wish: RestoreWish, *, user: User, now: datetime) -> Run:
@@ -66,6 +75,7 @@ def _params(lake: str, wish: RestoreWish, *, user: User) -> dict[str, Any]:
         raise NotVisible("backup.missing", "There is no such backup, or it is not yours to see.")
     if not may_restore(user, seen):
         raise NotAllowed("restore.owner", "Only its owner or an admin may restore a table.")
+    _check_target(lake, wish.to, seen, user=user)
     ids = list(
         seen.filter(state__in=RESTORABLE)
         .order_by("id")
@@ -80,9 +90,29 @@ def _params(lake: str, wish: RestoreWish, *, user: User) -> dict[str, Any]:
     return {
         "batches": [str(one) for one in ids],
         "partitions": sorted(wish.choice.partitions) or None,
-        "words": wish.choice.words,
+        "words": f"{wish.choice.words} {wish.to.words if wish.to else ''}".strip(),
         "straight_on": wish.straight_on,
+        "only_missing": wish.only_missing,
+        "to": wish.to.as_dict() if wish.to else None,
     }
+
+
+def _check_target(
+    lake: str, to: RestoreTo | None, batches: QuerySet[BackupBatch], *, user: User
+) -> None:
+    if to is not None:
+        sources = set(batches.order_by().values_list("db", "table").distinct()[:2])
+        check_target(lake, to, sources=sources, user=user)
+
+
+def _check_ready(result: Mapping[str, Any]) -> None:
+    if result.get("n_ready"):
+        return
+    rows = result.get("rows", ())
+    misfit = next((row["why"] for row in rows if row["choice"] == Choice.MISFIT), "")
+    if misfit:
+        raise RuleViolation("restore.misfit", f"Nothing was restored: {misfit}.")
+    raise StaleState("restore.nothing", "Nothing can be restored as it stands; see the reasons.")
 
 
 def restore_request(preview: Run, *, user: User, now: datetime) -> Run:
@@ -95,23 +125,25 @@ def restore_request(preview: Run, *, user: User, now: datetime) -> Run:
 @transaction.atomic
 def restore_start(preview: Run, result: Mapping[str, Any], *, user: User, now: datetime) -> Run:
     """Make the restore run of a preview with this result; a preview has one restore, ever."""
-    if not result.get("n_ready"):
-        raise StaleState(
-            "restore.nothing", "Nothing can be restored as it stands; see the reasons."
-        )
+    _check_ready(result)
     if red_button_state(preview.lake) is not None:
         raise StaleState("red_button.on", "The red button is on: nothing is moved until it is off.")
     ids = preview.params["batches"]
     seen = batches_for_user(preview.lake, user).filter(public_id__in=ids)
     if seen.count() != len(ids) or not may_restore(user, seen):
         raise NotAllowed("restore.owner", "Only its owner or an admin may restore a table.")
+    _check_target(preview.lake, RestoreTo.of(preview.params.get("to")), seen, user=user)
     known = restore_run_of(preview)
     if known is not None:
         return known
     run = run_request(
         RESTORE_KIND,
         lake=preview.lake,
-        params={name: preview.params[name] for name in ("batches", "partitions", "words")},
+        params={
+            **{name: preview.params[name] for name in ("batches", "partitions", "words")},
+            "only_missing": preview.params.get("only_missing", False),
+            "rename_to": result.get("to"),
+        },
         requested_by=user.username,
         reason=preview.reason,
         unique_key=f"restore:{preview.pk}",
@@ -124,7 +156,13 @@ def restore_start(preview: Run, result: Mapping[str, Any], *, user: User, now: d
         lake=preview.lake,
         object_type="run",
         object_id=str(run.pk),
-        data={"what": preview.params["words"], "reason": preview.reason, "batches": ids},
+        data={
+            "what": preview.params["words"],
+            "reason": preview.reason,
+            "batches": ids,
+            "to": result.get("to"),
+            "only_missing": preview.params.get("only_missing", False),
+        },
         now=now,
     )
     return run

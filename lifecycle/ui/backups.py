@@ -35,6 +35,7 @@ from lifecycle.services.backups import (
     restore_request,
     restore_run_of,
 )
+from lifecycle.services.restore_names import RestoreTo
 from lifecycle.ui.lists import person
 from portal.act.selectors import RESTORABLE
 from portal.lake.errors import NotVisible, RuleViolation
@@ -67,6 +68,10 @@ class RestoreForm(forms.Form):
     batches = forms.UUIDField(required=False)
     partitions = forms.CharField(required=False, max_length=767, strip=False)
     straight_on = forms.BooleanField(required=False)
+    only_missing = forms.BooleanField(required=False)
+    where = forms.ChoiceField(required=False, choices=[("", ""), ("as", "as"), ("into", "into")])
+    to_db = forms.CharField(required=False, max_length=128)
+    to_table = forms.CharField(required=False, max_length=128)
     reason = forms.CharField(max_length=1000)
 
 
@@ -168,7 +173,14 @@ def restore_new(request: HttpRequest) -> HttpResponse:
         batch_ids=(said["batches"],) if said["batches"] else (),
         partitions=tuple(request.POST.getlist("partitions")),
     )
-    wish = RestoreWish(choice, said["reason"], straight_on=said["straight_on"])
+    where = said["where"]
+    wish = RestoreWish(
+        choice,
+        said["reason"],
+        straight_on=said["straight_on"],
+        only_missing=said["only_missing"],
+        to=RestoreTo(said["to_db"], said["to_table"], into=where == "into") if where else None,
+    )
     run = restore_preview_request(
         current_lake(request), wish, user=person(request), now=timezone.now()
     )

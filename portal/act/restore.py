@@ -6,7 +6,6 @@ as it is. Only what is missing is restored, so a second run changes nothing.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from pymetastore.hive_metastore import ttypes
@@ -22,9 +21,7 @@ from portal.act.layout import restore_done_name, restore_intent_name
 from portal.act.protocol import ActResult, Tools, check_control
 from portal.act.records import (
     IN_BACKUP,
-    BatchDone,
     FileFact,
-    ItemDone,
     ItemIntent,
     ItemTarget,
     Outcome,
@@ -32,52 +29,33 @@ from portal.act.records import (
     files_of,
     shortfall,
 )
-from portal.act.registry import add_again, structs_of
-from portal.act.tags import RESTORED_FROM, is_same_table, tag_of, tagged, tagged_table
-from portal.connectors.metastore import Metastore, from_json
+from portal.act.registry import structs_of
+from portal.act.restore_choice import CONFLICTS, WHY, Choice
+from portal.act.restore_fit import storage_misfit, table_misfit
+from portal.act.restore_register import confirm, register, restore_done
+from portal.act.tags import RESTORED_FROM, is_same_table, tag_of
+from portal.connectors.metastore import from_json
 from portal.lake.errors import DataSafetyError, StaleState
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 
 Report = Callable[[int, str], None]
-
-
-class Choice(StrEnum):
-    """What a restore does, or would do, with one item."""
-
-    RESTORE = "RESTORE"
-    ALREADY_RESTORED = "ALREADY_RESTORED"
-    NOT_IN_BACKUP = "NOT_IN_BACKUP"
-    NAME_TAKEN = "NAME_TAKEN"
-    PLACE_TAKEN = "PLACE_TAKEN"
-    TABLE_REPLACED = "TABLE_REPLACED"
-    DAMAGED = "DAMAGED"
-    PURGED = "PURGED"
-
-
-CONFLICTS = frozenset(
-    {Choice.NAME_TAKEN, Choice.PLACE_TAKEN, Choice.TABLE_REPLACED, Choice.DAMAGED, Choice.PURGED}
-)
-WHY = {
-    Choice.RESTORE: "name and place are free",
-    Choice.ALREADY_RESTORED: "already restored",
-    Choice.NOT_IN_BACKUP: "was not dropped by this run",
-    Choice.NAME_TAKEN: "something newer is registered under this name",
-    Choice.PLACE_TAKEN: "new data stands at the old place",
-    Choice.TABLE_REPLACED: "another table was made under this name since",
-    Choice.DAMAGED: "the backup lacks files of its manifest",
-    Choice.PURGED: "the backup was purged",
-}
+# What is done with an item, and what is to be said of it beside the choice's own words.
+Verdict = tuple[Choice, str]
 
 
 @dataclass(frozen=True, slots=True)
 class NewName:
-    """Another name to restore under; the data goes below `location`."""
+    """Another name to restore under; the data goes below `location`.
+
+    `into`: the table stands there already, and partitions come into it as it is now.
+    """
 
     db: str
     table: str
     location: LakePath
+    into: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +68,10 @@ class BackupBatchRef:
 
 @dataclass(frozen=True, slots=True)
 class RestoreOrder:
-    """What a restore run was asked to do; `partitions` names those wanted, None = all."""
+    """What a restore run was asked to do; `partitions` names those wanted, None = all.
+
+    `only_missing`: what stands under its name again is wanted as it stands, and is no conflict.
+    """
 
     run: str
     epoch: int
@@ -98,20 +79,31 @@ class RestoreOrder:
     batches: tuple[BackupBatchRef, ...]
     partitions: frozenset[str] | None = None
     new_name: NewName | None = None
+    only_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One item with what would be done, and where it would go."""
+    """One item with what would be done, and where it would go; `detail` is the conflict's own."""
 
     intent: ItemIntent
     choice: Choice
     target: LakePath
+    detail: str = ""
 
     @property
     def why(self) -> str:
         """The reason as people read it."""
-        return WHY[self.choice]
+        return WHY[self.choice].format(self.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class _Now:
+    """What the metastore has under the wanted names; `closed` is what keeps all of it out."""
+
+    table: Any
+    live: dict[str, Any]
+    closed: Verdict | None
 
 
 def restore_batches(
@@ -182,17 +174,14 @@ def choose(order: RestoreOrder, batch: JournalBatch, tools: Tools) -> list[Candi
         for item in intent.items
         if order.partitions is None or item.partition in order.partitions
     ]
-    name = target_name(order, batch)
-    table = tools.metastore.table_or_none(name)
-    live = structs_of(tools.metastore, name, table, [item.partition for item in asked])
+    now = _look(order, batch, asked, tools)
     steps = restore_steps(tools.fs, batch.directory, intent.batch)
     restored = restored_items(steps)
     is_purged = has_purge_begun(tools.fs, batch)
     listings = tools.lister([batch.directory.child(item.item) for item in asked])
     found = []
     for item in asked:
-        home = batch.directory.child(item.item)
-        target = target_of(order, item)
+        home, detail = batch.directory.child(item.item), ""
         if item.item in restored:
             choice = Choice.ALREADY_RESTORED
         elif batch.done.outcome_of(item.item) not in IN_BACKUP:
@@ -202,11 +191,21 @@ def choose(order: RestoreOrder, batch: JournalBatch, tools: Tools) -> list[Candi
         elif shortfall(item.files, files_of(listings.get(home, ()), root=home)):
             choice = Choice.DAMAGED
         else:
-            choice = _live_choice(batch, item, table, live, is_new_name=bool(order.new_name))
-            if choice is Choice.RESTORE and not _is_free(tools, target):
-                choice = Choice.PLACE_TAKEN
-        found.append(Candidate(item, choice, target))
+            choice, detail = _judge(order, batch, item, tools, now=now)
+        found.append(Candidate(item, choice, target_of(order, item), detail))
     return found
+
+
+def table_choice(order: RestoreOrder, batch: JournalBatch, table: Any) -> Verdict | None:
+    """Say why nothing can come into, or take the name of, the table that stands now; or None."""
+    into = order.new_name is not None and order.new_name.into
+    if table is None:
+        return _misfit(order, batch, "it does not exist") if into else None
+    original = from_json(ttypes.Table, batch.intent.table_metadata)
+    if not into and not is_same_table(original, table):
+        return (Choice.NAME_TAKEN if order.new_name else Choice.TABLE_REPLACED), ""
+    why = table_misfit(original, table) if order.new_name else ""
+    return _misfit(order, batch, why) if why else None
 
 
 def target_name(order: RestoreOrder, batch: JournalBatch) -> TableName:
@@ -224,112 +223,49 @@ def target_of(order: RestoreOrder, item: ItemIntent) -> LakePath:
     return location.child(*item.partition.split("/")) if item.partition else location
 
 
-def register(
-    metastore: Metastore,
-    batch: JournalBatch,
-    intent: RestoreIntent,
-    *,
-    only: frozenset[str] | None = None,
-) -> None:
-    """(g) Register the moved items, their statistics left alone; names taken stay as they are."""
-    targets = {
-        target.item: target.target for target in intent.items if only is None or target.item in only
-    }
-    items = [item for item in batch.intent.items if item.item in targets]
-    is_new = (intent.db, intent.table) != (batch.intent.db, batch.intent.table)
-    rename = (intent.db, intent.table, intent.location) if is_new else None
-
-    def change(struct: Any, item: ItemIntent) -> Any:
-        tag = tag_of(batch.intent, item)
-        return tagged(struct, tag=tag, rename=rename, target=targets[item.item])
-
-    add_again(
-        metastore,
-        batch.intent,
-        items,
-        change=change,
-        change_table=lambda table: tagged_table(table, rename=rename),
-    )
+def _look(
+    order: RestoreOrder, batch: JournalBatch, asked: Sequence[ItemIntent], tools: Tools
+) -> _Now:
+    name = target_name(order, batch)
+    table = tools.metastore.table_or_none(name)
+    live = structs_of(tools.metastore, name, table, [item.partition for item in asked])
+    return _Now(table, live, table_choice(order, batch, table))
 
 
-def confirm(
-    metastore: Metastore, batch: JournalBatch, intent: RestoreIntent
-) -> dict[str, tuple[Outcome, str]]:
-    """(h) Look which items are registered as ours."""
-    ours = registered_as_ours(metastore, batch, intent)
-    return {
-        target.item: (Outcome.RESTORED, "")
-        if target.item in ours
-        else (Outcome.CONFLICT, "the name was taken meanwhile; the data stands at its place")
-        for target in intent.items
-    }
-
-
-def registered_as_ours(
-    metastore: Metastore, batch: JournalBatch, intent: RestoreIntent
-) -> frozenset[str]:
-    """Give the items that stand registered with the mark of this backup."""
-    name = TableName(LakeId(batch.intent.lake), intent.db, intent.table)
-    table = metastore.table_or_none(name)
-    live = structs_of(metastore, name, table, [target.partition for target in intent.items])
-    by_item = {item.item: item for item in batch.intent.items}
-    return frozenset(
-        target.item
-        for target in intent.items
-        if (struct := live.get(target.partition)) is not None
-        and (struct.parameters or {}).get(RESTORED_FROM)
-        == tag_of(batch.intent, by_item[target.item])
-    )
-
-
-def restore_done(
-    intent: RestoreIntent,
-    batch: JournalBatch,
-    outcomes: dict[str, tuple[Outcome, str]],
-    *,
-    at: str,
-    writer: str,
-) -> BatchDone:
-    """Build the word on what became of a restore step."""
-    return BatchDone(
-        run=batch.intent.run,
-        epoch=batch.intent.epoch,
-        batch=batch.intent.batch,
-        at=at,
-        writer=writer,
-        items=tuple(
-            ItemDone(target.item, target.partition, *outcomes[target.item])
-            for target in intent.items
-        ),
-        target={"db": intent.db, "table": intent.table, "restore": intent.restore},
-    )
-
-
-def _live_choice(
-    batch: JournalBatch,
-    item: ItemIntent,
-    table: Any,
-    live: dict[str, Any],
-    *,
-    is_new_name: bool,
-) -> Choice:
-    struct = live.get(item.partition) if item.partition or table is not None else None
-    if table is not None and not item.partition:
-        struct = table
+def _judge(
+    order: RestoreOrder, batch: JournalBatch, item: ItemIntent, tools: Tools, *, now: _Now
+) -> Verdict:
+    """Judge an item that lies whole in the backup: by its name, then its table, then its place."""
+    struct = now.live.get(item.partition)
     if struct is not None:
-        ours = (struct.parameters or {}).get(RESTORED_FROM) == tag_of(batch.intent, item)
-        return Choice.ALREADY_RESTORED if ours else Choice.NAME_TAKEN
-    if table is not None and not is_new_name:
-        original = from_json(ttypes.Table, batch.intent.table_metadata)
-        if not is_same_table(original, table):
-            return Choice.TABLE_REPLACED
-    return Choice.RESTORE
+        return _taken(order, batch, item, struct), ""
+    if now.closed is not None:
+        return now.closed
+    if now.table is not None and order.new_name is not None:
+        why = storage_misfit(from_json(ttypes.Partition, item.metadata).sd, now.table.sd)
+        if why:
+            return _misfit(order, batch, why)
+    return _place(tools, target_of(order, item)), ""
 
 
-def _is_free(tools: Tools, target: LakePath) -> bool:
-    """Whether nothing stands at a place; an empty directory is nothing."""
+def _taken(order: RestoreOrder, batch: JournalBatch, item: ItemIntent, struct: Any) -> Choice:
+    """Say what it is that stands under an item's name."""
+    if (struct.parameters or {}).get(RESTORED_FROM) == tag_of(batch.intent, item):
+        return Choice.ALREADY_RESTORED
+    return Choice.STANDS if order.only_missing else Choice.NAME_TAKEN
+
+
+def _misfit(order: RestoreOrder, batch: JournalBatch, why: str) -> Verdict:
+    return Choice.MISFIT, f"{target_name(order, batch)}: {why}"
+
+
+def _place(tools: Tools, target: LakePath) -> Choice:
+    """Whether an item can be moved to a place; an empty directory there makes room."""
+    if not target.same_file_system(tools.fence.path):
+        return Choice.ELSEWHERE
     status = tools.fs.status(target)
-    return status is None or (status.is_dir and not tools.fs.children(target))
+    is_free = status is None or (status.is_dir and not tools.fs.children(target))
+    return Choice.RESTORE if is_free else Choice.PLACE_TAKEN
 
 
 def _intent(

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from portal.act.journal import JournalBatch, RestoreStep, read_batch, restore_steps
 from portal.act.records import Outcome, files_of, shortfall
-from portal.act.restore import confirm, register, registered_as_ours, restore_done
+from portal.act.restore_register import confirm, register, registered_as_ours, restore_done
 from portal.act.settle import SettleTools, write_done
 from portal.lake.errors import DataSafetyError
 from portal.lake.paths import LakePath

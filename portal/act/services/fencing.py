@@ -1,6 +1,6 @@
 """How does an acting run get its fence, and a restore or purge the backups it works on?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from itertools import groupby
@@ -10,13 +10,14 @@ from portal.act.fence import LEASE_LENGTH, ensure_root, move_directory, open_fen
 from portal.act.journal import is_unsettled, read_batch
 from portal.act.layout import BackupRef
 from portal.act.models import ActFence, BackupBatch
-from portal.act.records import FileFact
+from portal.act.records import FileFact, ItemIntent
+from portal.act.restore_target import parents_of_target
 from portal.act.selectors import RED_BUTTON_CODE, red_button_state
 from portal.act.services.reach import Place
 from portal.act.settle import make_parents
 from portal.act.states import FenceKind
 from portal.connectors.file_status import FileSystem
-from portal.lake.errors import NotAllowed, StaleState
+from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
 
@@ -79,16 +80,52 @@ def restore_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) 
     Raises:
         StaleState: `act.claimed` another run has the backup, `act.unsettled` its own run has not
             been settled yet.
+        RuleViolation: `restore.unreachable`, data cannot be moved to where it shall come.
     """
     claims = _claim(run, FenceKind.RESTORE, batches, now=now)
-    wanted = run.params.get("partitions")
+    wanted, to = run.params.get("partitions"), run.params.get("rename_to")
+    for place in {claim["fence"]: claim["place"] for claim in claims["claims"]}.values():
+        _reach(place, to, tag=str(run.pk))
     for claim in claims["claims"]:
         place = claim.pop("place")
         directory = place.config.path(claim["directory"])
         for item in read_batch(place.fs, directory, claim["batch"]).intent.items:
-            if not run.params.get("rename_to") and (wanted is None or item.partition in wanted):
-                make_parents(place.fs, item.parents)
+            if wanted is None or item.partition in wanted:
+                make_parents(place.fs, _parents(place, item, to))
     return claims
+
+
+def _reach(place: Place, to: Mapping[str, Any] | None, *, tag: str) -> None:
+    """Prove by moving a directory there and back that data can come to a new place.
+
+    Another file system is a conflict of each item, which the job names.
+    """
+    location = place.config.path(to["location"]) if to and to.get("location") else None
+    if location is None or not location.same_file_system(place.day.root):
+        return
+    _make_directory_like_above(place.fs, location.parent)
+    near = location if place.fs.status(location) is not None else location.parent
+    if preflight(place.fs, place.day.root, [near], tag=tag):
+        raise RuleViolation(
+            "restore.unreachable",
+            f"Nothing was restored: data cannot be moved from the backup root to {near} (another "
+            "encryption zone, or no right to write there). Choose a table or database elsewhere, "
+            "or have that right given.",
+            path=near,
+        )
+
+
+def _parents(place: Place, item: ItemIntent, to: Mapping[str, Any] | None) -> tuple[FileFact, ...]:
+    """Give the directories above where an item comes back: its old ones, or those of a new name."""
+    if not to:
+        return item.parents
+    if not to.get("location"):
+        return ()
+    location = place.config.path(to["location"])
+    if not location.same_file_system(place.day.root):
+        return ()
+    target = location.child(*item.partition.split("/")) if item.partition else location
+    return parents_of_target(item, target, below=location.parent)
 
 
 def purge_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from portal.act.facts import list_here
 from portal.act.journal import JournalBatch, RestoreStep, read_batch, restore_steps
 from portal.act.records import ItemIntent, Outcome, files_of, shortfall
 from portal.act.registry import add_again, names_registered
-from portal.act.restore import register
+from portal.act.restore_register import register
 from portal.act.selectors import REPAIR_WINDOW, repairable_batches
 from portal.act.settle import name_of
 from portal.audit.services import AuditEntry, audit_record_many

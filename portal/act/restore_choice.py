@@ -1,0 +1,46 @@
+"""What does a restore do, or would it do, with one item: which of it is a conflict, and why?"""
+
+from enum import StrEnum
+
+
+class Choice(StrEnum):
+    """What a restore does, or would do, with one item."""
+
+    RESTORE = "RESTORE"
+    ALREADY_RESTORED = "ALREADY_RESTORED"
+    NOT_IN_BACKUP = "NOT_IN_BACKUP"
+    NAME_TAKEN = "NAME_TAKEN"
+    PLACE_TAKEN = "PLACE_TAKEN"
+    TABLE_REPLACED = "TABLE_REPLACED"
+    DAMAGED = "DAMAGED"
+    PURGED = "PURGED"
+    STANDS = "STANDS"
+    MISFIT = "MISFIT"
+    ELSEWHERE = "ELSEWHERE"
+
+
+CONFLICTS = frozenset(Choice) - {
+    Choice.RESTORE,
+    Choice.ALREADY_RESTORED,
+    Choice.NOT_IN_BACKUP,
+    Choice.STANDS,
+}
+# Each names what is in the way and, where a person can do something about it, what.
+WHY = {
+    Choice.RESTORE: "name and place are free",
+    Choice.ALREADY_RESTORED: "already restored",
+    Choice.NOT_IN_BACKUP: "was not dropped by this run",
+    Choice.NAME_TAKEN: "something newer is registered under this name; restore under another name",
+    Choice.PLACE_TAKEN: "new data stands at its place; restore under another name",
+    Choice.TABLE_REPLACED: (
+        "another table was made under this name since; restore into it, or under another name"
+    ),
+    Choice.DAMAGED: "the backup lacks files of its manifest",
+    Choice.PURGED: "the backup was purged",
+    Choice.STANDS: "stands in the lake; only what is missing was asked for",
+    Choice.MISFIT: "it does not fit into {}; restore under a new name, or mend that table first",
+    Choice.ELSEWHERE: (
+        "the new place is on another file system than the backup; restore where data can be moved "
+        "to from there"
+    ),
+}

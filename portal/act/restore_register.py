@@ -1,0 +1,91 @@
+"""How is what a restore moved registered, and what is said of it? Shared by driver and settle."""
+
+from typing import Any
+
+from portal.act.journal import JournalBatch
+from portal.act.records import BatchDone, ItemDone, ItemIntent, Outcome, RestoreIntent
+from portal.act.registry import add_again, structs_of
+from portal.act.tags import RESTORED_FROM, tag_of, tagged, tagged_table
+from portal.connectors.metastore import Metastore
+from portal.lake.ids import LakeId
+from portal.lake.names import TableName
+
+
+def register(
+    metastore: Metastore,
+    batch: JournalBatch,
+    intent: RestoreIntent,
+    *,
+    only: frozenset[str] | None = None,
+) -> None:
+    """(g) Register the moved items, their statistics left alone; names taken stay as they are."""
+    targets = {
+        target.item: target.target for target in intent.items if only is None or target.item in only
+    }
+    items = [item for item in batch.intent.items if item.item in targets]
+    rename = (intent.db, intent.table, intent.location) if intent.location else None
+
+    def change(struct: Any, item: ItemIntent) -> Any:
+        tag = tag_of(batch.intent, item)
+        return tagged(struct, tag=tag, rename=rename, target=targets[item.item])
+
+    add_again(
+        metastore,
+        batch.intent,
+        items,
+        change=change,
+        change_table=lambda table: tagged_table(table, rename=rename),
+    )
+
+
+def confirm(
+    metastore: Metastore, batch: JournalBatch, intent: RestoreIntent
+) -> dict[str, tuple[Outcome, str]]:
+    """(h) Look which items are registered as ours."""
+    ours = registered_as_ours(metastore, batch, intent)
+    return {
+        target.item: (Outcome.RESTORED, "")
+        if target.item in ours
+        else (Outcome.CONFLICT, "the name was taken meanwhile; the data stands at its place")
+        for target in intent.items
+    }
+
+
+def registered_as_ours(
+    metastore: Metastore, batch: JournalBatch, intent: RestoreIntent
+) -> frozenset[str]:
+    """Give the items that stand registered with the mark of this backup."""
+    name = TableName(LakeId(batch.intent.lake), intent.db, intent.table)
+    table = metastore.table_or_none(name)
+    live = structs_of(metastore, name, table, [target.partition for target in intent.items])
+    by_item = {item.item: item for item in batch.intent.items}
+    return frozenset(
+        target.item
+        for target in intent.items
+        if (struct := live.get(target.partition)) is not None
+        and (struct.parameters or {}).get(RESTORED_FROM)
+        == tag_of(batch.intent, by_item[target.item])
+    )
+
+
+def restore_done(
+    intent: RestoreIntent,
+    batch: JournalBatch,
+    outcomes: dict[str, tuple[Outcome, str]],
+    *,
+    at: str,
+    writer: str,
+) -> BatchDone:
+    """Build the word on what became of a restore step."""
+    return BatchDone(
+        run=batch.intent.run,
+        epoch=batch.intent.epoch,
+        batch=batch.intent.batch,
+        at=at,
+        writer=writer,
+        items=tuple(
+            ItemDone(target.item, target.partition, *outcomes[target.item])
+            for target in intent.items
+        ),
+        target={"db": intent.db, "table": intent.table, "restore": intent.restore},
+    )
