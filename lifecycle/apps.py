@@ -24,6 +24,7 @@ class LifecycleConfig(AppConfig):
             plan_kinds,
             policy_kinds,
             rescan,
+            restore_undo,
             scan,
             standing_rules,
             why_look,
@@ -44,6 +45,7 @@ class LifecycleConfig(AppConfig):
         standing_rules.register_standing_kinds()
         backup_kinds.register_backup_kinds()
         backup_looks.register_look_kinds()
+        restore_undo.register_undo_kind()
         clock_kinds.register_clock_kinds()
         drill_kinds.register_drill_kinds()
         drill_alarms.register_drill_alarms()

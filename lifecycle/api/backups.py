@@ -30,8 +30,10 @@ from lifecycle.services.backups import (
     restore_request,
 )
 from lifecycle.services.restore_names import RestoreTo
+from lifecycle.services.restore_undo import UndoWish, restore_undo_request
+from portal.access.fresh import authenticated_at
 from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import RunSerializer, page_of
+from portal.ui.api.serializers import ReasonSerializer, RunSerializer, page_of
 from portal.ui.api.views import list_parameters
 from portal.ui.frame import current_lake, person
 
@@ -138,4 +140,25 @@ class RestoreDetail(APIView):
         user = person(request)
         preview = get_preview_for_user(run_id, user=user)
         run = restore_request(preview, user=user, now=timezone.now())
+        return Response(RunSerializer(run).data, status=202)
+
+
+class RestoreUndo(APIView):
+    """Taking a restore back."""
+
+    @extend_schema(
+        operation_id="restores_undo", request=ReasonSerializer, responses={202: RunSerializer}
+    )
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Put what the restore of this preview brought back into the backup; it destroys nothing.
+
+        For who restored it, or an admin, with a fresh log-in. What was written or altered since
+        stays, and is named.
+        """
+        body = ReasonSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        user = person(request)
+        preview = get_preview_for_user(run_id, user=user)
+        wish = UndoWish(body.validated_data["reason"], authenticated_at(request._request))
+        run = restore_undo_request(preview, wish, user=user, now=timezone.now())
         return Response(RunSerializer(run).data, status=202)

@@ -35,4 +35,5 @@ plan_urlpatterns: list[URLPattern] = [
     ),
     path("restores/", backups.RestoreList.as_view(), name="restores"),
     path("restores/<uuid:run_id>/", backups.RestoreDetail.as_view(), name="restore"),
+    path("restores/<uuid:run_id>/undo/", backups.RestoreUndo.as_view(), name="restore-undo"),
 ]

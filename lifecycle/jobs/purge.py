@@ -56,6 +56,7 @@ def _batches(job: JobContext, claims: Iterable[dict[str, Any]]) -> tuple[PurgeBa
             batch=int(claim["batch"]),
             manifest_sha256=claim["manifest_sha256"],
             purge_after=datetime.fromisoformat(claim["purge_after"]),
+            n_left=claim.get("n_left"),
         )
         for claim in claims
     )

@@ -36,6 +36,7 @@ from lifecycle.services.backups import (
     restore_run_of,
 )
 from lifecycle.services.restore_names import RestoreTo
+from lifecycle.services.restore_undo import is_theirs, may_undo, undo_runs
 from lifecycle.ui.lists import person
 from portal.act.selectors import RESTORABLE
 from portal.lake.errors import NotVisible, RuleViolation
@@ -191,8 +192,11 @@ def restore_new(request: HttpRequest) -> HttpResponse:
 @require_GET
 def restore(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show what a restore would meet, what a person may do, and how the restore goes."""
-    preview = get_preview_for_user(run_id, user=person(request))
-    return render(request, "lifecycle/restore.html", _restore_context(preview))
+    user = person(request)
+    preview = get_preview_for_user(run_id, user=user)
+    context = _restore_context(preview)
+    context["may_undo"] = context["can_go_back"] and is_theirs(preview, user=user)
+    return render(request, "lifecycle/restore.html", context)
 
 
 @login_required
@@ -221,10 +225,13 @@ def restore_go(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def _restore_context(preview: Run) -> dict[str, Any]:
     run = restore_run_of(preview)
     result = preview.result if isinstance(preview.result, dict) else {}
-    step = f"{preview.state}-{run.state if run else 'none'}"
-    lives = not preview.is_final or (run is not None and not run.is_final)
+    undo = undo_runs(run).first() if run is not None else None
+    states = [one.state if one else "none" for one in (preview, run, undo)]
+    step = "-".join(states)
+    lives = any(one is not None and not one.is_final for one in (preview, run, undo))
     done = (run.result or {}) if run is not None and isinstance(run.result, dict) else {}
-    waits = run_waits(run or preview, now=timezone.now())
+    undone = (undo.result or {}) if undo is not None and isinstance(undo.result, dict) else {}
+    waits = run_waits(undo or run or preview, now=timezone.now())
     return {
         "waits": waits,
         "preview": preview,
@@ -232,6 +239,9 @@ def _restore_context(preview: Run) -> dict[str, Any]:
         "rows": result.get("rows", [])[:ROWS_SHOWN],
         "run": run,
         "done": done,
+        "undo": undo,
+        "undone": undone,
+        "can_go_back": not lives and may_undo(run),
         "step": step,
         "lives": lives,
         "may_go": preview.is_final and run is None and bool(result.get("n_ready")),

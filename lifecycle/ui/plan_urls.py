@@ -2,7 +2,15 @@
 
 from django.urls import URLPattern, path
 
-from lifecycle.ui import backup_contents, backups, plan_making, plans, savings, standing
+from lifecycle.ui import (
+    backup_contents,
+    backups,
+    plan_making,
+    plans,
+    restore_undo,
+    savings,
+    standing,
+)
 
 plan_urlpatterns: list[URLPattern] = [
     path("plans/", plans.plans, name="plans"),
@@ -51,4 +59,5 @@ plan_urlpatterns: list[URLPattern] = [
         name="restore-progress",
     ),
     path("backups/restore/<uuid:run_id>/go/", backups.restore_go, name="restore-go"),
+    path("backups/restore/<uuid:run_id>/undo/", restore_undo.restore_undo, name="restore-undo"),
 ]

@@ -16,7 +16,6 @@ from portal.ui.states import StateLook, register_states
 
 LOOKS = {
     EnrolmentState.UNDOING.value: StateLook("Being taken back", "arrow-back-up", "busy"),
-    EnrolmentState.UNDONE.value: StateLook("Taken back", "arrow-back-up", "quiet"),
     EnrolItemState.KEPT.value: StateLook(
         "Left as it is", "player-skip-forward", "warn", "Somebody changed it since."
     ),

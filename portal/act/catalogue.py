@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from portal.act.journal import (
@@ -13,6 +13,7 @@ from portal.act.journal import (
     read_batch,
     restore_steps,
     restored_items,
+    standing_items,
 )
 from portal.act.layout import Day, read_claimed
 from portal.act.records import IN_BACKUP, BatchDone, ItemIntent
@@ -61,10 +62,23 @@ class Entry:
 
     def restored_as(self, item: str) -> tuple[str, str] | None:
         """Give the (db, table) under which an item came back."""
+        standing = standing_items(self.steps)
         for step in self.steps:
-            if step.done is not None and item in restored_items([step]):
+            is_meant = any(target.item == item for target in step.intent.items)
+            if is_meant and (step.intent.restore, item) in standing:
                 return step.intent.db, step.intent.table
         return None
+
+    @property
+    def away(self) -> timedelta:
+        """For how long restores that were undone had the data out of the backup, at the longest."""
+        back = {step.intent.restore: step.intent.at for step in self.steps}
+        spans = [
+            datetime.fromisoformat(step.done.at) - datetime.fromisoformat(back[step.intent.undoes])
+            for step in self.steps
+            if step.done is not None and step.intent.undoes in back
+        ]
+        return sum(spans, timedelta(0))
 
     def summary(self) -> dict[str, Any]:
         """Give what mails and pages say of the batch."""

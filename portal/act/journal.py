@@ -99,14 +99,22 @@ def restore_steps(
 
 
 def restored_items(steps: list[RestoreStep]) -> frozenset[str]:
-    """Give the items that a restore brought back."""
-    return frozenset(
-        item.item
+    """Give the items that a restore brought back, and that no undo took back."""
+    return frozenset(item for _, item in standing_items(steps))
+
+
+def standing_items(steps: list[RestoreStep]) -> frozenset[tuple[str, str]]:
+    """Give what restores brought back and no undo took back, as (restore, item)."""
+    done = [
+        (step.intent, item.outcome, item.item)
         for step in steps
         if step.done is not None
         for item in step.done.items
-        if item.outcome is Outcome.RESTORED
-    )
+    ]
+    brought = {(one.restore, item) for one, outcome, item in done if outcome is Outcome.RESTORED}
+    return frozenset(brought) - {
+        (one.undoes, item) for one, outcome, item in done if outcome is Outcome.UNDONE
+    }
 
 
 def items_left(fs: FileSystem, batch: JournalBatch) -> list[ItemIntent]:

@@ -29,7 +29,7 @@ WINDOW_SECONDS = 5.0
 RENAME_SECONDS = 3.0
 WINDOW = "longest_seconds_from_first_rename_to_drop"
 STOPPED = "run.cancelled"
-_AS_ASKED = ("DROPPED", "RESTORED", "PURGED", "MOVED")
+_AS_ASKED = ("DROPPED", "RESTORED", "UNDONE", "PURGED", "MOVED")
 
 
 Item = TypeVar("Item")

@@ -38,6 +38,7 @@ class PurgeBatch:
     batch: int
     manifest_sha256: str
     purge_after: datetime
+    n_left: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,7 @@ def purge_batch(
         batch = read_batch(tools.fs, wanted.directory, wanted.batch)
         why = purge_refusal(batch, wanted, now=tools.clock(), live=order.live)
         left = [] if why else items_left(tools.fs, batch)
+        why = why or _disagrees(wanted, left)
         why = why or _held(batch, left, tools, control=control)
         if why is None and not has_purge_begun(tools.fs, batch):
             probed = _probe(batch, tools)
@@ -133,6 +135,13 @@ def purge_batch(
     with tools.fail.step("done"):
         retire(tools.fs, wanted.directory)
     return "", probed
+
+
+def _disagrees(wanted: PurgeBatch, left: Sequence[ItemIntent]) -> str | None:
+    """What came back or was taken back just now may be in the files and not in the catalogue."""
+    if wanted.n_left is None or wanted.n_left == len(left):
+        return None
+    return f"the catalogue knows of {wanted.n_left} items in it, the files of {len(left)}"
 
 
 def retire(fs: FileSystem, directory: LakePath) -> None:

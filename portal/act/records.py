@@ -27,6 +27,7 @@ class Outcome(StrEnum):
     NEW_DATA = "NEW_DATA"
     GONE = "GONE"
     RESTORED = "RESTORED"
+    UNDONE = "UNDONE"
     CONFLICT = "CONFLICT"
     MOVED = "MOVED"
 
@@ -237,7 +238,11 @@ class ItemTarget:
 
 @dataclass(frozen=True, slots=True)
 class RestoreIntent:
-    """What a restore is about to do with items of one batch; `db.table` is the name they get."""
+    """What a restore is about to do with items of one batch; `db.table` is the name they get.
+
+    `undoes` names the restore whose items go back into the backup: then the targets are left.
+    `makes_table`: the table of the partitions was gone, so the restore makes it.
+    """
 
     restore: str
     restore_epoch: int
@@ -247,6 +252,8 @@ class RestoreIntent:
     table: str
     location: str
     items: tuple[ItemTarget, ...]
+    undoes: str = ""
+    makes_table: bool = False
 
     def to_bytes(self) -> bytes:
         """Give the file's content."""

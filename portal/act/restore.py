@@ -142,7 +142,7 @@ def restore_batch(
     if not wanted:
         return said
     with tools.fail.step("intent"):
-        intent = _intent(order, batch, wanted, at=tools.clock().isoformat())
+        intent = _intent(order, batch, wanted, tools=tools)
         name = restore_intent_name(order.run, order.epoch, ref.batch)
         tools.fs.write_new(ref.directory.child(name), intent.to_bytes())
     moved = _move(ref.directory, wanted, tools)
@@ -269,18 +269,20 @@ def _place(tools: Tools, target: LakePath) -> Choice:
 
 
 def _intent(
-    order: RestoreOrder, batch: JournalBatch, wanted: Sequence[Candidate], *, at: str
+    order: RestoreOrder, batch: JournalBatch, wanted: Sequence[Candidate], *, tools: Tools
 ) -> RestoreIntent:
     name = target_name(order, batch)
+    makes_table = bool(wanted[0].intent.partition) and tools.metastore.table_or_none(name) is None
     return RestoreIntent(
         restore=order.run,
         restore_epoch=order.epoch,
         batch=batch.intent.batch,
-        at=at,
+        at=tools.clock().isoformat(),
         db=name.db,
         table=name.table,
         location=str(order.new_name.location) if order.new_name else "",
         items=tuple(ItemTarget(c.intent.item, c.intent.partition, str(c.target)) for c in wanted),
+        makes_table=makes_table,
     )
 
 

@@ -9,6 +9,7 @@ from portal.act.journal import JournalBatch, RestoreStep, read_batch, restore_st
 from portal.act.records import Outcome, files_of, shortfall
 from portal.act.restore_register import confirm, register, registered_as_ours, restore_done
 from portal.act.settle import SettleTools, write_done
+from portal.act.undo_settle import undo_to_rest
 from portal.lake.errors import DataSafetyError
 from portal.lake.paths import LakePath
 
@@ -52,7 +53,8 @@ def settle_restores(directory: LakePath, tools: SettleTools) -> dict[str, int]:
         if step.done is not None:
             continue
         batch = read_batch(tools.fs, directory, step.intent.batch)
-        outcomes = _bring_to_rest(batch, step, tools)
+        rest = undo_to_rest if step.intent.undoes else _bring_to_rest
+        outcomes = rest(batch, step, tools)
         if outcomes is None:
             danger.append(step.stem)
             continue

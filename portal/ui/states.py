@@ -39,6 +39,7 @@ _LOOKS: dict[str, StateLook] = {
     "SENT": StateLook("Sent", "mail-check", "good"),
     "DROPPED": StateLook("In backup", "archive", "info", "Dropped; can be restored."),
     "RESTORED": StateLook("Restored", "restore", "good"),
+    "UNDONE": StateLook("Taken back", "arrow-back-up", "quiet"),
     "PARTLY_RESTORED": StateLook("Partly restored", "restore", "warn"),
     "PURGING": StateLook("Being purged", "trash-x", "bad", "Cannot be restored any more."),
     "PURGED": StateLook("Purged", "trash-off", "bad", "Gone for good."),

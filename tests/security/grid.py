@@ -283,6 +283,7 @@ GRID: dict[str, Row] = {
     "lifecycle:restore": Row(OF_THE_RUN, values=("run_id:preview_id",)),
     "lifecycle:restore-progress": Row(OF_THE_RUN, values=("run_id:preview_id",)),
     "lifecycle:restore-go": post_only(ADMINS | {"owner"}, "run_id:preview_id"),
+    "lifecycle:restore-undo": post_only(ADMINS | {"owner"}, "run_id:preview_id", **WHY),
     # -- plans and backups over the API ---------------------------------------------------------
     "lifecycle-api:plans": Row(SIGNED_IN, KEEPERS, body={"reason": "because"}),
     "lifecycle-api:plan": Row(OF_THE_TABLE, values=("plan_id",)),
@@ -309,4 +310,5 @@ GRID: dict[str, Row] = {
         ADMINS | {"owner", "dba"}, db="sales", table="orders", **WHY
     ),
     "lifecycle-api:restore": Row(OF_THE_RUN, ADMINS | {"owner"}, values=("run_id:preview_id",)),
+    "lifecycle-api:restore-undo": post_only(ADMINS | {"owner"}, "run_id:preview_id", **WHY),
 }

@@ -6,8 +6,14 @@ from portal.act.services.fencing import (
     move_prepare,
     purge_prepare,
     restore_prepare,
+    undo_prepare,
 )
-from portal.act.services.holds import hold_place, hold_release, holds_place_restored
+from portal.act.services.holds import (
+    hold_place,
+    hold_release,
+    holds_place_restored,
+    holds_release_restored,
+)
 from portal.act.services.ingesting import IngestReport, act_ingest, backups_rebuild
 from portal.act.services.moving import moves_read
 from portal.act.services.probing import probes_ingest, probes_request
@@ -29,6 +35,7 @@ __all__ = [
     "hold_place",
     "hold_release",
     "holds_place_restored",
+    "holds_release_restored",
     "move_prepare",
     "moves_read",
     "probes_ingest",
@@ -38,4 +45,5 @@ __all__ = [
     "red_button_press",
     "red_button_release",
     "restore_prepare",
+    "undo_prepare",
 ]

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 
 from portal.act.catalogue import Entry
+from portal.act.journal import RestoreStep
 from portal.act.models import USER_CHARS, BackupBatch, BackupProbe
 from portal.act.records import IN_BACKUP, ItemRefused, Outcome
 from portal.act.selectors import WITHOUT_DATA, paused_since
@@ -102,7 +103,8 @@ def _values(entry: Entry, refused: Collection[ItemRefused]) -> dict[str, object]
         "dropped_at": dropped_at,
         "purge_after": dropped_at
         + timedelta(days=intent.keep_days)
-        + paused_since(intent.lake, dropped_at),
+        + paused_since(intent.lake, dropped_at)
+        + entry.away,
     }
 
 
@@ -192,11 +194,27 @@ def _backup_event(action: str, row: BackupBatch, actor: str) -> AuditEntry:
 
 
 def _restored(entry: Entry, row: BackupBatch, actor: str, *, is_new: bool) -> list[AuditEntry]:
-    """Events for what came back since the row was stored; steps are in the order of their files."""
-    before = 0 if is_new else row.n_restored
-    found = [
+    """Events for what came back, or was taken back, since the row was stored; oldest step first.
+
+    Stored was the row after one of the steps: the last one that left as many items restored.
+    """
+    found: list[list[AuditEntry]] = []
+    n_back, n_stored = 0, 0
+    for step in sorted(entry.steps, key=lambda step: step.intent.at):
+        events = _step_events(step, row, actor)
+        undone = sum(event.action == "item.restore_undone" for event in events)
+        n_back += len(events) - 2 * undone
+        found.append(events)
+        if not is_new and n_back == row.n_restored:
+            n_stored = len(found)
+    return [event for events in found[n_stored:] for event in events]
+
+
+def _step_events(step: RestoreStep, row: BackupBatch, actor: str) -> list[AuditEntry]:
+    actions = {Outcome.RESTORED: "item.restored", Outcome.UNDONE: "item.restore_undone"}
+    return [
         AuditEntry(
-            "item.restored",
+            actions[done.outcome],
             actor,
             row.lake,
             "item",
@@ -204,12 +222,9 @@ def _restored(entry: Entry, row: BackupBatch, actor: str, *, is_new: bool) -> li
             + (f"/{done.partition}" if done.partition else ""),
             {"run": step.intent.restore, "backup": str(row.run_id), "item": done.item},
         )
-        for step in sorted(entry.steps, key=lambda step: step.intent.at)
-        if step.done is not None
-        for done in step.done.items
-        if done.outcome is Outcome.RESTORED
+        for done in (step.done.items if step.done is not None else ())
+        if done.outcome in actions
     ]
-    return found[before:]
 
 
 def _name(row: BackupBatch, partition: str) -> str:

@@ -128,6 +128,18 @@ def _parents(place: Place, item: ItemIntent, to: Mapping[str, Any] | None) -> tu
     return parents_of_target(item, target, below=location.parent)
 
 
+def undo_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) -> dict[str, Any]:
+    """Claim the backups into which a restore goes back; gives {"claims": [...]}. Twice = the same.
+
+    Raises:
+        StaleState: as `restore_prepare`.
+    """
+    claims = _claim(run, FenceKind.RESTORE, batches, now=now)
+    for claim in claims["claims"]:
+        claim.pop("place")
+    return claims
+
+
 def purge_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) -> dict[str, Any]:
     """Claim the backups of a purge run; gives {"claims": [...]} with what the catalogue knows.
 
@@ -171,6 +183,7 @@ def _claim_row(place: Place, row: BackupBatch) -> dict[str, Any]:
         "directory": str(place.claimed(ref)),
         "batch": row.batch,
         "manifest_sha256": row.manifest_sha256,
+        "n_left": row.n_items - row.n_restored,
         "purge_after": row.purge_after.isoformat() if row.purge_after else None,
         "place": place,
     }

@@ -106,6 +106,28 @@ def holds_place_restored(
     return len(holds)
 
 
+def holds_release_restored(
+    lake: str, names: Iterable[tuple[str, str, str]], *, run_id: str, by: str, now: datetime
+) -> int:
+    """End the holds that a restore placed on what was taken back; again it changes nothing."""
+    wanted = set(names)
+    standing = Hold.objects.filter(
+        lake=lake,
+        kind=HoldKind.RESTORE,
+        reason=f"restored by run {run_id}",
+        released_at__isnull=True,
+    )
+    ended = [
+        hold
+        for hold in standing.iterator(chunk_size=_CHUNK)
+        if (hold.db, hold.table, hold.partition) in wanted
+    ]
+    for start in range(0, len(ended), _CHUNK):
+        keys = [hold.pk for hold in ended[start : start + _CHUNK]]
+        Hold.objects.filter(pk__in=keys).update(released_by=by, released_at=now)
+    return len(ended)
+
+
 def _audit(hold: Hold, action: str, *, actor: str, now: datetime, **extra: str) -> None:
     audit_record(
         action,

@@ -25,7 +25,7 @@ from portal.runs.models import Run
 
 # Outcomes after which an item stands where it stood, and nothing was done with it.
 _LEFT_ALONE = (Outcome.SKIPPED, Outcome.DEFERRED, Outcome.CONFLICT)
-_AS_ASKED = (Outcome.DROPPED, Outcome.RESTORED, Outcome.MOVED)
+_AS_ASKED = (Outcome.DROPPED, Outcome.RESTORED, Outcome.UNDONE, Outcome.MOVED)
 
 
 @dataclass

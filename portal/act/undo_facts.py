@@ -1,0 +1,65 @@
+"""Is what stands under a name still exactly what a restore registered there?
+
+The same structure is built again from the manifest, by the functions that the restore used, and
+compared whole. What the metastore sets by itself, and our own marks, are left out.
+"""
+
+from typing import Any
+
+from pymetastore.hive_metastore import ttypes
+
+from portal.act.facts import DDL_TIME
+from portal.act.journal import JournalBatch
+from portal.act.records import ItemIntent, RestoreIntent
+from portal.act.tags import (
+    CREATED_BEFORE,
+    RESTORED_FROM,
+    Rename,
+    is_same_table,
+    tag_of,
+    tagged,
+    tagged_table,
+)
+from portal.connectors.metastore import from_json
+
+
+def metadata_change(batch: JournalBatch, item: ItemIntent, step: RestoreIntent, live: Any) -> str:
+    """Say how an item's metadata is another than the restore left it; '' = it is the same."""
+    if live is None:
+        return "its name is not registered any more"
+    tag = tag_of(batch.intent, item)
+    if (live.parameters or {}).get(RESTORED_FROM) != tag:
+        return "something else is registered under its name"
+    targets = {target.item: target.target for target in step.items}
+    kind = ttypes.Partition if item.partition else ttypes.Table
+    struct: Any = from_json(kind, item.metadata)
+    made = tagged(struct, tag=tag, rename=_rename(step), target=targets[item.item])
+    return "" if _is_same(made, live) else "its metadata was changed since the restore"
+
+
+def is_as_made(batch: JournalBatch, step: RestoreIntent, live: Any) -> bool:
+    """Whether a table is the one that a restore made for its partitions, and nobody altered it."""
+    original: Any = from_json(ttypes.Table, batch.intent.table_metadata)
+    if CREATED_BEFORE not in (live.parameters or {}) or not is_same_table(original, live):
+        return False
+    return _is_same(tagged_table(original, rename=_rename(step)), live)
+
+
+def _rename(step: RestoreIntent) -> Rename | None:
+    return (step.db, step.table, step.location) if step.location else None
+
+
+def _is_same(made: Any, live: Any) -> bool:
+    return made.sd == live.sd and _own(made, made) == _own(live, made)
+
+
+def _own(struct: Any, made: Any) -> dict[str, Any]:
+    """Give what a person may have changed beside the storage; a DDL time only where one was set."""
+    had_time = DDL_TIME in (made.parameters or {})
+    parameters = {
+        key: value
+        for key, value in (struct.parameters or {}).items()
+        if not key.startswith("lakewarden.") and (had_time or key != DDL_TIME)
+    }
+    about = {name: getattr(struct, name, None) for name in ("owner", "tableType", "partitionKeys")}
+    return {**about, "parameters": parameters}
