@@ -12,6 +12,7 @@ from portal.act.journal import read_batch
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton, Savings
 from portal.act.probes import probe_batch
 from portal.act.purge import PurgeOrder, PurgeResult, purge_batches
+from portal.act.restore import NewName
 from portal.act.selectors import probes_due, purgeable_batches
 from portal.act.services import (
     act_beat,
@@ -123,6 +124,44 @@ def test_a_restore_is_recorded_item_by_item_and_held(portal: ActPortal, parts: T
     assert sorted(event.object_id[-4:] for event in events) == ["dt=a", "dt=b", "dt=c"]
     assert Hold.objects.count() == 3
     assert portal.lake.snapshot(parts).files == before.files
+
+
+@pytest.mark.rows("N5", "L7")
+def test_a_restore_under_another_name_goes_back_and_the_catalogue_knows(
+    portal: ActPortal, parts: TableName
+) -> None:
+    before = portal.lake.snapshot(parts)
+    portal.drop(parts)
+    fields = ("state", "n_restored", "restored_bytes", "manifest_sha256")
+    (was,) = BackupBatch.objects.values(*fields)
+    days = BackupBatch.objects.get().purge_after
+    copy = portal.lake.table_name("copy")
+    place = NewName(copy.db, "copy", portal.lake.base.child("new", "copy"))
+    restore = portal.restore(to=place)
+    assert portal.lake.snapshot(copy).files == before.files
+    held = Hold.objects.values_list("table", "partition")
+    assert sorted(held) == [("copy", f"dt={value}") for value in "abc"]
+
+    _, result = portal.undo(restore)
+    assert (result.counts, result.skipped) == ({"UNDONE": 3}, [])
+    assert portal.lake.metastore.table_or_none(copy) is None
+    row = BackupBatch.objects.get()
+    assert BackupBatch.objects.values(*fields).get() == was
+    assert row.purge_after is not None
+    assert days is not None
+    assert row.purge_after > days
+    saved = Savings.objects.get(month=Savings.EVER, db=row.db, table_owner=row.table_owner)
+    assert saved.waiting_bytes == row.n_bytes
+    events = AuditEvent.objects.filter(action="item.restore_undone").order_by("seq")
+    assert [event.object_id for event in events] == [f"{copy}/dt={value}" for value in "abc"]
+    assert AuditEvent.objects.filter(action="item.restored").count() == 3
+    again = portal.restore()
+    assert portal.lake.snapshot(parts).files == before.files
+    assert AuditEvent.objects.filter(action="item.restored").count() == 6
+    portal.undo(again)
+    # The events of an undo's own drops repair nothing: the data lies in the backup.
+    assert _repair(parts, now=instant()) == []
+    assert portal.lake.metastore.partition_names(parts) == []
 
 
 def test_the_catalogue_is_rebuilt_from_the_files(portal: ActPortal, parts: TableName) -> None:

@@ -8,15 +8,17 @@ from portal.act.drop import drop_items
 from portal.act.facts import ActItem
 from portal.act.layout import Day
 from portal.act.models import BackupBatch
-from portal.act.protocol import DropOrder
-from portal.act.restore import BackupBatchRef, RestoreOrder, restore_batches
+from portal.act.protocol import ActResult, DropOrder
+from portal.act.restore import BackupBatchRef, NewName, RestoreOrder, restore_batches
 from portal.act.services import (
     act_beat,
     act_ingest,
     act_prepare,
     act_settle,
     restore_prepare,
+    undo_prepare,
 )
+from portal.act.undo import UndoOrder, undo_batches
 from portal.lake.names import TableName
 from portal.runs.models import Run
 from portal.runs.spools import new_spool
@@ -93,8 +95,11 @@ class ActPortal:
             act_settle(run, now=instant(), still_approved=lambda: True)
             act_ingest(run, manifest, now=instant())
 
-    def restore(self, **params: Any) -> Run:
-        """Restore from every backup there is."""
+    def restore(self, *, to: NewName | None = None, **params: Any) -> Run:
+        """Restore from every backup there is, under another name if asked."""
+        if to is not None:
+            place = {"db": to.db, "table": to.table, "into": to.into, "location": str(to.location)}
+            params["rename_to"] = place
         run = self.new_run("restore", **params)
         batches = list(BackupBatch.objects.order_by("id"))
         claims = restore_prepare(run, batches=batches, now=instant())["claims"]
@@ -108,8 +113,29 @@ class ActPortal:
                 for claim in claims
             ),
             partitions=frozenset(params["partitions"]) if params.get("partitions") else None,
+            new_name=to,
         )
         tools = self.lake.tools(self.lake.config.path(claims[0]["fence"]))
         result = restore_batches(order, tools_of=lambda _directory: tools)
         self.end(run, {"outcome": "done", "result": result.as_dict()})
         return run
+
+    def undo(self, restore: Run) -> tuple[Run, ActResult]:
+        """Take a restore back into every backup there is."""
+        run = self.new_run("restore_undo")
+        batches = list(BackupBatch.objects.order_by("id"))
+        claims = undo_prepare(run, batches=batches, now=instant())["claims"]
+        order = UndoOrder(
+            run=str(run.pk),
+            epoch=1,
+            lake=self.lake.config.lake,
+            restore=str(restore.pk),
+            batches=tuple(
+                BackupBatchRef(self.lake.config.path(claim["directory"]), claim["batch"])
+                for claim in claims
+            ),
+        )
+        tools = self.lake.tools(self.lake.config.path(claims[0]["fence"]))
+        result = undo_batches(order, tools_of=lambda _directory: tools)
+        self.end(run, {"outcome": "done", "result": result.as_dict()})
+        return run, result
