@@ -4,6 +4,7 @@ The same structure is built again from the manifest, by the functions that the r
 compared whole. What the metastore sets by itself, and our own marks, are left out.
 """
 
+from contextlib import suppress
 from typing import Any
 
 from pymetastore.hive_metastore import ttypes
@@ -21,6 +22,8 @@ from portal.act.tags import (
     tagged_table,
 )
 from portal.connectors.metastore import from_json
+from portal.lake.errors import RuleViolation
+from portal.lake.paths import LakePath
 
 
 def metadata_change(batch: JournalBatch, item: ItemIntent, step: RestoreIntent, live: Any) -> str:
@@ -50,7 +53,15 @@ def _rename(step: RestoreIntent) -> Rename | None:
 
 
 def _is_same(made: Any, live: Any) -> bool:
-    return made.sd == live.sd and _own(made, made) == _own(live, made)
+    return _storage(made) == _storage(live) and _own(made, made) == _own(live, made)
+
+
+def _storage(struct: Any) -> dict[str, Any]:
+    """Give how and where data is stored; the metastore spells a new place in its own way."""
+    plain = dict(vars(struct.sd))
+    with suppress(RuleViolation):
+        plain["location"] = LakePath.parse(plain["location"])
+    return plain
 
 
 def _own(struct: Any, made: Any) -> dict[str, Any]:

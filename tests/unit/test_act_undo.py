@@ -153,6 +153,9 @@ def restored(to: str = "") -> ttypes.Partition:
 @pytest.mark.parametrize("to", ["", "copy"])
 def test_what_a_restore_registered_is_known_again(to: str) -> None:
     assert metadata_change(batch(), item(), brought(to).intent, restored(to)) == ""
+    live = restored(to)
+    live.sd.location = live.sd.location.replace("file:///", "file:/")
+    assert metadata_change(batch(), item(), brought(to).intent, live) == ""
     assert metadata_change(batch(), item(), brought(to).intent, None).startswith("its name is not")
 
 
