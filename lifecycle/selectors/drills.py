@@ -1,5 +1,6 @@
 """Which drills were there, what did they compare, and how old is each database's proof?"""
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -7,7 +8,7 @@ from uuid import UUID
 
 import django_filters as filters
 from django.conf import settings
-from django.db.models import Max, QuerySet
+from django.db.models import Case, CharField, Count, F, Max, Q, QuerySet, Value, When
 
 from lifecycle.domain.drills import (
     BackedUp,
@@ -128,6 +129,26 @@ def databases_proven(lake: str, *, now: datetime, user: User | None = None) -> l
     found = [_proven(row, now=now) for row in rows.select_related("proven_by", "failed_by")]
     first = list(reversed(ProofState))
     return sorted(found, key=lambda one: (first.index(one.state), one.db))
+
+
+def proof_counts(*, now: datetime) -> Counter[tuple[str, ProofState]]:
+    """Count the databases with something to restore, by lake and state, in one query.
+
+    The rule is that of `proof_state`, spelled for the database.
+    """
+    old = now - proof_lasts()
+    state = Case(
+        When(Q(failed_at__gte=F("proven_at")), then=Value(ProofState.FAILED.value)),
+        When(Q(failed_at__isnull=False, proven_at=None), then=Value(ProofState.FAILED.value)),
+        When(proven_at__gte=old, then=Value(ProofState.PROVEN.value)),
+        When(proven_at__lt=old, then=Value(ProofState.OVERDUE.value)),
+        When(backed_up_since__lt=old.date(), then=Value(ProofState.OVERDUE.value)),
+        default=Value(ProofState.WAITING.value),
+        output_field=CharField(),
+    )
+    rows = DatabaseProof.objects.filter(n_restorable__gt=0).order_by()
+    counted = rows.values("lake", judged=state).annotate(n=Count("pk"))
+    return Counter({(row["lake"], ProofState(row["judged"])): row["n"] for row in counted})
 
 
 def _proven(row: DatabaseProof, *, now: datetime) -> DatabaseProven:

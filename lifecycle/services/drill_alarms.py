@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import product
 from typing import Any
 
 from django.conf import settings
@@ -11,7 +12,12 @@ from django.utils import timezone
 
 from lifecycle.domain.drills import DrillState, ProofState
 from lifecycle.models import RestoreDrill
-from lifecycle.selectors.drills import DatabaseProven, databases_proven, proof_lasts
+from lifecycle.selectors.drills import (
+    DatabaseProven,
+    databases_proven,
+    proof_counts,
+    proof_lasts,
+)
 from lifecycle.services.drills import drill_under_way, proofs_count
 from lifecycle.services.people import People
 from portal.access.gauges import Gauge, Sample, register_gauge
@@ -125,11 +131,9 @@ class DrillWatchKind(RunKind):
 
 def databases_by_proof() -> Iterator[Sample]:
     """Count the databases with backups by the state of their proof."""
-    now = timezone.now()
-    for lake in sorted(all_lakes()):
-        states = [one.state for one in databases_proven(lake, now=now)]
-        for state in ProofState:
-            yield {"lake": lake, "state": state.value}, float(states.count(state))
+    counts = proof_counts(now=timezone.now())
+    for lake, state in product(sorted(all_lakes()), ProofState):
+        yield {"lake": lake, "state": state.value}, float(counts[lake, state])
 
 
 def register_drill_alarms() -> None:

@@ -4,7 +4,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from lifecycle.domain.drills import ProofState
-from lifecycle.selectors.drills import databases_proven
+from lifecycle.selectors.drills import proof_counts
 from lifecycle.ui.links import list_url
 from lifecycle.ui.lists import person
 from portal.access.registry import Card, Page, register_home_card, register_page
@@ -37,17 +37,16 @@ def proofs_card(request: HttpRequest) -> Card | None:
         lake = current_lake(request)
     except NotVisible:
         return None
-    bad = (ProofState.FAILED, ProofState.OVERDUE)
-    found = [one for one in databases_proven(lake, now=timezone.now()) if one.state in bad]
-    if not found:
+    counts = proof_counts(now=timezone.now())
+    n_failed, n_overdue = counts[lake, ProofState.FAILED], counts[lake, ProofState.OVERDUE]
+    if not n_failed + n_overdue:
         return None
-    n_failed = sum(one.state is ProofState.FAILED for one in found)
     return Card(
         kind="waiting",
         title="Restores not proven",
-        value=f"{len(found):,}",
+        value=f"{n_failed + n_overdue:,}",
         url=list_url("drills", lake),
-        detail=f"{n_failed} failed in a drill, {len(found) - n_failed} overdue",
+        detail=f"{n_failed} failed in a drill, {n_overdue} overdue",
         icon="test-pipe",
         tone="bad" if n_failed else "warn",
         order=12,

@@ -1,12 +1,16 @@
 """Restore drills: who starts one, what it draws, what is kept of it, the clock, pages and API."""
 
+from collections import Counter
 from datetime import date, timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
 from lifecycle.domain.drills import DrillState, ProofState, scratch_database
@@ -16,6 +20,7 @@ from lifecycle.selectors.drills import (
     is_own_scratch,
     items_visible,
     known_contents,
+    proof_counts,
 )
 from lifecycle.services.drill_alarms import (
     DrillWatchKind,
@@ -153,6 +158,28 @@ def test_what_was_found_is_kept_once_and_a_failure_stands_until_a_proof(world: W
     assert later["web"].state is ProofState.PROVEN
     assert later["sales"].state is ProofState.OVERDUE
     assert later["sales"].last_by == drill.public_id
+
+
+def test_proofs_are_counted_as_they_are_judged_in_one_query(world: World) -> None:
+    ages = [None, *(timedelta(days=n, seconds=s) for n in (0, 30, 31) for s in (-1, 0, 1))]
+    DatabaseProof.objects.bulk_create(
+        DatabaseProof(
+            lake=LAKE,
+            db=f"db{n}",
+            proven_at=NOW - proven if proven is not None else None,
+            failed_at=NOW - failed if failed is not None else None,
+            backed_up_since=(NOW - since).date() if since is not None else None,
+            n_restorable=n % 5,
+        )
+        for n, (proven, failed, since) in enumerate(product(ages, ages, ages))
+    )
+    DatabaseProof.objects.create(lake="other", db="db", n_restorable=1)
+    with CaptureQueriesContext(connection) as caught:
+        counts = proof_counts(now=NOW)
+    assert len(caught) == 1
+    judged = Counter((LAKE, one.state) for one in databases_proven(LAKE, now=NOW))
+    assert counts == judged + Counter({("other", ProofState.WAITING): 1})
+    assert len(judged) == len(ProofState)
 
 
 def test_a_drill_that_died_proves_nothing_and_the_next_says_it_is_cleared(world: World) -> None:
