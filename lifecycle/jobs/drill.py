@@ -160,9 +160,10 @@ class Drill:
             one = Found(wanted["id"])
             one.differ(error.message)
             return [one]
+        intent = self._intent(copied)
         with self.fail.step("restored"):
-            self._restore(copied)
-        self._compare(copied)
+            self._restore(copied, intent)
+        self._compare(copied, intent)
         return [one for _, one in copied.items]
 
     def _chosen(self, items: Sequence[ItemIntent], wanted: dict[str, Any]) -> list[ItemIntent]:
@@ -226,13 +227,11 @@ class Drill:
         """Where the copy of a batch lies: a backup directory of its own."""
         return copied.place.child("backup", copied.table)
 
-    def _restore(self, copied: Copied) -> None:
+    def _restore(self, copied: Copied, intent: BatchIntent) -> None:
         """Restore the copies as a person would without the portal."""
-        whole = [item for item, found in copied.items if not found.differences]
-        if not whole:
+        if not intent.items:
             return
         fs = open_file_system(copied.place, config=self.config)
-        intent = self._intent(copied, whole)
         for item in intent.items:
             fs.make_directories(LakePath.parse(item.source).parent, mode=0o700)
         home = self._home(copied)
@@ -249,13 +248,13 @@ class Drill:
             restore_backup.restore(program, wanted)
         except (restore_backup.RefusedError, Py4JJavaError) as error:
             said = str(getattr(error, "java_exception", error)).splitlines()[0]
-            refused = {item.item: said for item in whole}
+            refused = {item.item: said for item in intent.items}
         for item, found in copied.items:
             if item.item in refused:
                 found.differ(f"the program does not restore it: {refused[item.item]}")
 
-    def _intent(self, copied: Copied, items: Sequence[ItemIntent]) -> BatchIntent:
-        """Write the manifest anew for the scratch: other names, other places, the same things."""
+    def _intent(self, copied: Copied) -> BatchIntent:
+        """Write the manifest of whole copies for the scratch: other names, places, same things."""
         intent = copied.journal.intent
         home = copied.place.child("data", copied.table)
         rename = (self.scratch.db, copied.table, str(home))
@@ -275,17 +274,16 @@ class Drill:
             db=self.scratch.db,
             table=copied.table,
             table_metadata=to_json(table),
-            items=tuple(moved(item) for item in items),
+            items=tuple(moved(item) for item, found in copied.items if not found.differences),
             refused=(),
         )
 
-    def _compare(self, copied: Copied) -> None:
+    def _compare(self, copied: Copied, intent: BatchIntent) -> None:
         """Compare what came back with the manifest: metadata, files, rows."""
         name = TableName(self.config.lake, self.scratch.db, copied.table)
         whole = [item for item, found in copied.items if not found.differences]
         table = self.metastore.table_or_none(name)
         live = structs_of(self.metastore, name, table, [item.partition for item in whole])
-        intent = self._intent(copied, whole)
         expected = {item.item: item for item in intent.items}
         fs = open_file_system(copied.place, config=self.config)
         for item, found in copied.items:
