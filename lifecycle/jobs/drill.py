@@ -5,7 +5,6 @@ The backup itself is only read. Copies lie below the backup root in the drill's 
 registered in a scratch database of the drill's own name (docs/decisions/0015).
 """
 
-import json
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,15 +15,10 @@ from py4j.protocol import Py4JJavaError
 from pymetastore.hive_metastore import ttypes
 from pyspark.sql import SparkSession
 
-from lifecycle.domain.drills import (
-    Compared,
-    choose_items,
-    fact_differences,
-    shortened,
-    struct_differences,
-)
+from lifecycle.domain.drills import Compared, choose_items, fact_differences
 from lifecycle.jobs import restore_backup
-from lifecycle.jobs.drill_files import Files, UnreadableError, count_rows, format_of
+from lifecycle.jobs.drill_compare import Comparison, Found
+from lifecycle.jobs.drill_files import Files, UnreadableError, format_of
 from lifecycle.jobs.drill_scratch import Scratch, clear_left_over
 from lifecycle.jobs.papers import restore_program
 from portal.act.control import Control
@@ -35,48 +29,14 @@ from portal.act.journal import JournalBatch, has_purge_begun, items_left, read_k
 from portal.act.layout import SCRIPT, intent_name
 from portal.act.protocol import STOPPED
 from portal.act.records import BatchIntent, FileFact, ItemIntent, files_of
-from portal.act.registry import structs_of
 from portal.act.tags import tagged, tagged_table
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.metastore import Metastore, from_json, to_json
 from portal.lake.errors import DataSafetyError, NotVisible, StaleState
-from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 from portal.spark.job import JobContext
 
-MOST_SAID = 50
 MOVED = "a restore or purge has this backup just now"
-
-
-@dataclass
-class Found:
-    """What a drill found out about one item."""
-
-    batch: str
-    item: str = ""
-    partition: str = ""
-    format: str = ""
-    outcome: Compared = Compared.PROVEN
-    n_files: int = 0
-    n_bytes: int = 0
-    n_rows: int | None = None
-    content: str = ""
-    differences: Sequence[str] = ()
-    remarks: Sequence[str] = ()
-
-    def differ(self, *texts: str) -> None:
-        """Note differences; an item with one is not proven."""
-        self.differences = [*self.differences, *texts]
-        self.outcome = Compared.DIFFERS if self.differences else self.outcome
-
-    def remark(self, text: str) -> None:
-        """Note what is worth a word and no failure."""
-        self.remarks = [*self.remarks, text]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give the manifest's form."""
-        said = shortened(list(self.differences), most=MOST_SAID)
-        return {**asdict(self), "outcome": str(self.outcome), "differences": said}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +123,8 @@ class Drill:
         intent = self._intent(copied)
         with self.fail.step("restored"):
             self._restore(copied, intent)
-        self._compare(copied, intent)
+        compare = Comparison(self.spark, self.config, self.metastore, intent)
+        compare.run(copied.items, fs=open_file_system(copied.place, config=self.config))
         return [one for _, one in copied.items]
 
     def _chosen(self, items: Sequence[ItemIntent], wanted: dict[str, Any]) -> list[ItemIntent]:
@@ -278,59 +239,6 @@ class Drill:
             refused=(),
         )
 
-    def _compare(self, copied: Copied, intent: BatchIntent) -> None:
-        """Compare what came back with the manifest: metadata, files, rows."""
-        name = TableName(self.config.lake, self.scratch.db, copied.table)
-        whole = [item for item, found in copied.items if not found.differences]
-        table = self.metastore.table_or_none(name)
-        live = structs_of(self.metastore, name, table, [item.partition for item in whole])
-        expected = {item.item: item for item in intent.items}
-        fs = open_file_system(copied.place, config=self.config)
-        for item, found in copied.items:
-            struct = live.get(item.partition)
-            if found.differences:
-                continue
-            if struct is None or table is None:
-                found.differ("it is not registered after its restore")
-                continue
-            kind = ttypes.Partition if item.partition else ttypes.Table
-            as_was = from_json(kind, expected[item.item].metadata)
-            found.differ(*struct_differences(self._plain(as_was), self._plain(struct)))
-            if item.partition:
-                of_table = from_json(ttypes.Table, intent.table_metadata)
-                found.differ(*struct_differences(self._plain(of_table), self._plain(table)))
-            self._compare_files(fs, LakePath.parse(expected[item.item].source), item, found)
-            self._read_rows(struct, found)
-
-    def _compare_files(
-        self, fs: FileSystem, place: LakePath, item: ItemIntent, found: Found
-    ) -> None:
-        there = files_of(list_here(fs)([place]).get(place, ()), root=place)
-        found.differ(*fact_differences(_shape(item.files), _shape(there)))
-        others = {fact.path: fact for fact in there}
-        odd = [fact.path or "." for fact in item.files if others.get(fact.path) != fact]
-        if odd and not found.differences:
-            # A restore renames, so these stay; a copy gets them only where this user may set them.
-            found.remark(f"owner, mode, ACL or time of {len(odd)} copied files could not be set")
-
-    def _plain(self, struct: Any) -> Any:
-        """Give a structure as plain data, its place spelled in one way."""
-        plain = json.loads(json.dumps(struct, default=vars))
-        plain["sd"]["location"] = str(self.config.path(plain["sd"]["location"]))
-        return plain
-
-    def _read_rows(self, struct: Any, found: Found) -> None:
-        try:
-            found.n_rows = count_rows(self.spark, struct, file_format=found.format)
-        except UnreadableError as error:
-            found.differ(f"its rows cannot be read: {error}")
-            return
-        said = (struct.parameters or {}).get("numRows", "")
-        if found.n_rows is None:
-            found.remark(f"rows of {found.format} are not read by a drill; every byte was")
-        elif said.isdigit() and int(said) != found.n_rows:
-            found.remark(f"its statistics say {said} rows, {found.n_rows} were read")
-
 
 def _of(wanted: dict[str, Any], item: ItemIntent) -> Found:
     return Found(
@@ -348,7 +256,3 @@ def _skipped(wanted: dict[str, Any], why: str) -> Found:
 
 def _plain(facts: Sequence[FileFact]) -> dict[str, dict[str, object]]:
     return {fact.path or ".": {**asdict(fact), "mode": f"{fact.mode:o}"} for fact in facts}
-
-
-def _shape(facts: Sequence[FileFact]) -> dict[str, dict[str, object]]:
-    return {fact.path or ".": {"is_dir": fact.is_dir, "size": fact.size} for fact in facts}
