@@ -18,7 +18,8 @@ from lifecycle.selectors.drills import (
     proof_counts,
     proof_lasts,
 )
-from lifecycle.services.drills import drill_under_way, proofs_count
+from lifecycle.services.drill_results import proofs_count
+from lifecycle.services.drills import drill_under_way
 from lifecycle.services.people import People
 from portal.access.gauges import Gauge, Sample, register_gauge
 from portal.access.lakes import all_lakes, get_lake

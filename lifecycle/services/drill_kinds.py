@@ -7,11 +7,11 @@ from django.utils import timezone
 
 from lifecycle.domain.drills import is_due
 from lifecycle.services.drill_alarms import drill_failed_queue
+from lifecycle.services.drill_results import drill_ingest
 from lifecycle.services.drills import (
     KIND,
     drill_begin,
     drill_every,
-    drill_ingest,
     drill_last_begun,
     drill_params,
     drill_wanted,

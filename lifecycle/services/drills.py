@@ -1,26 +1,23 @@
-"""How is a restore drill asked for, what sample does it take, and what becomes of what it found?
+"""How is a restore drill asked for, when does one begin, and what sample does it take?
 
-One drill at a time per lake. What it found is kept per item; per database stands when restoring
-was last proven and when it was last found wanting.
+One drill at a time per lake. What becomes of what it found stands in `drill_results`.
 """
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Min, Sum
 
-from lifecycle.domain.drills import BackedUp, Compared, DrillState, choose_tables, drill_state, lot
-from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
+from lifecycle.domain.drills import BackedUp, DrillState, choose_tables, lot
+from lifecycle.models import RestoreDrill
 from lifecycle.selectors.drills import drill_run, known_contents, tables_proven
+from lifecycle.services.drill_results import drill_audit, drill_close, proofs_count
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.act.models import BackupBatch, BackupTotals
 from portal.act.selectors import RESTORABLE, red_button_state
-from portal.audit.services import audit_record
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, StaleState
 from portal.runs.models import Run
@@ -68,7 +65,7 @@ def drill_under_way(lake: str, *, now: datetime) -> RestoreDrill | None:
     run = drill_run(drill)
     if run is not None and not run.is_final:
         return drill
-    _close(drill, DrillState.INCOMPLETE, why="Its run ended before it began.", now=now)
+    drill_close(drill, DrillState.INCOMPLETE, why="Its run ended before it began.", now=now)
     return None
 
 
@@ -86,6 +83,11 @@ def drill_wanted(lake: str, *, now: datetime) -> bool:
         and drill_under_way(lake, now=now) is None
         and _has_backups(lake)
     )
+
+
+def drill_every() -> timedelta:
+    """Give how long after one drill the next is due."""
+    return timedelta(days=settings.LAKEWARDEN_DRILL_EVERY_DAYS)
 
 
 def drill_begin(run: Run, *, now: datetime) -> RestoreDrill:
@@ -108,7 +110,8 @@ def drill_begin(run: Run, *, now: datetime) -> RestoreDrill:
                 sample=_sample(run.lake, now=now),
             )
             proofs_count(run.lake)
-            _audit(drill, "drill.begun", actor=run.requested_by, sample=len(drill.sample), now=now)
+            n_drawn = len(drill.sample)
+            drill_audit(drill, "drill.begun", actor=run.requested_by, sample=n_drawn, now=now)
     except IntegrityError:
         known = RestoreDrill.objects.filter(run_id=run.pk).first()
         if known is None:
@@ -147,59 +150,6 @@ def drill_params(drill: RestoreDrill) -> dict[str, Any]:
     }
 
 
-@transaction.atomic
-def drill_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> RestoreDrill | None:
-    """Keep what a drill found, and bring its databases' proofs up to date; repeated, the same."""
-    drill = RestoreDrill.objects.select_for_update().filter(run_id=run.pk).first()
-    if drill is None or drill.finished_at is not None:
-        return drill
-    result = manifest.get("result") or {}
-    items = _keep(drill, result.get("items") or (), now=now)
-    is_whole = manifest["outcome"] == "done"
-    drill.is_clean = bool(result.get("is_clean"))
-    why = "" if is_whole else _why(manifest)
-    state = drill_state((Compared(one.outcome) for one in items), is_whole=is_whole)
-    if state is DrillState.INCOMPLETE and is_whole:
-        why = "Nothing could be compared; see why each item was left out."
-    _close(drill, state, why=why, now=now)
-    if result.get("cleared") or drill.is_clean:
-        # A drill clears what earlier ones left before it does anything else.
-        earlier = RestoreDrill.objects.filter(lake=drill.lake, is_clean=False)
-        earlier.exclude(finished_at=None).filter(started_at__lt=drill.started_at).update(
-            is_clean=True
-        )
-    _prove(drill, items, now=now)
-    proofs_count(drill.lake)
-    return drill
-
-
-def proofs_count(lake: str) -> None:
-    """Count anew what lies in each database's backups; what has none any more keeps its proofs."""
-    rows = BackupTotals.objects.filter(lake=lake).exclude(db="").order_by().values("db")
-    sums = rows.annotate(since=Min("day"), left=Sum("n_restorable"), size=Sum("restorable_bytes"))
-    counted: dict[str, Mapping[str, Any]] = {row["db"]: row for row in sums.filter(left__gt=0)}
-    known = {row.db: row for row in DatabaseProof.objects.filter(lake=lake)}
-    new, changed = [], []
-    for db in sorted(counted.keys() | known.keys()):
-        row = known.get(db) or DatabaseProof(lake=lake, db=db)
-        was = (row.backed_up_since, row.n_restorable, row.n_bytes)
-        _count(row, counted.get(db))
-        if db not in known:
-            new.append(row)
-        elif was != (row.backed_up_since, row.n_restorable, row.n_bytes):
-            changed.append(row)
-    DatabaseProof.objects.bulk_create(new, batch_size=500, ignore_conflicts=True)
-    fields = ["backed_up_since", "n_restorable", "n_bytes"]
-    DatabaseProof.objects.bulk_update(changed, fields, batch_size=500)
-
-
-def _count(row: DatabaseProof, sums: Mapping[str, Any] | None) -> None:
-    row.n_restorable = sums["left"] if sums else 0
-    row.n_bytes = (sums["size"] or 0) if sums else 0
-    if sums:
-        row.backed_up_since = sums["since"]
-
-
 def _has_backups(lake: str) -> bool:
     return BackupBatch.objects.filter(lake=lake, state__in=RESTORABLE).exists()
 
@@ -224,83 +174,3 @@ def _sample(lake: str, *, now: datetime) -> list[str]:
         if ids:
             drawn.append(min(ids, key=lambda name: lot(day, name)))
     return drawn
-
-
-def _keep(drill: RestoreDrill, found: Any, *, now: datetime) -> list[DrillItem]:
-    rows = {
-        str(row.public_id): row for row in BackupBatch.objects.filter(public_id__in=drill.sample)
-    }
-    items = [
-        DrillItem(
-            drill=drill,
-            lake=drill.lake,
-            batch_id=row.public_id,
-            day=row.day,
-            db=row.db,
-            table=row.table,
-            table_owner=row.table_owner,
-            checked_at=now,
-            **{name: one[name] for name in _AS_FOUND},
-        )
-        for one in found
-        if (row := rows.get(one["batch"])) is not None
-    ]
-    return DrillItem.objects.bulk_create(items, batch_size=500)
-
-
-_AS_FOUND = (
-    *("item", "partition", "format", "outcome", "n_files", "n_bytes", "n_rows", "content"),
-    *("differences", "remarks"),
-)
-
-
-def _why(manifest: Mapping[str, Any]) -> str:
-    error = manifest.get("error") or {}
-    return str(error.get("message") or f"The run ended as {manifest['outcome']}.")
-
-
-def _close(drill: RestoreDrill, state: DrillState, *, why: str, now: datetime) -> None:
-    outcomes = list(drill.items.values_list("outcome", "n_bytes", "n_rows"))
-    drill.n_items = len(outcomes)
-    drill.n_proven = sum(one[0] == Compared.PROVEN for one in outcomes)
-    drill.n_differing = sum(one[0] == Compared.DIFFERS for one in outcomes)
-    drill.n_skipped = sum(one[0] == Compared.SKIPPED for one in outcomes)
-    drill.n_bytes = sum(one[1] for one in outcomes)
-    drill.n_rows = sum(one[2] or 0 for one in outcomes)
-    drill.state, drill.why, drill.finished_at = state, why, now
-    drill.open_key = None
-    drill.save()
-    counts = {name: getattr(drill, name) for name in ("n_proven", "n_differing", "n_skipped")}
-    _audit(drill, "drill.ended", actor="system", state=str(state), why=why, now=now, **counts)
-
-
-def _prove(drill: RestoreDrill, items: list[DrillItem], *, now: datetime) -> None:
-    """A database is proven by a drill that restored some of it and found nothing wrong in it."""
-    outcomes: dict[str, set[str]] = {}
-    for item in items:
-        outcomes.setdefault(item.db, set()).add(str(item.outcome))
-    for db, seen in sorted(outcomes.items()):
-        changes: dict[str, Any] = {}
-        if Compared.DIFFERS in seen:
-            changes = {"failed_at": now, "failed_by": drill}
-        elif Compared.PROVEN in seen:
-            changes = {"proven_at": now, "proven_by": drill}
-        if changes:
-            DatabaseProof.objects.update_or_create(lake=drill.lake, db=db, defaults=changes)
-
-
-def _audit(drill: RestoreDrill, action: str, *, actor: str, now: datetime, **data: object) -> None:
-    audit_record(
-        action,
-        actor=actor,
-        lake=drill.lake,
-        object_type="drill",
-        object_id=str(drill.public_id),
-        data={"run": str(drill.run_id), **data},
-        now=now,
-    )
-
-
-def drill_every() -> timedelta:
-    """Give how long after one drill the next is due."""
-    return timedelta(days=settings.LAKEWARDEN_DRILL_EVERY_DAYS)

@@ -28,7 +28,8 @@ from lifecycle.services.drill_alarms import (
     drill_overdue_queue,
 )
 from lifecycle.services.drill_kinds import DrillKind
-from lifecycle.services.drills import drill_begin, drill_ingest, drill_params, drill_request
+from lifecycle.services.drill_results import drill_ingest
+from lifecycle.services.drills import drill_begin, drill_params, drill_request
 from lifecycle.services.guard_events import on_event
 from portal.act.models import BackupBatch
 from portal.act.services.red_button import red_button_press, red_button_release
