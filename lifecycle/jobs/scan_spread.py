@@ -5,7 +5,6 @@ is cut by partition name. Neighbours then stand together: one task lists each pa
 and the files of the result are in order.
 """
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,10 +21,6 @@ class Share:
 
     bucket: int
     splits: tuple[str, ...] = ()
-
-    def bucket_of(self, part_name: str) -> int:
-        """Give the bucket of a row (Spark computes the same)."""
-        return self.bucket + bisect_right(self.splits, part_name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,6 @@ from portal.lake.readiness import is_ready
 
 VIEW_TYPES = frozenset({"VIRTUAL_VIEW", "MATERIALIZED_VIEW"})
 POLICY_SOURCE = "the table's own parameters"
-_NESTING = frozenset({Reason.HAS_OTHER_DB, Reason.HAS_OTHER_DB_TBL, Reason.HAS_OTHER_TBL})
-MAX_EPOCH_SECONDS = 9_999_999_999
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +55,6 @@ class Table:
     unsupported: str
     finding: Finding
     is_partitioned: bool
-
-    @property
-    def holds_others(self) -> bool:
-        """Whether another database or table lies in this one's directory, waived or not."""
-        return any(breach.reason in _NESTING for breach in self.finding.breaches)
 
 
 @dataclass(frozen=True, slots=True)

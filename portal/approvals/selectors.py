@@ -1,25 +1,11 @@
 """What waits for a person's decision, and what may they do with one approval now?"""
 
 from datetime import datetime
-from uuid import UUID
 
 from portal.access.models import User
 from portal.approvals.domain import OPEN, ApprovalState, Verdict
 from portal.approvals.kinds import all_kinds, get_kind
 from portal.approvals.models import Approval, Decision
-from portal.lake.errors import NotVisible
-
-
-def approval_get(approval_id: UUID | str) -> Approval:
-    """Give an approval by id; who may see it is decided by the page of its object.
-
-    Raises:
-        NotVisible: there is none.
-    """
-    try:
-        return Approval.objects.get(pk=UUID(str(approval_id)))
-    except (Approval.DoesNotExist, ValueError):
-        raise NotVisible("approval.unknown", "There is no such approval.") from None
 
 
 def approval_latest(kind: str, object_id: str) -> Approval | None:

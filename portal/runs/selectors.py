@@ -1,13 +1,10 @@
-"""Which runs may a person see, what is known of one, and what does it wait for?"""
+"""What is known of a run, and what does it wait for?"""
 
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import QuerySet
-
-from portal.access.models import User
 from portal.lake.errors import NotVisible
-from portal.runs.domain import FINAL, RunState, is_lease_dead
+from portal.runs.domain import RunState, is_lease_dead
 from portal.runs.hours import run_start_wait
 from portal.runs.models import Outbox, Run, RunEvent
 
@@ -27,33 +24,9 @@ def get_run(run_id: UUID | str) -> Run:
         raise NotVisible("run.unknown", "There is no such run.") from None
 
 
-def runs_for_user(user: User) -> QuerySet[Run]:
-    """Give what a person may see: admins and operators all, others what they asked for."""
-    if user.is_lake_keeper:
-        return Run.objects.all()
-    return Run.objects.filter(requested_by=user.username)
-
-
-def get_run_for_user(run_id: UUID | str, *, user: User) -> Run:
-    """Give one run that the person may see.
-
-    Raises:
-        NotVisible: there is none for this person.
-    """
-    run = get_run(run_id)
-    if not user.is_lake_keeper and run.requested_by != user.username:
-        raise NotVisible("run.unknown", "There is no such run.")
-    return run
-
-
 def run_events(run: Run, *, after: int = 0, limit: int = 500) -> list[RunEvent]:
     """Give lines of a run's log in order, those after a known number."""
     return list(RunEvent.objects.filter(run=run, seq__gt=after).order_by("seq")[:limit])
-
-
-def runs_unfinished(lake: str, kind: str) -> QuerySet[Run]:
-    """Give the runs of a kind that have not ended."""
-    return Run.objects.filter(lake=lake, kind=kind).exclude(state__in=FINAL)
 
 
 def broker_problem() -> str:

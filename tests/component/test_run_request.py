@@ -12,8 +12,8 @@ from portal.lake.errors import NotAllowed, NotVisible, StaleState
 from portal.runs.claims import run_claim
 from portal.runs.domain import RunState
 from portal.runs.models import Outbox, Run
-from portal.runs.selectors import get_run_for_user, runs_for_user
 from portal.runs.services import run_cancel, run_drive, run_request
+from portal.ui.selectors import get_run_for_user, runs_for_user
 from tests.component.conftest import LAKE, People
 from tests.component.run_kinds import JobKind, noting, submitting
 
@@ -94,8 +94,8 @@ def test_who_may_see_and_cancel_a_run(now: datetime, people: People) -> None:
     run = ask(now)
     for person in (people.owner, people.admin, people.operator):
         assert get_run_for_user(run.pk, user=person).pk == run.pk
-        assert runs_for_user(person).count() == 1
-    assert not runs_for_user(people.stranger).exists()
+        assert runs_for_user(person, LAKE).count() == 1
+    assert not runs_for_user(people.stranger, LAKE).exists()
     with pytest.raises(NotVisible):
         get_run_for_user(run.pk, user=people.stranger)
     with pytest.raises(NotAllowed):

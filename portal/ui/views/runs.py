@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
@@ -110,11 +109,6 @@ def may_cancel(run: Run, user: User) -> bool:
     if run.is_final or run.cancel_requested_by:
         return False
     return user.is_lake_keeper or run.requested_by == user.username
-
-
-def run_address(run: Run) -> str:
-    """Give the page of a run."""
-    return reverse("ui:run", args=[run.pk])
 
 
 def _seconds(run: Run, now: datetime) -> float | None:
