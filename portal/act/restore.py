@@ -33,7 +33,7 @@ from portal.act.registry import structs_of
 from portal.act.restore_choice import CONFLICTS, WHY, Choice
 from portal.act.restore_fit import storage_misfit, table_misfit
 from portal.act.restore_register import confirm, register, restore_done
-from portal.act.tags import RESTORED_FROM, is_same_table, tag_of
+from portal.act.tags import RESTORED_FROM, is_rebuilt, is_same_table, tag_of
 from portal.connectors.metastore import from_json
 from portal.lake.errors import DataSafetyError, StaleState
 from portal.lake.ids import LakeId
@@ -202,9 +202,11 @@ def table_choice(order: RestoreOrder, batch: JournalBatch, table: Any) -> Verdic
     if table is None:
         return _misfit(order, batch, "it does not exist") if into else None
     original = from_json(ttypes.Table, batch.intent.table_metadata)
-    if not into and not is_same_table(original, table):
-        return (Choice.NAME_TAKEN if order.new_name else Choice.TABLE_REPLACED), ""
-    why = table_misfit(original, table) if order.new_name else ""
+    if order.new_name is None:
+        return None if is_same_table(original, table) else (Choice.TABLE_REPLACED, "")
+    if not into and not is_rebuilt(original, table):
+        return Choice.NAME_TAKEN, ""
+    why = table_misfit(original, table)
     return _misfit(order, batch, why) if why else None
 
 

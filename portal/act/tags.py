@@ -43,9 +43,15 @@ def tagged_table(table: Any, *, rename: Rename | None) -> Any:
 
 def is_same_table(original: Any, live: Any) -> bool:
     """Whether the live table is the one of the backup, or one that we rebuilt from it."""
+    return live.createTime == original.createTime or is_rebuilt(original, live)
+
+
+def is_rebuilt(original: Any, live: Any) -> bool:
+    """Whether the live table is one that we rebuilt from the backup, under whatever name.
+
+    Of another name the create time says nothing: two tables may be made in one second.
+    """
     before = str(original.createTime)
-    if str(live.createTime) == before:
-        return True
     mark = (original.parameters or {}).get(CREATED_BEFORE, before)
     return (live.parameters or {}).get(CREATED_BEFORE) in {before, mark}
 

@@ -13,10 +13,9 @@ from portal.act.facts import DDL_TIME
 from portal.act.journal import JournalBatch
 from portal.act.records import ItemIntent, RestoreIntent
 from portal.act.tags import (
-    CREATED_BEFORE,
     RESTORED_FROM,
     Rename,
-    is_same_table,
+    is_rebuilt,
     tag_of,
     tagged,
     tagged_table,
@@ -43,9 +42,9 @@ def metadata_change(batch: JournalBatch, item: ItemIntent, step: RestoreIntent, 
 def is_as_made(batch: JournalBatch, step: RestoreIntent, live: Any) -> bool:
     """Whether a table is the one that a restore made for its partitions, and nobody altered it."""
     original: Any = from_json(ttypes.Table, batch.intent.table_metadata)
-    if CREATED_BEFORE not in (live.parameters or {}) or not is_same_table(original, live):
-        return False
-    return _is_same(tagged_table(original, rename=_rename(step)), live)
+    return is_rebuilt(original, live) and _is_same(
+        tagged_table(original, rename=_rename(step)), live
+    )
 
 
 def _rename(step: RestoreIntent) -> Rename | None:

@@ -24,11 +24,14 @@ from portal.act.records import (
     Outcome,
     RestoreIntent,
 )
+from portal.act.restore import NewName, RestoreOrder, table_choice
+from portal.act.restore_choice import Choice
 from portal.act.tags import tag_of, tagged, tagged_table
 from portal.act.undo import brought_back
 from portal.act.undo_facts import is_as_made, metadata_change
 from portal.act.undo_settle import Way, decide_undo
 from portal.connectors.metastore import from_json, to_json
+from portal.lake.ids import LakeId
 from portal.lake.paths import LakePath
 
 
@@ -197,6 +200,17 @@ def test_a_table_made_for_its_partitions_is_ours_only_while_nobody_altered_it() 
     live = tagged_table(whole_table(), rename=rename)
     live.parameters.pop("lakewarden.generation")
     assert not is_as_made(batch(), step, live)
+
+
+def test_a_table_of_another_name_is_ours_by_its_mark_only() -> None:
+    """Two tables may have been made in one second."""
+    place = LakePath.parse("file:///lake/db/copy")
+    order = RestoreOrder("r", 1, LakeId("lake"), (), new_name=NewName("db", "copy", place))
+    other = whole_table()
+    other.tableName = "copy"
+    assert table_choice(order, batch(), other) == (Choice.NAME_TAKEN, "")
+    assert table_choice(replace(order, new_name=None), batch(), other) is None
+    assert table_choice(order, batch(), tagged_table(other, rename=None)) is None
 
 
 def test_only_what_this_restore_brought_and_nobody_took_back_stands() -> None:
