@@ -293,21 +293,22 @@ def _confirm(undo: _Undo, tools: Tools) -> bool:
 def _remove_made_tables(
     order: UndoOrder, directory: LakePath, tools: Tools
 ) -> list[tuple[str, str]]:
-    """Drop the empty tables that the restore had to make; gives those that stay, with why."""
-    made = {
-        (step.intent.db, step.intent.table): step
-        for step in restore_steps(tools.fs, directory)
-        if step.intent.restore == order.restore and step.intent.makes_table
-    }
+    """Drop the empty tables that restores had to make; gives those that stay, with why.
+
+    The one that made a table may have been taken back before the one that came into it.
+    """
+    steps = restore_steps(tools.fs, directory)
+    names = {_names(step) for step in steps if step.intent.restore == order.restore}
+    made = {_names(step): step for step in steps if step.intent.makes_table}
     stay = []
-    for step in made.values():
-        name = TableName(order.lake, step.intent.db, step.intent.table)
+    for db, plain in made.keys() & names:
+        step, name = made[db, plain], TableName(order.lake, db, plain)
         table = tools.metastore.table_or_none(name)
         if table is None or tools.metastore.partition_names(name):
             continue
         control = without_own_holds(check_control(tools), order)
         batch = read_batch(tools.fs, directory, step.intent.batch)
-        if control.hold_on(name.db, name.table, "", now=tools.clock()):
+        if control.hold_on(db, plain, "", now=tools.clock()):
             stay.append((str(name), "the table that the restore made is held"))
         elif not is_as_made(batch, step.intent, table):
             stay.append((str(name), "the table that the restore made was altered since"))
@@ -315,6 +316,26 @@ def _remove_made_tables(
             with tools.fail.step("table"):
                 tools.gate()
                 tools.metastore.drop_table(name, delete_data=False)
-            with suppress(StaleState):
-                tools.fs.remove_empty_directory(LakePath.parse(table.sd.location))
+            _remove_made_directories(
+                [one.intent for one in steps if _names(one) == (db, plain)], tools
+            )
     return stay
+
+
+def _names(step: RestoreStep) -> tuple[str, str]:
+    return step.intent.db, step.intent.table
+
+
+def _remove_made_directories(steps: Iterable[RestoreIntent], tools: Tools) -> None:
+    """Remove what stood above items under another name; what was there before a drop stays."""
+    made = set()
+    for step in steps:
+        home = LakePath.parse(step.location) if step.location else None
+        for target in step.items:
+            path = LakePath.parse(target.target).parent
+            while home is not None and path.is_at_or_under(home):
+                made.add(path)
+                path = path.parent
+    for path in sorted(made, key=lambda path: len(path.path), reverse=True):
+        with suppress(StaleState):
+            tools.fs.remove_empty_directory(path)

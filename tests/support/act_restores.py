@@ -1,5 +1,6 @@
 """Restores with choices and their undo, on a small lake, from claim to release."""
 
+import json
 import uuid
 from dataclasses import replace
 from typing import Any
@@ -7,10 +8,11 @@ from typing import Any
 from portal.act.journal import batches
 from portal.act.protocol import ActResult
 from portal.act.records import FileFact
-from portal.act.restore import NewName, restore_batches, target_of
+from portal.act.restore import NewName, restore_batches
 from portal.act.restore_target import parents_of_target
 from portal.act.settle import make_parents
 from portal.act.undo import UndoOrder, undo_batches
+from portal.lake.paths import LakePath
 from tests.support.act_lake import ActLake
 
 
@@ -21,14 +23,19 @@ def restore(lake: ActLake, run: str, **choices: Any) -> tuple[str, ActResult]:
     tools = lake.tools(claimed.parent)
     order = replace(lake.restore_order(run, restore_id), **choices)
     if order.new_name is not None:
-        above = order.new_name.location.parent
-        for batch in batches(lake.fs, claimed):
-            for item in batch.intent.items:
-                target = target_of(order, item)
-                make_parents(lake.fs, parents_of_target(item, target, below=above))
+        make_places(lake, claimed, order.new_name)
     result = restore_batches(order, tools_of=lambda _directory: tools)
     lake.release(run, restore_id)
     return restore_id, result
+
+
+def make_places(lake: ActLake, claimed: LakePath, to: NewName) -> None:
+    """Make what must stand above the new places, as the portal does before a restore."""
+    for batch in batches(lake.fs, claimed):
+        for item in batch.intent.items:
+            parts = item.partition.split("/") if item.partition else ()
+            target = to.location.child(*parts)
+            make_parents(lake.fs, parents_of_target(item, target, below=to.location.parent))
 
 
 def undo(lake: ActLake, run: str, restore_id: str, **tools: Any) -> ActResult:
@@ -53,6 +60,27 @@ def backup_of(lake: ActLake, run: str) -> dict[str, tuple[FileFact, ...]]:
         for batch in batches(lake.fs, lake.day.sealed(run, 1))
         for item in batch.intent.items
     }
+
+
+def lake_of(lake: ActLake) -> dict[str, Any]:
+    """Give all that is registered and all that lies in the lake beside its backups.
+
+    Of a directory that items stand in, the time is left out: every move through it sets another.
+    """
+    found: dict[str, Any] = {}
+    for table in lake.metastore.tables(lake.db):
+        name = lake.table_name(table)
+        struct = lake.metastore.table(name)
+        names = lake.metastore.partition_names(name) if struct.partitionKeys else []
+        parts = lake.metastore.partitions_by_names(name, names)
+        found[table] = [json.dumps(one, default=vars, sort_keys=True) for one in (struct, *parts)]
+    facts = lake.files(lake.db_path)
+    holds_files = {fact.path.rpartition("/")[0] for fact in facts if not fact.is_dir}
+    found[""] = [
+        fact if not fact.is_dir or fact.path in holds_files else replace(fact, mtime_ms=0)
+        for fact in facts
+    ]
+    return found
 
 
 def elsewhere(lake: ActLake, table: str, *, into: bool = False) -> NewName:
