@@ -8,15 +8,17 @@ import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from portal.act.drop import drop_items
 from portal.act.facts import ActItem
 from portal.act.fence import Fence
 from portal.act.move import MoveOrder, move_items
 from portal.act.moves import MoveItem
-from portal.act.protocol import ActResult, DropOrder
+from portal.act.protocol import ActResult, DropOrder, Tools
 from portal.act.purge import PurgeOrder, PurgeResult, purge_batches
-from portal.act.restore import BackupBatchRef, RestoreOrder, restore_batches
+from portal.act.restore import BackupBatchRef, NewName, RestoreOrder, restore_batches
+from portal.act.undo import UndoOrder, undo_batches
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
 from portal.lake.paths import LakePath
@@ -40,6 +42,19 @@ class NoFence(Fence):
 def wall_clock() -> datetime:
     """Give the instant."""
     return datetime.now(UTC)
+
+
+def _back(spec: dict[str, Any], config: LakeConfig, tools: Tools) -> ActResult:
+    """Restore from a claimed backup, under another name if asked, or take a restore back."""
+    claimed = config.path(spec["claimed"])
+    refs = tuple(BackupBatchRef(claimed, number) for number in spec["batches"])
+    if spec["kind"] == "undo":
+        undo = UndoOrder(spec["run"], 1, config.lake, spec["restore"], refs)
+        return undo_batches(undo, tools_of=lambda _directory: tools)
+    to = spec.get("to")
+    name = NewName(to["db"], to["table"], config.path(to["location"])) if to else None
+    order = RestoreOrder(spec["run"], 1, config.lake, refs, new_name=name)
+    return restore_batches(order, tools_of=lambda _directory: tools)
 
 
 def main(argv: list[str]) -> int:
@@ -73,16 +88,7 @@ def main(argv: list[str]) -> int:
             purge = PurgeOrder(spec["run"], purge_claims(config, spec["claims"]))
             purge_batches(purge, tools, result=result)
         else:
-            order_back = RestoreOrder(
-                run=spec["run"],
-                epoch=1,
-                lake=config.lake,
-                batches=tuple(
-                    BackupBatchRef(config.path(spec["claimed"]), number)
-                    for number in spec["batches"]
-                ),
-            )
-            result = restore_batches(order_back, tools_of=lambda _directory: tools)
+            result = _back(spec, config, tools)
     except PortalError as error:
         sys.stdout.write(json.dumps(error.as_dict()))
         return 3

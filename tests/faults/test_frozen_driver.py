@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from stack.stack import Stack
-from tests.faults.grid import Broken, Scene
+from tests.faults.scene import Broken, Scene
 
 
 def wait_frozen(process: "subprocess.Popen[str]") -> None:

@@ -8,7 +8,7 @@ import pytest
 from portal.act.models import BackupBatch
 from portal.act.services import backups_rebuild, drop_repair
 from stack.stack import Stack
-from tests.faults.grid import Broken, Scene
+from tests.faults.scene import Broken, Scene
 from tests.faults.test_frozen_driver import wait_frozen, wake
 
 pytestmark = pytest.mark.django_db

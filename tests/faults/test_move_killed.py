@@ -16,7 +16,7 @@ from portal.lake.errors import DataSafetyError
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 from stack.stack import Stack
-from tests.faults.grid import expect_killed
+from tests.faults.scene import expect_killed
 from tests.support.act_lake import ActLake
 from tests.support.moves import move_of, move_rules, move_specification, moves_of, seal_moves
 
