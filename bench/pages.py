@@ -25,7 +25,7 @@ from uuid import uuid4
 import requests
 
 from stack.ledger import Ledger
-from stack.servers.mariadb import PORTAL, MariaDb
+from stack.servers.mariadb import COLLATION, PORTAL, MariaDb
 from stack.servers.portal import Site
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def main(arguments: list[str]) -> None:
         database.wait_ready()
         with database.connect(PORTAL) as link, link.cursor() as cursor:
             cursor.execute(f"drop database {PORTAL}")
-            cursor.execute(f"create database {PORTAL} character set utf8mb4")
+            cursor.execute(f"create database {PORTAL} character set utf8mb4 collate {COLLATION}")
         os.environ |= settings(work, database)
         lake, sessions = fill(work, asked.partitions)
         site = Site(work, ledger=ledger, settings=settings(work, database))

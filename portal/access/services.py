@@ -7,6 +7,7 @@ from django.contrib.auth.models import Group
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models.functions import Lower
 
 from portal.access.models import ROLES, DatabaseAdministrator, User
 from portal.connectors.directory import Directory
@@ -38,6 +39,12 @@ def person_create(
             user.save(update_fields=["password"])
         user.groups.set([Group.objects.get_or_create(name=role)[0] for role in roles])
     return user
+
+
+def person_named(username: str) -> User | None:
+    """Give the account of a name, whatever its case: the database tells `Ada` and `ada` apart."""
+    rows = User.objects.annotate(plain=Lower("username")).filter(plain=username.lower())
+    return rows.order_by("pk").first()
 
 
 def _check(user: User) -> None:

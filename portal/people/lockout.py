@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 
-from portal.access.models import User
+from portal.access.services import person_named
 from portal.lake.errors import NotAllowed
 from portal.people.arrivals import audit_person
 from portal.people.domain import Counted, Tally
@@ -95,7 +95,7 @@ def _count(row: SignInTally, tried: Try, *, now: datetime) -> None:
     row.save(update_fields=["n_failed", "last_at", "locked_until"])
     if after.locked_until is None:
         return
-    known = User.objects.filter(username__iexact=tried.username.strip()).first()
+    known = person_named(tried.username.strip())
     data: dict[str, object] = {
         "counted": counted.value,
         "tries": after.n_failed,

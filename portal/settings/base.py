@@ -65,7 +65,7 @@ def database_from_url(url: str) -> dict[str, Any]:
             "init_command": "SET sql_mode='STRICT_TRANS_TABLES', innodb_lock_wait_timeout=20",
             "connect_timeout": 10,
         },
-        "TEST": {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_bin"},
+        "TEST": {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_nopad_bin"},
     }
 
 

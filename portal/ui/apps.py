@@ -1,6 +1,7 @@
 """Where the kit and the platform's own pages join the site."""
 
 from django.apps import AppConfig
+from django.core.checks import Tags, register
 
 
 class UiConfig(AppConfig):
@@ -11,11 +12,13 @@ class UiConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the platform's own pages."""
+        """Register the platform's own pages, and the check of its database."""
         from portal.access.models import KEEPERS
         from portal.access.registry import Page, register_home_card, register_page
+        from portal.collation import collation_check
         from portal.ui.cards import failed_runs_card
 
+        register(collation_check, Tags.database)
         for page in (
             Page("", "Home", "ui:home", "home", 0),
             Page("Portal", "Runs", "ui:runs", "player-play", 800),

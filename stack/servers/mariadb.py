@@ -19,11 +19,13 @@ USER = "hive"
 PASSWORD = "hive"  # noqa: S105  (a throw-away server on loopback)
 METASTORE = "metastore"
 PORTAL = "portal"
+# Names that differ by case, accent or a space at the end are two (portal/collation.py).
+COLLATION = "utf8mb4_nopad_bin"
 DRIVER = "org.mariadb.jdbc.Driver"
 _SCHEMA = JARS / "metastore" / "hms" / "scripts" / "metastore" / "upgrade" / "mysql"
 _SQL = f"""
 create database {METASTORE} character set latin1;
-create database {PORTAL} character set utf8mb4;
+create database {PORTAL} character set utf8mb4 collate {COLLATION};
 create user '{USER}'@'localhost' identified by '{PASSWORD}';
 create user '{USER}'@'%' identified by '{PASSWORD}';
 grant all on *.* to '{USER}'@'localhost';

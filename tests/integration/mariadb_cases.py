@@ -13,7 +13,10 @@ from lifecycle.services.clean_now import clean_now_close
 from lifecycle.services.plan_execution import plan_execute
 from lifecycle.services.plans import plan_withdraw
 from lifecycle.services.standing_rules import standing_rule_end, standing_rules_refresh
+from portal.access.models import OwnerPerson
+from portal.access.services import person_create, person_named
 from portal.approvals.services import approvals_lapse
+from portal.collation import collation_check, collation_problems
 from portal.runs.outbox import outbox_publish
 from portal.runs.services import run_cancel
 from tests.component.plan_world import LAKE, NOW, World
@@ -36,6 +39,40 @@ AUDIT = "audit_audithead"
 def test_this_is_mariadb() -> None:
     assert connection.vendor == "mysql"
     assert connection.features.has_select_for_update
+
+
+def test_names_are_told_apart_as_the_lake_does() -> None:
+    names = ["dt=a", "dt=a ", "dt=A", "dt=\xe1", "dt=a\t", "dt=\uff41"]
+    for name in names:
+        OwnerPerson.objects.create(lake=LAKE, owner=name, username="ada", added_at=NOW)
+        assert OwnerPerson.objects.filter(owner=name).count() == 1
+    owners = OwnerPerson.objects.order_by("owner").values_list("owner", flat=True)
+    assert list(owners) == sorted(names)
+    made = person_create("Ada", password="correct horse staple", email="")
+    assert person_named("ada") == made
+    assert person_named("ada ") is None
+
+
+def test_a_database_that_compares_loosely_is_said_with_what_mends_it() -> None:
+    assert collation_problems(connection) == []
+    name = connection.settings_dict["NAME"]
+    loose = "CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci"
+    with connection.cursor() as cursor:
+        try:
+            cursor.execute("CREATE TABLE odd_one (id int PRIMARY KEY) ENGINE=InnoDB")
+            cursor.execute(f"ALTER DATABASE `{name}` {loose}")
+            cursor.execute(f"ALTER TABLE odd_one ADD COLUMN word varchar(9), CONVERT TO {loose}")
+            (said,) = collation_check(databases=["default"])
+            assert said.id == "portal.W001"
+            assert f"The database {name}" in said.msg
+            assert "1 of its" in said.msg
+            assert "utf8mb4_nopad_bin" in said.msg
+            for statement in (said.hint or "").splitlines()[1:]:
+                cursor.execute(statement)
+            assert collation_problems(connection) == []
+        finally:
+            cursor.execute(f"ALTER DATABASE `{name}` COLLATE utf8mb4_nopad_bin")
+            cursor.execute("DROP TABLE odd_one")
 
 
 def test_locks_are_taken_in_one_order_everywhere(world: World) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from stack.places import REPO
+from stack.servers.mariadb import COLLATION, PORTAL
 from stack.stack import Stack
 
 FILES = (
@@ -22,6 +23,13 @@ FILES = (
     "tests/component/test_page_costs.py::test_the_pages_of_a_plan_of_10_000_items_read_few_rows",
     "tests/component/test_plan_parts.py",
 )
+
+
+def test_the_stack_makes_a_database_that_tells_names_apart(full_stack: Stack) -> None:
+    assert full_stack.mariadb is not None
+    with full_stack.mariadb.connect(PORTAL) as link, link.cursor() as cursor:
+        cursor.execute("SELECT @@collation_database")
+        assert cursor.fetchone() == (COLLATION,)
 
 
 def test_services_meet_without_a_deadlock(full_stack: Stack) -> None:
