@@ -1,0 +1,46 @@
+"""Does the book of operations name every alarm: each code that stops a lake, and each gauge?"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.architecture.source import PRODUCT, ROOT, modules
+
+BOOK = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+
+
+def calls(name: str) -> Iterator[ast.Call]:
+    """Give every call of a name in the product."""
+    for module in modules(*PRODUCT):
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
+                yield node
+
+
+def first_words(name: str) -> set[str]:
+    """Give the first argument of every such call, where it is written out."""
+    return {
+        str(call.args[0].value)
+        for call in calls(name)
+        if call.args and isinstance(call.args[0], ast.Constant)
+    }
+
+
+def families() -> set[str]:
+    """Give the gauges of the platform, and those that rooms register."""
+    (metrics,) = (one for one in modules("portal") if one.name == "portal/metrics.py")
+    yields = [node.value for node in ast.walk(metrics.tree) if isinstance(node, ast.Yield)]
+    named = [one.elts[0] for one in yields if isinstance(one, ast.Tuple) and len(one.elts) == 3]
+    return {str(one.value) for one in named if isinstance(one, ast.Constant)} | first_words("Gauge")
+
+
+@pytest.mark.parametrize("code", sorted(first_words("DataSafetyError")))
+def test_every_code_that_presses_the_red_button_has_its_line(code: str) -> None:
+    assert f"`{code}`" in BOOK
+
+
+@pytest.mark.parametrize("name", sorted(families()))
+def test_every_gauge_is_named(name: str) -> None:
+    assert re.search(rf"`lakewarden_{name}\b", BOOK)
