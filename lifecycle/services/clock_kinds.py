@@ -21,7 +21,8 @@ from lifecycle.services.purges import (
     last_chance_queue,
     purge_due,
 )
-from lifecycle.services.standing_rules import standing_plans_make, standing_rules_live
+from lifecycle.services.standing_plans import standing_plans_make
+from lifecycle.services.standing_rules import standing_rules_live
 from portal.access.lakes import get_lake
 from portal.act.selectors import red_button_state
 from portal.act.services import (

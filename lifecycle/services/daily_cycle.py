@@ -15,7 +15,7 @@ from lifecycle.services.daily_report import daily_report_queue
 from lifecycle.services.day_ahead import day_ahead_queue
 from lifecycle.services.notices import week_ahead_queue
 from lifecycle.services.scan import scan_request_daily
-from lifecycle.services.standing_rules import standing_plans_make
+from lifecycle.services.standing_plans import standing_plans_make
 from portal.access.lakes import get_lake
 from portal.approvals.services import approvals_lapse
 from portal.lake.clock import day_of

@@ -36,7 +36,7 @@ from lifecycle.services.plan_draft import Draft, Selection, TableExtras, draft
 from lifecycle.services.plan_parties import requesters_of
 from lifecycle.services.plan_parts import plan_parts_write
 from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
-from lifecycle.services.standing_rules import standing_decision
+from lifecycle.services.standing_plans import standing_decision
 from lifecycle.services.still_read import still_read_names
 from portal.access.lakes import get_lake
 from portal.approvals.services import approval_open

@@ -1,7 +1,6 @@
 """How do two people approve a table's daily drops ahead, within caps and for 90 days at most?
 
-A rule never covers the first drop of a table, more than its caps, or still-read items: such a day's
-plan waits for its own approval (`lifecycle.domain.standing` decides).
+What is planned under a rule stands in `standing_plans`.
 """
 
 import hashlib
@@ -12,22 +11,16 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Sum
 
 from lifecycle.domain import standing
 from lifecycle.models import (
-    DropPlan,
-    PlanSource,
-    PlanState,
     StandingRule,
     StandingRuleState,
     TableFinding,
 )
 from lifecycle.services.plan_parties import requesters_of
-from lifecycle.services.plans import plan_create
 from portal.access.lakes import get_lake
 from portal.access.models import User
-from portal.act.selectors import red_button_state
 from portal.approvals import kinds as approval_kinds
 from portal.approvals.domain import ApprovalState
 from portal.approvals.models import Approval
@@ -38,7 +31,6 @@ from portal.lake.errors import NotAllowed, NotVisible, PortalError, RuleViolatio
 
 APPROVAL_KIND = "lifecycle.standing_rule"
 _LIVE = (StandingRuleState.PENDING, StandingRuleState.ACTIVE)
-_USED = (PlanState.APPROVED, PlanState.RUNNING, PlanState.DONE, PlanState.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,70 +203,6 @@ def _activate(rule: StandingRule, *, now: datetime) -> None:
 def standing_rules_live(lake: str) -> bool:
     """Whether a rule waits or is active."""
     return StandingRule.objects.filter(lake=lake, state__in=_LIVE).exists()
-
-
-def standing_plans_make(lake: str, now: datetime) -> list[DropPlan]:
-    """Have today's plans drawn up, one a rule and day; called again the same day it adds none.
-
-    None while the red button is on: nobody looks at what such a plan would start by itself.
-    """
-    standing_rules_refresh(lake, now=now)
-    if red_button_state(lake) is not None:
-        return []
-    today = day_of(now, get_lake(lake).zone)
-    made = []
-    for rule in StandingRule.objects.filter(lake=lake, state=StandingRuleState.ACTIVE):
-        due = TableFinding.objects.current(lake).filter(
-            db=rule.db, table=rule.table, n_clean_now__gt=0
-        )
-        if due.exists() and not _plan_of_day(rule, today):
-            with transaction.atomic():
-                made.append(
-                    plan_create(
-                        lake,
-                        selection={"databases": [], "tables": [f"{rule.db}.{rule.table}"]},
-                        requested_by=rule.requested_by,
-                        reason=f"Standing rule: {rule.reason}",
-                        now=now,
-                        source=PlanSource.STANDING,
-                        standing_rule=rule,
-                    )
-                )
-    return made
-
-
-def _plan_of_day(rule: StandingRule, today: date) -> bool:
-    zone = get_lake(rule.lake).zone
-    newest = DropPlan.objects.filter(standing_rule=rule).order_by("-created_at").first()
-    return newest is not None and day_of(newest.created_at, zone) >= today
-
-
-def standing_decision(
-    plan: DropPlan, share: standing.TableShare, *, dropped_before: bool, now: datetime
-) -> standing.StandingDecision:
-    """Decide whether the plan's rule covers its only table today."""
-    rule = plan.standing_rule
-    if rule is None or rule.state != StandingRuleState.ACTIVE:
-        return standing.StandingDecision(covered=False, why="The standing rule is not active.")
-    zone = get_lake(plan.lake).zone
-    today = day_of(now, zone)
-    others = [
-        other.pk
-        for other in DropPlan.objects.filter(
-            standing_rule=rule, approval__isnull=True, state__in=_USED
-        ).exclude(pk=plan.pk)
-        if day_of(other.created_at, zone) == today
-    ]
-    used = DropPlan.objects.filter(pk__in=others, digest__gt="").aggregate(
-        items=Sum("n_items"), size=Sum("n_bytes")
-    )
-    return standing.decide(
-        rule_terms(rule),
-        share,
-        used=standing.UsedToday(used["items"] or 0, used["size"] or 0),
-        dropped_before=dropped_before,
-        today=today,
-    )
 
 
 def _move(

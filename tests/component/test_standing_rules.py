@@ -18,10 +18,10 @@ from lifecycle.models import (
 )
 from lifecycle.services.clean_now import clean_now_request
 from lifecycle.services.plan_execution import plan_execute, plans_start_due
+from lifecycle.services.standing_plans import standing_plans_make
 from lifecycle.services.standing_rules import (
     RuleWish,
     get_rule_for_user,
-    standing_plans_make,
     standing_rule_decide,
     standing_rule_end,
     standing_rule_request,

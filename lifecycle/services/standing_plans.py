@@ -1,0 +1,91 @@
+"""Which plans are drawn up under standing rules, and which of them does a rule cover today?
+
+A rule never covers the first drop of a table, more than its caps, or still-read items: such a day's
+plan waits for its own approval (`lifecycle.domain.standing` decides).
+"""
+
+from datetime import date, datetime
+
+from django.db import transaction
+from django.db.models import Sum
+
+from lifecycle.domain import standing
+from lifecycle.models import (
+    DropPlan,
+    PlanSource,
+    PlanState,
+    StandingRule,
+    StandingRuleState,
+    TableFinding,
+)
+from lifecycle.services.plans import plan_create
+from lifecycle.services.standing_rules import rule_terms, standing_rules_refresh
+from portal.access.lakes import get_lake
+from portal.act.selectors import red_button_state
+from portal.lake.clock import day_of
+
+_USED = (PlanState.APPROVED, PlanState.RUNNING, PlanState.DONE, PlanState.FAILED)
+
+
+def standing_plans_make(lake: str, now: datetime) -> list[DropPlan]:
+    """Have today's plans drawn up, one a rule and day; called again the same day it adds none.
+
+    None while the red button is on: nobody looks at what such a plan would start by itself.
+    """
+    standing_rules_refresh(lake, now=now)
+    if red_button_state(lake) is not None:
+        return []
+    today = day_of(now, get_lake(lake).zone)
+    made = []
+    for rule in StandingRule.objects.filter(lake=lake, state=StandingRuleState.ACTIVE):
+        due = TableFinding.objects.current(lake).filter(
+            db=rule.db, table=rule.table, n_clean_now__gt=0
+        )
+        if due.exists() and not _plan_of_day(rule, today):
+            with transaction.atomic():
+                made.append(
+                    plan_create(
+                        lake,
+                        selection={"databases": [], "tables": [f"{rule.db}.{rule.table}"]},
+                        requested_by=rule.requested_by,
+                        reason=f"Standing rule: {rule.reason}",
+                        now=now,
+                        source=PlanSource.STANDING,
+                        standing_rule=rule,
+                    )
+                )
+    return made
+
+
+def _plan_of_day(rule: StandingRule, today: date) -> bool:
+    zone = get_lake(rule.lake).zone
+    newest = DropPlan.objects.filter(standing_rule=rule).order_by("-created_at").first()
+    return newest is not None and day_of(newest.created_at, zone) >= today
+
+
+def standing_decision(
+    plan: DropPlan, share: standing.TableShare, *, dropped_before: bool, now: datetime
+) -> standing.StandingDecision:
+    """Decide whether the plan's rule covers its only table today."""
+    rule = plan.standing_rule
+    if rule is None or rule.state != StandingRuleState.ACTIVE:
+        return standing.StandingDecision(covered=False, why="The standing rule is not active.")
+    zone = get_lake(plan.lake).zone
+    today = day_of(now, zone)
+    others = [
+        other.pk
+        for other in DropPlan.objects.filter(
+            standing_rule=rule, approval__isnull=True, state__in=_USED
+        ).exclude(pk=plan.pk)
+        if day_of(other.created_at, zone) == today
+    ]
+    used = DropPlan.objects.filter(pk__in=others, digest__gt="").aggregate(
+        items=Sum("n_items"), size=Sum("n_bytes")
+    )
+    return standing.decide(
+        rule_terms(rule),
+        share,
+        used=standing.UsedToday(used["items"] or 0, used["size"] or 0),
+        dropped_before=dropped_before,
+        today=today,
+    )
