@@ -4,7 +4,7 @@ import uuid
 
 from django.db import models
 
-from portal.runs.domain import RunState
+from portal.runs.domain import FINAL, RunState
 
 
 class Run(models.Model):
@@ -73,7 +73,7 @@ class Run(models.Model):
     @property
     def is_final(self) -> bool:
         """Say whether nothing more will happen to the run."""
-        return self.state in (RunState.DONE, RunState.FAILED, RunState.CANCELLED)
+        return self.state in FINAL
 
 
 class RunEvent(models.Model):
