@@ -12,6 +12,7 @@ from django.db.models import Sum
 
 from lifecycle.models import AT_TARGET, FixItemState, PathFix, PathFixItem, PlanState
 from lifecycle.selectors.plan_limits import plan_needed
+from lifecycle.services.moved_mail import moved_queue
 from lifecycle.services.path_fix_store import fix_weight
 from lifecycle.services.path_fixes import FIX_APPROVAL_KIND, fix_audit, fix_move
 from lifecycle.services.plan_runs import check_caps, check_modes, last_lines, why_not_done
@@ -163,6 +164,7 @@ def fix_finish(
             outcome={"counts": counts, "window": report.window},
         )
         run_log_many(run, last_lines(left), now=now)
+        moved_queue(fix, rows, run, now=now)
         audit_record_many([_event(fix, row, run) for row in rows], now=now)
         fix_audit("finished", fix, actor="system", now=now, outcome=outcome, counts=counts)
 

@@ -24,6 +24,7 @@ from portal.approvals.services import approvals_lapse
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
+from portal.notices.models import Notice
 from portal.runs.models import Run
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.fix_world import drawn_fix, store_drawn, stray_findings
@@ -202,6 +203,49 @@ def test_an_undo_is_a_plan_of_its_own_for_what_was_moved(
     assert back.run.kind == "lifecycle.undo_fix_path"
     assert states(fix)["sales.stray"] == "TAKEN_BACK"
     assert code(lambda: ask(people.second)) == "fix.nothing_moved"
+
+
+def test_the_people_behind_a_moved_table_are_told_once_and_again_of_its_way_back(
+    picture: Generation, fix: PathFix, people: People
+) -> None:
+    finished(approved(fix, people), "NEW_DATA")
+    told = {notice.recipient: notice for notice in Notice.objects.all()}
+    assert set(told) == {"olga", "dora"}  # the owners of the table and of the database
+    mail = told["olga"]
+    assert (mail.kind, mail.day) == (f"lifecycle.moved.{fix.short_id}", LATER.date())
+    assert mail.subject == "[Lakewarden] Data of yours was moved: 1 place"
+    link = f"{PAGE}{fix.pk}/"
+    for text in (mail.text, mail.html):
+        said = ("sales.stray", "file:///stray/stray", "file:///lake/sales/stray", link, "tidy up")
+        assert all(one in text for one in said), text
+        assert "at the old place" in text
+        assert "sales.shared" not in text
+    assert client_of(people.owner).get(link).status_code == 200
+    listed = client_of(people.owner).get("/mails/?kind=lifecycle.moved").content.decode()
+    assert mail.subject in listed
+    assert str(told["dora"].pk) not in listed
+    undo = fix_undo_request(fix.pk, reason="wrong", user=people.second, now=NOW)
+    finished(approved(store_drawn(undo, picture, now=NOW), people))
+    back = Notice.objects.get(kind=f"lifecycle.moved_back.{undo.short_id}", recipient="olga")
+    assert back.subject == "[Lakewarden] Data of yours was moved back: 1 place"
+    assert "was moved back by an approved plan" in back.text
+    assert Notice.objects.count() == 4
+
+
+def test_of_an_owner_nobody_can_write_to_the_admins_are_told(
+    picture: Generation, people: People
+) -> None:
+    PathFinding.objects.update(owner="ghost\nx", db_owner="")
+    fix = drawn_fix(list(PathFinding.objects.all()), user=people.admin, now=NOW)
+    finished(approved(fix, people))
+    assert set(Notice.objects.values_list("recipient", flat=True)) == {"ada", "ben", "cem"}
+    text = Notice.objects.get(recipient="ben").text
+    assert "  nobody can write to ghost x: you are told in their place" in text.splitlines()
+
+
+def test_a_run_that_moved_nothing_is_no_news(fix: PathFix, people: People) -> None:
+    finished(approved(fix, people), "SKIPPED")
+    assert not Notice.objects.exists()
 
 
 def test_what_a_stopped_run_never_came_to_is_said(fix: PathFix, people: People) -> None:

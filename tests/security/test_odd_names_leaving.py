@@ -21,12 +21,15 @@ from lifecycle.models import (
     CurrentGeneration,
     DatabaseProof,
     DrillItem,
+    PathFix,
+    PathFixItem,
     PolicyEvent,
     RestoreDrill,
 )
 from lifecycle.services.daily_report import daily_report_queue
 from lifecycle.services.drill_alarms import drill_failed_queue, drill_overdue_queue
 from lifecycle.services.late_commits import late_commits_queue
+from lifecycle.services.moved_mail import moved_queue
 from lifecycle.services.policy_alarms import alarm_mail_queue
 from portal.notices.models import Notice, NoticeState
 from portal.notices.services import notices_send
@@ -147,6 +150,14 @@ def mails_of(odd: OddLake) -> Iterator[EmailMessage]:
         for name, part in zip(NAMES.values(), PARTITIONS.values(), strict=True)
     ]  # fmt: skip
     late_commits_queue(odd.run, told, now=NOW)
+    moved = [
+        PathFixItem(lake=LAKE, db="sales", table=name, partition=part, owner="alice", state="MOVED",
+                    source=name, target=name)
+        for name, part in zip(NAMES.values(), PARTITIONS.values(), strict=True)
+    ]  # fmt: skip
+    for reason in [text for text in TEXTS.values() if len(text.splitlines()) > 1]:
+        fix = PathFix(lake=LAKE, reason=reason, requested_by=reason)
+        assert moved_queue(fix, moved, odd.run, now=NOW) == 2  # the owner and the database's
     odd_alarms = [event for event in PolicyEvent.objects.all() if len(event.table.splitlines()) > 1]
     for alarm in odd_alarms:
         Notice.objects.filter(kind="lifecycle.policy_alarm").update(kind=f"test.{alarm.pk}")
@@ -217,7 +228,7 @@ def test_a_mail_has_the_headers_meant_one_reader_and_inert_words(
             page = Page(html.get_content(), is_mail=True)
             assert not page.wrong, (message["Subject"], page.wrong[:4])
             assert all(one.startswith("http") for one in page.addresses)
-    assert kinds == {"Data in", "Daily r", "Alarm: ", "Policy ", "Data wa"}
+    assert kinds == {"Data in", "Daily r", "Alarm: ", "Policy ", "Data wa", "Data of"}
 
 
 def test_a_line_of_the_servers_log_stays_one_line(
