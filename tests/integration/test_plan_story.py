@@ -21,6 +21,7 @@ from lifecycle.services.backups import (
 )
 from lifecycle.services.daily_cycle import daily_cycle
 from lifecycle.services.plan_execution import plans_start_due
+from lifecycle.services.restore_undo import UndoWish, restore_undo_request
 from portal.act.models import BackupBatch, Hold
 from portal.act.protocol import WINDOW
 from portal.audit.models import AuditEvent
@@ -104,6 +105,25 @@ def test_scan_notice_plan_approve_drop_and_restore(story: Story) -> None:
     assert Hold.objects.filter(db=story.db, kind="RESTORE").count() == 2
     with pytest.raises(StaleState):
         restore_preview_request(LAKE, wish, user=alice, now=timezone.now())
+    it_goes_back_by_who_restored_it(story, preview, batch)
+
+
+def it_goes_back_by_who_restored_it(story: Story, preview: Run, batch: BackupBatch) -> None:
+    """As an application of the cluster; what else an undo does, test_restore_undo.py tries."""
+    if story.config.spark_master == "local[*]":
+        return
+    wish = UndoWish("the wrong table", timezone.now())
+    alice = story.people["alice"]
+    undo = restore_undo_request(preview, wish, user=alice, now=timezone.now())
+    undo = run_drive(undo.pk)
+    assert undo.state == "DONE", undo.error
+    assert undo.result is not None
+    assert (undo.result["counts"], undo.result["skipped"]) == ({"UNDONE": 2}, [])
+    assert story.partitions() == ["dt=written", "dt=young"]
+    batch.refresh_from_db()
+    assert (batch.state, batch.n_restored) == ("DROPPED", 0)
+    assert not Hold.objects.filter(db=story.db, released_at=None).exists()
+    assert AuditEvent.objects.filter(action="item.restore_undone").count() == 2
 
 
 def the_run_tells_its_window_and_each_refusal(plan: DropPlan, refused: str) -> None:
