@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
-from lifecycle.api import enrolments, policy, still_read, waivers
+from lifecycle.api import enrolments, policy, policy_requests, still_read, waivers
 
 policy_urlpatterns: list[URLPattern] = [
     path("tables/<name:db>/<name:table>/policy/", policy.TablePolicy.as_view(), name="policy"),
@@ -19,20 +19,20 @@ policy_urlpatterns: list[URLPattern] = [
         policy.ShadowSummary.as_view(),
         name="shadow-summary",
     ),
-    path("policy-requests/", policy.PolicyRequestList.as_view(), name="policy-requests"),
+    path("policy-requests/", policy_requests.PolicyRequestList.as_view(), name="policy-requests"),
     path(
         "policy-requests/<uuid:request_id>/",
-        policy.PolicyRequestDetail.as_view(),
+        policy_requests.PolicyRequestDetail.as_view(),
         name="policy-request",
     ),
     path(
         "policy-requests/<uuid:request_id>/decide/",
-        policy.PolicyRequestDecide.as_view(),
+        policy_requests.PolicyRequestDecide.as_view(),
         name="policy-request-decide",
     ),
     path(
         "policy-requests/<uuid:request_id>/withdraw/",
-        policy.PolicyRequestWithdraw.as_view(),
+        policy_requests.PolicyRequestWithdraw.as_view(),
         name="policy-request-withdraw",
     ),
     path("still-read/", still_read.YesList.as_view(), name="still-read"),
