@@ -160,9 +160,12 @@ class Drill:
             if not found.differences:
                 try:
                     target = self._home(copied).child(item.item)
-                    found.content = files.copy_tree(home, target, item.files)
+                    with files.unread(home, item.files) as refused:
+                        found.content = files.copy_tree(home, target, item.files)
                 except UnreadableError as error:
                     found.differ(f"its files cannot be read: {error}")
+                if refused:
+                    found.remark(f"when {len(refused)} of its files were last read was moved")
             known = wanted["known"].get(item.item)
             if known and found.content and known != found.content:
                 found.differ("its bytes are not those that an earlier drill read")

@@ -1,12 +1,15 @@
 """How does a drill copy a backup's files, read every byte of them, and read their rows?
 
 Bytes are read through Hadoop's own client, which verifies the checksums that the file system keeps
-beside the data. Copies are new files: nothing here moves, changes or removes one.
+beside the data. Copies are new files: nothing here moves, changes or removes one. When a file was
+last read is put back, or data that comes back one day would look as if somebody still read it.
 """
 
 import hashlib
+import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +93,43 @@ class Files:
                 raise UnreadableError(f"{fact.path}: its copy holds other bytes than were read")
             whole.update(f"{fact.path}\0{read}\n".encode())
         return whole.hexdigest()
+
+    @contextmanager
+    def unread(self, home: LakePath, facts: Sequence[FileFact]) -> Iterator[list[str]]:
+        """Put back when each file of an item was last read; the list names those that refused.
+
+        The checksum files among them, which Hadoop reads with theirs.
+        """
+        refused: list[str] = []
+        paths = [_below(home, fact.path) for fact in facts if not fact.is_dir]
+        before = {path: self._last_read(path) for path in paths}
+        try:
+            yield refused
+        finally:
+            for path, at in before.items():
+                # Where reading moves nothing there is nothing to set, and HDFS would refuse it.
+                if self._last_read(path) != at and not self._set_last_read(path, at):
+                    refused.append(path)
+
+    def _last_read(self, path: str) -> int:
+        """Give the access time in the file system's own unit; 0 of what is not there."""
+        try:
+            if self._is_local:
+                return _local(path).lstat().st_atime_ns
+            return int(self._fs.getFileStatus(self._path(path)).getAccessTime())
+        except (OSError, Py4JJavaError):
+            return 0
+
+    def _set_last_read(self, path: str, at: int) -> bool:
+        try:
+            if self._is_local:
+                times = (at, _local(path).lstat().st_mtime_ns)
+                os.utime(_local(path), ns=times, follow_symlinks=False)
+            else:
+                self._fs.setTimes(self._path(path), -1, at)  # -1: the time of change stays
+        except (OSError, Py4JJavaError):
+            return False
+        return True
 
     def _path(self, text: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(text)

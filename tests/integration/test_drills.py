@@ -33,6 +33,7 @@ from tests.support.run_here import run_here
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
 LAKE = "main"
+DAY_NS = 86_400 * 10**9
 Tree = dict[str, tuple[bytes | None, int, int]]
 
 
@@ -80,6 +81,17 @@ class Scene:
             found[str(path)] = (data, status.st_mtime_ns if data is not None else 0, status.st_mode)
         return found
 
+    def last_read(self) -> dict[str, int]:
+        """Give when each file of the backups was last read; nothing else here reads them."""
+        files = [path for path in Path(self.lake.root.path).rglob("b0*/**/*") if path.is_file()]
+        return {str(path): path.lstat().st_atime_ns for path in files}
+
+    def leave_unread(self) -> None:
+        """Let every file be one that nobody has read since it was written, long ago."""
+        for path in self.last_read():
+            written = Path(path).lstat().st_mtime_ns
+            os.utime(path, ns=(written - 40 * DAY_NS, written))
+
     def scratch(self) -> list[str]:
         """Give what stands of any drill: databases and directories."""
         databases = [db for db in self.lake.metastore.databases() if read_scratch(db)]
@@ -107,7 +119,11 @@ def scene(embedded_stack: Stack, settings: Settings, spark: SparkSession) -> Ite
 @pytest.mark.rows("N10")
 def test_a_backup_is_proven_and_what_is_damaged_is_named(scene: Scene) -> None:
     before, n_events = scene.tree(), AuditEvent.objects.count()
+    scene.leave_unread()
+    last_read = scene.last_read()
     drill = scene.drill()
+    assert len(last_read) > 6
+    assert scene.last_read() == last_read, "a drill is no reader of the data"
     said = {item.name: item.said for item in DrillItem.objects.all()}
     assert (drill.state, drill.n_proven, drill.n_differing) == (DrillState.PROVEN, 3, 0), said
     assert drill.is_clean
