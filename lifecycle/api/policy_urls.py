@@ -3,7 +3,14 @@
 from django.urls import URLPattern, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
-from lifecycle.api import enrolments, policy, policy_requests, still_read, waivers
+from lifecycle.api import (
+    database_days,
+    enrolments,
+    policy,
+    policy_requests,
+    still_read,
+    waivers,
+)
 
 policy_urlpatterns: list[URLPattern] = [
     path("tables/<name:db>/<name:table>/policy/", policy.TablePolicy.as_view(), name="policy"),
@@ -14,6 +21,7 @@ policy_urlpatterns: list[URLPattern] = [
         policy.DatabasePolicyLook.as_view(),
         name="database-policy-look",
     ),
+    path("databases/<name:db>/days/", database_days.DatabaseDays.as_view(), name="database-days"),
     path(
         "databases/<name:db>/shadow/summary/",
         policy.ShadowSummary.as_view(),

@@ -6,11 +6,12 @@ from datetime import date
 from django.core.validators import MinValueValidator
 from django.db import models
 
+from lifecycle.domain.days import LEAST_BACKUP, LEAST_NOTICE
 from lifecycle.domain.modes import DatabaseMode
 from portal.notices.models import NoticeState
 
-MIN_BACKUP_DAYS = 15
-NOTICE_DAYS = 7
+MIN_BACKUP_DAYS = LEAST_BACKUP
+NOTICE_DAYS = LEAST_NOTICE
 
 
 class DatabaseSetting(models.Model):

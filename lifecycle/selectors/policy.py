@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 
 from lifecycle.domain.conformity import Reason
+from lifecycle.domain.days import Days
 from lifecycle.domain.enrolment import read_policy
 from lifecycle.domain.modes import DatabaseMode
 from lifecycle.domain.policy import Asker, Values
@@ -26,6 +27,7 @@ from portal.audit.models import AuditEvent
 from portal.lake.errors import RuleViolation
 
 CHANGES = ("policy.changed", "owner.changed")
+DAYS_CHANGED = "database.days_changed"
 _LOOKED_AT = 20
 _ASKED_BEFORE = timedelta(days=7)
 
@@ -210,10 +212,19 @@ class Change:
 
 
 def policy_history(lake: str, db: str, table: str = "", *, limit: int = 50) -> list[Change]:
-    """Give the newest changes of a table's policy and owner (or a database's), newest first."""
+    """Give the newest changes of a table's policy and owner, newest first.
+
+    Without a table: of what new tables of a database get, and of its notice and backup days.
+    """
     newest = changes_of(lake, db, table).order_by("-seq")[:limit]
     kept = without_echoes(sorted(newest, key=lambda event: event.seq))
-    return [_change(event) for event in reversed(kept)]
+    if not table:
+        days = AuditEvent.objects.filter(
+            lake=lake, object_type="database", object_id=db, action=DAYS_CHANGED
+        )
+        kept += days.order_by("-seq")[:limit]
+    newest_first = sorted(kept, key=lambda event: -event.seq)
+    return [_change(event) for event in newest_first[:limit]]
 
 
 def _change(event: AuditEvent) -> Change:
@@ -236,5 +247,7 @@ def _said(event: AuditEvent, key: str) -> str:
     said = event.data.get(key)
     if isinstance(said, dict) and "owner" in said:
         return f"owner {said['owner'] or 'nobody'}"
+    if isinstance(said, dict) and "notice_days" in said:
+        return str(Days(said["notice_days"], said["backup_days"]))
     values = values_in(event, key)
     return "unknown" if values is None else str(values)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from lifecycle.domain.policy import Asker, Route, Values, route_of_database, route_of_table
 from lifecycle.domain.what_if import Ages
 from lifecycle.models import TableFinding
+from lifecycle.selectors.database_days import backups_kept, days_of
 from lifecycle.selectors.findings import (
     current_generation,
     get_database_for_user,
@@ -81,7 +82,7 @@ def policy(request: HttpRequest, db: str, table: str) -> HttpResponse:
 @login_required
 @require_GET
 def database_policy_page(request: HttpRequest, db: str) -> HttpResponse:
-    """Show what new tables of a database get."""
+    """Show what new tables of a database get, and its notice and backup days."""
     lake, user = current_lake(request), person(request)
     found = get_database_for_user(lake, db, user=user)
     standing = database_policy(lake, db)
@@ -108,6 +109,9 @@ def database_policy_page(request: HttpRequest, db: str) -> HttpResponse:
         "enrol_url": list_url("enrolment-new", lake, db=db),
         "may_enrol": user.is_lake_keeper,
         "may_look": user.is_lake_keeper,
+        "days": days_of(lake, db),
+        "kept": backups_kept(lake, db),
+        "may_set_days": user.is_lake_admin,
         **way,
     }
     return render(request, "lifecycle/policy_database.html", context)

@@ -3,7 +3,16 @@
 from django.urls import URLPattern, path
 
 from lifecycle import converters  # noqa: F401 - registers the converter `name`
-from lifecycle.ui import enrolments, policy, policy_requests, shadow, still_read, waivers, why
+from lifecycle.ui import (
+    database_days,
+    enrolments,
+    policy,
+    policy_requests,
+    shadow,
+    still_read,
+    waivers,
+    why,
+)
 
 policy_urlpatterns: list[URLPattern] = [
     path("tables/<name:db>/<name:table>/why/", why.why, name="why"),
@@ -15,6 +24,7 @@ policy_urlpatterns: list[URLPattern] = [
         policy.database_policy_look,
         name="database-policy-look",
     ),
+    path("databases/<name:db>/days/", database_days.database_days, name="database-days"),
     path("databases/<name:db>/shadow/", shadow.shadow, name="shadow"),
     path("policy-requests/", policy_requests.policy_requests, name="policy-requests"),
     path("policy-requests/new/", policy_requests.policy_request_new, name="policy-request-new"),

@@ -43,6 +43,7 @@ def post_only(changes: frozenset[str], *values: str, **body: str) -> Row:
 
 
 WHY = {"reason": "because"}
+DAYS = {"seen_notice_days": "7", "seen_backup_days": "15", "notice_days": "7", "backup_days": "15"}
 DECISION = {"digest": "@digest", "reason": "because", "typed": "sales.orders"}
 
 RULE = {
@@ -172,6 +173,7 @@ GRID: dict[str, Row] = {
     ),
     "lifecycle:database-policy": Row(OF_THE_DATABASE, values=("db",)),
     "lifecycle:database-policy-look": post_only(KEEPERS, "db"),
+    "lifecycle:database-days": post_only(ADMINS, "db", **DAYS, **WHY),
     "lifecycle:shadow": Row(OF_THE_DATABASE, values=("db",)),
     "lifecycle:policy-requests": Row(SIGNED_IN),
     "lifecycle:policy-request-new": post_only(ADMINS | {"owner", "dba"}, **OTHER_TTL),
@@ -207,6 +209,9 @@ GRID: dict[str, Row] = {
     ),
     "lifecycle-api:database-policy": Row(OF_THE_DATABASE, values=("db",)),
     "lifecycle-api:database-policy-look": post_only(KEEPERS, "db"),
+    "lifecycle-api:database-days": Row(
+        OF_THE_DATABASE, ADMINS, values=("db",), body={**DAYS, **WHY}
+    ),
     "lifecycle-api:shadow-summary": Row(OF_THE_DATABASE, values=("db",)),
     "lifecycle-api:policy-requests": Row(SIGNED_IN, ADMINS | {"owner", "dba"}, body=OTHER_TTL),
     "lifecycle-api:policy-request": Row(OF_THE_TABLE, values=("request_id",)),
