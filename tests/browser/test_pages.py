@@ -76,10 +76,26 @@ def of_the_day(demo: Demo) -> dict[str, str]:
         ("plan", "SELECT '/lifecycle/plans/' || id || '/' FROM lifecycle_dropplan"),
         ("backup", "SELECT '/lifecycle/backups/batches/' || public_id || '/'"
          " FROM act_backupbatch"),
+        ("backup-contents", "SELECT '/lifecycle/backups/days/' || day || '/' || db || '/' ||"
+         " \"table\" || '/inside/' FROM act_backupbatch ORDER BY id DESC"),
+        ("drill", "SELECT '/lifecycle/drills/' || public_id || '/' FROM lifecycle_restoredrill"
+         " WHERE state = 'PROVEN' ORDER BY started_at DESC"),
     ):  # fmt: skip
         rows = demo.portal_rows(f"{sql} LIMIT 1")
         if rows:
             pages[name] = with_dashes(rows[0][0])
+    return pages
+
+
+def of_the_owner(demo: Demo, name: str) -> dict[str, str]:
+    """Give the pages on which an owner sees a part of what admins see."""
+    found = of_the_day(demo)
+    pages: dict[str, str] = {
+        key: found[key] for key in ("backup-contents", "drill") if key in found
+    }
+    plans = "SELECT '/lifecycle/plans/' || plan_id || '/' FROM lifecycle_dropplantable"
+    for (address,) in demo.portal_rows(f"{plans} WHERE owner = ? LIMIT 1", name):
+        pages["plan"] = with_dashes(address)
     return pages
 
 
@@ -99,6 +115,16 @@ def test_every_page_of_an_admin(demo: Demo, opened: Opener, theme: str, width: i
         ada.go(address)
         ada.page.wait_for_timeout(300)  # charts are drawn after the load
         ada.keep(name)
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", WIDE), ("dark", NARROW)])
+def test_what_an_owner_sees_of_plans_and_backups(
+    demo: Demo, opened: Opener, theme: str, width: int
+) -> None:
+    alice = opened("alice", theme=theme, width=width)
+    for name, address in of_the_owner(demo, "alice").items():
+        alice.go(address)
+        alice.keep(f"{name}-as-alice")
 
 
 @pytest.mark.parametrize("name", ["alice", "otto"])

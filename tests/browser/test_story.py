@@ -129,6 +129,9 @@ def test_the_whole_story(demo: Demo, opened: Opener) -> None:
     cleo.keep("plan-done")
     planned = names_in_plan(demo, address)
     gone_is_gone(demo, db, table, planned, before)
+    alice.go(address)
+    alice.keep("plan-as-alice")
+    look_inside_and_drill(ada, alice, db, table)
 
     restore_with_one_click(alice, db, table)
     after = partitions(demo, db, table)
@@ -218,14 +221,36 @@ def data_files(sealed: Path) -> tuple[int, int]:
     return len(rows), sum(int(row[2]) for row in rows)
 
 
-def restore_with_one_click(alice: Person, db: str, table: str) -> None:
-    """Restore the table from its backup and wait until it is back."""
+def look_inside_and_drill(ada: Person, alice: Person, db: str, table: str) -> None:
+    """Look into the backup without restoring it, then have it proven that it comes back."""
+    to_the_backup(alice, db, table)
+    page = alice.page
+    page.get_by_role("link", name="Look inside").click()
+    page.get_by_role("button", name="Look inside").click()
+    expect(page.get_by_role("heading", name="Columns")).to_be_visible(timeout=LIVE_MS)
+    alice.keep("backup-contents")
+    page = ada.go("/lifecycle/drills/?lake=main")
+    page.get_by_role("button", name="Drill now").click()
+    ada.keep("drill-running")
+    expect(page.locator(".lw-state").first).to_have_text("Proven", timeout=LIVE_MS)
+    expect(page.locator("#list")).to_contain_text(f"{db}.{table}")
+    ada.keep("drill")
+
+
+def to_the_backup(alice: Person, db: str, table: str) -> None:
+    """Go from the list of days to the backup of the table."""
     page = alice.go("/lifecycle/backups/?lake=main")
     alice.keep("backups")
     page.locator("tbody a").first.click()
     alice.keep("backup-day")
     page.get_by_role("link", name=f"{db}.{table}").first.click()
     alice.keep("backup-table")
+
+
+def restore_with_one_click(alice: Person, db: str, table: str) -> None:
+    """Restore the table from its backup and wait until it is back."""
+    to_the_backup(alice, db, table)
+    page = alice.page
     page.get_by_role("button", name=re.compile("Restore all of it")).click()
     expect(page.locator("#restore-live")).to_contain_text("has ended", timeout=LIVE_MS)
     expect(page.locator("#restore-live .lw-state").first).to_have_text("Done")
