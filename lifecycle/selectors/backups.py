@@ -144,9 +144,11 @@ class BackupChoice:
         """What is meant, for titles and the audit."""
         parts = [f"{self.db}.{self.table}" if self.table else self.db]
         if self.partitions:
-            parts.append(f"{len(self.partitions)} partitions")
+            n = len(self.partitions)
+            parts.append("1 partition" if n == 1 else f"{n} partitions")
         if self.batch_ids:
-            parts.append(f"{len(self.batch_ids)} batches")
+            n = len(self.batch_ids)
+            parts.append("1 batch" if n == 1 else f"{n} batches")
         if self.day is not None:
             parts.append(f"of {self.day}")
         return " ".join(part for part in parts if part)
