@@ -23,31 +23,18 @@ from portal.access.services import person_create
 from portal.act.journal import batches
 from portal.act.models import BackupBatch
 from portal.audit.models import AuditEvent
-from portal.lake.paths import LakePath
 from portal.runs.models import Run
 from stack.stack import Stack
 from tests.support.act_jobs import start, wait_end
 from tests.support.act_lake import ActLake
 from tests.support.act_portal import ActPortal
+from tests.support.column_lake import ColumnLake
 from tests.support.run_here import run_here
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
 LAKE = "main"
 DAY_NS = 86_400 * 10**9
 Tree = dict[str, tuple[bytes | None, int, int]]
-
-
-@dataclass
-class ColumnLake(ActLake):
-    """A lake whose data Spark wrote, with Hadoop's checksums beside it."""
-
-    spark: SparkSession | None = None
-
-    def make_files(self, directory: LakePath, *, n: int) -> None:
-        """Write rows; the odd files of other tests go in beside them."""
-        assert self.spark is not None
-        rows = self.spark.range(n + 3).selectExpr("id", "map('k', array(1, 2)) AS m")
-        rows.coalesce(1).write.mode("overwrite").parquet(str(directory))
 
 
 @dataclass

@@ -1,0 +1,70 @@
+"""N10 on HDFS with a metastore on MariaDB: a drill proves, and clears what it made."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+from pyspark.sql import SparkSession
+from pytest_django import Settings
+
+from lifecycle.domain.drills import DrillState, read_scratch
+from lifecycle.services.drills import drill_request
+from portal.access.services import person_create
+from portal.runs.models import Run
+from stack.stack import Stack
+from tests.support.act_lake import ActLake
+from tests.support.act_portal import ActPortal
+from tests.support.column_lake import ColumnLake
+from tests.support.plan_story import LAKE, use_stack
+from tests.support.run_here import run_here
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
+
+
+@pytest.fixture
+def lake(
+    full_stack: Stack, tmp_path: Path, settings: Settings, spark: SparkSession
+) -> Iterator[ActLake]:
+    """One partitioned table of columns and a plain one of odd files, both in backups."""
+    use_stack(settings, full_stack, var=tmp_path)
+    config, name = full_stack.config(LAKE), uuid.uuid4().hex[:8]
+    columns, lake = ColumnLake(config, name, spark=spark), ActLake(config, name)
+    values = [("a b",), ("5%",)]
+    columns.make_table("parts", keys=("dt",), values=values, file_format="parquet")
+    lake.make_table("whole")
+    portal = ActPortal(lake)
+    for table in ("parts", "whole"):
+        portal.drop(lake.table_name(table))
+    yield lake
+    for one in (lake, columns):
+        one.metastore.close()
+
+
+def seen(lake: ActLake) -> list[object]:
+    """Give all that lies below the backup root, byte by byte, and scratch databases."""
+    files = [
+        (one, lake.fs.read(one.path))
+        if not one.is_dir
+        # A drill comes and goes below the root: that is all that changes.
+        else replace(one, mtime_ms=0)
+        for one in lake.fs.walk(lake.root)
+    ]
+    return [*files, *(db for db in lake.metastore.databases() if read_scratch(db))]
+
+
+@pytest.mark.rows("N10")
+def test_a_drill_on_hdfs_proves_and_leaves_nothing(lake: ActLake, spark: SparkSession) -> None:
+    admin = person_create("ada", password="correct horse", email="a@example.org", roles=["admin"])
+    before = seen(lake)
+    drill = drill_request(LAKE, user=admin, now=timezone.now())
+    run = run_here(Run.objects.get(pk=drill.run_id), spark)
+    assert run.state == "DONE", run.error
+    drill.refresh_from_db()
+    said = {item.name: item.said for item in drill.items.all()}
+    assert (drill.state, drill.n_proven, drill.n_differing) == (DrillState.PROVEN, 3, 0), said
+    assert drill.is_clean
+    assert sum(one.n_rows or 0 for one in drill.items.filter(table="parts")) == 3 + 4
+    assert seen(lake) == before
