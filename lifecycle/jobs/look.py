@@ -6,6 +6,7 @@ from pyspark.sql import SparkSession
 
 from portal.act.contents import Contents, contents_of
 from portal.act.journal import read_known_batch, restore_steps
+from portal.act.layout import read_restore_file
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
@@ -13,30 +14,54 @@ from portal.lake.paths import LakePath
 from portal.spark.job import JobContext
 
 _BATCHES_A_SLICE = 25
+Known = tuple[str, int, str]
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     """Add up what the named batches hold; a changed manifest is a DataSafetyError."""
     known = [(one["path"], int(one["batch"]), one["sha256"]) for one in job.params["batches"]]
-    config = job.config.as_dict()
-    n_slices = max(1, len(known) // _BATCHES_A_SLICE)
+    config, context = job.config.as_dict(), spark.sparkContext
+    paths = sorted({path for path, _, _ in known})
+    names = context.broadcast(
+        dict(
+            context.parallelize(paths, min(len(paths), 4 * context.defaultParallelism))
+            .map(lambda path: (path, _restore_names(config, path)))
+            .collect()
+        )
+    )
     seen = (
-        spark.sparkContext.parallelize(known, n_slices)
-        .map(lambda one: _look(config, *one))
-        .reduce(_sum)
+        context.parallelize(known, max(1, len(known) // _BATCHES_A_SLICE))
+        .map(lambda one: _look(config, one, names.value[one[0]]))
+        # As a tree: the driver gets a few sums, not one of each slice.
+        .treeReduce(_sum)
     )
     if isinstance(seen, PortalError):
         raise seen
     return {"contents": seen.as_dict()}
 
 
-def _look(config: dict[str, Any], path: str, number: int, sha256: str) -> Contents | PortalError:
+def _restore_names(config: dict[str, Any], path: str) -> list[str] | PortalError:
+    """List a directory once, for all its batches: all items of a run lie there."""
+    lake, directory = LakeConfig.from_dict(config), LakePath.parse(path)
+    try:
+        names = open_file_system(directory, config=lake).names(directory)
+    except PortalError as error:
+        return error
+    return [name for name in names if read_restore_file(name)]
+
+
+def _look(
+    config: dict[str, Any], known: Known, names: list[str] | PortalError
+) -> Contents | PortalError:
     """Read one batch in an executor; what it was refused comes back as it is, not as Spark's."""
+    if isinstance(names, PortalError):
+        return names
+    path, number, sha256 = known
     lake, directory = LakeConfig.from_dict(config), LakePath.parse(path)
     try:
         fs = open_file_system(directory, config=lake)
         batch = read_known_batch(fs, directory, number, sha256=sha256)
-        return contents_of(batch, restore_steps(fs, directory, number))
+        return contents_of(batch, restore_steps(fs, directory, number, names=names))
     except PortalError as error:
         return error
 

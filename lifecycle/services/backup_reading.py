@@ -28,6 +28,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import StaleState
 from portal.lake.ids import LakeId
+from portal.lake.paths import LakePath
 
 ROWS_SHOWN = 1_000
 
@@ -72,11 +73,15 @@ def backup_contents(batches: Iterable[BackupBatch], *, lake: str) -> dict[str, A
     """Add up what some batches of one table hold, from their manifests."""
     config = get_lake(lake)
     found = Contents()
+    names: dict[LakePath, list[str]] = {}
     for batch in batches:
         directory = config.path(batch.path)
         fs = open_file_system(directory, config=config)
         journal = read_verified(batch, config=config, fs=fs)
-        found.add(contents_of(journal, restore_steps(fs, directory, batch.batch)))
+        if directory not in names:
+            names[directory] = fs.names(directory)
+        steps = restore_steps(fs, directory, batch.batch, names=names[directory])
+        found.add(contents_of(journal, steps))
     return found.as_dict()
 
 

@@ -14,7 +14,8 @@ from portal.act.journal import JournalBatch, RestoreStep, restored_items
 from portal.act.records import IN_BACKUP, ItemIntent
 from portal.connectors.metastore import from_json
 
-# Of each partition key so many different values are counted; beyond that the page says "at least".
+# Of each partition key so many different values are counted, the first by name; beyond that the
+# page says "at least". Which those are does not depend on the order in which batches are added.
 VALUES_KEPT = 10_000
 VALUES_SHOWN = 200
 
@@ -46,6 +47,7 @@ class Contents:
         for n, counted in enumerate(other.values):
             for value, count in counted.items():
                 _count(self.values[n], value, count)
+            self.values[n] = _first(self.values[n])
         return self
 
     def as_dict(self) -> dict[str, Any]:
@@ -129,8 +131,14 @@ def _columns(fields: Iterable[Any]) -> list[dict[str, str]]:
 
 
 def _count(counted: dict[str, int], value: str, n: int) -> None:
-    if value in counted or len(counted) < VALUES_KEPT:
-        counted[value] = counted.get(value, 0) + n
+    counted[value] = counted.get(value, 0) + n
+
+
+def _first(counted: dict[str, int]) -> dict[str, int]:
+    """Keep the first by name; their counts are whole, for no part of the sum ever left one out."""
+    if len(counted) <= VALUES_KEPT:
+        return counted
+    return {value: counted[value] for value in sorted(counted)[:VALUES_KEPT]}
 
 
 def _pick(choose: Any, one: int | None, other: int | None) -> int | None:

@@ -1,7 +1,7 @@
 """What do the files beside the data say? Reads the intents and dones of one run's directory."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from portal.act.layout import (
@@ -79,10 +79,19 @@ class RestoreStep:
 
 
 def restore_steps(
-    fs: FileSystem, directory: LakePath, batch: int | None = None
+    fs: FileSystem,
+    directory: LakePath,
+    batch: int | None = None,
+    *,
+    names: Iterable[str] | None = None,
 ) -> list[RestoreStep]:
-    """Read what restores did, or began to do, with a directory's items (of one batch)."""
-    files = [read_restore_file(name) for name in fs.names(directory)]
+    """Read what restores did, or began to do, with a directory's items (of one batch).
+
+    `names` are those of the directory where they are known: it holds all items of a run, so who
+    reads many of its batches lists it once.
+    """
+    found = fs.names(directory) if names is None else names
+    files = [read_restore_file(name) for name in found]
     wanted = [file for file in files if file and batch in (None, file.batch)]
     done = {file.stem for file in wanted if file.is_done}
     return [
