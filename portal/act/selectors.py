@@ -8,7 +8,8 @@ from uuid import UUID
 from django.db.models import F, Q, QuerySet
 
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton
-from portal.act.states import BackupState, ProbeState
+from portal.act.states import BackupState, FenceKind, ProbeState
+from portal.runs.models import Run
 
 # What an acting run is refused with before it begins.
 RED_BUTTON_CODE = "red_button.pressed"
@@ -52,7 +53,21 @@ def repairable_batches(lake: str, db: str, table: str, *, now: datetime) -> Quer
     """Give the batches of which something was brought back lately: restored, or taken back."""
     brought_back = Q(state__in=(BackupState.RESTORED, BackupState.PARTLY_RESTORED))
     taken_back = Q(n_skipped__gt=0, dropped_at__gt=now - REPAIR_WINDOW)
-    return BackupBatch.objects.filter(brought_back | taken_back, lake=lake, db=db, table=table)
+    here = Q(db=db, table=table) & (brought_back | taken_back)
+    elsewhere = brought_back & Q(run_id__in=_came_back_as(lake, db, table, now=now))
+    return BackupBatch.objects.filter(here | elsewhere, lake=lake)
+
+
+def _came_back_as(lake: str, db: str, table: str, *, now: datetime) -> set[str]:
+    """Give the runs from whose backups a restore came, or went back, under this name lately."""
+    closed = ActFence.objects.filter(
+        lake=lake, kind=FenceKind.RESTORE, closed_at__gt=now - REPAIR_WINDOW
+    )
+    claims = dict(closed.values_list("run_id", "claims"))
+    runs = Run.objects.filter(
+        pk__in=claims, params__rename_to__db=db, params__rename_to__table=table
+    )
+    return {claim["run"] for pk in runs.values_list("pk", flat=True) for claim in claims[pk]}
 
 
 def restorable_batches(ids: Iterable[UUID]) -> list[BackupBatch]:

@@ -256,7 +256,7 @@ def _take_back(undo: _Undo, one: Standing, tools: Tools) -> None:
         )
     tools.gate()
     tools.fence.move(home, one.live)
-    undo.outcomes[one.home] = (Outcome.SKIPPED, "it changed while it was moved; still restored")
+    undo.outcomes[one.home] = (Outcome.RETURNED, "it changed while it was moved; still restored")
 
 
 def _drop(undo: _Undo, tools: Tools) -> None:

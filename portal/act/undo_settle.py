@@ -92,7 +92,7 @@ def parents_above(item: ItemIntent, live: LakePath, intent: RestoreIntent) -> tu
 
 _SAID = {
     Way.NOTHING_HAPPENED: (Outcome.SKIPPED, "nothing happened; still restored"),
-    Way.HALF_DONE: (Outcome.SKIPPED, "taken back half way; still restored"),
+    Way.HALF_DONE: (Outcome.RETURNED, "taken back half way; still restored"),
     Way.DONE: (Outcome.UNDONE, "finished by settle"),
     Way.NEW_DATA: (Outcome.UNDONE, "new data came to its place; it stays registered"),
     Way.DROPPED_BY_OTHERS: (Outcome.SKIPPED, "someone else dropped the metadata"),

@@ -1,8 +1,8 @@
 """What if a zombie's DROP reaches the metastore after the item came back? It is added again.
 
 A client frozen between its last look and its send cannot be fenced. Its DROP arrives as an event;
-if it hits what a restore (or settle) brought back a short while ago, and the data still stands, the
-item is registered again. An owner's own later DROP is left alone.
+if it hits what a restore (or settle, of a drop or of an undo) brought back a short while ago, and
+the data still stands, the item is registered again. An owner's own later DROP is left alone.
 """
 
 from collections.abc import Iterable, Iterator
@@ -76,9 +76,11 @@ def _came_back(
             continue
         if (step.intent.db, step.intent.table) != (name.db, name.table):
             continue
-        restored = _with(step.done.items, Outcome.RESTORED)
+        # What an undo began to take away and settle gave back stands restored as before.
+        outcome = Outcome.RETURNED if step.intent.undoes else Outcome.RESTORED
+        back = _with(step.done.items, outcome)
         for target in step.intent.items:
-            if target.item in restored:
+            if target.item in back:
                 yield _Back(items[target.item], LakePath.parse(target.target), step)
     done = batch.done
     if done is not None and name_of(batch.intent) == name and not _is_over(done.at, now):
