@@ -4,7 +4,7 @@
 MySQL call them equal unless their collation is one that compares every sign.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, Warning
@@ -61,7 +61,9 @@ def collation_problems(connection: BaseDatabaseWrapper) -> list[CheckMessage]:
     return [Error(message, hint=hint, id="portal.E001")]
 
 
-def mending(name: str, tables: Sequence[str], right: str, *, quote: Any) -> list[str]:
+def mending(
+    name: str, tables: Sequence[str], right: str, *, quote: Callable[[str], str]
+) -> list[str]:
     """Give the statements after which a database and these tables compare every sign."""
     how = f"CHARACTER SET utf8mb4 COLLATE {right};"
     return [

@@ -23,5 +23,6 @@ handler500 = "portal.ui.errors.server_error"
 urlpatterns: list[URLPattern | URLResolver] = [
     *(url for room in settings.ROOMS for url in _room(f"{room}/", f"{room}.ui.urls")),
     *(url for room in settings.ROOMS for url in _room(f"api/v1/{room}/", f"{room}.api.urls")),
+    *(url for room in settings.ROOMS for url in _room(f"api/{room}/", f"{room}.api.hook_urls")),
     *_room("", "portal.ui.urls"),
 ]

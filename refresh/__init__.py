@@ -1,5 +1,5 @@
 """The room of cache refresh: keeping what StarRocks front ends cache of Hive metadata fresh.
 
-Empty so far. It will listen to metastore events through `portal.events`, coalesce them, and refresh
-every front end in lanes; see docs/architecture.md, flow 4.
+`domain` says what to send, where, when, and what an answer proves; `connectors` speaks to one front
+end; `models` keep what changed and what each front end took in; `services` hear, plan and act.
 """

@@ -19,14 +19,20 @@ from types import FrameType
 
 from rich.table import Table
 
+from portal.connectors.metastore import Metastore
+from stack.dashboards import open_dashboards, trouble_front_ends
 from stack.errors import StackError
+from stack.lake import clicks, live
 from stack.lake.plan import DATABASES
 from stack.ledger import Ledger
 from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS, log_ins
 from stack.places import REPO, var_directory
 from stack.process import port_answers
 from stack.say import console, step
-from stack.servers.portal import RestoreWorker, Site, Supervisor, Worker
+from stack.servers.base import Server
+from stack.servers.lake_writer import LakeWriter
+from stack.servers.portal import RefreshWorker, RestoreWorker, Site, Supervisor, Worker
+from stack.servers.stream_writer import StreamWriter
 from stack.stack import LAKE, Stack
 
 N_PLAYED_DAYS = 9
@@ -116,14 +122,17 @@ class Demo:
         with step("The portal's database"):
             _run(["manage.py", "migrate", "--noinput", "-v", "0"], environment=environment)
         self._make(stack, environment=environment)
+        self._set_up_optimizer(stack, environment=environment)
+        self._set_up_front_ends(stack, environment=environment)
         site = Site(self.var, ledger=stack.ledger, settings=settings, port=self.port)
-        programs = [
+        programs: list[Server] = [
             Worker(self.var, ledger=stack.ledger, settings=settings),
             RestoreWorker(self.var, ledger=stack.ledger, settings=settings),
             Supervisor(self.var, ledger=stack.ledger, settings=settings),
+            RefreshWorker(self.var, ledger=stack.ledger, settings=settings),
             site,
         ]
-        with step("The portal: site, worker, supervisor"):
+        with step("The portal: site, workers, supervisor"):
             for program in programs:
                 program.start()
             for program in programs:
@@ -132,7 +141,19 @@ class Demo:
             if todo:
                 site.process.wait_until(lambda: site.follows(LAKE), timeout_seconds=60)
                 _run(["-m", "stack.lake.guarded", str(stack.lakes_file)], environment=environment)
+        self._write_on(stack)
         stack.ledger.note(url=f"http://127.0.0.1:{self.port}", log_ins=self._log_ins())
+
+    def _write_on(self, stack: Stack) -> None:
+        """Have two tables written: for front ends to take in, and for the optimizer to mend."""
+        with Metastore.connect(stack.config()) as metastore:
+            has_live, has_clicks = live.is_there(metastore), clicks.is_there(metastore)
+        if has_live:
+            with step("Somebody who writes one table all the time"):
+                LakeWriter(self.var, ledger=stack.ledger, lakes=stack.lakes_file).start()
+        if has_clicks:
+            with step(f"A stream that leaves small files in {clicks.LIVE}, until it ends"):
+                StreamWriter(self.var, ledger=stack.ledger, lakes=stack.lakes_file).start()
 
     def _make(self, stack: Stack, *, environment: dict[str, str]) -> None:
         """Do what is not done yet; a broken-off first run goes on where it stood."""
@@ -158,6 +179,43 @@ class Demo:
                 if todo:
                     command = ["manage.py", "daily_cycle", "--now", moment.isoformat()]
                     _run([*command, "--lake", LAKE], environment=environment)
+
+    def _set_up_optimizer(self, stack: Stack, *, environment: dict[str, str]) -> None:
+        """Make the Iceberg tables known, and say that one of them shall be looked after."""
+        with Metastore.connect(stack.config()) as metastore:
+            if not clicks.is_there(metastore):
+                return
+        with self.made.once("optimizer", f"What is wanted of {clicks.LIVE}") as todo:
+            if todo:
+                _run(["manage.py", "optimizer_poll", LAKE], environment=environment)
+                scope = f"{clicks.LIVE.db}.{clicks.LIVE.table}"
+                command = ["manage.py", "optimizer_policy", scope, json.dumps(dict(clicks.POLICY))]
+                command += ["--lake", LAKE, "--user", next(iter(ADMINS))]
+                why = "A stream writes it: small files and deletes all day long"
+                _run([*command, "--reason", why], environment=environment)
+
+    def _set_up_front_ends(self, stack: Stack, *, environment: dict[str, str]) -> None:
+        with step("StarRocks, simulated: two clusters of three front ends"):
+            for server in (stack.starrocks, stack.old_starrocks):
+                places = ", ".join(f"{host}:{port}" for host, port in server.addresses)
+                console.print(f"  [dim]{server.name} ({server.spec.version}) on {places}[/]")
+            open_dashboards(stack)
+        self._add_clusters(stack, environment=environment)
+        with step("One front end grows slow, one is restarted"):
+            trouble_front_ends(stack)
+
+    def _add_clusters(self, stack: Stack, *, environment: dict[str, str]) -> None:
+        """Make the clusters known to the portal, which reads the rest from their front ends."""
+        for cluster in stack.clusters.told():
+            name, places = cluster["name"], cluster["front_ends"]
+            title = f"The StarRocks cluster {name} is kept fresh from now on"
+            with self.made.once(f"cluster {name}", title) as todo:
+                if todo:
+                    command = ["manage.py", "refresh_cluster", "add", name]
+                    command += [word for place in places for word in ("--at", place)]
+                    command += ["--user", cluster["user"]]
+                    command += ["--password-file", cluster["password_file"]]
+                    _run(command, environment=environment)
 
     @staticmethod
     def _set_up_databases(stack: Stack, *, environment: dict[str, str]) -> None:
@@ -233,9 +291,12 @@ def _end_on_signals() -> None:
 
 
 def _wait_while_alive(stack: Stack) -> None:
+    writers = {record.name for record in stack.ledger.running()} & {LakeWriter.name}
     while True:
         alive = {record.name for record in stack.ledger.running()}
-        gone = {"site", "worker", "supervisor", "metastore", "derby", "redis", "smtp"} - alive
+        needed = {"site", "worker", "supervisor", "refresh-worker", *writers}
+        needed |= {"metastore", "derby", "redis", "smtp"}
+        gone = (needed | {server.name for server in stack.clusters.running()}) - alive
         if gone:
             raise StackError(
                 f"{', '.join(sorted(gone))} ended by itself; see {stack.var / 'logs'}."

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -79,11 +80,15 @@ def end_group(pgid: int, *, grace_seconds: float = 10) -> None:
             time.sleep(0.05)
 
 
-def free_port() -> int:
-    """Give a loopback port that is free now."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        return int(probe.getsockname()[1])
+def free_port(host: str = LOOPBACK, *, wanted: int = 0) -> int:
+    """Give a port of a loopback address that is free now, the wanted one if that is."""
+    for port in (wanted, 0):
+        with socket.socket() as probe, suppress(OSError):
+            if port:  # connections of its last user that still wind down are no hindrance
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+            return int(probe.getsockname()[1])
+    raise StackError(f"No port is free on {host}.")
 
 
 def port_answers(port: int) -> bool:

@@ -17,6 +17,7 @@ from typing import Any, Self
 from hdfs_native import Client
 
 from portal.connectors.lake_config import LakeConfig, load_lakes
+from stack.clusters import Clusters
 from stack.ledger import Ledger
 from stack.people import write_directory
 from stack.places import JARS, jars_of
@@ -31,6 +32,7 @@ from stack.servers.metastore import Backing, Metastore
 from stack.servers.redis import Redis
 from stack.servers.smtp import Smtp
 from stack.servers.spark import SparkMaster, SparkWorker
+from stack.servers.starrocks import StarRocks
 from stack.spark_classes import driver_settings
 
 LAKE = "main"
@@ -42,6 +44,7 @@ class Stack:
 
     metastore: Metastore
     guard: Guard
+    clusters: Clusters
     hdfs: Hdfs | None = None
     mariadb: MariaDb | None = None
     derby: Derby | None = None
@@ -140,7 +143,8 @@ class Stack:
 
     def servers(self) -> Iterable[Server]:
         """Give the servers, those started last first."""
-        return [server for layer in reversed(self._layers) for server in reversed(layer)]
+        layers = [*self._layers, self.clusters.running()]
+        return [server for layer in reversed(layers) for server in reversed(layer)]
 
     def __enter__(self) -> Self:
         return self.start()
@@ -159,6 +163,16 @@ class Stack:
     def redis_url(self) -> str:
         """The broker's address."""
         return self.redis.url
+
+    @property
+    def starrocks(self) -> StarRocks:
+        """Front ends of 3.x with the lake as a catalog; started when first asked for."""
+        return self.clusters.new
+
+    @property
+    def old_starrocks(self) -> StarRocks:
+        """Front ends of 2.2 with the lake as a resource; started when first asked for."""
+        return self.clusters.old
 
     @property
     def env(self) -> dict[str, str]:
@@ -217,6 +231,7 @@ class Stack:
             properties=self.guard.properties(),
         )
         self.metastore.extra_jars = (JAR,)
+        self.clusters = Clusters(self.var, ledger=self.ledger, lake=LAKE, uris=self.metastore.uri)
 
     def _metastore_db(
         self, kind: str, backing: Backing, server: Server, database: str
@@ -269,9 +284,9 @@ class Stack:
 
     @staticmethod
     def _spark_jars() -> list[Path]:
-        """The drivers and our own functions; table formats are loaded by those who write them."""
-        drivers = ("mariadb-java-client", "derbyclient")
-        chosen = [path for path in jars_of("spark") if path.name.startswith(drivers)]
+        """The drivers, Iceberg for the jobs that look after its tables, and our own functions."""
+        wanted = ("mariadb-java-client", "derbyclient", "iceberg-spark-runtime")
+        chosen = [path for path in jars_of("spark") if path.name.startswith(wanted)]
         return [*chosen, JARS / "jvm" / "spark-functions.jar"]
 
     def _spark_conf(self) -> dict[str, str]:

@@ -139,6 +139,10 @@
     layout.xaxis = Object.assign({}, axis, { showgrid: false }, figure.layout.xaxis);
     layout.yaxis = Object.assign({}, axis, { rangemode: "tozero" }, figure.layout.yaxis);
     if (unit === "bytes") { bytesAxis(figure, layout); }
+    figure.data.forEach(function (trace) {
+      if (trace.type !== "heatmap") { return; }
+      trace.colorscale = [[0, css("--lw-chart-5")], [0.5, css("--lw-chart-2")], [1, css("--lw-chart-4")]];
+    });
     return layout;
   }
 
@@ -176,6 +180,8 @@
     var payload = JSON.parse(source.textContent);
     canvas.hidden = false;
     var layout = layoutOf(payload.figure, payload.unit);
+    // The room kept for a chart is that of most; a small map leaves none of it empty.
+    canvas.style.minHeight = layout.height + "px";
     window.Plotly.react(canvas, payload.figure.data, layout, { displayModeBar: false, responsive: true });
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", holder.querySelector("figcaption").textContent + "; the numbers are in the data table");

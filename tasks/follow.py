@@ -3,6 +3,8 @@
 import logging
 from datetime import datetime
 
+from django.utils import timezone
+
 from portal.access.lakes import all_lakes
 from portal.events.services import follow_once
 from portal.lake.errors import PortalError
@@ -12,12 +14,15 @@ _last_problem: dict[str, str] = {}
 MAX_BATCHES = 50
 
 
-def follow(now: datetime) -> None:
-    """Follow the notification log of every lake; a metastore that is gone is logged once."""
+def follow(_now: datetime) -> None:
+    """Follow the notification log of every lake; a metastore that is gone is logged once.
+
+    The loop's own instant is of no use here: each batch is noted under one of its own.
+    """
     for lake in all_lakes():
         problem = ""
         try:
-            _catch_up(lake, now)
+            _catch_up(lake)
         except PortalError as error:
             problem = error.message
         if problem != _last_problem.get(lake, ""):
@@ -25,10 +30,10 @@ def follow(now: datetime) -> None:
             _last_problem[lake] = problem
 
 
-def _catch_up(lake: str, now: datetime) -> None:
+def _catch_up(lake: str) -> None:
     """Take in what waits, in bounded turns, so that other lakes get theirs."""
     for _ in range(MAX_BATCHES):
-        followed = follow_once(lake, now)
+        followed = follow_once(lake, timezone.now)
         for alarm in followed.alarms:
             _log.warning("follower of %s: %s", lake, alarm)
         if not followed.leading or not followed.n_behind:

@@ -5,20 +5,28 @@ from collections.abc import Iterator
 import pytest
 
 from stack.stack import Stack
+from stack.starrocks.spec import Timings
 from tests.support.sql import SqlShell
+
+# What tests wait for is short; the metastore, which may be busy, keeps its ten seconds.
+_FRONT_ENDS = Timings(rpc_timeout=2.0, heartbeat=0.2, listing_with_a_frozen_one=1.0)
 
 
 @pytest.fixture(scope="session")
 def embedded_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """A metastore on Derby, local files, Redis, an SMTP sink."""
-    with Stack.embedded(tmp_path_factory.mktemp("embedded")) as stack:
+    """A metastore on Derby, local files, Redis, an SMTP sink; front ends when asked for."""
+    stack = Stack.embedded(tmp_path_factory.mktemp("embedded"))
+    stack.clusters.timings = _FRONT_ENDS
+    with stack:
         yield stack
 
 
 @pytest.fixture(scope="session")
 def full_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """A metastore on MariaDB, HDFS, Redis, an SMTP sink, Spark standalone with a worker."""
-    with Stack.full(tmp_path_factory.mktemp("full")) as stack:
+    """MariaDB, HDFS, Redis, an SMTP sink, Spark standalone; front ends when asked for."""
+    stack = Stack.full(tmp_path_factory.mktemp("full"))
+    stack.clusters.timings = _FRONT_ENDS
+    with stack:
         yield stack
 
 

@@ -33,7 +33,7 @@ from lifecycle.services.restore_names import RestoreTo
 from lifecycle.services.restore_undo import UndoWish, restore_undo_request
 from portal.access.fresh import authenticated_at
 from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, RunSerializer, page_of
+from portal.ui.api.serializers import ReasonSerializer, RunSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
 from portal.ui.frame import current_lake, person
 
@@ -155,10 +155,8 @@ class RestoreUndo(APIView):
         For who restored it, or an admin, with a fresh log-in. What was written or altered since
         stays, and is named.
         """
-        body = ReasonSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        user = person(request)
+        reason, user = said_reason(request), person(request)
         preview = get_preview_for_user(run_id, user=user)
-        wish = UndoWish(body.validated_data["reason"], authenticated_at(request._request))
+        wish = UndoWish(reason, authenticated_at(request._request))
         run = restore_undo_request(preview, wish, user=user, now=timezone.now())
         return Response(RunSerializer(run).data, status=202)

@@ -1,11 +1,9 @@
-"""How much may go at once, how many people must say yes to it, and has the lake shrunk?
+"""How much may go at once, and has the lake shrunk?
 
 Everything here is asked before the first action; a plan over a cap is refused whole.
 """
 
 from dataclasses import dataclass
-
-FEWEST_APPROVALS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,36 +27,6 @@ def caps_crossed(*, n_items: int, n_bytes: int, n_inventory: int, caps: Caps) ->
             f"{n_items} of {n_inventory} known items are more than {caps.max_percent} percent."
         )
     return tuple(crossed)
-
-
-@dataclass(frozen=True, slots=True)
-class BigPlan:
-    """From which size on a plan needs more people than two; a size itself is not yet big."""
-
-    above_items: int
-    above_bytes: int
-    n_approvals: int
-
-
-@dataclass(frozen=True, slots=True)
-class Needed:
-    """How many people must approve a plan, and the sentence that says why."""
-
-    n: int
-    why: str
-
-
-def approvals_needed(*, n_items: int, n_bytes: int, big: BigPlan) -> Needed:
-    """Say how many approvals a plan of this size needs: two, or more when it is big."""
-    reasons = []
-    if n_items > big.above_items:
-        reasons.append(f"{n_items} items are more than {big.above_items}")
-    if n_bytes > big.above_bytes:
-        reasons.append(f"{n_bytes} bytes are more than {big.above_bytes}")
-    if not reasons or big.n_approvals <= FEWEST_APPROVALS:
-        why = f"Every plan needs {FEWEST_APPROVALS} people who did not ask for it."
-        return Needed(FEWEST_APPROVALS, why)
-    return Needed(big.n_approvals, f"It is a big plan: {' and '.join(reasons)}.")
 
 
 def inventory_shrank(*, previous: int, current: int) -> bool:

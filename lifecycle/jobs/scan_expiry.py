@@ -10,8 +10,6 @@ from pyspark.sql import functions as F
 
 from lifecycle.domain.expiry import DAY_MS, DETAILS, RULES, Directory, Rule, Terms, Winner
 
-JUDGED = ("cls", "rule", "detail", "updated_ms", "winner", "due_ms", "due_on")
-
 
 def is_near(updated_ms: Column, terms: Terms) -> Column:
     """Whether an item with this update time and its `ttl` is due within the notice days."""

@@ -5,25 +5,22 @@ event that cannot be read counts for its whole table.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from pymetastore.hive_metastore.ttypes import NotificationEvent, Partition, Table
+from pymetastore.hive_metastore.ttypes import NotificationEvent
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from thrift.Thrift import TException
 
 from lifecycle.domain.expiry import ExpiryClass, Rule
-from portal.connectors.metastore import Metastore, from_json
-from portal.lake.errors import ExternalFailure
-from portal.lake.names import PartitionName
+from portal.connectors.metastore import Metastore
+from portal.events.names import former_name, partitions_named
+from portal.lake.errors import ExternalFailure, RuleViolation
 
 _PAGE = 1_000
 _MAX_EVENTS = 200_000
 _READ_ONLY = frozenset({"OPEN_TXN", "COMMIT_TXN", "ABORT_TXN", "ALLOC_WRITE_ID_EVENT"})
 AFFECTED = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
-_PARTITION = "PARTITION"
 _SCHEMA = "t_db string, t_tbl string, t_part string, event_id long"
 
 
@@ -57,16 +54,15 @@ def touched_since(metastore: Metastore, event_id: int) -> list[Touched]:
 
 
 def touched_by(events: Iterable[NotificationEvent]) -> Iterator[Touched]:
-    """Give what each event changed."""
+    """Give what each event changed; a renamed table or partition by both its names."""
     for event in events:
         if event.eventType in _READ_ONLY or not event.dbName:
             continue
-        db, table = event.dbName, event.tableName or ""
-        names = _partitions(event)
-        if names is None:
-            yield Touched(db, table, "", event.eventId)
-        else:
-            yield from (Touched(db, table, name, event.eventId) for name in names)
+        partitions, former = _named(event)
+        for partition in partitions or ("",):
+            yield Touched(event.dbName, event.tableName or "", partition, event.eventId)
+        if former is not None:
+            yield Touched(*former, "", event.eventId)
 
 
 def touched_rows(items: DataFrame, touched: Iterable[Touched], spark: SparkSession) -> DataFrame:
@@ -96,25 +92,13 @@ def postponed(items: DataFrame) -> DataFrame:
     ).drop("changed_at")
 
 
-def _partitions(event: NotificationEvent) -> list[str] | None:
-    """Give the names of the partitions that an event is about; None is the whole table."""
+def _named(event: NotificationEvent) -> tuple[tuple[str, ...], tuple[str, str] | None]:
+    """Give the partitions that an event is about, none is the whole table, and a former name."""
     try:
         message = json.loads(event.message or "")
-        if _PARTITION in event.eventType:
-            values = message.get("partitions") or [message["keyValues"]]
-            return [_name(pairs) for pairs in values]
-        if event.eventType == "INSERT" and message.get("ptnObjJson"):
-            keys = [key.name for key in from_json(Table, message["tableObjJson"]).partitionKeys]
-            values = from_json(Partition, message["ptnObjJson"]).values
-            return [_name(dict(zip(keys, values, strict=True)))]
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, TException):
-        return None
-    return None
-
-
-def _name(pairs: Mapping[str, Any]) -> str:
-    values = tuple(None if value == "" else str(value) for value in pairs.values())
-    return str(PartitionName(tuple(pairs), values))
+        return partitions_named(message), former_name(message)
+    except (RuleViolation, LookupError, TypeError, ValueError, AttributeError):
+        return (), None
 
 
 def _unusable(message: str) -> ExternalFailure:

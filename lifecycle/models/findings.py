@@ -5,10 +5,12 @@ that readers see. Item detail beyond the examples stays in the generation's Parq
 """
 
 from enum import StrEnum
+from functools import partial
 
 from django.db import models
-from django.db.models import Q, Subquery
+from django.db.models import Subquery
 
+from portal.access import visibility
 from portal.access.models import User
 
 EXAMPLES_PER_CLASS = 1_000
@@ -30,24 +32,8 @@ class FindingKind(StrEnum):
     PARTITION = "PARTITION"
 
 
-def visible_to(user: User, *, prefix: str = "") -> Q:
-    """Give the condition for rows that `user` may see.
-
-    Admins and operators see everything; others what they own as table or database owner, or
-    administer as the directory says. `prefix` leads to the row that carries the names.
-    """
-    if not user.is_authenticated:
-        return Q(pk__in=[])
-    if user.is_lake_keeper:
-        return Q()
-    mine = Q(**{f"{prefix}owner": user.username}) | Q(**{f"{prefix}db_owner": user.username})
-    # Names and not a subquery: a database turns `a or b or one of these` into three index look-ups.
-    for lake, names in user.administered.items():
-        mine |= Q(**{f"{prefix}lake": lake, f"{prefix}db__in": names})
-    for lake, owners in user.stands_for.items():
-        for name in (f"{prefix}owner__in", f"{prefix}db_owner__in"):
-            mine |= Q(**{f"{prefix}lake": lake, name: owners})
-    return mine
+# Rows of findings name the owner of their table and that of its database: either may see them.
+visible_to = partial(visibility.visible_to, owners=("owner", "db_owner"))
 
 
 class FindingQuerySet(models.QuerySet):  # type: ignore[type-arg]  # one class serves several models

@@ -5,13 +5,11 @@ A lake's `plan_limits` in lakes.json come first, the site's LAKEWARDEN_PLAN_* se
 
 from dataclasses import dataclass
 
-from django.conf import settings
-
-from lifecycle.domain.caps import BigPlan, Caps, Needed, approvals_needed, caps_crossed
+from lifecycle.domain.caps import Caps, caps_crossed
 from lifecycle.models import DropPlan, Generation
 from lifecycle.selectors.plan_inputs import act_databases, inventory
-from portal.access.lakes import get_lake
 from portal.access.models import ADMIN, User
+from portal.approvals.sizes import Needed, plan_limit, plan_needed
 
 NEXT_STEP = (
     "Choose fewer tables, or ask an operator to raise this cap (plan_limits of the lake in "
@@ -38,22 +36,12 @@ class PlanLimits:
 
 def plan_caps(lake: str, *, n_items: int | None = None) -> Caps:
     """Give the caps of a lake; for a small plan the share of the lake says nothing."""
-    is_small = n_items is not None and n_items <= _limit(lake, "small")
+    is_small = n_items is not None and n_items <= plan_limit(lake, "small")
     return Caps(
-        max_items=_limit(lake, "max_items"),
-        max_bytes=_limit(lake, "max_bytes"),
-        max_percent=100 if is_small else _limit(lake, "max_percent"),
+        max_items=plan_limit(lake, "max_items"),
+        max_bytes=plan_limit(lake, "max_bytes"),
+        max_percent=100 if is_small else plan_limit(lake, "max_percent"),
     )
-
-
-def plan_needed(lake: str, *, n_items: int, n_bytes: int) -> Needed:
-    """Say how many approvals a plan of this size needs in this lake, and why."""
-    big = BigPlan(
-        above_items=_limit(lake, "big_items"),
-        above_bytes=_limit(lake, "big_bytes"),
-        n_approvals=_limit(lake, "big_approvals"),
-    )
-    return approvals_needed(n_items=n_items, n_bytes=n_bytes, big=big)
 
 
 def plan_over_caps(lake: str, generation: Generation, *, n_items: int, n_bytes: int) -> str:
@@ -75,7 +63,7 @@ def plan_limits(plan: DropPlan) -> PlanLimits | None:
         caps=plan_caps(plan.lake),
         n_inventory=inventory(plan.generation, act_databases(plan.lake)),
         needed=plan_needed(plan.lake, n_items=plan.n_items, n_bytes=plan.n_bytes),
-        is_small=plan.n_items <= _limit(plan.lake, "small"),
+        is_small=plan.n_items <= plan_limit(plan.lake, "small"),
         n_may_approve=_n_may_approve(plan),
     )
 
@@ -85,9 +73,3 @@ def _n_may_approve(plan: DropPlan) -> int:
     asked = {name.casefold() for name in plan.requesters}
     admins = User.objects.filter(is_active=True, groups__name=ADMIN)
     return sum(name.casefold() not in asked for name in admins.values_list("username", flat=True))
-
-
-def _limit(lake: str, name: str) -> int:
-    own: int | None = get_lake(lake).plan_limits.get(name)
-    site: int = getattr(settings, f"LAKEWARDEN_PLAN_{name.upper()}")
-    return site if own is None else own

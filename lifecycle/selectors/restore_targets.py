@@ -19,7 +19,7 @@ def may_restore_to(
     current = CurrentGeneration.objects.filter(lake=lake).values("generation_id")
     mine = Q(owner=user.username) | Q(db_owner=user.username)
     databases = DatabaseFinding.objects.filter(generation_id__in=current, db=db)
-    if databases.filter(Q(db_owner=user.username) | Q(owner=user.username)).exists():
+    if databases.filter(mine).exists():
         return True
     if not into:
         return db == source_db

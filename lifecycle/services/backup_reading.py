@@ -17,10 +17,9 @@ from portal.access.lakes import get_lake
 from portal.act.contents import Contents, contents_of
 from portal.act.facts import list_here
 from portal.act.fence import Fence
-from portal.act.journal import JournalBatch, read_known_batch, restore_steps
+from portal.act.journal import JournalBatch, items_in_backup, read_known_batch, restore_steps
 from portal.act.models import BackupBatch
 from portal.act.protocol import Tools
-from portal.act.records import IN_BACKUP, ItemIntent
 from portal.act.restore import RestoreOrder, choose
 from portal.act.restore_choice import CONFLICTS, Choice
 from portal.connectors.filesystem import FileSystem, open_file_system
@@ -37,14 +36,6 @@ def read_verified(batch: BackupBatch, *, config: LakeConfig, fs: FileSystem) -> 
     """Read a batch's files; a manifest that is not the catalogue's is a DataSafetyError."""
     directory = config.path(batch.path)
     return read_known_batch(fs, directory, batch.batch, sha256=batch.manifest_sha256)
-
-
-def items_in_backup(journal: JournalBatch) -> list[ItemIntent]:
-    """Give the items of a batch that were dropped, in order."""
-    done = journal.done
-    if done is None:
-        return []
-    return [one for one in journal.intent.items if done.outcome_of(one.item) in IN_BACKUP]
 
 
 def backup_items_copy(batch: BackupBatch, *, now: datetime) -> int:

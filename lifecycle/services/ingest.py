@@ -23,7 +23,6 @@ from lifecycle.models import (
 )
 from lifecycle.models.findings import EXAMPLES_PER_CLASS, GenerationState
 from lifecycle.services.ingest_rows import Owners, RowMaker
-from lifecycle.services.results import CHUNK, result_rows
 from lifecycle.services.shadow import shadow_record
 from lifecycle.services.statistics import statistics_refresh
 from lifecycle.services.totals import totals_load
@@ -33,6 +32,7 @@ from lifecycle.services.window import window_load
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.runs.models import Run
+from portal.runs.results import CHUNK, result_rows
 
 M = TypeVar("M", bound=models.Model)
 T = TypeVar("T")

@@ -25,7 +25,6 @@ from lifecycle.models import (
 from lifecycle.selectors.plan_inputs import PARTITION_EVENTS, WAITING
 from lifecycle.services.path_fix_look import Looker, move_line
 from lifecycle.services.plan_draft import all_locations
-from lifecycle.services.results import result_tables
 from portal.act.moves import MoveItem
 from portal.act.selectors import holds_active
 from portal.connectors.lake_config import LakeConfig
@@ -34,6 +33,7 @@ from portal.events.models import TableTouch
 from portal.lake.errors import RuleViolation, StaleState
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
+from portal.runs.results import result_tables
 
 MOST_TOUCHED = 500
 

@@ -11,7 +11,6 @@ from django.db import transaction
 from django.db.models import Sum
 
 from lifecycle.models import AT_TARGET, FixItemState, PathFix, PathFixItem, PlanState
-from lifecycle.selectors.plan_limits import plan_needed
 from lifecycle.services.moved_mail import moved_queue
 from lifecycle.services.path_fix_store import fix_weight
 from lifecycle.services.path_fixes import FIX_APPROVAL_KIND, fix_audit, fix_move
@@ -20,6 +19,7 @@ from portal.access.lakes import get_lake
 from portal.act.selectors import red_button_state
 from portal.act.services import IngestReport
 from portal.approvals.services import approval_check, approval_lock, approval_use
+from portal.approvals.sizes import plan_needed
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.lake.clock import day_of
 from portal.lake.errors import PortalError, StaleState

@@ -14,12 +14,13 @@ from lifecycle.domain.path_fix_refusal import WORDS
 from lifecycle.domain.refusal import Name
 from lifecycle.models import FixItemState, Generation, PathFix, PathFixItem, PlanState
 from lifecycle.selectors.plan_inputs import current_generation
-from lifecycle.selectors.plan_limits import plan_needed, plan_over_caps
+from lifecycle.selectors.plan_limits import plan_over_caps
 from lifecycle.services.path_fix_draft import FixDraft, fix_draft
 from lifecycle.services.path_fixes import FIX_APPROVAL_KIND, fix_audit, fix_move
 from lifecycle.services.plan_parties import requesters_of
 from portal.access.lakes import get_lake
 from portal.approvals.services import approval_open
+from portal.approvals.sizes import plan_needed
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.events.selectors import alarms_open

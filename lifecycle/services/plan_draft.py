@@ -23,8 +23,8 @@ from lifecycle.domain.refusal import (
     left_out_by_class,
     refusal,
 )
-from lifecycle.services.results import result_tables
 from portal.connectors.lake_config import LakeConfig
+from portal.runs.results import result_tables
 
 EXAMPLES_A_TABLE = 100
 DUE = (ExpiryClass.CLEAN_NOW, ExpiryClass.STILL_READ)

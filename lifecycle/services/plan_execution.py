@@ -12,7 +12,6 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
-from lifecycle.domain.caps import FEWEST_APPROVALS
 from lifecycle.domain.refusal import Name
 from lifecycle.models import (
     CleanNowRequest,
@@ -24,7 +23,6 @@ from lifecycle.models import (
     StandingRuleState,
 )
 from lifecycle.models.policy import MIN_BACKUP_DAYS
-from lifecycle.selectors.plan_limits import plan_needed
 from lifecycle.selectors.waivers import no_longer_waived
 from lifecycle.services.plan_runs import check_caps, check_modes, last_lines, why_not_done
 from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
@@ -32,6 +30,7 @@ from portal.access.lakes import get_lake
 from portal.act.protocol import WINDOW_SECONDS
 from portal.act.selectors import red_button_state
 from portal.approvals.services import approval_check, approval_lock, approval_use
+from portal.approvals.sizes import FEWEST_APPROVALS, plan_needed
 from portal.lake.clock import day_of
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.hours import hours_check

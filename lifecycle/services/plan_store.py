@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 
-from lifecycle.domain.caps import FEWEST_APPROVALS, Needed, inventory_shrank
+from lifecycle.domain.caps import inventory_shrank
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.domain.plan import TableDigest
 from lifecycle.domain.refusal import Candidate, Name, Names
@@ -31,7 +31,7 @@ from lifecycle.selectors.plan_inputs import (
     current_generation,
     open_requests,
 )
-from lifecycle.selectors.plan_limits import plan_needed, plan_over_caps
+from lifecycle.selectors.plan_limits import plan_over_caps
 from lifecycle.services.plan_draft import Draft, Selection, TableExtras, draft
 from lifecycle.services.plan_parties import requesters_of
 from lifecycle.services.plan_parts import plan_parts_write
@@ -40,6 +40,7 @@ from lifecycle.services.standing_plans import standing_decision
 from lifecycle.services.still_read import still_read_names
 from portal.access.lakes import get_lake
 from portal.approvals.services import approval_open
+from portal.approvals.sizes import FEWEST_APPROVALS, Needed, plan_needed
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.events.selectors import alarms_open

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lifecycle.domain.formats import effective_location
+from lifecycle.domain.formats import registered_location
 from lifecycle.selectors.restore_targets import may_restore_to
 from portal.access.models import User
 from portal.act.restore import NewName
@@ -95,8 +95,7 @@ def _live_place(table: Any, *, config: LakeConfig) -> LakePath | None:
     """Give where the data of a table that stands lies; None where there is none."""
     if table is None:
         return None
-    serde = table.sd.serdeInfo.parameters if table.sd.serdeInfo else None
-    text = effective_location(table.sd.location, serde or {}, table.parameters or {})
+    text = registered_location(table, None)
     return config.path(text) if text else None
 
 

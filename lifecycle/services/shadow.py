@@ -18,8 +18,8 @@ from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.domain.modes import DatabaseMode
 from lifecycle.models import DatabaseFinding, Generation, ShadowRecord, ShadowTable
 from lifecycle.models.findings import GenerationState
-from lifecycle.services.results import CHUNK, result_tables
 from portal.access.lakes import get_lake
+from portal.runs.results import CHUNK, result_tables
 
 KEPT_DAYS = 30
 EXAMPLES = 10

@@ -14,7 +14,7 @@ from lifecycle.models import (
     TableFinding,
 )
 from lifecycle.models.findings import GenerationState
-from lifecycle.services.results import CHUNK
+from portal.runs.results import CHUNK
 
 KEPT = 2
 

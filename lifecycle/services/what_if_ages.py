@@ -13,10 +13,10 @@ from django.db import transaction
 
 from lifecycle.domain.what_if import Ages, Amount, Bucket
 from lifecycle.models import Generation, TableAges, TableFinding
-from lifecycle.services.results import CHUNK, result_tables
 from lifecycle.services.what_if_buckets import COLUMNS, Known, Name, with_buckets
 from portal.access.lakes import get_lake
 from portal.act.selectors import holds_active
+from portal.runs.results import CHUNK, result_tables
 
 _KEYS = ["tbl_id", "bucket", "age"]
 _SUMS = ("n", "n_bytes", "n_files", "n_unmeasured")

@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 from lifecycle.models import ItemExample, TableFinding
 from lifecycle.selectors.findings import get_item_for_user
 from lifecycle.services.ingest_rows import Owners, RowMaker
-from lifecycle.services.results import result_tables
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 from portal.runs import kinds as run_kinds
 from portal.runs.domain import RunState
 from portal.runs.models import Run
+from portal.runs.results import result_tables
 from portal.runs.services import run_request
 
 KIND = "lifecycle.why_look"

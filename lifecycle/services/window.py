@@ -14,8 +14,8 @@ from django.db import transaction
 
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.models import Generation, TableFinding
-from lifecycle.services.results import CHUNK, result_tables
 from portal.access.lakes import get_lake
+from portal.runs.results import CHUNK, result_tables
 
 WINDOW = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
 COLUMNS = ("tbl_id", "cls", "due_on", "create_time", "updated_ms")

@@ -15,9 +15,8 @@ from lifecycle.services.backup_looks import (
     backup_look_newest,
     backup_look_request,
 )
-from lifecycle.ui.lists import person
 from portal.runs.selectors import run_waits
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 
 
 @login_required

@@ -37,13 +37,12 @@ from lifecycle.services.backups import (
 )
 from lifecycle.services.restore_names import RestoreTo
 from lifecycle.services.restore_undo import is_theirs, may_undo, undo_runs
-from lifecycle.ui.lists import person
 from portal.act.selectors import RESTORABLE
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.runs.models import Run
 from portal.runs.selectors import run_waits
 from portal.ui.csv import stream_csv
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
 from portal.ui.tables import Column
 

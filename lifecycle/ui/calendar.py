@@ -11,7 +11,6 @@ from django.views.decorators.http import require_GET, require_POST
 from lifecycle.domain.calendar import render_calendar
 from lifecycle.selectors.calendar import DAYS_AHEAD, calendar_events, calendar_url
 from lifecycle.ui.links import list_url
-from lifecycle.ui.lists import person
 from portal.access.registry import Page, register_page
 from portal.notices.calendar import (
     calendar_address_end,
@@ -19,7 +18,7 @@ from portal.notices.calendar import (
     calendar_address_of,
     calendar_reader,
 )
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.tables import Column, Table
 
 COLUMNS = (

@@ -10,9 +10,8 @@ from lifecycle.domain.days import Days
 from lifecycle.selectors.findings import get_database_for_user
 from lifecycle.services.database_days import DaysChange, database_days_change
 from lifecycle.ui.links import database_policy_url
-from lifecycle.ui.lists import person
 from portal.lake.errors import RuleViolation
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 
 _MOST_SIGNS = 5
 

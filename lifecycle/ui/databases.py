@@ -22,9 +22,9 @@ from lifecycle.selectors.policy import database_policy
 from lifecycle.selectors.shadow import shadow_of, shadow_summary
 from lifecycle.services.modes import ModeChange, database_mode_change
 from lifecycle.ui.links import database_policy_url, database_url, list_url, shadow_url
-from lifecycle.ui.lists import ListSpec, list_response, person
 from portal.lake.errors import RuleViolation
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
 
 CONSEQUENCES = {

@@ -25,10 +25,10 @@ from lifecycle.selectors.drills import (
     proof_lasts,
 )
 from lifecycle.services.drills import drill_every, drill_request
-from lifecycle.ui.lists import ListSpec, list_response, person
 from portal.runs.selectors import broker_problem, run_waits
 from portal.ui.csv import stream_csv
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column, Table
 
 

@@ -6,10 +6,9 @@ from django.utils import timezone
 from lifecycle.domain.drills import ProofState
 from lifecycle.selectors.drills import proof_counts
 from lifecycle.ui.links import list_url
-from lifecycle.ui.lists import person
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.states import StateLook, register_states
 
 _LOOKS = {

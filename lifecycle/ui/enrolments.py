@@ -37,16 +37,16 @@ from lifecycle.services.enrolments import (
     enrolment_withdraw,
 )
 from lifecycle.ui.links import list_url, policy_url
-from lifecycle.ui.lists import ListSpec, list_response, person
 from lifecycle.ui.policy import LINE_WORDS
 from lifecycle.ui.policy_forms import ValuesForm
 from portal.access.fresh import authenticated_at, require_fresh
-from portal.approvals.domain import SaidWord
 from portal.approvals.selectors import decisions_of
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.ui.filters import filtered
-from portal.ui.frame import current_lake
+from portal.ui.forms import said_word
+from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
+from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
 
 CANDIDATE_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table")}
@@ -173,15 +173,10 @@ def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
 @require_fresh
 def enrolment_decide_view(request: HttpRequest, enrolment_id: UUID) -> HttpResponseRedirect:
     """Approve or reject an enrolment."""
-    said = SaidWord(
-        verdict=request.POST.get("verdict", ""),
-        reason=request.POST.get("reason", ""),
-        digest=request.POST.get("digest", ""),
-    )
     found = enrolment_decide(
         enrolment_id,
         user=person(request),
-        word=said,
+        word=said_word(request),
         authenticated_at=authenticated_at(request),
         now=timezone.now(),
     )

@@ -29,10 +29,10 @@ from lifecycle.services.notices import responsible_of
 from lifecycle.services.people import People
 from lifecycle.ui.charts import days_chart
 from lifecycle.ui.links import list_url, table_url, why_url
-from lifecycle.ui.lists import ListSpec, list_response, person
 from portal.access.models import User
 from portal.ui.charts import Chart
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
 
 RANGES_SHOWN = 200

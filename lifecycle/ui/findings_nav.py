@@ -13,12 +13,11 @@ from lifecycle.selectors.findings import (
     trend,
 )
 from lifecycle.ui.links import list_url
-from lifecycle.ui.lists import person
 from lifecycle.ui.words import register_words
 from portal.access.models import User
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.selectors import register_owned_tables
 from portal.ui.templatetags.lw import human_bytes
 

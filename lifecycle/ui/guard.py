@@ -26,8 +26,8 @@ from lifecycle.selectors.guard import (
 from lifecycle.services.guard_events import DROPPED_KEPT
 from lifecycle.services.policy_alarms import policy_alarms_close
 from lifecycle.ui.links import list_url
-from lifecycle.ui.lists import ListSpec, list_response, person
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
 
 

@@ -5,10 +5,9 @@ from django.http import HttpRequest
 from lifecycle.domain.guard_notes import Outcome
 from lifecycle.selectors.guard import policy_events_visible
 from lifecycle.ui.links import list_url
-from lifecycle.ui.lists import person
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.states import StateLook, register_states
 
 SHOWN_AT_MOST = 100

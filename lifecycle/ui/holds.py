@@ -20,7 +20,6 @@ from lifecycle.selectors.holds import (
 )
 from lifecycle.services.holding import HoldWish, legal_hold_place
 from lifecycle.ui.links import list_url
-from lifecycle.ui.lists import person
 from portal.access.models import User
 from portal.act.models import Hold
 from portal.act.services.holds import hold_release
@@ -28,7 +27,7 @@ from portal.act.states import HoldKind
 from portal.lake.errors import NotAllowed, NotVisible
 from portal.ui.csv import stream_csv
 from portal.ui.filters import filtered
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
 from portal.ui.tables import Column
 

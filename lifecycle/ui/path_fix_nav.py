@@ -7,10 +7,9 @@ from django.utils import timezone
 from lifecycle.selectors.path_fixes import fixes_to_decide
 from lifecycle.ui import path_fixes
 from lifecycle.ui.links import list_url
-from lifecycle.ui.lists import person
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.states import StateLook, register_states
 
 LOOKS = {

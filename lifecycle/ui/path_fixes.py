@@ -35,13 +35,13 @@ from lifecycle.services.path_fixes import (
 )
 from lifecycle.services.plans import ENDED
 from lifecycle.ui.links import list_url
-from lifecycle.ui.lists import ListSpec, list_response, person
 from portal.access.fresh import authenticated_at, require_fresh
-from portal.approvals.domain import SaidWord
 from portal.approvals.selectors import decisions_of
 from portal.lake.errors import NotAllowed
 from portal.runs.selectors import run_waits
-from portal.ui.frame import current_lake
+from portal.ui.forms import said_word
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
 
 
@@ -177,15 +177,10 @@ def path_fix_progress(request: HttpRequest, fix_id: UUID) -> HttpResponse:
 @require_fresh
 def path_fix_decide(request: HttpRequest, fix_id: UUID) -> HttpResponseRedirect:
     """Approve or reject a fix plan."""
-    said = SaidWord(
-        verdict=request.POST.get("verdict", ""),
-        reason=request.POST.get("reason", ""),
-        digest=request.POST.get("digest", ""),
-    )
     found = fix_decide(
         fix_id,
         user=person(request),
-        word=said,
+        word=said_word(request),
         authenticated_at=authenticated_at(request),
         now=timezone.now(),
     )

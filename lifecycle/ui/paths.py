@@ -14,13 +14,13 @@ from lifecycle.selectors.findings import current_generation, paths_visible, reas
 from lifecycle.selectors.waivers import waivers_standing, with_waivers
 from lifecycle.ui.charts import days_chart
 from lifecycle.ui.links import database_url, list_url, table_url
-from lifecycle.ui.lists import ListSpec, list_response, person
 from lifecycle.ui.words import reason_word
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.lake.clock import day_of
 from portal.ui.charts import Chart
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
 
 

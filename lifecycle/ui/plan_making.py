@@ -18,10 +18,9 @@ from lifecycle.selectors.plans import preview_counts, tables_to_plan, wishes_vis
 from lifecycle.services.clean_now import clean_now_close, clean_now_request
 from lifecycle.services.plans import plan_request
 from lifecycle.ui.links import list_url, table_url
-from lifecycle.ui.lists import person
 from lifecycle.ui.plans import plan_url
 from portal.lake.errors import NotAllowed
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
 
 MAX_CHOSEN = 500

@@ -11,12 +11,11 @@ from lifecycle.selectors.backups import batches_for_user, restorable_totals
 from lifecycle.selectors.plans import plans_to_decide, plans_under_way, wishes_visible
 from lifecycle.selectors.standing import rules_to_decide
 from lifecycle.ui.links import list_url
-from lifecycle.ui.lists import person
 from portal.access.models import KEEPERS
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.act.selectors import RESTORABLE
 from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.states import StateLook, register_states
 from portal.ui.templatetags.lw import human_bytes
 

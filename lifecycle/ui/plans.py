@@ -36,13 +36,13 @@ from lifecycle.services.plans import (
     plan_withdraw,
 )
 from lifecycle.ui.links import list_url
-from lifecycle.ui.lists import ListSpec, list_response, person
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.approvals.selectors import decisions_of
 from portal.lake.errors import NotVisible
 from portal.runs.selectors import run_waits
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
+from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
 
 RESULTS_SHOWN = 50

@@ -30,11 +30,10 @@ from lifecycle.selectors.policy_requests import requests_visible
 from lifecycle.selectors.what_if import ages_of, coming_weeks, table_what_if
 from lifecycle.services.policy_kinds import policy_look_request
 from lifecycle.ui.links import database_policy_url, list_url
-from lifecycle.ui.lists import person
 from lifecycle.ui.policy_forms import ValuesForm
 from portal.lake.errors import NotAllowed, PortalError
 from portal.ui.charts import Chart, line_chart
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 
 REQUESTS_SHOWN = 10
 LINE_WORDS = {

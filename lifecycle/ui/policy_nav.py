@@ -7,11 +7,10 @@ from lifecycle.domain.policy_states import EnrolItemState, EnrolmentState
 from lifecycle.selectors.enrolments import enrolments_to_decide
 from lifecycle.selectors.policy_requests import requests_to_answer
 from lifecycle.ui.links import list_url
-from lifecycle.ui.lists import person
 from portal.access.models import KEEPERS
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.states import StateLook, register_states
 
 LOOKS = {

@@ -28,14 +28,14 @@ from lifecycle.services.policy_extensions import extension_request
 from lifecycle.services.policy_requests import policy_request_decide, policy_request_withdraw
 from lifecycle.services.policy_wishes import hand_over_request, policy_set_request
 from lifecycle.ui.links import database_policy_url, list_url, policy_url, why_url
-from lifecycle.ui.lists import ListSpec, list_response, person
 from lifecycle.ui.policy import LINE_WORDS
 from lifecycle.ui.policy_forms import ExtendForm, HandOverForm, SetForm, WaiveForm
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.access.models import User
 from portal.approvals.selectors import decisions_of
 from portal.lake.errors import RuleViolation
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
 
 

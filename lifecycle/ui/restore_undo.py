@@ -11,8 +11,8 @@ from django.views.decorators.http import require_POST
 
 from lifecycle.services.backups import get_preview_for_user
 from lifecycle.services.restore_undo import UndoWish, restore_undo_request
-from lifecycle.ui.lists import person
 from portal.access.fresh import authenticated_at, require_fresh
+from portal.ui.frame import person
 
 
 @login_required

@@ -11,8 +11,8 @@ from lifecycle.selectors.savings import (
     savings_visible,
 )
 from lifecycle.ui.charts import days_chart
-from lifecycle.ui.lists import ListSpec, list_response, person
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
 
 SAVINGS = ListSpec(

@@ -12,12 +12,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from lifecycle.services.scan import KIND, scan_request
 from lifecycle.services.scan_acceptance import SHRANK, get_smaller_lake, scan_accept_smaller
-from lifecycle.ui.lists import person
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.access.models import User
 from portal.runs.models import Run
 from portal.runs.selectors import broker_problem
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.run_steps import RunStep, register_run_step
 
 

@@ -17,10 +17,9 @@ from lifecycle.selectors.shadow import (
 )
 from lifecycle.ui.charts import days_chart
 from lifecycle.ui.links import database_url, table_url
-from lifecycle.ui.lists import person
 from portal.ui.charts import Chart
 from portal.ui.csv import stream_csv
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.tables import Column
 
 CSV_KEYS = ("db", "table", "gone", "bytes_gone", "written", "read", "first", "last")

@@ -21,11 +21,10 @@ from lifecycle.services.standing_rules import (
     standing_rule_end,
     standing_rule_request,
 )
-from lifecycle.ui.lists import person
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.approvals.selectors import decisions_of
 from portal.ui.filters import DayInput
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
 
 GIB = 1024**3

@@ -13,11 +13,11 @@ from lifecycle.models import StillReadYes
 from lifecycle.selectors.still_read import YES_ORDERS, YesFilter, yes_visible
 from lifecycle.services.still_read import YesWish, still_read_take_back, still_read_yes
 from lifecycle.ui.links import list_url, table_url, why_url
-from lifecycle.ui.lists import ListSpec, list_response, person
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.lake.errors import RuleViolation
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
 
 

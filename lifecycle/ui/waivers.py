@@ -14,12 +14,12 @@ from lifecycle.models import PathWaiver
 from lifecycle.selectors.findings import paths_visible
 from lifecycle.selectors.waiver_lists import WAIVER_ORDERS, WaiverFilter, waivers_visible
 from lifecycle.services.path_waivers import waiver_end
-from lifecycle.ui.lists import ListSpec, list_response, person
 from lifecycle.ui.policy_forms import WaiveForm
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.lake.clock import day_of
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
 
 # The filter above knows a database too.

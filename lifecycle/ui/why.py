@@ -15,8 +15,7 @@ from lifecycle.selectors.policy import PolicyNow, last_change, table_policy
 from lifecycle.selectors.why import why_expiring
 from lifecycle.services.why_look import why_look_request
 from lifecycle.ui.links import policy_url, table_url, why_url
-from lifecycle.ui.lists import person
-from portal.ui.frame import current_lake
+from portal.ui.frame import current_lake, person
 
 
 @login_required

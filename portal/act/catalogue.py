@@ -9,6 +9,7 @@ from portal.act.journal import (
     JournalBatch,
     RestoreStep,
     has_purge_begun,
+    items_in_backup,
     items_left,
     read_batch,
     restore_steps,
@@ -16,7 +17,7 @@ from portal.act.journal import (
     standing_items,
 )
 from portal.act.layout import Day, read_claimed
-from portal.act.records import IN_BACKUP, BatchDone, ItemIntent
+from portal.act.records import BatchDone, ItemIntent
 from portal.act.states import BackupState
 from portal.connectors.file_status import FileStatus, FileSystem
 from portal.lake.errors import NotVisible
@@ -40,9 +41,7 @@ class Entry:
     @property
     def kept(self) -> list[ItemIntent]:
         """The items whose data went into the backup."""
-        return [
-            item for item in self.batch.intent.items if self.done.outcome_of(item.item) in IN_BACKUP
-        ]
+        return items_in_backup(self.batch)
 
     @property
     def restored(self) -> frozenset[str]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from pymetastore.hive_metastore import ttypes
 
-from portal.act.journal import JournalBatch, RestoreStep, restored_items
-from portal.act.records import IN_BACKUP, ItemIntent
+from portal.act.journal import JournalBatch, RestoreStep, items_in_backup, restored_items
+from portal.act.records import ItemIntent
 from portal.connectors.metastore import from_json
 
 # Of each partition key so many different values are counted, the first by name; beyond that the
@@ -79,10 +79,9 @@ _COUNTS = (
 
 def contents_of(batch: JournalBatch, steps: list[RestoreStep]) -> Contents:
     """Read what one settled batch holds; an unsettled one holds nothing that is sure."""
-    done = batch.done
-    if done is None:
+    if batch.done is None:
         return Contents()
-    items = [one for one in batch.intent.items if done.outcome_of(one.item) in IN_BACKUP]
+    items = items_in_backup(batch)
     table = from_json(ttypes.Table, batch.intent.table_metadata)
     columns = _columns(table.sd.cols)
     found = Contents(

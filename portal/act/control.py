@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,11 @@ class Control:
     def hold_on(self, db: str, table: str, partition: str, *, now: datetime) -> HoldRule | None:
         """Give a hold that keeps this item, if any."""
         return next((h for h in self.holds if h.covers(db, table, partition, now=now)), None)
+
+
+def restored_by(run: UUID | str) -> str:
+    """Give the reason of a restore's own holds: an undo knows them by it, and ends them."""
+    return f"restored by run {run}"
 
 
 def read_holds(rows: Iterable[Mapping[str, Any]]) -> tuple[HoldRule, ...]:

@@ -22,6 +22,7 @@ from portal.act.protocol import (
 )
 from portal.act.records import FileFact, ItemIntent, Outcome, files_of, shortfall
 from portal.act.registry import drop_exactly, names_registered, structs_of
+from portal.act.returned import tell_returned
 from portal.connectors.metastore import to_json
 from portal.lake.errors import DataSafetyError, StaleState
 from portal.lake.names import TableName
@@ -100,6 +101,7 @@ def drop_batch(
     if batch.is_settled:
         with tools.fail.step("done"):
             done = done_file(order, batch, now=tools.clock())
+            tell_returned(tools.metastore, name, done)
             tools.fs.write_new(order.fence.child(done_name(number)), done.to_bytes())
     return batch
 

@@ -126,6 +126,17 @@ def standing_items(steps: list[RestoreStep]) -> frozenset[tuple[str, str]]:
     }
 
 
+def items_in_backup(batch: JournalBatch) -> list[ItemIntent]:
+    """Give the items whose data a run put into the backup, in order; none while it is not settled.
+
+    What came back since is among them.
+    """
+    done = batch.done
+    if done is None:
+        return []
+    return [item for item in batch.intent.items if done.outcome_of(item.item) in IN_BACKUP]
+
+
 def items_left(fs: FileSystem, batch: JournalBatch) -> list[ItemIntent]:
     """Give the items whose data must lie in the backup: dropped, and not brought back.
 
@@ -135,11 +146,7 @@ def items_left(fs: FileSystem, batch: JournalBatch) -> list[ItemIntent]:
     if batch.done is None:
         raise StaleState("act.unsettled", "The run that made this backup has not been settled yet.")
     restored = restored_items(restore_steps(fs, batch.directory, batch.intent.batch))
-    return [
-        item
-        for item in batch.intent.items
-        if batch.done.outcome_of(item.item) in IN_BACKUP and item.item not in restored
-    ]
+    return [item for item in items_in_backup(batch) if item.item not in restored]
 
 
 def journal_names(fs: FileSystem, batch: JournalBatch) -> frozenset[str]:

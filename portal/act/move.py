@@ -27,6 +27,7 @@ from portal.act.moves import (
 from portal.act.protocol import ActOrder, DropResult, Tools, check_control, chunks
 from portal.act.records import ItemIntent, Outcome, files_of, shortfall
 from portal.act.registry import structs_of
+from portal.act.returned import tell_returned
 from portal.lake.errors import DataSafetyError, StaleState
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
@@ -115,6 +116,7 @@ def _move_batch(
     if batch.is_settled:
         with tools.fail.step("done"):
             done = done_file(order, batch, now=tools.clock())
+            tell_returned(tools.metastore, name, done)
             tools.fs.write_new(order.fence.child(move_done_name(number)), done.to_bytes())
     return batch
 

@@ -19,6 +19,7 @@ from portal.act.moves import (
     structs_for,
 )
 from portal.act.records import BatchDone, Outcome, files_of, shortfall
+from portal.act.returned import tell_returned
 from portal.act.settle import SettleTools, name_of, out_of_place, settled, write_done
 from portal.lake.errors import StaleState
 from portal.lake.paths import LakePath
@@ -98,6 +99,7 @@ def settle_moves(directory: LakePath, tools: SettleTools) -> dict[str, int]:
             danger += [f"{name_of(batch.intent)} {one.partition}".strip() for one in lost]
             continue
         done = _bring_to_rest(batch, sights, tools)
+        tell_returned(tools.metastore, name_of(batch.intent), done)
         write_done(tools.fs, directory.child(move_done_name(done.batch)), done)
         for item in done.items:
             counts[item.outcome] = counts.get(item.outcome, 0) + 1

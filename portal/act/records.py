@@ -16,6 +16,9 @@ from portal.lake.paths import LakePath
 
 VERSION = 1
 
+# Another name and place for a table: database, table, location.
+Rename = tuple[str, str, str]
+
 
 class Outcome(StrEnum):
     """What became of one item of a batch."""
@@ -254,6 +257,11 @@ class RestoreIntent:
     items: tuple[ItemTarget, ...]
     undoes: str = ""
     makes_table: bool = False
+
+    @property
+    def rename(self) -> Rename | None:
+        """The name and place that differ from those of the backup; None where none do."""
+        return (self.db, self.table, self.location) if self.location else None
 
     def to_bytes(self) -> bytes:
         """Give the file's content."""

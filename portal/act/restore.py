@@ -33,7 +33,8 @@ from portal.act.registry import structs_of
 from portal.act.restore_choice import CONFLICTS, WHY, Choice
 from portal.act.restore_fit import storage_misfit, table_misfit
 from portal.act.restore_register import confirm, register, restore_done
-from portal.act.tags import RESTORED_FROM, is_rebuilt, is_same_table, tag_of
+from portal.act.restore_target import target_of
+from portal.act.tags import is_ours, is_rebuilt, is_same_table
 from portal.connectors.metastore import from_json
 from portal.lake.errors import DataSafetyError, StaleState
 from portal.lake.ids import LakeId
@@ -41,6 +42,8 @@ from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 
 Report = Callable[[int, str], None]
+# (name, outcome, reason) of each item of a batch.
+Said = list[tuple[str, str, str]]
 # What is done with an item, and what is to be said of it beside the choice's own words.
 Verdict = tuple[Choice, str]
 
@@ -113,22 +116,28 @@ def restore_batches(
     report: Report = lambda _done, _message: None,
 ) -> ActResult:
     """Restore batch after batch; `tools_of` gives the tools behind the fence of a directory."""
-    result = ActResult()
-    n_done = 0
-    for ref in order.batches:
-        done = restore_batch(order, ref, tools_of(ref.directory))
-        for name, outcome, reason in done:
+    return batch_by_batch(
+        order.batches, lambda ref: restore_batch(order, ref, tools_of(ref.directory)), report=report
+    )
+
+
+def batch_by_batch(
+    batches: Iterable[BackupBatchRef], act: Callable[[BackupBatchRef], Said], *, report: Report
+) -> ActResult:
+    """Act on one batch after another, and count what became of their items."""
+    result, n_done = ActResult(), 0
+    for ref in batches:
+        said = act(ref)
+        for name, outcome, reason in said:
             result.count(outcome, name=name, reason=reason)
         result.n_batches += 1
-        n_done += len(done)
-        report(n_done, f"batch {ref.batch}: {len(done)} items")
+        n_done += len(said)
+        report(n_done, f"batch {ref.batch}: {len(said)} items")
     return result
 
 
-def restore_batch(
-    order: RestoreOrder, ref: BackupBatchRef, tools: Tools
-) -> list[tuple[str, str, str]]:
-    """Take one batch back through (a) to (i); gives (name, outcome, reason) of each item."""
+def restore_batch(order: RestoreOrder, ref: BackupBatchRef, tools: Tools) -> Said:
+    """Take one batch back through (a) to (i)."""
     check_control(tools)
     with tools.fail.step("facts"):
         batch = read_batch(tools.fs, ref.directory, ref.batch)
@@ -192,7 +201,7 @@ def choose(order: RestoreOrder, batch: JournalBatch, tools: Tools) -> list[Candi
             choice = Choice.DAMAGED
         else:
             choice, detail = _judge(order, batch, item, tools, now=now)
-        found.append(Candidate(item, choice, target_of(order, item), detail))
+        found.append(Candidate(item, choice, _target(order, item), detail))
     return found
 
 
@@ -217,12 +226,8 @@ def target_name(order: RestoreOrder, batch: JournalBatch) -> TableName:
     return TableName(order.lake, batch.intent.db, batch.intent.table)
 
 
-def target_of(order: RestoreOrder, item: ItemIntent) -> LakePath:
-    """Give the place to which an item comes back."""
-    if order.new_name is None:
-        return LakePath.parse(item.source)
-    location = order.new_name.location
-    return location.child(*item.partition.split("/")) if item.partition else location
+def _target(order: RestoreOrder, item: ItemIntent) -> LakePath:
+    return target_of(item, order.new_name.location if order.new_name else None)
 
 
 def _look(
@@ -247,12 +252,12 @@ def _judge(
         why = storage_misfit(from_json(ttypes.Partition, item.metadata).sd, now.table.sd)
         if why:
             return _misfit(order, batch, why)
-    return _place(tools, target_of(order, item)), ""
+    return _place(tools, _target(order, item)), ""
 
 
 def _taken(order: RestoreOrder, batch: JournalBatch, item: ItemIntent, struct: Any) -> Choice:
     """Say what it is that stands under an item's name."""
-    if (struct.parameters or {}).get(RESTORED_FROM) == tag_of(batch.intent, item):
+    if is_ours(struct, batch.intent, item):
         return Choice.ALREADY_RESTORED
     return Choice.STANDS if order.only_missing else Choice.NAME_TAKEN
 

@@ -5,7 +5,7 @@ from typing import Any
 from portal.act.journal import JournalBatch
 from portal.act.records import BatchDone, ItemDone, ItemIntent, Outcome, RestoreIntent
 from portal.act.registry import add_again, structs_of
-from portal.act.tags import RESTORED_FROM, tag_of, tagged, tagged_table
+from portal.act.tags import is_ours, tag_of, tagged, tagged_table
 from portal.connectors.metastore import Metastore
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
@@ -23,18 +23,17 @@ def register(
         target.item: target.target for target in intent.items if only is None or target.item in only
     }
     items = [item for item in batch.intent.items if item.item in targets]
-    rename = (intent.db, intent.table, intent.location) if intent.location else None
 
     def change(struct: Any, item: ItemIntent) -> Any:
         tag = tag_of(batch.intent, item)
-        return tagged(struct, tag=tag, rename=rename, target=targets[item.item])
+        return tagged(struct, tag=tag, rename=intent.rename, target=targets[item.item])
 
     add_again(
         metastore,
         batch.intent,
         items,
         change=change,
-        change_table=lambda table: tagged_table(table, rename=rename),
+        change_table=lambda table: tagged_table(table, rename=intent.rename),
     )
 
 
@@ -62,9 +61,7 @@ def registered_as_ours(
     return frozenset(
         target.item
         for target in intent.items
-        if (struct := live.get(target.partition)) is not None
-        and (struct.parameters or {}).get(RESTORED_FROM)
-        == tag_of(batch.intent, by_item[target.item])
+        if is_ours(live.get(target.partition), batch.intent, by_item[target.item])
     )
 
 

@@ -8,9 +8,12 @@ from enum import StrEnum
 from portal.act.journal import JournalBatch, RestoreStep, read_batch, restore_steps
 from portal.act.records import Outcome, files_of, shortfall
 from portal.act.restore_register import confirm, register, registered_as_ours, restore_done
+from portal.act.returned import tell_returned
 from portal.act.settle import SettleTools, write_done
 from portal.act.undo_settle import undo_to_rest
 from portal.lake.errors import DataSafetyError
+from portal.lake.ids import LakeId
+from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 
 
@@ -59,6 +62,8 @@ def settle_restores(directory: LakePath, tools: SettleTools) -> dict[str, int]:
             danger.append(step.stem)
             continue
         done = restore_done(step.intent, batch, outcomes, at=tools.now.isoformat(), writer="settle")
+        name = TableName(LakeId(batch.intent.lake), step.intent.db, step.intent.table)
+        tell_returned(tools.metastore, name, done)
         write_done(tools.fs, directory.child(f"{step.stem}.done.json"), done)
         for outcome, _ in outcomes.values():
             counts[outcome] = counts.get(outcome, 0) + 1

@@ -1,4 +1,4 @@
-"""What must stand above the new place of an item that comes back elsewhere?"""
+"""Where does an item come back, and what must stand above that place?"""
 
 from dataclasses import replace
 
@@ -6,17 +6,25 @@ from portal.act.records import FileFact, ItemIntent
 from portal.lake.paths import LakePath
 
 
-def parents_of_target(
-    item: ItemIntent, target: LakePath, *, below: LakePath
-) -> tuple[FileFact, ...]:
-    """Give the directories from `below` down to a new place, each as the one it stands for was.
+def target_of(item: ItemIntent, location: LakePath | None) -> LakePath:
+    """Give the place to which an item comes back: its old one, or its own at a new `location`."""
+    if location is None:
+        return LakePath.parse(item.source)
+    return location.child(*item.partition.split("/")) if item.partition else location
 
-    The nearest directory above the old place lends its mode and owner to the nearest above the new.
+
+def parents_above(item: ItemIntent, location: LakePath | None) -> tuple[FileFact, ...]:
+    """Give the directories above where an item comes back, each as the one it stands for was.
+
+    At a new `location` they go from there down: the nearest directory above the old place lends its
+    mode and owner to the nearest above the new.
     """
+    if location is None:
+        return item.parents
     facts = list(reversed(item.parents))
     found: list[FileFact] = []
-    path = target.parent
-    while facts and path != below and path.is_at_or_under(below):
+    path = target_of(item, location).parent
+    while facts and path != location.parent:
         found.append(replace(facts[min(len(found), len(facts) - 1)], path=str(path)))
         path = path.parent
     return tuple(reversed(found))

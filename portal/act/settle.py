@@ -30,6 +30,7 @@ from portal.act.registry import (
     names_registered,
     same_generation,
 )
+from portal.act.returned import tell_returned
 from portal.connectors.file_status import FileSystem
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import DataSafetyError, ExternalFailure, StaleState
@@ -106,6 +107,7 @@ def settle_directory(directory: LakePath, tools: SettleTools) -> dict[str, int]:
             danger += lost
             continue
         done = _bring_to_rest(batch, sights, tools, may_drop=not danger)
+        tell_returned(tools.metastore, name_of(batch.intent), done)
         write_done(tools.fs, directory.child(done_name(batch.intent.batch)), done)
         for item in done.items:
             counts[item.outcome] = counts.get(item.outcome, 0) + 1

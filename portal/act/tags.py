@@ -6,18 +6,23 @@ is one of the `lakewarden.*` parameters that cannot be equal to before.
 
 from typing import Any
 
-from portal.act.records import BatchIntent, ItemIntent
+from portal.act.records import BatchIntent, ItemIntent, Rename
 from portal.lake.paths import LakePath
 
 RESTORED_FROM = "lakewarden.restored_from"
 CREATED_BEFORE = "lakewarden.generation"
 
-Rename = tuple[str, str, str]
-
 
 def tag_of(intent: BatchIntent, item: ItemIntent) -> str:
     """Give the mark of one item of one backup."""
     return f"{intent.run}/{intent.epoch}/{item.item}"
+
+
+def is_ours(struct: Any, intent: BatchIntent, item: ItemIntent) -> bool:
+    """Whether what is registered (None = nothing) bears the mark of an item of a backup."""
+    if struct is None:
+        return False
+    return (struct.parameters or {}).get(RESTORED_FROM) == tag_of(intent, item)
 
 
 def tagged(struct: Any, *, tag: str, rename: Rename | None, target: str) -> Any:

@@ -9,8 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from portal.act.control import Control
+from portal.act.control import Control, restored_by
 from portal.act.facts import being_written, generation_of
+from portal.act.file_refusal import open_file
 from portal.act.journal import (
     JournalBatch,
     RestoreStep,
@@ -30,8 +31,9 @@ from portal.act.records import (
     shortfall,
 )
 from portal.act.registry import drop_exactly, names_registered, structs_of
-from portal.act.restore import BackupBatchRef, Report
+from portal.act.restore import BackupBatchRef, Report, Said, batch_by_batch
 from portal.act.restore_register import restore_done
+from portal.act.returned import tell_returned
 from portal.act.undo_facts import is_as_made, metadata_change
 from portal.lake.errors import DataSafetyError, StaleState
 from portal.lake.ids import LakeId
@@ -94,22 +96,17 @@ def undo_batches(
     report: Report = lambda _done, _message: None,
 ) -> ActResult:
     """Take back batch after batch what a restore brought; a second run changes nothing."""
-    result, n_done = ActResult(), 0
-    for ref in order.batches:
-        done = undo_batch(order, ref, tools_of(ref.directory))
-        for name, outcome, reason in done:
-            result.count(outcome, name=name, reason=reason)
-        result.n_batches += 1
-        n_done += len(done)
-        report(n_done, f"batch {ref.batch}: {len(done)} items")
+    result = batch_by_batch(
+        order.batches, lambda ref: undo_batch(order, ref, tools_of(ref.directory)), report=report
+    )
     for directory in dict.fromkeys(ref.directory for ref in order.batches):
         for name, why in _remove_made_tables(order, directory, tools_of(directory)):
             result.skipped.append({"item": name, "outcome": Outcome.SKIPPED, "reason": why})
     return result
 
 
-def undo_batch(order: UndoOrder, ref: BackupBatchRef, tools: Tools) -> list[tuple[str, str, str]]:
-    """Take one batch back through (a) to (i); gives (name, outcome, reason) of each item."""
+def undo_batch(order: UndoOrder, ref: BackupBatchRef, tools: Tools) -> Said:
+    """Take one batch back through (a) to (i)."""
     control = check_control(tools)
     with tools.fail.step("facts"):
         undo = _facts(order, ref, tools)
@@ -118,7 +115,7 @@ def undo_batch(order: UndoOrder, ref: BackupBatchRef, tools: Tools) -> list[tupl
         _judge(order, undo, tools, control=control)
     wanted = undo.pending()
     left = [one for one in undo.standing if one.home in undo.outcomes]
-    said: list[tuple[str, str, str]] = [(undo.full(one), *undo.outcomes[one.home]) for one in left]
+    said: Said = [(undo.full(one), *undo.outcomes[one.home]) for one in left]
     if not wanted:
         return said
     with tools.fail.step("intent"):
@@ -135,14 +132,17 @@ def undo_batch(order: UndoOrder, ref: BackupBatchRef, tools: Tools) -> list[tupl
         with tools.fail.step("done"):
             at = tools.clock().isoformat()
             done = restore_done(intent, undo.batch, undo.outcomes, at=at, writer="driver")
+            tell_returned(tools.metastore, undo.name, done)
             name = restore_done_name(order.run, order.epoch, ref.batch)
             tools.fs.write_new(ref.directory.child(name), done.to_bytes())
     return said + [(undo.full(one), *undo.outcomes[one.home]) for one in wanted]
 
 
-def brought_back(batch: JournalBatch, steps: Iterable[RestoreStep], *, by: str) -> list[Standing]:
-    """Give what a restore run brought back of a batch and nobody has taken back since."""
-    steps = list(steps)
+def brought_back(batch: JournalBatch, steps: list[RestoreStep], *, by: str) -> list[Standing]:
+    """Give what a restore run brought back of a batch and nobody has taken back since.
+
+    A run that was taken over has a step of each epoch; an item came back by one of them.
+    """
     standing = standing_items(steps)
     items = {item.item: item for item in batch.intent.items}
     return [
@@ -188,7 +188,7 @@ def _judge(order: UndoOrder, undo: _Undo, tools: Tools, *, control: Control) -> 
 
 def without_own_holds(control: Control, order: UndoOrder) -> Control:
     """Leave out the holds that the restore itself placed: they are no reason to keep it."""
-    own = f"restored by run {order.restore}"
+    own = restored_by(order.restore)
     return replace(control, holds=tuple(hold for hold in control.holds if hold.reason != own))
 
 
@@ -198,11 +198,7 @@ def _changed_files(one: Standing, found: Sequence[Any], tools: Tools) -> str:
     writing = being_written(fact.path for fact in one.item.files)
     if writing:
         return f"a job is writing to it ({writing})"
-    for fact in one.item.files:
-        below = LakePath(one.live.scheme, one.live.authority, f"{one.live.path}/{fact.path}")
-        if not fact.is_dir and tools.is_closed(below) is False:
-            return f"{fact.path} is open for writing"
-    return ""
+    return open_file(one.item.files, one.live, tools=tools) or ""
 
 
 def _intent(order: UndoOrder, undo: _Undo, wanted: Sequence[Standing], *, at: str) -> RestoreIntent:

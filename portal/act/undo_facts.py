@@ -12,14 +12,7 @@ from pymetastore.hive_metastore import ttypes
 from portal.act.facts import DDL_TIME
 from portal.act.journal import JournalBatch
 from portal.act.records import ItemIntent, RestoreIntent
-from portal.act.tags import (
-    RESTORED_FROM,
-    Rename,
-    is_rebuilt,
-    tag_of,
-    tagged,
-    tagged_table,
-)
+from portal.act.tags import is_ours, is_rebuilt, tag_of, tagged, tagged_table
 from portal.connectors.metastore import from_json
 from portal.lake.errors import RuleViolation
 from portal.lake.paths import LakePath
@@ -29,26 +22,20 @@ def metadata_change(batch: JournalBatch, item: ItemIntent, step: RestoreIntent, 
     """Say how an item's metadata is another than the restore left it; '' = it is the same."""
     if live is None:
         return "its name is not registered any more"
-    tag = tag_of(batch.intent, item)
-    if (live.parameters or {}).get(RESTORED_FROM) != tag:
+    if not is_ours(live, batch.intent, item):
         return "something else is registered under its name"
     targets = {target.item: target.target for target in step.items}
     kind = ttypes.Partition if item.partition else ttypes.Table
     struct: Any = from_json(kind, item.metadata)
-    made = tagged(struct, tag=tag, rename=_rename(step), target=targets[item.item])
+    tag = tag_of(batch.intent, item)
+    made = tagged(struct, tag=tag, rename=step.rename, target=targets[item.item])
     return "" if _is_same(made, live) else "its metadata was changed since the restore"
 
 
 def is_as_made(batch: JournalBatch, step: RestoreIntent, live: Any) -> bool:
     """Whether a table is the one that a restore made for its partitions, and nobody altered it."""
     original: Any = from_json(ttypes.Table, batch.intent.table_metadata)
-    return is_rebuilt(original, live) and _is_same(
-        tagged_table(original, rename=_rename(step)), live
-    )
-
-
-def _rename(step: RestoreIntent) -> Rename | None:
-    return (step.db, step.table, step.location) if step.location else None
+    return is_rebuilt(original, live) and _is_same(tagged_table(original, rename=step.rename), live)
 
 
 def _is_same(made: Any, live: Any) -> bool:

@@ -58,8 +58,3 @@ def get_kind(name: str) -> ApprovalKind:
         raise NotVisible(
             "approval.kind", f"No approval of the kind '{name}' is known.", kind=name
         ) from None
-
-
-def all_kinds() -> list[ApprovalKind]:
-    """Give every kind, by name."""
-    return [_kinds[name] for name in sorted(_kinds)]

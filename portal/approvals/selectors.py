@@ -1,10 +1,10 @@
-"""What waits for a person's decision, and what may they do with one approval now?"""
+"""What was said of an object, and what may a person do with one approval now?"""
 
 from datetime import datetime
 
 from portal.access.models import User
 from portal.approvals.domain import OPEN, ApprovalState, Verdict
-from portal.approvals.kinds import all_kinds, get_kind
+from portal.approvals.kinds import get_kind
 from portal.approvals.models import Approval, Decision
 
 
@@ -19,19 +19,6 @@ def decisions_of(approval: Approval | None) -> list[Decision]:
     if approval is None:
         return []
     return list(approval.decisions.select_related("user").order_by("at"))
-
-
-def approvals_waiting_for(user: User, *, now: datetime, limit: int = 200) -> list[Approval]:
-    """Give what the person may decide and has not decided yet, the first to lapse first."""
-    kinds = [kind.name for kind in all_kinds() if kind.roles & user.roles]
-    if not kinds:
-        return []
-    pending = (
-        Approval.objects.filter(state=ApprovalState.PENDING, kind__in=kinds, lapses_at__gt=now)
-        .exclude(decisions__user=user)
-        .order_by("lapses_at")[:limit]
-    )
-    return [approval for approval in pending if not _asked(approval, user)]
 
 
 def approval_moves(approval: Approval, *, user: User, now: datetime) -> frozenset[str]:

@@ -10,8 +10,10 @@ from portal.lake.paths import LakePath
 __all__ = ["FileStatus", "FileSystem", "open_file_system"]
 
 
-def open_file_system(path: LakePath, *, config: LakeConfig) -> FileSystem:
+def open_file_system(path: LakePath, *, config: LakeConfig, acls: bool = True) -> FileSystem:
     """Give the file system on which `path` lies.
+
+    Who needs no ACLs says so: on HDFS each costs a call a file.
 
     Raises:
         RuleViolation: `fs.unsupported` for a scheme that has no atomic rename (object stores).
@@ -19,7 +21,7 @@ def open_file_system(path: LakePath, *, config: LakeConfig) -> FileSystem:
     if path.scheme == "file":
         return LocalFileSystem()
     if path.scheme == "hdfs":
-        return HdfsFileSystem(path.authority, user=config.hadoop_user)
+        return HdfsFileSystem(path.authority, user=config.hadoop_user, acls=acls)
     raise RuleViolation(
         "fs.unsupported",
         f"{path.scheme}:// has no atomic rename; the portal scans and reports it, but never moves "

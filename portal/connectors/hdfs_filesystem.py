@@ -36,13 +36,13 @@ def _client(authority: str, user: str | None) -> hdfs_native.Client:
 
 
 class HdfsFileSystem:
-    """One name service, as one user."""
+    """One name service, as one user; without `acls` a listing is one call, whatever lies there."""
 
-    def __init__(self, authority: str, *, user: str | None = None) -> None:
+    def __init__(self, authority: str, *, user: str | None = None, acls: bool = True) -> None:
         self._authority = authority
         self._user = user
         self._client = _client(authority, user)
-        self._has_acls = True
+        self._has_acls = acls
 
     def status(self, path: LakePath) -> FileStatus | None:
         """Give a file's status, or None where nothing is there."""

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 from pymetastore.hive_metastore import ThriftHiveMetastore, ttypes
 from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
 from thrift.protocol.TJSONProtocol import TJSONProtocol
-from thrift.Thrift import TException
+from thrift.Thrift import TApplicationException, TException
 from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import (
     TBufferedTransport,
@@ -22,9 +22,10 @@ from thrift.transport.TTransport import (
 
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure, NotVisible, StaleState
-from portal.lake.names import TableName
+from portal.lake.names import PartitionName, TableName
 
 _BATCH = 500
+_MOST_NAMES = 32_767  # the limit is an i16 on the wire
 _KEEP = {"DO_NOT_UPDATE_STATS": "true"}
 
 Struct = TypeVar("Struct")
@@ -92,6 +93,24 @@ class Metastore:
         """Give the names of all partitions of a table (small tables and tests only)."""
         with _translated():
             return list(self._client.get_partition_names(table.db, table.table, -1))
+
+    def n_partitions(self, table: TableName) -> int:
+        """Count a table's partitions in one cheap call; 0 where it has no partition keys."""
+        with _translated():
+            return int(self._client.get_num_partitions_by_filter(table.db, table.table, ""))
+
+    def partition_names_like(
+        self, table: TableName, values: Sequence[str], *, limit: int | None = _MOST_NAMES
+    ) -> list[str]:
+        """Give names of partitions with these values, one a key, "" = any; None = no limit.
+
+        The metastore reads a full stop as any character, so a few names more may come: compare.
+        """
+        most = -1 if limit is None else min(limit, _MOST_NAMES)
+        with _translated():
+            return list(
+                self._client.get_partition_names_ps(table.db, table.table, list(values), most)
+            )
 
     def partitions_by_names(self, table: TableName, names: Sequence[str]) -> list[ttypes.Partition]:
         """Give those of the named partitions that exist, 500 a call; names as `k=v/k=v`."""
@@ -191,6 +210,28 @@ class Metastore:
         with _translated():
             return list(self._client.get_next_notification(request).events or [])
 
+    def fire_insert(
+        self, table: TableName, partition: PartitionName | None = None, *, files: Sequence[str] = ()
+    ) -> None:
+        """Put an INSERT event into the log: a table's or one partition's files have changed.
+
+        Raises:
+            ExternalFailure: `metastore.refused`; the metastore does not say why.
+        """
+        # 3.1.3 looks for a checksum of each file and breaks the connection where there is none.
+        added = ttypes.InsertEventRequestData(
+            replace=False, filesAdded=list(files), filesAddedChecksum=[""] * len(files)
+        )
+        request = ttypes.FireEventRequest(
+            successful=True,
+            data=ttypes.FireEventRequestData(insertData=added),
+            dbName=table.db,
+            tableName=table.table,
+            partitionVals=None if partition is None else partition.metastore_values,
+        )
+        with _translated(), _told_why(table, partition):
+            self._client.fire_listener_event(request)
+
 
 def to_json(struct: Any) -> str:
     """Write a Thrift structure as Hive's own JSON (numeric field ids), for manifests."""
@@ -208,6 +249,22 @@ def from_json(cls: Callable[[], Struct], text: str) -> Struct:
 
 def _context() -> ttypes.EnvironmentContext:
     return ttypes.EnvironmentContext(properties=dict(_KEEP))
+
+
+@contextmanager
+def _told_why(table: TableName, partition: PartitionName | None) -> Iterator[None]:
+    """Say what is likely; the call has no errors of its own in Thrift."""
+    try:
+        yield
+    except TApplicationException as error:
+        named = str(table) if partition is None else f"{table}, {partition}"
+        raise ExternalFailure(
+            "metastore.refused",
+            f"The metastore took no INSERT event of {named} and does not say why. "
+            "Check that it is registered and that the partition has a value for each key.",
+            service="metastore",
+            retryable=False,
+        ) from error
 
 
 @contextmanager

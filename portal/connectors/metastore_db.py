@@ -5,6 +5,7 @@ Nothing here connects: Spark's JDBC reader does, in slices. The tables are only 
 metastore caches them and owns their ids.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from portal.connectors.lake_config import MetastoreDb
@@ -82,6 +83,44 @@ PARTITION_NAME_SAMPLE = """
 SELECT p.[PART_NAME] AS [part_name] FROM [PARTITIONS] p
 WHERE p.[TBL_ID] = {tbl_id} AND MOD(p.[PART_ID], {step}) = 0
 """
+
+# What names a table's current metadata is there once a table; other formats have other parameters.
+_ICEBERG = """
+FROM [TABLE_PARAMS] m
+JOIN [TBLS] t ON t.[TBL_ID] = m.[TBL_ID]
+JOIN [DBS] d ON d.[DB_ID] = t.[DB_ID] AND d.[CTLG_NAME] = 'hive'
+JOIN [TABLE_PARAMS] k ON k.[TBL_ID] = m.[TBL_ID] AND k.[PARAM_KEY] = 'table_type'
+LEFT JOIN [SDS] s ON s.[SD_ID] = t.[SD_ID]
+{joins}
+WHERE m.[PARAM_KEY] = 'metadata_location' AND LOWER(text(k.[PARAM_VALUE])) = 'iceberg'
+"""
+
+
+def iceberg_tables(parameters: Sequence[str]) -> str:
+    """Give the read of all Iceberg tables, one row each, with these of their parameters beside.
+
+    Each parameter is a column of its name with `_` for what no column may hold. A text of more
+    than 4,000 characters comes cut on Derby.
+    """
+    columns = "".join(
+        f", text(p{n}.[PARAM_VALUE]) AS [{parameter_column(name)}]"
+        for n, name in enumerate(parameters)
+    )
+    joins = " ".join(
+        f"LEFT JOIN [TABLE_PARAMS] p{n} ON p{n}.[TBL_ID] = m.[TBL_ID] "
+        f"AND p{n}.[PARAM_KEY] = '{name}'"
+        for n, name in enumerate(parameters)
+    )
+    return (
+        "SELECT t.[TBL_ID] AS [tbl_id], d.[NAME] AS [db], t.[TBL_NAME] AS [tbl], "
+        "t.[OWNER] AS [owner], s.[LOCATION] AS [location], "
+        f"text(m.[PARAM_VALUE]) AS [metadata_location]{columns}{_ICEBERG.format(joins=joins)}"
+    )
+
+
+def parameter_column(name: str) -> str:
+    """Give the column in which a parameter is read."""
+    return name.replace("-", "_").replace(".", "_").lower()
 
 
 def dialect_of(database: MetastoreDb) -> Dialect:

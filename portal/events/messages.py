@@ -1,7 +1,7 @@
 """What does one notification say? Reads Hive's JSON messages, plain (3.x) and packed (4.x).
 
-Only what the platform needs of them is read: which table, which partitions. Anything that cannot
-be read is said so; the follower then parks that table for a rescan.
+Only what the platform needs of them is read: which table, which partitions, what a renamed table
+was called. Anything that cannot be read is said so; the follower then has that table read again.
 """
 
 import base64
@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from portal.events.names import former_name, partitions_named
 from portal.lake.errors import RuleViolation
-from portal.lake.names import DEFAULT_PARTITION, PartitionName
 
 # What the guard in the metastore writes into the log about a change. Its columns name no table, so
 # that those who follow a table by its name do not take the note for a second change.
@@ -25,13 +25,15 @@ NOTES = frozenset({POLICY_NOTE, DROP_NOTE})
 _PLAIN = "json-0.2"
 _PACKED = "gzip(json-2.0)"
 # What json, base64, gzip and a message of another shape answer with.
-_BROKEN = (ValueError, TypeError, AttributeError, OSError, EOFError, zlib.error)
+_BROKEN = (ValueError, TypeError, LookupError, AttributeError, OSError, EOFError, zlib.error)
 
 
 @dataclass(frozen=True, slots=True)
 class LakeEvent:
     """One change in the metastore; `partitions` are Hive names (`k=v/k=v`), empty if none.
 
+    A renamed partition is there by its former and its new name. `former` is the (database, table)
+    that a renamed table had; `db` and `table` are its new ones.
     `message` is the whole message for those subscribers who read more of it.
     """
 
@@ -42,6 +44,7 @@ class LakeEvent:
     db: str
     table: str
     partitions: tuple[str, ...] = ()
+    former: tuple[str, str] | None = None
     message: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -58,7 +61,7 @@ def read_event(lake: str, raw: Any) -> LakeEvent:
     """
     try:
         message = _message(raw.messageFormat or _PLAIN, raw.message)
-        partitions = tuple(_partition_name(spec) for spec in message.get("partitions") or ())
+        partitions, former = partitions_named(message), former_name(message)
     except (*_BROKEN, RuleViolation) as error:
         raise RuleViolation(
             "event.unreadable",
@@ -76,6 +79,7 @@ def read_event(lake: str, raw: Any) -> LakeEvent:
         named[0] or "",
         named[1] or "",
         partitions,
+        former,
         message,
     )
 
@@ -89,8 +93,3 @@ def _message(message_format: str, text: str) -> dict[str, Any]:
     if not isinstance(message, dict):
         raise TypeError("it is no JSON object")
     return message
-
-
-def _partition_name(spec: dict[str, str]) -> str:
-    values = (None if value in ("", DEFAULT_PARTITION) else value for value in spec.values())
-    return str(PartitionName(tuple(spec), tuple(values)))

@@ -4,7 +4,7 @@ A subscriber is called inside the transaction that moves the position: it writes
 refresh wish), never touches the network, and is safe to call twice with the same event.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -29,6 +29,8 @@ class Subscriber:
     types: frozenset[str] | None
     handle: Callable[[LakeEvent, datetime], None] | None
     rescan: Callable[[Missed, datetime], None] | None = None
+    handle_many: Callable[[Sequence[LakeEvent], datetime], None] | None = None
+    """Does the same for many at once; should it raise, they are handed over one by one."""
 
     def wants(self, event: LakeEvent) -> bool:
         """Whether the event is of a type it asked for."""

@@ -1,8 +1,8 @@
-"""What does the follower know: where it stands, what it missed, which tables were touched?"""
+"""What does the follower know: where it stands, what it missed?"""
 
 from django.db.models import QuerySet
 
-from portal.events.models import EventAlarm, EventPosition, TableTouch
+from portal.events.models import EventAlarm, EventPosition
 
 
 def follower_state(lake: str) -> EventPosition | None:
@@ -24,12 +24,3 @@ def knows_all_since(lake: str, event_id: int) -> bool:
         and place.n_behind == 0
         and not alarms_open(lake).exists()
     )
-
-
-def tables_touched_since(lake: str, event_id: int) -> set[tuple[str, str]]:
-    """Give (db, table) of everything the log named after `event_id` (a scan's notification id).
-
-    Complete only where `knows_all_since` holds; ask it first when a decision hangs on it.
-    """
-    rows = TableTouch.objects.filter(lake=lake, event_id__gt=event_id)
-    return set(rows.values_list("db", "table"))

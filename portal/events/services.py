@@ -4,7 +4,7 @@ One lease row picks the leader. One transaction moves the position by compare-an
 the lease's epoch, and writes whatever the subscribers write. What is missed becomes an alarm row.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ from portal.runs.leases import lease_take, new_holder
 
 BATCH = 200
 LEASE = timedelta(seconds=60)
+Clock = Callable[[], datetime]
 _HOLDER = new_holder()
 
 
@@ -53,9 +54,10 @@ class _Batch:
     now: datetime
     alarms: list[EventAlarm] = field(default_factory=list)
     touched: dict[tuple[str, str], LakeEvent] = field(default_factory=dict)
+    gathered: dict[str, list[LakeEvent]] = field(default_factory=dict)
 
 
-def follow_once(lake: str, now: datetime, *, holder: str = _HOLDER) -> Followed:
+def follow_once(lake: str, clock: Clock, *, holder: str = _HOLDER) -> Followed:
     """Take in the next events of a lake, if we lead; call again at once while `n_behind` is left.
 
     Safe to call from any number of processes; a second call with nothing new writes nothing but
@@ -64,20 +66,24 @@ def follow_once(lake: str, now: datetime, *, holder: str = _HOLDER) -> Followed:
     Raises:
         ExternalFailure: the metastore does not answer; nothing was moved.
     """
-    epoch = lease_take(f"events:{lake}", holder=holder, length=LEASE, now=now)
+    epoch = lease_take(f"events:{lake}", holder=holder, length=LEASE, now=clock())
     if epoch is None:
         return Followed(leading=False)
     with Metastore.connect(get_lake(lake)) as metastore:
-        return follow_log(lake, metastore, epoch=epoch, now=now)
+        return follow_log(lake, metastore, epoch=epoch, clock=clock)
 
 
-def follow_log(lake: str, log: NotificationLog, *, epoch: int, now: datetime) -> Followed:
+def follow_log(lake: str, log: NotificationLog, *, epoch: int, clock: Clock) -> Followed:
     """Take in the next events of an open log as the leader of `epoch`.
+
+    What is read is noted under an instant that comes after the reading: whoever answers an event
+    by work that began after that instant has then surely begun after the event.
 
     Raises:
         StaleState: somebody else moved the position meanwhile; everything is rolled back.
     """
     newest = log.current_notification_id()
+    now = clock()
     place, created = EventPosition.objects.get_or_create(
         lake=lake,
         defaults={
@@ -92,6 +98,7 @@ def follow_log(lake: str, log: NotificationLog, *, epoch: int, now: datetime) ->
     if created:
         return Followed(leading=True)
     raws = log.notifications_after(place.position, BATCH)
+    now = clock()
     step = next_step(
         [raw.eventId for raw in raws],
         position=place.position,
@@ -112,12 +119,17 @@ def follow_log(lake: str, log: NotificationLog, *, epoch: int, now: datetime) ->
     )
 
 
-def alarms_rescanned(lake: str, *, read_at: datetime, now: datetime) -> int:
+def alarms_rescanned(
+    lake: str, *, read_at: datetime, now: datetime, subscriber: str | None = None
+) -> int:
     """Close the alarms that a scan has made good: those raised before it began to read the lake.
 
+    With `subscriber` only its own: what the others missed is not made good by its reading.
     Called again it closes nothing more. Parked tables are handed to their subscribers again.
     """
     stale = EventAlarm.objects.filter(lake=lake, rescanned_at=None, raised_at__lte=read_at)
+    if subscriber is not None:
+        stale = stale.filter(subscriber=subscriber)
     return stale.update(rescanned_at=now)
 
 
@@ -163,12 +175,35 @@ def _take_in(batch: _Batch, raws: Sequence[Any], step: Step) -> list[EventAlarm]
             batch.touched[event.db, event.table] = event
         for subscriber in subscribers():
             if subscriber.wants(event) and (subscriber.name, event.db, event.table) not in parked:
-                _hand_over(batch, subscriber, event, parked)
+                if subscriber.handle_many is not None:
+                    batch.gathered.setdefault(subscriber.name, []).append(event)
+                else:
+                    _hand_over(batch, subscriber, event, parked)
+    for subscriber in subscribers():
+        _hand_over_many(batch, subscriber, parked)
     _write_touches(batch.lake, batch.touched.values())
     EventAlarm.objects.bulk_create(batch.alarms, ignore_conflicts=True)
     for alarm in batch.alarms:
         _ask_for_rescan(alarm, batch.now)
     return batch.alarms
+
+
+def _hand_over_many(
+    batch: _Batch, subscriber: Subscriber, parked: set[tuple[str, str, str]]
+) -> None:
+    """Let a subscriber write all of its events at once; if one spoils it, one by one."""
+    events = batch.gathered.get(subscriber.name, [])
+    if subscriber.handle_many is None or not events:
+        return
+    try:
+        with transaction.atomic():
+            subscriber.handle_many(events, batch.now)
+    except OperationalError:
+        raise
+    except Exception:  # who of them it was shows when each comes alone
+        for event in events:
+            if (subscriber.name, event.db, event.table) not in parked:
+                _hand_over(batch, subscriber, event, parked)
 
 
 def _hand_over(

@@ -39,6 +39,12 @@ class RuleViolation(PortalError):
     status = 400
 
 
+class TooMuch(RuleViolation):
+    """More was sent at once than is taken in; the person asking can send less."""
+
+    status = 413
+
+
 class NotAllowed(PortalError):
     """The person may see the thing, but may not do this to it."""
 
@@ -55,6 +61,16 @@ class StaleState(PortalError):
     """Somebody was first: a compare-and-set was lost, or a plan changed since it was read."""
 
     status = 409
+
+
+class Busy(PortalError):
+    """There is no room just now; the same may be asked again after so many seconds."""
+
+    status = 429
+
+    def __init__(self, code: str, message: str, *, after_seconds: int, **fields: object) -> None:
+        super().__init__(code, message, after_seconds=after_seconds, **fields)
+        self.after_seconds = after_seconds
 
 
 class ExternalFailure(PortalError):

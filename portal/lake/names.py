@@ -5,6 +5,7 @@ The set of escaped characters is Hive's (FileUtils.charToEscape).
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from portal.lake.errors import RuleViolation
@@ -33,25 +34,6 @@ def check_identifier(value: str, *, kind: str) -> str:
 def quoted(identifier: str) -> str:
     """Quote an identifier for Spark SQL and Hive with back quotes."""
     return "`" + identifier.replace("`", "``") + "`"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class DatabaseName:
-    """A database of one lake."""
-
-    lake: LakeId
-    db: str
-
-    def __post_init__(self) -> None:
-        check_identifier(self.db, kind="database")
-
-    def __str__(self) -> str:
-        return self.db
-
-    @property
-    def sql(self) -> str:
-        """The name as it stands in Spark SQL."""
-        return quoted(self.db)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -124,6 +106,12 @@ class PartitionName:
             keys.append(unescape_path_name(key))
             values.append(None if value in ("", DEFAULT_PARTITION) else unescape_path_name(value))
         return cls(tuple(keys), tuple(values))
+
+    @classmethod
+    def stored(cls, keys: Sequence[str], values: Iterable[str]) -> "PartitionName":
+        """Name a partition by its values as the metastore stores them; it may store NULL as ''."""
+        read = (None if value in ("", DEFAULT_PARTITION) else value for value in values)
+        return cls(tuple(keys), tuple(read))
 
     @property
     def metastore_values(self) -> list[str]:

@@ -40,8 +40,3 @@ def notice_counts(rows: QuerySet[Notice]) -> NoticeCounts:
     """Count the mails that failed, and the sendings that may have been repeats."""
     repeats = rows.filter(n_repeats__gt=0).aggregate(n=Sum("n_repeats"))["n"]
     return NoticeCounts(failed=rows.filter(state=NoticeState.FAILED).count(), repeats=repeats or 0)
-
-
-def notices_failed(lake: str) -> QuerySet[Notice]:
-    """Give what could not be sent, newest first."""
-    return Notice.objects.filter(lake=lake, state=NoticeState.FAILED).order_by("-queued_at")

@@ -9,3 +9,9 @@ class PeopleConfig(AppConfig):
     name = "portal.people"
     label = "people"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Register the numbers about API tokens."""
+        from portal.people.token_gauges import register_token_gauges
+
+        register_token_gauges()

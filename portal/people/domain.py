@@ -81,10 +81,6 @@ class Tally:
     last_at: datetime | None = None
     locked_until: datetime | None = None
 
-    def is_locked(self, now: datetime) -> bool:
-        """Say whether the next try has to wait."""
-        return self.locked_until is not None and now < self.locked_until
-
     def after_a_try(self, counted: Counted, now: datetime) -> "Tally":
         """Count one more try; each beyond the free ones doubles the wait, up to 15 minutes."""
         is_old = self.last_at is None or now - self.last_at > FORGOTTEN_AFTER

@@ -1,8 +1,8 @@
 """Somebody left the company: who says so, and what ends with it?
 
-Closing an account ends its sessions at once and takes its password; its approvals count no longer
-(`portal.approvals.domain.count_standing`). Notices of its data go to the database's owner, then to
-the admins, because whoever is `departed` cannot be written to.
+Closing an account ends its sessions and API tokens at once and takes its password; its approvals
+count no longer (`portal.approvals.domain.count_standing`). Notices of its data go to the database's
+owner, then to the admins, because whoever is `departed` cannot be written to.
 """
 
 import logging
@@ -18,6 +18,7 @@ from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
 from portal.people.arrivals import audit_person, person_arrives, sessions_end
 from portal.people.domain import Way, too_many_left
 from portal.people.models import Departure, DirectoryPerson, SignInIdentity
+from portal.people.tokens import tokens_end_of
 from portal.people.ways import sign_in_config
 
 _log = logging.getLogger(__name__)
@@ -138,6 +139,8 @@ def _leave(username: str, *, by: str, reason: str, now: datetime) -> None:
             defaults={"at": now, "by": by, "reason": reason.strip()[:_REASON_LENGTH]},
         )
         account = User.objects.select_for_update().filter(username=username).first()
+        if account is not None:
+            tokens_end_of(account, by=by, now=now)
         if account is not None and account.is_active:
             account.is_active = False
             account.save(update_fields=["is_active"])

@@ -1,9 +1,12 @@
-"""Which rows say by which way a person comes in, who failed to, who left, who owns for whom?"""
+"""Which rows say by which way a person or a program comes in, who failed to, who left?"""
+
+import uuid
 
 from django.conf import settings
 from django.db import models
 
 from portal.people.domain import Counted, Way
+from portal.people.token_rules import MOST_CHARS
 
 
 class SignInIdentity(models.Model):
@@ -75,3 +78,36 @@ class Departure(models.Model):
 
     def __str__(self) -> str:
         return f"{self.username} left"
+
+
+class ApiToken(models.Model):
+    """A program may act as somebody, within scopes and for a time; the secret is not kept."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=MOST_CHARS)
+    digest = models.CharField(max_length=64, unique=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
+    )
+    scopes = models.JSONField(default=list)
+    made_by = models.CharField(max_length=150)
+    made_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    ended_by = models.CharField(max_length=150, default="", blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(expires_at__gt=models.F("made_at")),
+                name="people_token_has_a_life",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["owner", "made_at"], name="people_token_by_owner"),
+            models.Index(fields=["made_at"], name="people_token_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.owner_id}"

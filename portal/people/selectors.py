@@ -1,12 +1,14 @@
-"""Who has an account, in which state, and who stands behind which owner's name?"""
+"""Who has an account, in which state, who stands behind whose name, which API tokens are there?"""
 
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from portal.access.models import OwnerPerson, User
 from portal.people.domain import Way
-from portal.people.models import Departure, SignInIdentity
+from portal.people.models import ApiToken, Departure, SignInIdentity
+from portal.people.token_rules import TokenState
 
 HERE = "HERE"
 LEFT = "LEFT"
@@ -36,3 +38,22 @@ def owners_mapped(lake: str) -> QuerySet[OwnerPerson, Any]:
     return OwnerPerson.objects.filter(lake=lake).annotate(
         state=Case(When(Exists(gone) | Exists(closed), then=Value(LEFT)), default=Value(HERE))
     )
+
+
+def tokens_at(now: datetime) -> QuerySet[Any]:
+    """Give every token with its `state` at that time."""
+    left = Departure.objects.filter(username=OuterRef("owner__username"))
+    return ApiToken.objects.select_related("owner").annotate(
+        state=Case(
+            When(ended_at__isnull=False, then=Value(TokenState.ENDED.value)),
+            When(expires_at__lte=now, then=Value(TokenState.EXPIRED.value)),
+            When(Q(owner__is_active=False) | Exists(left), then=Value(TokenState.LEFT.value)),
+            default=Value(TokenState.LIVE.value),
+        )
+    )
+
+
+def tokens_for_user(user: User, *, now: datetime) -> QuerySet[Any]:
+    """Give the tokens that a person may see and end: their own; all for admins and operators."""
+    rows = tokens_at(now)
+    return rows if user.is_lake_keeper else rows.filter(owner=user)

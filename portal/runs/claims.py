@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
@@ -128,8 +128,9 @@ def _beat(run: Run, holder: str, stop: threading.Event) -> None:
             try:
                 if not run_renew(worked, holder=holder, now=timezone.now()):
                     return
-            except DatabaseError as error:
+            except (DatabaseError, InterfaceError) as error:
                 # A busy database may miss a beat; the lease outlives several of them.
                 _log.warning("run %s: beat failed: %s", run.pk, error)
+                connection.close()  # a line that is gone stays so
     finally:
         connection.close()

@@ -47,11 +47,6 @@ def can_move(source: RunState, target: RunState) -> bool:
     return target in TRANSITIONS[source]
 
 
-def sources_of(target: RunState) -> frozenset[RunState]:
-    """Give the states from which a run may enter `target`."""
-    return frozenset(state for state, targets in TRANSITIONS.items() if target in targets)
-
-
 def is_lease_dead(lease_until: datetime | None, now: datetime) -> bool:
     """Say whether nobody holds the claim any more."""
     return lease_until is None or lease_until <= now

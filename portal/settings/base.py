@@ -87,7 +87,7 @@ DATABASES = {"default": database_from_url(os.environ.get("LAKEWARDEN_DB_URL", ""
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "access.User"
 
-ROOMS = ["lifecycle"]
+ROOMS = ["lifecycle", "refresh", "optimizer"]
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -221,7 +221,10 @@ LAKEWARDEN_WEBHOOK_PLAIN = os.environ.get("LAKEWARDEN_WEBHOOK_PLAIN", "") == "1"
 
 REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "portal.ui.errors.api_exception_handler",
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "portal.ui.api.bearer.BearerAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["portal.ui.api.parsers.PlainJSONParser"],
@@ -279,6 +282,16 @@ LAKEWARDEN_DRILL_EVERY_DAYS = int(os.environ.get("LAKEWARDEN_DRILL_EVERY_DAYS", 
 LAKEWARDEN_DRILL_MAX_ITEMS = int(os.environ.get("LAKEWARDEN_DRILL_MAX_ITEMS", "30"))
 LAKEWARDEN_DRILL_MAX_BYTES = int(os.environ.get("LAKEWARDEN_DRILL_MAX_BYTES", str(2 * 1024**3)))
 LAKEWARDEN_DRILL_PROOF_DAYS = int(os.environ.get("LAKEWARDEN_DRILL_PROOF_DAYS", "30"))
+
+# Seconds that a refresh of the fast, the slow and the giant lane may take at a front end, and what
+# it may take beyond (its call to others, and a metastore that hangs) before we stop to listen.
+LAKEWARDEN_REFRESH_SECONDS = tuple(
+    int(part) for part in os.environ.get("LAKEWARDEN_REFRESH_SECONDS", "60,300,1800").split(",")
+)
+LAKEWARDEN_REFRESH_BEYOND = float(os.environ.get("LAKEWARDEN_REFRESH_BEYOND", "75"))
+# Off, a cluster has one line for all, one statement after the other, the oldest first: only to see
+# what lanes are worth (bench/refresh_lanes.py).
+LAKEWARDEN_REFRESH_LANES = os.environ.get("LAKEWARDEN_REFRESH_LANES", "1") == "1"
 
 LOGGING = {
     "version": 1,

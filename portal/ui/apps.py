@@ -29,6 +29,7 @@ class UiConfig(AppConfig):
             Page("Portal", "Red button", "ui:red-button", "hand-stop", 820, KEEPERS),
             Page("Portal", "Health", "ui:health", "heartbeat", 825, KEEPERS),
             Page("Portal", "API", "ui:api", "api", 830),
+            Page("Portal", "API tokens", "ui:tokens", "key", 831),
         ):
             register_page(page)
         register_home_card(failed_runs_card)

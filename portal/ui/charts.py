@@ -12,6 +12,9 @@ from typing import Any, Literal
 import plotly.graph_objects as go
 
 Number = int | float | None
+# More words than this do not fit into the cells of a heat map.
+HEAT_WORDS_AT_MOST = 250
+HEAT_HEAD, HEAT_ROW = 70, 24
 Unit = Literal["", "bytes", "days", "seconds"]
 
 
@@ -68,6 +71,33 @@ def line_chart(
         [go.Scatter(name=key, x=labels, y=values, mode=mode) for key, values in series.items()]
     )
     return _chart(name, title=title, figure=figure, labels=labels, series=series, unit=unit)
+
+
+def heat_chart(
+    name: str,
+    *,
+    title: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[Number]],
+    between: tuple[float, float],
+) -> Chart:
+    """Give a heat map, `values` row by row; the worse a value, the nearer it is to the low end."""
+    low, high = between
+    heat = go.Heatmap(
+        x=columns, y=rows, z=values, zmin=low, zmax=high, showscale=False, xgap=1, ygap=1
+    )
+    heat.texttemplate = "%{z:.0f}" if len(rows) * len(columns) <= HEAT_WORDS_AT_MOST else None
+    figure = go.Figure([heat])
+    category = {"type": "category", "showgrid": False}
+    figure.update_layout(
+        height=HEAT_HEAD + HEAT_ROW * len(rows),
+        hovermode="closest",
+        xaxis=category,
+        yaxis={**category, "autorange": "reversed"},
+    )
+    cells = tuple((row, *line) for row, line in zip(rows, values, strict=True))
+    return Chart(name, title, chart_json(figure), ("", *columns), cells)
 
 
 def _chart(

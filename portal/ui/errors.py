@@ -18,6 +18,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from portal.lake.errors import (
+    Busy,
     DataSafetyError,
     ExternalFailure,
     NotAllowed,
@@ -40,6 +41,7 @@ _TITLES: dict[type[PortalError], tuple[str, str]] = {
         "Somebody was first",
         "What you saw has changed since. Open the page again and look before you decide.",
     ),
+    Busy: ("Too busy just now", "Nothing was done. Ask the same again after the time given."),
     ExternalFailure: (
         "Another system did not answer",
         "Nothing was changed. Try again in a minute; if it stays, tell an operator.",
@@ -95,7 +97,8 @@ def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response
     """Answer an API error in one form: code, message, fields, next_step."""
     if isinstance(error, PortalError):
         _log(error, str(context.get("view")))
-        return Response(as_json(error), status=error.status)
+        again = {"Retry-After": str(error.after_seconds)} if isinstance(error, Busy) else None
+        return Response(as_json(error), status=error.status, headers=again)
     response = exception_handler(error, context)
     if response is not None:
         response.data = _rest_error(response)
@@ -182,21 +185,24 @@ def _words(error: PortalError) -> tuple[str, str]:
 def _rest_error(response: Response) -> dict[str, Any]:
     detail = response.data
     fields: dict[str, Any] = {}
+    code = f"api.{response.status_code}"
     message = "The request is not valid; see the fields."
     if isinstance(detail, dict) and set(detail) == {"detail"}:
         message = str(detail["detail"])
+        said = str(getattr(detail["detail"], "code", ""))
+        code = said if "." in said else code  # the framework's own codes have no dots
     elif isinstance(detail, dict):
         fields = {key: str(value) for key, value in detail.items()}
     elif isinstance(detail, list):
         message = "; ".join(str(part) for part in detail)
     steps = {
-        401: "Sign in first.",
+        401: "Sign in first; a program sends a token from the page API tokens.",
         403: "Ask somebody with the right to do it.",
         404: "Check the address; it may also be one you may not see.",
         405: "Use another method; see the API page.",
     }
     return {
-        "code": f"api.{response.status_code}",
+        "code": code,
         "message": message,
         "fields": fields,
         "next_step": steps.get(response.status_code, "Mend the request and send it again."),

@@ -1,11 +1,14 @@
-"""By what can people, and the people behind owners' names, be filtered?"""
+"""By what can people, the people behind owners' names, and API tokens be filtered?"""
 
 import django_filters as filters
 
 from portal.access.models import ROLES, OwnerPerson, User
 from portal.people.domain import Way
+from portal.people.models import ApiToken
 from portal.people.selectors import HERE, LEFT
+from portal.people.token_rules import TokenState
 from portal.ui.filters import ListFilter, prefix
+from portal.ui.states import look_of
 
 STATES = [(HERE, "Here"), (LEFT, "Left")]
 WAYS = [(Way.LOCAL, "Local account"), (Way.OIDC, "Single sign-on"), (Way.LDAP, "LDAP")]
@@ -37,4 +40,18 @@ class OwnerFilter(ListFilter):
 
     class Meta:
         model = OwnerPerson
+        fields: list[str] = []
+
+
+class TokenFilter(ListFilter):
+    """API tokens by name, owner and state."""
+
+    name = prefix("name", "Token for")
+    owner = filters.CharFilter(field_name="owner__username", label="Acts as")
+    state = filters.ChoiceFilter(
+        choices=[(state.value, look_of(state.value).word) for state in TokenState], label="State"
+    )
+
+    class Meta:
+        model = ApiToken
         fields: list[str] = []

@@ -49,6 +49,9 @@ _LOOKS: dict[str, StateLook] = {
     "SILENT": StateLook("Silent", "alert-circle", "bad", "It does not answer, or it is not there."),
     "HERE": StateLook("Here", "user-check", "good"),
     "LEFT": StateLook("Left", "user-off", "warn", "Cannot come in, and is not written to."),
+    "LIVE": StateLook("Works", "key", "good"),
+    "EXPIRED": StateLook("Expired", "clock-off", "quiet", "Its last day is over."),
+    "ENDED": StateLook("Ended", "player-stop", "quiet"),
     "REPORTED": StateLook("Reported", "flag", "warn", "Left alone; see its run."),
 }
 

@@ -19,7 +19,8 @@ class Column:
     `key` is a dotted attribute or mapping path on the row. `sort` names an entry of the list's
     `orders` (a `-sort` entry, where there is one, gives the other direction). `url` makes the cell
     a link. `template` (kind "template") is rendered with `row` and `value`. `is_wide` gives room to
-    sentences. `export=False` keeps the column out of the CSV.
+    sentences, `is_number` lines a template's numbers up. `export=False` keeps the column out of the
+    CSV.
     """
 
     key: str
@@ -31,13 +32,14 @@ class Column:
     help: str = ""
     export: bool = True
     is_wide: bool = False
+    is_number: bool = False
 
     @property
     def align(self) -> str:
         """The CSS class of the column."""
         if self.is_wide:
             return "lw-words"
-        return "lw-num" if self.kind in _RIGHT else ""
+        return "lw-num" if self.is_number or self.kind in _RIGHT else ""
 
 
 @dataclass(frozen=True)

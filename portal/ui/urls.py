@@ -6,6 +6,7 @@ from portal.health import livez, readyz
 from portal.metrics import metrics
 from portal.ui.api import people as api_people
 from portal.ui.api import schema
+from portal.ui.api import tokens as api_tokens
 from portal.ui.api import views as api
 from portal.ui.views import (
     audit,
@@ -18,6 +19,7 @@ from portal.ui.views import (
     runs,
     session,
     sign_in,
+    tokens,
 )
 
 app_name = "ui"
@@ -42,6 +44,9 @@ urlpatterns = [
     path("people/<str:username>/reopen/", people.reopen, name="person-reopen"),
     path("owners/", owners.owners, name="owners"),
     path("owners/set/", owners.owner_change, name="owner-set"),
+    path("tokens/", tokens.tokens, name="tokens"),
+    path("tokens/new/", tokens.token_new, name="token-new"),
+    path("tokens/<uuid:token_id>/end/", tokens.end, name="token-end"),
     path("mails/", mails.mails, name="mails"),
     path("mails/<uuid:notice_id>/", mails.mail, name="mail"),
     path("mails/<uuid:notice_id>/retry/", mails.mail_retry, name="mail-retry"),
@@ -66,6 +71,8 @@ urlpatterns = [
         name="api-person-reopen",
     ),
     path("api/v1/owners/", api_people.OwnerList.as_view(), name="api-owners"),
+    path("api/v1/tokens/", api_tokens.TokenList.as_view(), name="api-tokens"),
+    path("api/v1/tokens/<uuid:token_id>/end/", api_tokens.TokenEnd.as_view(), name="api-token-end"),
     path("api/v1/mails/", api.MailList.as_view(), name="api-mails"),
     path("api/v1/mails/<uuid:notice_id>/", api.MailDetail.as_view(), name="api-mail"),
     path("api/v1/mails/<uuid:notice_id>/retry/", api.MailRetry.as_view(), name="api-mail-retry"),

@@ -8,12 +8,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from pymetastore.hive_metastore import ttypes
-
 from portal.connectors.lake_config import LakeConfig, load_lakes
 from portal.connectors.metastore import Metastore
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
+from stack.lake.text_table import text_partition, text_table_make
 from stack.stack import LAKE
 
 SCRATCH = TableName(LakeId(LAKE), "sales", "scratch")
@@ -26,46 +25,21 @@ def as_(config: LakeConfig, user: str) -> Metastore:
 
 def make(metastore: Metastore, *, owner: str) -> None:
     """Make the table, to be kept for ever, with three partitions."""
-    like = metastore.database(SCRATCH.db)
-    storage = ttypes.StorageDescriptor(
-        cols=[ttypes.FieldSchema("id", "bigint", "the order"), ttypes.FieldSchema("n", "int", "")],
-        location=f"{like.locationUri}/{SCRATCH.table}",
-        inputFormat="org.apache.hadoop.mapred.TextInputFormat",
-        outputFormat="org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
-        serdeInfo=ttypes.SerDeInfo(
-            serializationLib="org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe", parameters={}
-        ),
-        parameters={},
-    )
-    metastore.create_table(
-        ttypes.Table(
-            tableName=SCRATCH.table,
-            dbName=SCRATCH.db,
-            owner=owner,
-            sd=storage,
-            partitionKeys=[ttypes.FieldSchema("dt", "string", "")],
-            parameters={"LEVEL": "0", "TTL": "60"},
-            tableType="MANAGED_TABLE",
-        )
+    storage = text_table_make(
+        metastore,
+        SCRATCH,
+        columns={"id": "bigint", "n": "int"},
+        key="dt",
+        owner=owner,
+        parameters={"LEVEL": "0", "TTL": "60"},
     )
     metastore.add_partitions(
         [
-            ttypes.Partition(
-                values=[day],
-                dbName=SCRATCH.db,
-                tableName=SCRATCH.table,
-                sd=replace_location(storage, f"{storage.location}/dt={day}"),
-                parameters={},
-            )
+            text_partition(SCRATCH, day, like=storage, location=f"{storage.location}/dt={day}")
             for day in ("2026-11-19", "2026-11-20", "2026-11-21")
         ],
         if_not_exists=False,
     )
-
-
-def replace_location(storage: ttypes.StorageDescriptor, location: str) -> ttypes.StorageDescriptor:
-    """Give the same storage at another place."""
-    return ttypes.StorageDescriptor(**{**vars(storage), "location": location})
 
 
 def main() -> None:

@@ -17,10 +17,12 @@ from pyspark.sql import SparkSession
 from portal.connectors.lake_config import LakeConfig, load_lakes
 from portal.connectors.metastore import Metastore
 from stack.lake.ages import age_table
+from stack.lake.live import make_live
 from stack.lake.plan import DATABASES, tables
 from stack.lake.session import open_session
 from stack.lake.special import make_lake_formats, make_transactional, move_to_odd_places
 from stack.lake.specs import TableSpec
+from stack.lake.stream import make_clicks
 from stack.lake.write import write_table
 from stack.stack import LAKE
 
@@ -109,9 +111,11 @@ def main() -> None:
         spark = open_session(config)
         make_tables(spark, specs, root=root)
         make_lake_formats(spark)
-        _say("an Iceberg table, a Hudi table, a view")
+        make_clicks(spark, now=now)
+        _say("Iceberg tables, a Hudi table, a view")
         spark.stop()
         make_transactional(metastore)
+        make_live(metastore, now=now)
         age_tables(config, specs, now=now)
         move_to_odd_places(metastore, root)
         _say("odd places")

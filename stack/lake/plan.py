@@ -21,6 +21,7 @@ DATABASES = (
     DatabaseSpec("legacy_inner", "dave", "dave/legacy.db/inner.db", "OBSERVE", "Lies in legacy"),
     DatabaseSpec("shared", "erin", "bob/shared.db", "OBSERVE", "Erin's, but in Bob's folder"),
     DatabaseSpec("archive", "carol", "carol/archive.db", "OBSERVE", "Holds a table of sales"),
+    DatabaseSpec("live", "bob", "bob/live.db", "OBSERVE", "A table that is written all the time"),
 )
 
 ODD_VALUES: Sequence[str | None] = (

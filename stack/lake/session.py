@@ -4,6 +4,7 @@ One session a process: a second metastore needs a process of its own.
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -11,6 +12,7 @@ from pyspark.sql import SparkSession
 from portal.connectors.lake_config import LakeConfig, load_lakes
 from stack.places import jars_of
 
+ICEBERG = "ice"
 _EXTENSIONS = (
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions,"
     "org.apache.spark.sql.hudi.HoodieSparkSessionExtension"
@@ -45,11 +47,46 @@ def open_session(
             "spark.sql.extensions": _EXTENSIONS,
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
             "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
-            "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
-            "spark.sql.catalog.ice.type": "hive",
-            "spark.sql.catalog.ice.uri": config.metastore_uri,
+            **_iceberg(config),
         }
-    builder = SparkSession.builder.appName("lake-writer").enableHiveSupport()
+    return _open(settings)
+
+
+def open_small_session(config: LakeConfig, *, user: str) -> SparkSession:
+    """Open a session for Iceberg tables alone, with one core and little memory."""
+    os.environ["HADOOP_USER_NAME"] = user
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    return _open(
+        {
+            **config.spark_conf,
+            "spark.master": "local[1]",
+            "spark.driver.memory": "512m",
+            "spark.sql.shuffle.partitions": "1",
+            "spark.jars": ",".join(config.spark_jars),
+            "spark.hadoop.fs.defaultFS": config.default_fs,
+            "spark.sql.session.timeZone": config.time_zone,
+            "spark.log.level": "WARN",
+            "spark.ui.showConsoleProgress": "false",
+            **_iceberg(config),
+            # Others commit to the same tables meanwhile.
+            f"spark.sql.catalog.{ICEBERG}.cache-enabled": "false",
+        },
+        with_hive=False,
+    )
+
+
+def _iceberg(config: LakeConfig) -> dict[str, str]:
+    return {
+        f"spark.sql.catalog.{ICEBERG}": "org.apache.iceberg.spark.SparkCatalog",
+        f"spark.sql.catalog.{ICEBERG}.type": "hive",
+        f"spark.sql.catalog.{ICEBERG}.uri": config.metastore_uri,
+    }
+
+
+def _open(settings: Mapping[str, str], *, with_hive: bool = True) -> SparkSession:
+    builder = SparkSession.builder.appName("lake-writer")
+    if with_hive:
+        builder = builder.enableHiveSupport()
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()

@@ -9,7 +9,7 @@ from portal.lake.names import quoted
 from stack.lake.specs import Maker, Part, TableSpec
 
 _COLUMNS = {"text": "line string"}
-_DEFAULT_COLUMNS = "id bigint, name string, amount double"
+DEFAULT_COLUMNS = "id bigint, name string, amount double"
 
 
 def _literal(text: str) -> str:
@@ -19,7 +19,7 @@ def _literal(text: str) -> str:
 
 def create_statement(spec: TableSpec, *, location: str) -> str:
     """Give the CREATE TABLE of a described table."""
-    columns = _COLUMNS.get(spec.format, _DEFAULT_COLUMNS)
+    columns = _COLUMNS.get(spec.format, DEFAULT_COLUMNS)
     keys = ", ".join(f"{quoted(key)} string" for key in spec.keys)
     external = location and spec.maker is not Maker.DATASOURCE
     head = f"create {'external ' if external else ''}table {quoted(spec.db)}.{quoted(spec.name)}"

@@ -1,4 +1,4 @@
-"""The portal's own processes: the site, the Celery worker, the supervisor."""
+"""The portal's own processes: the site, the workers, the supervisor."""
 
 import http.client
 import sys
@@ -13,6 +13,9 @@ from stack.servers.base import Server
 
 class _PortalProcess(Server):
     """A program of the portal, started in the repository with the stack's environment."""
+
+    # Five of them start at once, beside whatever else a busy machine does.
+    ready_seconds = 120.0
 
     def __init__(
         self, var: Path, *, ledger: Ledger, settings: Mapping[str, str], port: int | None = None
@@ -80,7 +83,6 @@ class Worker(_PortalProcess):
     """A Celery worker for every queue but that of restores."""
 
     name = "worker"
-    ready_seconds = 60.0
     queues = ("--exclude-queues", "restore", "--concurrency", "2")
 
     def command(self) -> Sequence[str]:
@@ -103,15 +105,29 @@ class RestoreWorker(Worker):
     queues = ("--queues", "restore", "--concurrency", "1")
 
 
-class Supervisor(_PortalProcess):
-    """`manage.py supervise`: relay, supervise and watchdog loops."""
+class _Loop(_PortalProcess):
+    """A command of manage.py that runs until it is told to stop."""
 
-    name = "supervisor"
+    word = ""
 
     def command(self) -> Sequence[str]:
         """Give manage.py's argv."""
-        return [sys.executable, "manage.py", "supervise"]
+        return [sys.executable, "manage.py", self.word]
 
     def is_ready(self) -> bool:
         """Whether it runs; it says no more than that."""
         return self.process.is_alive()
+
+
+class Supervisor(_Loop):
+    """`manage.py supervise`: relay, supervise and watchdog loops."""
+
+    name = "supervisor"
+    word = "supervise"
+
+
+class RefreshWorker(_Loop):
+    """`manage.py refresh_worker`: keeps front ends fresh; it needs no broker."""
+
+    name = "refresh-worker"
+    word = "refresh_worker"

@@ -11,6 +11,7 @@ from tests.architecture.source import ROOT, modules
 
 PYSPARK_PLACES = (
     "lifecycle/jobs/",
+    "optimizer/jobs/",
     "portal/spark/",
     "stack/lake",
     "stack/spark_warm_up",

@@ -35,6 +35,21 @@ FIXED = {
     "savings": "/lifecycle/savings/",
     "drills": "/lifecycle/drills/",
     "drills-none": "/lifecycle/drills/?requested_by=nobody_at_all",
+    "refresh-tables": "/refresh/tables/",
+    "refresh-tables-none": "/refresh/tables/?db=no_such_database",
+    "refresh-queue": "/refresh/queue/",
+    "refresh-history": "/refresh/history/",
+    "clusters": "/refresh/clusters/",
+    "clusters-none": "/refresh/clusters/?name=nobody_at_all",
+    "cluster-add": "/refresh/add-cluster/",
+    "cluster-edit": "/refresh/clusters/bi/edit/",
+    "iceberg-tables": "/optimizer/tables/",
+    "iceberg-tables-none": "/optimizer/tables/?db=no_such_database",
+    "optimizer-queue": "/optimizer/queue/",
+    "removals": "/optimizer/removals/",
+    "removals-none": "/optimizer/removals/?db=no_such_database",
+    "optimizer-policies": "/optimizer/policies/",
+    "optimizer-policies-none": "/optimizer/policies/?by=nobody_at_all",
     "runs": "/runs/",
     "runs-failed": "/runs/?state=FAILED",
     "audit": "/audit/",
@@ -43,6 +58,9 @@ FIXED = {
     "people": "/people/",
     "people-none": "/people/?username=nobody_at_all",
     "owners": "/owners/",
+    "tokens": "/tokens/",
+    "tokens-none": "/tokens/?name=no_such_program",
+    "token-new": "/tokens/new/",
     "red-button": "/red-button/",
     "health": "/health/",
     "profile": "/profile/",
@@ -52,6 +70,7 @@ FIXED = {
 KEEPERS_ONLY = {
     *("plan-new", "path-fix-new", "red-button", "health", "enrolment-new"),
     *("people", "people-none", "owners"),
+    *("clusters", "clusters-none", "cluster-add", "cluster-edit"),
 }
 
 
@@ -78,12 +97,27 @@ def of_the_day(demo: Demo) -> dict[str, str]:
          " FROM act_backupbatch"),
         ("backup-contents", "SELECT '/lifecycle/backups/days/' || day || '/' || db || '/' ||"
          " \"table\" || '/inside/' FROM act_backupbatch ORDER BY id DESC"),
+        ("refresh-table", "SELECT '/refresh/tables/' || id || '/' FROM refresh_refreshtarget"
+         " ORDER BY rank"),
+        ("refresh-statement", "SELECT '/refresh/history/' || public_id || '/'"
+         " FROM refresh_refresh ORDER BY id DESC"),
+        ("iceberg-table", "SELECT '/optimizer/tables/' || id || '/' FROM optimizer_icebergtable"
+         " ORDER BY health IS NULL, health"),
+        ("removal", "SELECT '/optimizer/removals/' || id || '/' FROM optimizer_removalplan"),
+        ("policy-scope", "SELECT '/optimizer/policies/of/' || scope || '/' FROM"
+         " optimizer_policyversion WHERE is_current ORDER BY scope"),
+        ("task-cancel", "SELECT '/optimizer/tasks/' || id || '/cancel/' FROM"
+         " optimizer_optimizetask ORDER BY is_open DESC, id"),
         ("drill", "SELECT '/lifecycle/drills/' || public_id || '/' FROM lifecycle_restoredrill"
          " WHERE state = 'PROVEN' ORDER BY started_at DESC"),
     ):  # fmt: skip
         rows = demo.portal_rows(f"{sql} LIMIT 1")
         if rows:
             pages[name] = with_dashes(rows[0][0])
+    if "iceberg-table" in pages:
+        for tab in ("files", "layout", "commits", "tasks", "policy"):
+            pages[f"iceberg-{tab}"] = f"{pages['iceberg-table']}{tab}/"
+    pages["optimizer-policy-new"] = "/optimizer/policies/new/"  # an operator sets none
     return pages
 
 

@@ -1,6 +1,7 @@
 """What every component test stands on: the people, one lake with local files, a fixed instant."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,11 @@ from portal.access.models import User
 from portal.access.services import person_create
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.ids import LakeId
+from stack.starrocks.running import RunningCluster
+from stack.starrocks.spec import OLD
+from tests.component.starrocks_cluster import running
 from tests.support.lakes import local_lake
+from tests.support.small_hive import SmallHive
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 LAKE = "main"
@@ -65,3 +70,23 @@ def lake(tmp_path: Path, settings: Any) -> LakeConfig:
     settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
     settings.LAKEWARDEN_LAKES.write_text(json.dumps({LAKE: config.as_dict()}), encoding="utf-8")
     return config
+
+
+@pytest.fixture
+def small_hive() -> SmallHive:
+    """A small lake behind simulated front ends."""
+    return SmallHive()
+
+
+@pytest.fixture
+def cluster(small_hive: SmallHive) -> Iterator[RunningCluster]:
+    """Three front ends of 3.x with the catalog `hive`."""
+    with running(small_hive) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def old_cluster(small_hive: SmallHive) -> Iterator[RunningCluster]:
+    """Three front ends of 2.2 with the resource `hive0`."""
+    with running(small_hive, OLD) as cluster:
+        yield cluster

@@ -11,7 +11,7 @@ from portal.access.models import User
 from portal.approvals.domain import ApprovalState
 from portal.approvals.kinds import ApprovalKind, register
 from portal.approvals.models import Approval, Decision
-from portal.approvals.selectors import approval_moves, approvals_waiting_for
+from portal.approvals.selectors import approval_moves
 from portal.approvals.services import (
     approval_check,
     approval_decide,
@@ -254,10 +254,7 @@ def test_what_a_person_is_offered_is_what_the_server_allows(
     assert approval_moves(approval, user=people.admin, now=now) == {"APPROVE", "REJECT"}
     assert approval_moves(approval, user=people.operator, now=now) == {"WITHDRAW"}
     assert approval_moves(approval, user=people.stranger, now=now) == frozenset()
-    assert approvals_waiting_for(people.admin, now=now) == [approval]
-    assert approvals_waiting_for(people.operator, now=now) == []
     say(approval, people.admin, now)
-    assert approvals_waiting_for(people.admin, now=now) == []
     assert approval_moves(approval, user=people.admin, now=now) == {"REJECT"}
     assert approval_moves(approval, user=people.operator, now=now) == frozenset()
 

@@ -19,7 +19,8 @@ from portal.runs.kinds import get_kind
 from portal.runs.models import Run
 from portal.runs.services import run_drive
 from tests.component.backup_world import backup
-from tests.component.plan_world import LAKE, NOW, World, make_world, partitions
+from tests.component.plan_world import LAKE, NOW, World
+from tests.component.restore_world import scanned_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WHAT = BackupOfTable(NOW.date(), "sales", "orders")
@@ -27,10 +28,7 @@ WHAT = BackupOfTable(NOW.date(), "sales", "orders")
 
 @pytest.fixture
 def world(tmp_path: Path, settings: Settings) -> World:
-    settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
-    world = make_world(tmp_path)
-    world.scan(partitions(1))
-    return world
+    return scanned_world(tmp_path, settings)
 
 
 def client_of(world: World, name: str) -> Client:

@@ -32,7 +32,8 @@ from portal.runs.models import Run
 from portal.runs.selectors import run_events
 from portal.runs.services import run_drive
 from tests.component.backup_world import backup
-from tests.component.plan_world import LAKE, NOW, World, make_world, partitions
+from tests.component.plan_world import LAKE, NOW, World
+from tests.component.restore_world import scanned_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = timedelta(days=1)
@@ -40,10 +41,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def world(tmp_path: Path, settings: Settings) -> World:
-    settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
-    world = make_world(tmp_path)
-    world.scan(partitions(1))
-    return world
+    return scanned_world(tmp_path, settings)
 
 
 def wish(batch: BackupBatch, *parts: str, reason: str = "needed") -> RestoreWish:

@@ -40,7 +40,8 @@ from portal.notices.models import Notice
 from portal.runs.models import Run
 from portal.runs.services import run_cancel
 from tests.component.backup_world import backup
-from tests.component.plan_world import LAKE, NOW, World, make_world, partitions
+from tests.component.plan_world import LAKE, NOW, World
+from tests.component.restore_world import scanned_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = timedelta(days=1)
@@ -49,10 +50,7 @@ PAGE, API = "/lifecycle/drills/", "/api/v1/lifecycle/drills/"
 
 @pytest.fixture
 def world(tmp_path: Path, settings: Settings) -> World:
-    settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
-    world = make_world(tmp_path)
-    world.scan(partitions(1))
-    return world
+    return scanned_world(tmp_path, settings)
 
 
 def found(batch: BackupBatch, outcome: str = "PROVEN", **changes: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ promises against the real one.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -23,9 +23,8 @@ from portal.events.selectors import (
     alarms_open,
     follower_state,
     knows_all_since,
-    tables_touched_since,
 )
-from portal.events.services import alarms_rescanned, follow_log
+from portal.events.services import BATCH, alarms_rescanned, follow_log
 from portal.lake.errors import RuleViolation, StaleState
 from portal.runs.models import Run
 
@@ -84,7 +83,7 @@ class Ears:
 @pytest.fixture
 def log() -> Log:
     log = Log()
-    follow_log("main", log, epoch=1, now=NOW)
+    follow_log("main", log, epoch=1, clock=lambda: NOW)
     return log
 
 
@@ -97,7 +96,7 @@ def ears() -> Iterator[Ears]:
 
 
 def follow(log: Log, *, epoch: int = 1, now: datetime = NOW) -> tuple[int, int]:
-    followed = follow_log("main", log, epoch=epoch, now=now)
+    followed = follow_log("main", log, epoch=epoch, clock=lambda: now)
     return followed.n_events, followed.n_behind
 
 
@@ -116,11 +115,34 @@ def test_each_event_is_handed_over_once_and_tables_are_touched(log: Log, ears: E
     assert follow(log) == (2, 0)
     assert follow(log) == (0, 0)
     assert ears.heard == [(first, "orders"), (second, "users")]
-    assert tables_touched_since("main", 100) == {("sales", "orders"), ("sales", "users")}
-    assert tables_touched_since("main", first) == {("sales", "users")}
+    touched = TableTouch.objects.filter(lake="main").values_list("event_id", "db", "table")
+    assert set(touched) == {(first, "sales", "orders"), (second, "sales", "users")}
     assert knows_all_since("main", 100)
     assert not knows_all_since("main", 99)
     assert not knows_all_since("other", 100)
+
+
+def test_what_is_read_is_noted_under_an_instant_after_the_reading(log: Log) -> None:
+    """Else work that began before an event would be taken for an answer to it."""
+    clock = [NOW]
+    noted: list[datetime] = []
+
+    def slow(event_id: int, limit: int) -> list[SimpleNamespace]:
+        clock[0] += timedelta(seconds=20)
+        return Log.notifications_after(log, event_id, limit)
+
+    busy = SimpleNamespace(
+        current_notification_id=log.current_notification_id, notifications_after=slow
+    )
+    subscribe(Subscriber("instants", None, lambda _event, now: noted.append(now)))
+    try:
+        for number in range(BATCH + 1):
+            log.add(f"t{number}")
+        for _ in range(2):
+            follow_log("main", busy, epoch=1, clock=lambda: clock[0])
+    finally:
+        unsubscribe("instants")
+    assert noted == [NOW + timedelta(seconds=20)] * BATCH + [NOW + timedelta(seconds=40)]
 
 
 def test_more_events_than_a_batch_are_taken_in_turns(log: Log, ears: Ears) -> None:
@@ -163,6 +185,30 @@ def test_a_poison_event_parks_its_table_for_that_subscriber_only(log: Log, ears:
     log.add("bad")
     follow(log)
     assert ears.heard == [(102, "good"), (105, "bad")]
+
+
+def test_who_takes_many_at_once_gets_one_by_one_what_it_cannot_take(log: Log, ears: Ears) -> None:
+    def take(events: Sequence[LakeEvent], now: datetime) -> None:
+        heard = list(ears.heard)
+        for event in events:
+            try:
+                ears.handle(event, now)
+            except RuleViolation:
+                ears.heard = heard
+                raise
+
+    ears.poison = {"bad"}
+    subscribe(Subscriber("ears", None, ears.handle, ears.rescan, take))
+    for table in ("good", "bad", "bad", "other"):
+        log.add(table)
+    assert follow(log) == (4, 0)
+    assert ears.heard == [(101, "good"), (104, "other")]
+    assert TableTouch.objects.filter(lake="side").count() == 2, "the spoiled batch left nothing"
+    assert [alarm.event_id for alarm in alarms_open("main")] == [102]
+    log.add("bad")
+    log.add("good")
+    assert follow(log) == (2, 0)
+    assert ears.heard[2:] == [(106, "good")]
 
 
 def test_an_unreadable_message_parks_its_table_and_the_rest_goes_on(log: Log, ears: Ears) -> None:

@@ -55,7 +55,7 @@ class Lake:
             current_notification_id=lambda: self.newest,
             notifications_after=lambda _id, _limit: [event],
         )
-        follow_log("main", log, epoch=1, now=self.now)
+        follow_log("main", log, epoch=1, clock=lambda: self.now)
         assert not alarms_open("main").exists()
         return self.newest
 
@@ -77,7 +77,9 @@ class Lake:
     def altered(self, before: str, after: str, *, table: str = "orders") -> int:
         """Have Hive itself tell of a change of TTL."""
         texts = (
-            to_json(ttypes.Table(tableName=table, owner="olga", parameters={"TTL": ttl}))
+            to_json(
+                ttypes.Table(tableName=table, dbName="sales", owner="olga", parameters={"TTL": ttl})
+            )
             for ttl in (before, after)
         )
         message = dict(zip(("tableObjBeforeJson", "tableObjAfterJson"), texts, strict=True))
@@ -119,7 +121,7 @@ def told(lake: LakeConfig, people: People, now: datetime) -> Lake:
         "main",
         SimpleNamespace(current_notification_id=lambda: 0, notifications_after=lambda _i, _n: []),
         epoch=1,
-        now=now,
+        clock=lambda: now,
     )
     return follower
 

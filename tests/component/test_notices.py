@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.notices.models import Notice, NoticeState
-from portal.notices.selectors import notices_failed, notices_for_user
+from portal.notices.selectors import notices_for_user
 from portal.notices.services import (
     MAX_ATTEMPTS,
     Mail,
@@ -84,7 +84,7 @@ def test_a_refused_address_is_shown_and_can_be_mended(
     notice = queue(now)
     queue(now, to="dora")
     assert notices_send(now=now, today=TODAY) == {"sent": 1, "failed": 1, "retry": 0}
-    assert list(notices_failed(LAKE)) == [notice]
+    assert list(Notice.objects.filter(lake=LAKE, state=NoticeState.FAILED)) == [notice]
     notice.refresh_from_db()
     assert "550 No such user" in notice.error
     said: dict[str, Any] = {"user": people.operator, "email": "olga@new.example.org", "now": now}
@@ -206,7 +206,7 @@ def test_a_mail_that_kills_its_senders_is_given_up(now: datetime) -> None:
     notice = queue(now)
     Notice.objects.update(state=NoticeState.SENDING, claimed_at=now, attempts=MAX_ATTEMPTS)
     assert notices_unstick(now + timedelta(minutes=5)) == 0
-    assert list(notices_failed(LAKE)) == [notice]
+    assert list(Notice.objects.filter(lake=LAKE, state=NoticeState.FAILED)) == [notice]
 
 
 def test_a_message_that_the_broker_lost_is_written_again(now: datetime) -> None:

@@ -2,53 +2,27 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from django.test import Client
-from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from lifecycle.models import DatabaseFinding, TableFinding
 from lifecycle.selectors.backups import BackupChoice
 from lifecycle.services.backups import RestoreWish, restore_preview_request, restore_request
 from lifecycle.services.restore_names import RestoreTo
-from portal.act.models import BackupBatch
 from portal.act.restore_choice import WHY, Choice
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.runs.models import Run
 from tests.component.backup_world import backup
-from tests.component.plan_world import LAKE, NOW, World, make_world, partitions
+from tests.component.plan_world import LAKE, NOW, World
+from tests.component.restore_world import asked, client_of, ended, scanned_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
 def world(tmp_path: Path, settings: Settings) -> World:
-    settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
-    world = make_world(tmp_path)
-    world.scan(partitions(1))
-    return world
-
-
-def client_of(world: World, name: str) -> Client:
-    client = Client()
-    client.force_login(world.person(name))
-    session = client.session
-    session["lw_authenticated_at"] = timezone.now().timestamp()
-    session.save()
-    return client
-
-
-def asked(world: World, name: str, batch: BackupBatch, to: RestoreTo | None, **more: Any) -> Run:
-    choice = BackupChoice(batch_ids=(batch.public_id,))
-    wish = RestoreWish(choice, "needed", to=to, **more)
-    return restore_preview_request(LAKE, wish, user=world.person(name), now=NOW)
-
-
-def ended(run: Run, **result: Any) -> Run:
-    Run.objects.filter(pk=run.pk).update(state="DONE", result=result, finished_at=NOW)
-    return Run.objects.get(pk=run.pk)
+    return scanned_world(tmp_path, settings)
 
 
 def test_the_choices_of_a_preview_are_what_the_restore_is_told(world: World) -> None:

@@ -1,20 +1,26 @@
 """Asking for a run, claiming it, cancelling it."""
 
+import sqlite3
 import threading
+import time
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotAllowed, NotVisible, StaleState
-from portal.runs.claims import run_claim
+from portal.runs.claims import beating, run_claim
 from portal.runs.domain import RunState
 from portal.runs.models import Outbox, Run
 from portal.runs.services import run_cancel, run_drive, run_request
 from portal.ui.selectors import get_run_for_user, runs_for_user
 from tests.component.conftest import LAKE, People
+from tests.component.lost_line import LostLine
 from tests.component.run_kinds import JobKind, noting, submitting
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +73,32 @@ def test_of_many_workers_one_claims(now: datetime) -> None:
     run.refresh_from_db()
     assert won == [run.lease_owner]
     assert run.epoch == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_is_kept_alive_over_a_database_that_restarted(now: datetime, settings: Any) -> None:
+    noting()
+    run = run_claim(ask(now).pk, holder="w1", now=now)
+    assert run is not None
+    settings.LAKEWARDEN_BEAT_SECONDS = 0.05
+    lost: list[LostLine] = []
+
+    def lose(*, connection: BaseDatabaseWrapper, **_: Any) -> None:
+        if threading.current_thread().name == f"beat-{run.pk}" and not lost:
+            lost.append(LostLine(sqlite3.OperationalError(2013, "Lost connection")))
+            connection.connection.close()
+            connection.connection = lost[0]
+
+    connection_created.connect(lose)
+    try:
+        with beating(run, holder="w1"):
+            deadline = time.monotonic() + 10
+            while Run.objects.get().lease_until == run.lease_until:
+                assert time.monotonic() < deadline, "nobody renewed it"
+                time.sleep(0.05)
+    finally:
+        connection_created.disconnect(lose)
+    assert lost
 
 
 def test_a_queued_run_is_cancelled_at_once(now: datetime, people: People) -> None:

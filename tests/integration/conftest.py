@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 
 from stack.stack import Stack
 from tests.support.guarded import Guarded
+from tests.support.iceberg_lake import IcebergLake
 from tests.support.scan_spark import local_session
 
 
@@ -20,6 +21,17 @@ def spark() -> Iterator[SparkSession]:
     session = local_session()
     yield session
     session.stop()
+
+
+@pytest.fixture
+def iceberg_lake(embedded_stack: Stack, spark: SparkSession) -> IcebergLake:
+    """A database of Iceberg tables on the embedded stack's metastore.
+
+    Made again for each test, because a `ScanLake` of an earlier test forgets every database.
+    """
+    config = embedded_stack.config("main")
+    root = config.path(embedded_stack.lake_root).child("iceberg rewrites")
+    return IcebergLake.make(spark, config, db="rewrites", root=str(root))
 
 
 @pytest.fixture

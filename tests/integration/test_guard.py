@@ -189,7 +189,7 @@ def test_the_portal_learns_of_changes_and_drops(guarded: Guarded, settings: Sett
     db = guarded.database(OWN)
     seen, unseen = guarded.table(db, OWN), guarded.table(db, OWN)
     guarded.add_partitions(seen, ["1", "2"])
-    follow_once(LAKE, now)
+    follow_once(LAKE, lambda: now)
     for mode, name in (("audit", seen), ("off", unseen)):
         guarded.switch(mode)
         table = guarded.as_(ADMIN).table(name)
@@ -197,7 +197,7 @@ def test_the_portal_learns_of_changes_and_drops(guarded: Guarded, settings: Sett
         guarded.as_(EVE).alter_table_keeping_times(name, table)
     guarded.switch("audit")
     guarded.as_(EVE).drop_table(seen)
-    while follow_once(LAKE, now).n_behind:
+    while follow_once(LAKE, lambda: now).n_behind:
         pass
     events = PolicyEvent.objects.filter(db=db).order_by("event_id")
     assert list(events.values_list("table", "outcome", "actor", "is_alarm")) == [

@@ -15,6 +15,7 @@ from stack.stack import Stack
 FILES = (
     "tests/integration/mariadb_cases.py",
     "tests/component/test_services_at_once.py",
+    "tests/component/test_optimizer_policies.py::test_two_people_at_once_and_one_of_them_is_first",
     "tests/component/test_leases.py::test_of_many_one_leads",
     "tests/component/test_run_request.py::test_of_many_workers_one_claims",
     "tests/component/test_approvals.py::test_two_approve_at_the_same_moment",
@@ -22,6 +23,16 @@ FILES = (
     "tests/component/test_audit.py::test_writers_at_the_same_moment_make_one_chain",
     "tests/component/test_page_costs.py::test_the_pages_of_a_plan_of_10_000_items_read_few_rows",
     "tests/component/test_plan_parts.py",
+    "tests/component/test_token_services.py::test_two_use_and_two_end_one_token_at_once",
+    "tests/component/test_token_services.py::test_no_token_is_made_while_its_account_closes",
+    "tests/component/test_refresh_noting.py",
+    "tests/component/test_refresh_noting_many.py",
+    "tests/component/test_refresh_at_once.py",
+    "tests/component/test_optimizer_hearing.py",
+    "tests/component/test_optimizer_queue.py::test_a_run_takes_its_tasks_once",
+    "tests/component/test_refresh_worker.py::test_r5_a_dead_front_end_makes_it_degraded_not_failed",
+    "tests/component/test_refresh_worker.py::"
+    "test_what_a_dead_worker_left_is_called_lost_and_done_again",
 )
 
 

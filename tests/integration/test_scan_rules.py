@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lifecycle.domain.expiry import DAY_MS, Directory, ExpiryFacts, Terms, judge
-from lifecycle.jobs.scan_expiry import JUDGED, with_judgement
+from lifecycle.jobs.scan_expiry import with_judgement
 from lifecycle.jobs.scan_files import FileFunctions
 from lifecycle.jobs.scan_shared import _above, _self_and_above
 from lifecycle.jobs.scan_spread import spark_hash
@@ -24,6 +24,7 @@ FACTS = """n int, level int, ttl int, problem string, unsupported string,
 nonconforming array<string>, fs_error string, ready boolean, hold string, directory string,
 ddl_time long,
 create_time long, mtime_ms long, atime_ms long, n_files long"""
+JUDGED = ("cls", "rule", "detail", "updated_ms", "winner", "due_ms", "due_on")
 
 
 def config_for(default_fs: str, aliases: dict[str, str] | None = None) -> LakeConfig:

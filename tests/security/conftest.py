@@ -29,16 +29,24 @@ from lifecycle.services.clean_now import clean_now_request
 from lifecycle.services.enrolments import EnrolWish, enrolment_request
 from lifecycle.services.policy_wishes import SetWish, policy_set_request
 from lifecycle.services.standing_rules import RuleWish, standing_rule_request
+from optimizer.models import IcebergTable
+from portal.access.scopes import Scope, register_scope
 from portal.act.models import BackupBatch, Hold
 from portal.act.services.holds import hold_place
 from portal.act.states import BackupState, HoldKind
 from portal.notices.calendar import calendar_address_make
 from portal.notices.services import Mail, notice_queue
+from portal.people.token_rules import TokenWish
+from portal.people.tokens import token_make
 from portal.runs.models import Run
+from refresh.models import Cluster
 from tests.component.fix_world import drawn_fix, stray_findings
 from tests.component.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
 from tests.security.odd_lake import OddLake, odd_lake
+from tests.security.optimizer_values import optimizer_values
+from tests.security.refresh_values import refresh_values
 
+register_scope(Scope("refresh", "Tell what a job has written."))
 # Who they are in the world: alice owns sales.orders, dora administers its database, anna asked for
 # the plan and the rule, bert is another admin.
 PEOPLE = {
@@ -90,8 +98,9 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "plan_id": plan.pk,
         "digest": plan.digest,
         "hold": _hold(world).public_id,
+        "lake_name": LAKE,
         "db": "sales",
-        "table": "orders",
+        "table": _iceberg().table,
         "username": "eve",
         "wish_id": _wish(world),
         "rule_id": _rule(world),
@@ -112,6 +121,10 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "until": TODAY + timedelta(days=30),
         "waiver_id": _waiver().public_id,
         "yes_id": _yes().public_id,
+        "token_id": _token(world),
+        **refresh_values(NOW),
+        **optimizer_values(NOW),
+        "cluster_name": _cluster().name,
     }
     return Target(world, values)
 
@@ -226,6 +239,13 @@ def _yes() -> StillReadYes:
     )
 
 
+def _token(world: World) -> UUID:
+    """A token of alice's."""
+    wish = TokenWish("nightly load", ("refresh",), 30)
+    made = token_make("alice", wish, user=world.person("alice"), now=timezone.now())
+    return made.token.public_id
+
+
 def _waiver() -> PathWaiver:
     """A waiver that stands as long as the clock's own day needs it."""
     request = PolicyRequest.objects.create(
@@ -269,6 +289,25 @@ def _enrolment(world: World) -> Enrolment:
     )
     wish = EnrolWish({"table": "old"}, Values(1, 60), n_tables=1, reason="old")
     return enrolment_request(LAKE, wish, user=world.person("anna"), now=NOW)
+
+
+def _iceberg() -> IcebergTable:
+    """Keep an Iceberg table of alice's, of which writers report."""
+    return IcebergTable.objects.create(
+        lake=LAKE, db="sales", table="orders", uuid="reported", owner="alice", heard_at=NOW
+    )
+
+
+def _cluster() -> Cluster:
+    """A cluster that was never read."""
+    return Cluster.objects.create(
+        name="unread",
+        addresses=["127.0.0.1:1"],
+        user="svc",
+        password_file="/none/at/all",
+        added_by="otto",
+        added_at=NOW,
+    )
 
 
 def _wish(world: World) -> Any:

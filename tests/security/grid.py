@@ -4,74 +4,34 @@ An address that is missing here fails `test_access_grid`, so nobody adds one wit
 it is.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-SIGNED_IN = frozenset({"owner", "dba", "stranger", "operator", "requester", "admin"})
-EVERYBODY = SIGNED_IN | {"nobody"}
-KEEPERS = frozenset({"operator", "requester", "admin"})
-ADMINS = frozenset({"requester", "admin"})
-NO_ONE: frozenset[str] = frozenset()
-# Of a run: who asked for it. Of a table: who owns or administers it.
-OF_THE_RUN = KEEPERS | {"owner"}
-OF_THE_TABLE = KEEPERS | {"owner", "dba"}
-OF_THE_DATABASE = KEEPERS | {"dba"}
-
-
-@dataclass(frozen=True)
-class Row:
-    """One address: the values in it, who reads it by GET, who changes things by POST.
-
-    A value `run_id:preview_id` puts the target's `preview_id` where the address says `run_id`.
-    `body` is what a right POST says (a value that begins with @ names one of the target's), so that
-    a refusal is one of the person and not of the form. A door always leads to another page: the
-    provider of single sign-on, or the log-in page with what went wrong.
-    """
-
-    reads: frozenset[str] = NO_ONE
-    changes: frozenset[str] = NO_ONE
-    values: tuple[str, ...] = ()
-    query: str = ""
-    is_get: bool = True
-    is_door: bool = False
-    body: Mapping[str, str] = field(default_factory=dict)
-
-
-def post_only(changes: frozenset[str], *values: str, **body: str) -> Row:
-    """Give a row of an address that answers GET with 405."""
-    return Row(changes=changes, values=values, is_get=False, body=body)
-
-
-WHY = {"reason": "because"}
-DAYS = {"seen_notice_days": "7", "seen_backup_days": "15", "notice_days": "7", "backup_days": "15"}
-DECISION = {"digest": "@digest", "reason": "because", "typed": "sales.orders"}
-
-RULE = {
-    "db": "sales",
-    "table": "orders",
-    "max_items_day": "9",
-    "max_gib_day": "9",
-    "max_bytes_day": "9000000000",
-    "until": "@until",
-    "reason": "because",
-}
-
-# Of a table in lifecycle; what the page showed is sent along.
-OTHER_TTL = {
-    "kind": "SET",
-    "db": "sales",
-    "table": "orders",
-    "seen_level": "1",
-    "seen_ttl": "60",
-    "level": "1",
-    "ttl": "90",
-    "reason": "because",
-}
-ENROL = {"table": "old", "level": "1", "ttl": "60", "n_tables": "1", "reason": "because"}
-ETL = {"owner": "etl_user", "people": "alice", **WHY}
-WORD = {"verdict": "APPROVE", "reason": "because"}
-
-STILL_READ = {"db": "sales", "table": "orders", "until": "@until", "reason": "because"}
+from tests.security.grid_bodies import (
+    CLUSTER,
+    CLUSTER_NAME,
+    DAYS,
+    DECISION,
+    ENROL,
+    ETL,
+    LIMITS,
+    OTHER_TTL,
+    REMOVAL,
+    RULE,
+    STILL_READ,
+    TOKEN,
+    WHY,
+    WORD,
+)
+from tests.security.grid_rows import (
+    ADMINS,
+    EVERYBODY,
+    KEEPERS,
+    OF_THE_DATABASE,
+    OF_THE_RUN,
+    OF_THE_TABLE,
+    SIGNED_IN,
+    Row,
+    post_only,
+)
+from tests.security.optimizer_grid import POLICIES_AND_TASKS
 
 GRID: dict[str, Row] = {
     # -- the platform ------------------------------------------------------------------------
@@ -101,6 +61,13 @@ GRID: dict[str, Row] = {
     "ui:api-person-close": post_only(ADMINS, "username", **WHY),
     "ui:api-person-reopen": post_only(ADMINS, "username", **WHY),
     "ui:api-owners": Row(KEEPERS, ADMINS, body=ETL),
+    "ui:tokens": Row(SIGNED_IN),
+    "ui:token-new": Row(SIGNED_IN, SIGNED_IN, body=TOKEN),
+    "ui:token-end": post_only(KEEPERS | {"owner"}, "token_id"),
+    "ui:api-tokens": Row(
+        SIGNED_IN, SIGNED_IN, body={"name": "nightly load", "scopes": "refresh", "days": "30"}
+    ),
+    "ui:api-token-end": post_only(KEEPERS | {"owner"}, "token_id"),
     "ui:mail-retry": post_only(KEEPERS, "notice_id"),
     "ui:red-button": Row(KEEPERS, KEEPERS, body={"do": "press", **WHY}),
     "ui:health": Row(KEEPERS),
@@ -276,6 +243,14 @@ GRID: dict[str, Row] = {
         frozenset({"admin"}), "rule_id", verdict="APPROVE", **WHY
     ),
     "lifecycle:standing-rule-end": post_only(ADMINS, "rule_id", **WHY),
+    # -- what schedulers tell ----------------------------------------------------------------
+    "refresh-hook:tell": post_only(OF_THE_TABLE, lake="main", table="sales.orders"),
+    "refresh-hook:wait": Row(
+        OF_THE_TABLE,
+        OF_THE_TABLE,
+        query="table=sales.orders&written_at=2026-01-01T00:00:00Z",
+        body={"table": "sales.orders", "written_at": "2026-01-01T00:00:00Z"},
+    ),
     # -- backups -----------------------------------------------------------------------------
     "lifecycle:backups": Row(SIGNED_IN),
     "lifecycle:backup-day": Row(OF_THE_TABLE, values=("day",)),
@@ -316,4 +291,85 @@ GRID: dict[str, Row] = {
     ),
     "lifecycle-api:restore": Row(OF_THE_RUN, ADMINS | {"owner"}, values=("run_id:preview_id",)),
     "lifecycle-api:restore-undo": post_only(ADMINS | {"owner"}, "run_id:preview_id", **WHY),
+    # -- refresh -----------------------------------------------------------------------------
+    "refresh:tables": Row(SIGNED_IN),
+    "refresh:table": Row(OF_THE_TABLE, values=("target_id",)),
+    "refresh:table-ask": post_only(OF_THE_TABLE, "target_id", partitions="dt=1"),
+    "refresh:table-repair": post_only(KEEPERS, "target_id", front_end="bi-fe0"),
+    "refresh:table-opt-out": post_only(KEEPERS, "target_id", **WHY),
+    "refresh:table-opt-in": post_only(KEEPERS, "target_id:off_target_id", **WHY),
+    "refresh:queue": Row(SIGNED_IN),
+    "refresh:queue-live": Row(SIGNED_IN),
+    "refresh:history": Row(SIGNED_IN),
+    "refresh:statement": Row(OF_THE_TABLE, values=("public_id:statement_id",)),
+    "refresh-api:tables": Row(SIGNED_IN),
+    "refresh-api:table": Row(OF_THE_TABLE, values=("target_id",)),
+    "refresh-api:table-changes": Row(OF_THE_TABLE, values=("target_id",)),
+    "refresh-api:table-ask": post_only(OF_THE_TABLE, "target_id"),
+    "refresh-api:table-repair": post_only(KEEPERS, "target_id", front_end="bi-fe0"),
+    "refresh-api:table-opt-out": post_only(KEEPERS, "target_id", **WHY),
+    "refresh-api:table-opt-in": post_only(KEEPERS, "target_id:off_target_id", **WHY),
+    "refresh-api:queue": Row(SIGNED_IN),
+    "refresh-api:queue-now": Row(SIGNED_IN),
+    "refresh-api:history": Row(SIGNED_IN),
+    "refresh-api:statement": Row(OF_THE_TABLE, values=("public_id:statement_id",)),
+    # -- what writers of Iceberg tables report -------------------------------------------------
+    "optimizer-hook:metrics": post_only(
+        OF_THE_TABLE, "lake:lake_name", "db", "table", **{"report-type": "scan-report"}
+    ),
+    # -- optimizer ---------------------------------------------------------------------------
+    **{
+        name: Row(OF_THE_TABLE, values=("table_id:iceberg_id",))
+        for name in (
+            *("optimizer:table", "optimizer:table-files", "optimizer:table-layout"),
+            *("optimizer:table-commits", "optimizer:table-tasks", "optimizer-api:table"),
+            *("optimizer-api:partitions", "optimizer-api:trend", "optimizer-api:commits"),
+            *("optimizer-api:tasks", "optimizer:table-plan", "optimizer-api:plan"),
+        )
+    },
+    **{
+        f"{address}{act}": post_only(OF_THE_TABLE, f"table_id:{which}", **WHY)
+        for address in ("optimizer:table-", "optimizer-api:")
+        for act, which in (
+            *(("run", "iceberg_id"), ("pause", "iceberg_id")),
+            ("resume", "paused_iceberg_id"),
+        )
+    },
+    **{
+        f"optimizer{room}:{name}": row
+        for room in ("", "-api")
+        for name, row in (
+            *((name, Row(SIGNED_IN)) for name in ("queue", "tables", "removals")),
+            ("removal", Row(OF_THE_TABLE, values=("removal_id",))),
+            ("removal-decide", post_only(frozenset({"admin"}), "removal_id", **REMOVAL)),
+            ("removal-withdraw", post_only(frozenset({"requester"}), "removal_id", **WHY)),
+            ("table-removal", post_only(OF_THE_TABLE, "table_id:iceberg_id", kind="EXPIRE", **WHY)),
+        )
+    },
+    **POLICIES_AND_TASKS,
+    **dict.fromkeys(("optimizer:queue-live", "optimizer-api:queue-now"), Row(SIGNED_IN)),
+    # -- clusters of the refresh room ------------------------------------------------------------
+    "refresh:clusters": Row(KEEPERS),
+    "refresh:cluster-add": Row(KEEPERS, KEEPERS, body={"do": "add", "name": "two", **CLUSTER}),
+    "refresh:cluster": Row(KEEPERS, values=CLUSTER_NAME),
+    "refresh:cluster-tables": Row(KEEPERS, values=CLUSTER_NAME),
+    "refresh:cluster-edit": Row(
+        KEEPERS, KEEPERS, values=CLUSTER_NAME, body={"do": "keep", "version": "0", **CLUSTER}
+    ),
+    "refresh:cluster-read": post_only(KEEPERS, *CLUSTER_NAME),
+    "refresh:cluster-pause": post_only(KEEPERS, *CLUSTER_NAME, **WHY),
+    "refresh:cluster-resume": post_only(KEEPERS, *CLUSTER_NAME, **WHY),
+    "refresh:cluster-limits": post_only(KEEPERS, *CLUSTER_NAME, **LIMITS),
+    "refresh:cluster-remove": post_only(ADMINS, *CLUSTER_NAME, typed="unread", **WHY),
+    "refresh-api:clusters": Row(KEEPERS, KEEPERS, body={"name": "two", **CLUSTER}),
+    "refresh-api:cluster-test": post_only(KEEPERS, **CLUSTER),
+    "refresh-api:cluster": Row(KEEPERS, values=CLUSTER_NAME),
+    "refresh-api:cluster-tables": Row(KEEPERS, values=CLUSTER_NAME),
+    "refresh-api:cluster-edit": post_only(KEEPERS, *CLUSTER_NAME, version="0", **CLUSTER),
+    "refresh:cluster-reading": Row(KEEPERS, values=CLUSTER_NAME),
+    "refresh-api:cluster-read": post_only(KEEPERS, *CLUSTER_NAME),
+    "refresh-api:cluster-pause": post_only(KEEPERS, *CLUSTER_NAME, **WHY),
+    "refresh-api:cluster-resume": post_only(KEEPERS, *CLUSTER_NAME, **WHY),
+    "refresh-api:cluster-limits": post_only(KEEPERS, *CLUSTER_NAME, **LIMITS),
+    "refresh-api:cluster-remove": post_only(ADMINS, *CLUSTER_NAME, typed="unread", **WHY),
 }

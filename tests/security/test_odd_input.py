@@ -140,8 +140,8 @@ def test_odd_words_in_a_form_are_kept_whole_or_refused(target: Target) -> None:
     assert audit_verify().problem == ""
 
 
-def _value(target: Target, value: str) -> str:
-    return str(target.values[value[1:]]) if value.startswith("@") else value
+def _value(target: Target, value: Any) -> Any:
+    return str(target.values[value[1:]]) if str(value).startswith("@") else value
 
 
 def test_what_is_no_json_of_ours_is_refused_in_words(target: Target) -> None:

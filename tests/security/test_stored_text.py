@@ -25,6 +25,7 @@ from lifecycle.models import (
 from portal.act.models import BackupBatch, Hold
 from portal.act.services.red_button import red_button_press
 from portal.audit.services import audit_record
+from portal.people.models import ApiToken
 from portal.runs.models import Run, RunEvent
 from tests.component.plan_world import LAKE, NOW
 from tests.security.conftest import Target
@@ -79,6 +80,7 @@ def poison(target: Target, payload: str) -> None:
         lake=LAKE, db="sales", table="orders", owner=payload[:128], problem=payload, seen_at=NOW
     )
     ShadowRecord.objects.create(lake=LAKE, db="sales", day=NOW.date(), examples=[payload])
+    ApiToken.objects.update(name=payload[:80])
     BackupBatch.objects.update(first_partition=payload, last_partition=payload)
     audit_record(
         "x.y",

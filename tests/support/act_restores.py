@@ -9,7 +9,7 @@ from portal.act.journal import batches
 from portal.act.protocol import ActResult
 from portal.act.records import FileFact
 from portal.act.restore import NewName, restore_batches
-from portal.act.restore_target import parents_of_target
+from portal.act.restore_target import parents_above
 from portal.act.settle import make_parents
 from portal.act.undo import UndoOrder, undo_batches
 from portal.lake.paths import LakePath
@@ -33,9 +33,7 @@ def make_places(lake: ActLake, claimed: LakePath, to: NewName) -> None:
     """Make what must stand above the new places, as the portal does before a restore."""
     for batch in batches(lake.fs, claimed):
         for item in batch.intent.items:
-            parts = item.partition.split("/") if item.partition else ()
-            target = to.location.child(*parts)
-            make_parents(lake.fs, parents_of_target(item, target, below=to.location.parent))
+            make_parents(lake.fs, parents_above(item, to.location))
 
 
 def undo(lake: ActLake, run: str, restore_id: str, **tools: Any) -> ActResult:

@@ -1,6 +1,7 @@
 """A Spark session and a job's surroundings in the test's process: scans without spark-submit."""
 
 import os
+import sys
 import uuid
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,9 +21,10 @@ def local_session() -> SparkSession:
     """Give a local session with our functions and the database drivers on its class path."""
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["LC_ALL"] = "C.UTF-8"
-    drivers = [
-        jar for jar in jars_of("spark") if jar.name.startswith(("mariadb-java-client", "derby"))
-    ]
+    # Else Spark's workers are the `python3` of the path, which has none of our packages.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    wanted = ("mariadb-java-client", "derby", "iceberg-spark-runtime")
+    drivers = [jar for jar in jars_of("spark") if jar.name.startswith(wanted)]
     jars = [
         *drivers,
         *(JARS / "jvm" / f"{name}.jar" for name in ("spark-functions", "metastore-guard")),

@@ -1,4 +1,4 @@
-"""Undo of a restore: what each state means, what counts as restored, and what counts as changed."""
+"""Undo of a restore: what counts as restored, and what counts as changed."""
 
 import itertools
 from collections.abc import Callable
@@ -29,7 +29,6 @@ from portal.act.restore_choice import Choice
 from portal.act.tags import tag_of, tagged, tagged_table
 from portal.act.undo import brought_back
 from portal.act.undo_facts import is_as_made, metadata_change
-from portal.act.undo_settle import Way, decide_undo
 from portal.connectors.metastore import from_json, to_json
 from portal.lake.ids import LakeId
 from portal.lake.paths import LakePath
@@ -39,23 +38,6 @@ def step(restore: str, outcome: Outcome, *items: str, undoes: str = "") -> Resto
     intent = RestoreIntent(restore, 1, 1, "2026-11-22", "db", "t", "", (), undoes)
     done = tuple(ItemDone(item, "", outcome) for item in items)
     return RestoreStep(restore, intent, BatchDone("run", 1, 1, "2026-11-22", "driver", done))
-
-
-def test_the_undo_table_and_nothing_else_is_safe() -> None:
-    known = {
-        (True, True, False): Way.NOTHING_HAPPENED,
-        (True, False, True): Way.HALF_DONE,
-        (False, False, True): Way.DONE,
-        (True, True, True): Way.NEW_DATA,
-        (False, True, True): Way.NEW_DATA,
-        (False, True, False): Way.DROPPED_BY_OTHERS,
-    }
-    for ours, live, backup in itertools.product((True, False), repeat=3):
-        found = decide_undo(is_ours=ours, has_live=live, has_backup=backup)
-        assert found is known.get((ours, live, backup), Way.DANGER)
-        if backup:
-            short = decide_undo(is_ours=ours, has_live=live, has_backup=True, is_short=True)
-            assert short is Way.DANGER
 
 
 def test_restored_is_what_came_back_and_was_not_taken_back() -> None:

@@ -8,7 +8,6 @@ from portal.lake.errors import RuleViolation
 from portal.lake.ids import LakeId
 from portal.lake.names import (
     DEFAULT_PARTITION,
-    DatabaseName,
     PartitionName,
     TableName,
     escape_path_name,
@@ -83,7 +82,7 @@ def test_a_name_outside_the_grammar_is_shown_but_not_acted_on(bad: str) -> None:
         TableName(MAIN, "sales", bad)
     assert caught.value.code == "name.grammar"
     with pytest.raises(RuleViolation):
-        DatabaseName(MAIN, bad)
+        TableName(MAIN, bad, "orders")
 
 
 def test_tables_are_read_and_quoted() -> None:
@@ -103,3 +102,10 @@ def test_quoting_leaves_no_single_back_quote_inside(text: str) -> None:
 def test_a_lake_has_a_short_plain_name(bad: str) -> None:
     with pytest.raises(RuleViolation):
         LakeId(bad)
+
+
+def test_a_stored_empty_value_is_named_as_the_metastore_names_it() -> None:
+    for stored in ("", DEFAULT_PARTITION):
+        assert str(PartitionName.stored(["dt", "h"], [stored, "a=b"])) == (
+            f"dt={DEFAULT_PARTITION}/h=a%3Db"
+        )

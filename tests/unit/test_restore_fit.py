@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from pymetastore.hive_metastore import ttypes
 
 from portal.act.records import FileFact, Generation, ItemIntent
 from portal.act.restore_fit import storage_misfit, table_misfit
-from portal.act.restore_target import parents_of_target
+from portal.act.restore_target import parents_above
 from portal.lake.paths import LakePath
 
 Columns = list[tuple[str, str]]
@@ -160,9 +161,10 @@ def test_directories_above_a_new_place_are_as_those_above_the_old_one() -> None:
         ),
     )
     location = LakePath.parse("file:///lake/other/t2")
-    found = parents_of_target(item, location.child("dt=a", "h=1"), below=location.parent)
+    found = parents_above(item, location)
     assert [(fact.path, fact.mode, fact.owner) for fact in found] == [
         ("file:///lake/other/t2", 0o750, "alice"),
         ("file:///lake/other/t2/dt=a", 0o700, "alice"),
     ]
-    assert parents_of_target(item, location, below=location.parent) == ()
+    assert parents_above(replace(item, partition=""), location) == ()
+    assert parents_above(item, None) == item.parents

@@ -11,7 +11,7 @@ from portal.act.journal import is_unsettled, read_batch
 from portal.act.layout import BackupRef
 from portal.act.models import ActFence, BackupBatch
 from portal.act.records import FileFact, ItemIntent
-from portal.act.restore_target import parents_of_target
+from portal.act.restore_target import parents_above
 from portal.act.selectors import RED_BUTTON_CODE, red_button_state
 from portal.act.services.reach import Place
 from portal.act.settle import make_parents
@@ -82,12 +82,12 @@ def restore_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) 
             been settled yet.
         RuleViolation: `restore.unreachable`, data cannot be moved to where it shall come.
     """
-    claims = _claim(run, FenceKind.RESTORE, batches, now=now)
+    claims, places = _claim(run, FenceKind.RESTORE, batches, now=now)
     wanted, to = run.params.get("partitions"), run.params.get("rename_to")
-    for place in {claim["fence"]: claim["place"] for claim in claims["claims"]}.values():
+    for place in places.values():
         _reach(place, to, tag=str(run.pk))
     for claim in claims["claims"]:
-        place = claim.pop("place")
+        place = places[claim["fence"]]
         directory = place.config.path(claim["directory"])
         for item in read_batch(place.fs, directory, claim["batch"]).intent.items:
             if wanted is None or item.partition in wanted:
@@ -100,8 +100,8 @@ def _reach(place: Place, to: Mapping[str, Any] | None, *, tag: str) -> None:
 
     Another file system is a conflict of each item, which the job names.
     """
-    location = place.config.path(to["location"]) if to and to.get("location") else None
-    if location is None or not location.same_file_system(place.day.root):
+    location = _new_location(place, to)
+    if location is None:
         return
     _make_directory_like_above(place.fs, location.parent)
     near = location if place.fs.status(location) is not None else location.parent
@@ -117,15 +117,14 @@ def _reach(place: Place, to: Mapping[str, Any] | None, *, tag: str) -> None:
 
 def _parents(place: Place, item: ItemIntent, to: Mapping[str, Any] | None) -> tuple[FileFact, ...]:
     """Give the directories above where an item comes back: its old ones, or those of a new name."""
-    if not to:
-        return item.parents
-    if not to.get("location"):
-        return ()
-    location = place.config.path(to["location"])
-    if not location.same_file_system(place.day.root):
-        return ()
-    target = location.child(*item.partition.split("/")) if item.partition else location
-    return parents_of_target(item, target, below=location.parent)
+    location = _new_location(place, to)
+    return () if to and location is None else parents_above(item, location)
+
+
+def _new_location(place: Place, to: Mapping[str, Any] | None) -> LakePath | None:
+    """Give where a new name has its data, if it is known and can be moved to from the backup."""
+    location = place.config.path(to["location"]) if to and to.get("location") else None
+    return location if location and location.same_file_system(place.day.root) else None
 
 
 def undo_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) -> dict[str, Any]:
@@ -134,10 +133,7 @@ def undo_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) -> 
     Raises:
         StaleState: as `restore_prepare`.
     """
-    claims = _claim(run, FenceKind.RESTORE, batches, now=now)
-    for claim in claims["claims"]:
-        claim.pop("place")
-    return claims
+    return _claim(run, FenceKind.RESTORE, batches, now=now)[0]
 
 
 def purge_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) -> dict[str, Any]:
@@ -145,18 +141,17 @@ def purge_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) ->
 
     What a restore has just now is left to the next purge and stands in "busy".
     """
-    claims = _claim(run, FenceKind.PURGE, batches, now=now)
-    for claim in claims["claims"]:
-        claim.pop("place")
-    return claims
+    return _claim(run, FenceKind.PURGE, batches, now=now)[0]
 
 
 def _claim(
     run: Run, kind: FenceKind, batches: Sequence[BackupBatch], *, now: datetime
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], dict[str, Place]]:
+    """Give what was claimed and what is busy, and the places behind the fences by their paths."""
     _check_red_button(run.lake)
     claims: list[dict[str, Any]] = []
     busy: list[dict[str, Any]] = []
+    places: dict[str, Place] = {}
 
     def key(batch: BackupBatch) -> tuple[str, date]:
         return batch.root, batch.day
@@ -165,13 +160,15 @@ def _claim(
         rows = list(group)
         refs = list(dict.fromkeys(BackupRef(str(row.run_id), row.epoch) for row in rows))
         place = _place(run, kind, where, claims=refs, now=now)
+        places[str(place.path)] = place
         ensure_root(place.fs, place.day.root, deployment_id=place.config.deployment_id)
         open_fence(place.fs, place.path, lease_until=place.fence.lease_until)
         taken = {ref for ref in refs if _take(place, ref, kind)}
         for row in rows:
             is_taken = BackupRef(str(row.run_id), row.epoch) in taken
             (claims if is_taken else busy).append(_claim_row(place, row))
-    return {"claims": claims, "busy": [{name: row[name] for name in _SAID} for row in busy]}
+    said = [{name: row[name] for name in _SAID} for row in busy]
+    return {"claims": claims, "busy": said}, places
 
 
 def _claim_row(place: Place, row: BackupBatch) -> dict[str, Any]:
@@ -185,7 +182,6 @@ def _claim_row(place: Place, row: BackupBatch) -> dict[str, Any]:
         "manifest_sha256": row.manifest_sha256,
         "n_left": row.n_items - row.n_restored,
         "purge_after": row.purge_after.isoformat() if row.purge_after else None,
-        "place": place,
     }
 
 

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from portal.access.models import User
+from portal.act.control import restored_by
 from portal.act.models import Hold
 from portal.act.states import HoldKind
 from portal.audit.services import audit_record
@@ -84,7 +85,7 @@ def holds_place_restored(
     lake: str, names: Iterable[tuple[str, str, str]], *, placed_by: str, run_id: UUID, now: datetime
 ) -> int:
     """Hold what a restore brought back for 30 days; called again for a run, it adds nothing."""
-    reason = f"restored by run {run_id}"
+    reason = restored_by(run_id)
     there = Q(lake=lake, kind=HoldKind.RESTORE, reason=reason)
     done = set(Hold.objects.filter(there).values_list("db", "table", "partition"))
     holds = [
@@ -114,7 +115,7 @@ def holds_release_restored(
     standing = Hold.objects.filter(
         lake=lake,
         kind=HoldKind.RESTORE,
-        reason=f"restored by run {run_id}",
+        reason=restored_by(run_id),
         released_at__isnull=True,
     )
     ended = [

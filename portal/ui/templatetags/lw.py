@@ -282,4 +282,6 @@ def unit_value(value: Any, unit: str) -> Any:
     """Show a number of a chart's table in its unit."""
     if isinstance(value, str):
         return value
+    if unit == "seconds" and value is not None:
+        return f"{value:,.1f}"
     return bytes_(value) if unit == "bytes" else count(value)

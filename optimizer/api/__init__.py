@@ -1,0 +1,1 @@
+"""The optimizer room's part of the REST API."""

@@ -1,0 +1,138 @@
+"""What can a program read of the optimizer's policies, try out, and set?"""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from optimizer.api.policy_fields import (
+    OptimizerPolicyChangeSerializer,
+    OptimizerPolicyPreviewSerializer,
+    OptimizerPolicyVersionSerializer,
+    OptimizerPolicyWishSerializer,
+    OptimizerScopeSerializer,
+    OptimizerTablePolicySerializer,
+)
+from optimizer.domain.policy import FIELDS
+from optimizer.domain.policy_values import write_policy
+from optimizer.selectors.policies import policies_of, policy_current
+from optimizer.selectors.policy_scopes import (
+    HISTORY_ORDERS,
+    SCOPE_ORDERS,
+    ScopeFilter,
+    ScopeRow,
+    VersionFilter,
+    get_scope_for_user,
+    history_of,
+    scope_of_table,
+    scopes_visible,
+    table_names,
+)
+from optimizer.selectors.tables import get_table_for_user
+from optimizer.services.policies import PolicyChange, policy_set
+from optimizer.services.policy_preview import policy_preview
+from portal.ui.api.pages import keyset_response
+from portal.ui.api.serializers import page_of
+from portal.ui.api.views import list_parameters
+from portal.ui.frame import current_lake, person
+
+LAKE = OpenApiParameter("lake", str)
+
+
+class PolicyList(APIView):
+    """The scopes of a lake that have settings."""
+
+    @extend_schema(
+        operation_id="optimizer_policies_list",
+        responses=page_of("OptimizerScope", OptimizerScopeSerializer),
+        parameters=list_parameters("scope", "level", "sets", "by"),
+    )
+    def get(self, request: Request) -> Response:
+        """List what stands at each scope that you may see, by scope."""
+        lake, user = current_lake(request), person(request)
+        names = table_names(lake, user)
+        return keyset_response(
+            request,
+            scopes_visible(lake, user, names),
+            filter_class=ScopeFilter,
+            orders=SCOPE_ORDERS,
+            show=lambda row: dict(OptimizerScopeSerializer(ScopeRow.of(row, names)).data),
+        )
+
+    @extend_schema(
+        operation_id="optimizer_policies_set",
+        request=OptimizerPolicyChangeSerializer,
+        responses={201: OptimizerPolicyVersionSerializer},
+        parameters=[LAKE],
+    )
+    def post(self, request: Request) -> Response:
+        """Set all settings of a scope; 409 where another version stands than the one you saw."""
+        body = OptimizerPolicyChangeSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        change = PolicyChange(current_lake(request), **body.validated_data)
+        made = policy_set(change, user=person(request), now=timezone.now())
+        return Response(OptimizerPolicyVersionSerializer(made).data, status=201)
+
+
+class PolicyPreview(APIView):
+    """Trying a policy out."""
+
+    @extend_schema(
+        operation_id="optimizer_policies_preview",
+        request=OptimizerPolicyWishSerializer,
+        responses=OptimizerPolicyPreviewSerializer,
+        parameters=[LAKE],
+    )
+    def post(self, request: Request) -> Response:
+        """Say which settings of how many tables would change; nothing is kept."""
+        body = OptimizerPolicyWishSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        lake, user = current_lake(request), person(request)
+        change = PolicyChange(lake, **body.validated_data, seen=0, why="")
+        found = policy_preview(change, user=user, names=table_names(lake, user))
+        return Response(OptimizerPolicyPreviewSerializer(found).data)
+
+
+class PolicyHistory(APIView):
+    """The versions of one scope."""
+
+    @extend_schema(
+        operation_id="optimizer_policies_history",
+        responses=page_of("OptimizerPolicyVersion", OptimizerPolicyVersionSerializer),
+        parameters=list_parameters("by"),
+    )
+    def get(self, request: Request, scope: str) -> Response:
+        """List the versions of a scope, newest first: who, when, why and what."""
+        lake, user = current_lake(request), person(request)
+        get_scope_for_user(lake, scope, user, table_names(lake, user))
+        return keyset_response(
+            request,
+            history_of(lake, scope),
+            filter_class=VersionFilter,
+            orders=HISTORY_ORDERS,
+            show=lambda row: dict(OptimizerPolicyVersionSerializer(row).data),
+        )
+
+
+class TablePolicy(APIView):
+    """The policy of one table."""
+
+    @extend_schema(operation_id="optimizer_tables_policy", responses=OptimizerTablePolicySerializer)
+    def get(self, request: Request, table_id: int) -> Response:
+        """Give every setting as it holds for the table now, with the scope that says so."""
+        table = get_table_for_user(table_id, person(request))
+        found, scope = policies_of(table.lake).of(table.db, table.table), scope_of_table(table)
+        own = policy_current(table.lake, scope) if scope else None
+        values = write_policy(found.policy)
+        shown: dict[str, Any] = {
+            "lake": table.lake,
+            "scope": scope,
+            "seen": own.version if own else 0,
+            "settings": {
+                name: {"value": values[name], "scope": found.sources[name]} for name in FIELDS
+            },
+        }
+        return Response(OptimizerTablePolicySerializer(shown).data)

@@ -1,0 +1,34 @@
+"""Registers the optimizer room with the platform."""
+
+from django.apps import AppConfig
+
+
+class OptimizerConfig(AppConfig):
+    """The optimizer room."""
+
+    name = "optimizer"
+    label = "optimizer"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Register what this room adds; imported here, because models must be loaded first."""
+        from optimizer.selectors import numbers
+        from optimizer.services import (
+            hearing,
+            observe_kinds,
+            polling,
+            queueing,
+            removal_kinds,
+            task_kinds,
+        )
+        from optimizer.ui import nav
+        from portal.access.scopes import Scope, register_scope
+
+        hearing.register_subscriber()
+        polling.register_poll_kind()
+        observe_kinds.register_observe_kind(queueing.decide_due)
+        task_kinds.register_task_kinds()
+        removal_kinds.register_removal_kinds()
+        nav.register_pages()
+        numbers.register_gauges()
+        register_scope(Scope("optimizer", "Report what was committed to Iceberg tables."))

@@ -1,0 +1,1 @@
+"""Rules of the optimizer room: frozen values in, decisions out."""

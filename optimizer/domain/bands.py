@@ -1,0 +1,24 @@
+"""In which band of health is a table or a partition, so that people can filter and see it?"""
+
+from enum import StrEnum
+
+GOOD_FROM = 80.0
+POOR_BELOW = 50.0
+
+
+class HealthBand(StrEnum):
+    """Three bands of the score, and one for what was never looked at."""
+
+    GOOD = "GOOD"
+    FAIR = "FAIR"
+    POOR = "POOR"
+    UNKNOWN = "UNKNOWN"
+
+
+def band_of(health: float | None) -> HealthBand:
+    """Give the band of a score from 0 to 100; None was not looked at yet."""
+    if health is None:
+        return HealthBand.UNKNOWN
+    if health < POOR_BELOW:
+        return HealthBand.POOR
+    return HealthBand.GOOD if health >= GOOD_FROM else HealthBand.FAIR

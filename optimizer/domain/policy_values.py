@@ -1,0 +1,128 @@
+"""How are a policy's settings written, in JSON and in forms, and what is refused in one of them?
+
+A field that is absent is inherited. `null` means "none" for quiet hours and budget, and nothing
+else.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import time
+
+from optimizer.domain.layouts import Layout, parse_layout
+from optimizer.domain.policy import FIELDS, Caution, Policy, QuietHours
+from optimizer.domain.tasks import TaskKind
+from portal.lake.errors import RuleViolation
+
+_HOURS = re.compile(r"\s*([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)\s*")
+MOST_NUMBER = 10**12
+
+
+def read_values(raw: Mapping[str, object]) -> dict[str, object]:
+    """Read the settings of one level from JSON.
+
+    Raises:
+        RuleViolation: `policy.field` for a name that is no setting, `policy.value` for a value
+            that is none, `layout.form` and `layout.columns` for a layout.
+    """
+    unknown = sorted(raw.keys() - set(FIELDS))
+    if unknown:
+        raise RuleViolation(
+            "policy.field",
+            f"There is no setting {', '.join(unknown)}. The settings are {', '.join(FIELDS)}.",
+            names=unknown,
+        )
+    return {name: _READERS[name](name, value) for name, value in raw.items()}
+
+
+def write_values(values: Mapping[str, object]) -> dict[str, object]:
+    """Give the JSON form of settings that were read; `read_values` gives them back."""
+    return {name: _written(value) for name, value in values.items()}
+
+
+def write_policy(policy: Policy) -> dict[str, object]:
+    """Give every setting of a policy in its JSON form."""
+    return write_values({name: getattr(policy, name) for name in FIELDS})
+
+
+def _written(value: object) -> object:
+    if isinstance(value, frozenset):
+        return sorted(str(one) for one in value)
+    if isinstance(value, (Layout, QuietHours, Caution)):
+        return str(value)
+    return value
+
+
+def _wrong(name: str, value: object, wanted: str) -> RuleViolation:
+    return RuleViolation(
+        "policy.value", f"{name} cannot be {value!r}: write {wanted}.", policy_fields=[name]
+    )
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(name, value, "true or false")
+    return value
+
+
+def _number(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MOST_NUMBER:
+        raise _wrong(name, value, "a whole number")
+    return value
+
+
+def _budget(name: str, value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise _wrong(name, value, "a number of GB-hours a day, or null for no limit")
+    if not 0 <= value <= MOST_NUMBER:
+        raise _wrong(name, value, "a number of GB-hours that is not negative")
+    return float(value)
+
+
+def _quiet(name: str, value: object) -> QuietHours | None:
+    if value is None or value == "":
+        return None
+    found = _HOURS.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        raise _wrong(name, value, "hours of the day such as 22:00-06:00, or null for none")
+    from_hour, from_minute, to_hour, to_minute = map(int, found.groups())
+    return QuietHours(time(from_hour, from_minute), time(to_hour, to_minute))
+
+
+def _layout(name: str, value: object) -> Layout:
+    if not isinstance(value, str):
+        raise _wrong(name, value, "hilbert(a,b), zorder(a,b), sort(a,b), or nothing")
+    return parse_layout(value)
+
+
+def _kinds(name: str, value: object) -> frozenset[TaskKind]:
+    known = {kind.value for kind in TaskKind}
+    if not isinstance(value, (list, tuple)) or not all(
+        isinstance(one, str) and one in known for one in value
+    ):
+        raise _wrong(name, value, f"a list of {', '.join(TaskKind)}")
+    return frozenset(TaskKind(str(one)) for one in value)
+
+
+def _caution(name: str, value: object) -> Caution:
+    if not isinstance(value, str) or value not in {one.value for one in Caution}:
+        raise _wrong(name, value, f"one of {', '.join(Caution)}")
+    return Caution(value)
+
+
+_READERS: Mapping[str, Callable[[str, object], object]] = {
+    "is_on": _flag,
+    "target_bytes": _number,
+    "layout": _layout,
+    "min_interval_minutes": _number,
+    "full_days": _number,
+    "expire_days": _number,
+    "keep_snapshots": _number,
+    "orphan_days": _number,
+    "manifests": _number,
+    "quiet": _quiet,
+    "budget_gb_hours": _budget,
+    "kinds": _kinds,
+    "caution": _caution,
+}

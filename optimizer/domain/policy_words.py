@@ -1,0 +1,128 @@
+"""How does a setting of a policy stand in words, and how is one typed into a form?
+
+What is typed is turned into the JSON form, which `policy_values.py` reads and checks; empty is
+inherited and never gets here.
+"""
+
+import re
+from collections.abc import Mapping
+
+from portal.lake.errors import RuleViolation
+
+KIB, MIB, GIB = 1024, 1024**2, 1024**3
+NONE = "none"
+_SIZE = re.compile(r"\s*(\d{1,15})\s*(b|bytes|k|kib|m|mib|g|gib)?\s*", re.IGNORECASE | re.ASCII)
+_UNITS = {"b": 1, "k": KIB, "m": MIB, "g": GIB}
+_BUDGET = re.compile(r"\s*\d{1,13}(\.\d{1,6})?\s*", re.ASCII)
+
+# Of each setting: its title, and what it means or how it is written.
+SETTINGS: Mapping[str, tuple[str, str]] = {
+    "is_on": ("Optimizer", "Whether anything is done by itself"),
+    "target_bytes": ("Size of files", "What small files become, such as 512 MiB; 1 MiB to 64 GiB"),
+    "layout": (
+        "Order of rows",
+        "hilbert(a,b), zorder(a,b) or sort(a,b) with up to 4 columns, or none; needs CLUSTER",
+    ),
+    "min_interval_minutes": (
+        "Minutes between rewrites",
+        "How long a table is left alone after one, unless much has piled up",
+    ),
+    "full_days": (
+        "Days between full rewrites",
+        "How often a whole partition may be written anew; 0 is never; needs FULL",
+    ),
+    "expire_days": ("Days that snapshots are kept", "1 or more"),
+    "keep_snapshots": ("Snapshots kept at least", "However old they are; 1 or more"),
+    "orphan_days": ("Days that orphan files are left", "3 or more: younger ones may be in use"),
+    "manifests": ("Manifests", "From how many on they are rewritten; 2 or more"),
+    "quiet": (
+        "Quiet hours",
+        "Nothing begins in them: 22:00-06:00 in the lake's time zone, or none",
+    ),
+    "budget_gb_hours": (
+        "Budget",
+        "GB-hours a day, shared by all tables that have it from one scope; or none for no limit",
+    ),
+    "kinds": ("Kinds of work", "What may be done"),
+    "caution": (
+        "Caution",
+        "How much risk of losing a rewrite to another writer is taken: high takes the least",
+    ),
+}
+
+
+def title_of(name: str) -> str:
+    """Give the title of a setting."""
+    return SETTINGS[name][0]
+
+
+def say(name: str, value: object) -> str:
+    """Say a value in its JSON form in the words that a form takes back."""
+    if value is None or value == "":
+        return NONE
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if name == "target_bytes" and isinstance(value, int):
+        return _size_words(value)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value)) or NONE
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return str(value)
+
+
+def typed(name: str, text: str) -> object:
+    """Turn what was typed into the JSON form.
+
+    Raises:
+        RuleViolation: `policy.value`, with how it is written.
+    """
+    if name == "target_bytes":
+        return _size(text)
+    if name == "budget_gb_hours":
+        return _budget(text)
+    if text.strip().lower() == NONE:
+        return "" if name == "layout" else None
+    return text
+
+
+def changes(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
+    """Say what one version of a scope says otherwise than the one before it."""
+    out = []
+    for name in SETTINGS:
+        if name in after and name not in before:
+            out.append(f"{title_of(name)}: {say(name, after[name])}, inherited before")
+        elif name in before and name not in after:
+            out.append(f"{title_of(name)}: inherited again, {say(name, before[name])} before")
+        elif name in after and after[name] != before[name]:
+            was, now = say(name, before[name]), say(name, after[name])
+            out.append(f"{title_of(name)}: {was} → {now}")
+    return out
+
+
+def _size_words(value: int) -> str:
+    for word, unit in (("GiB", GIB), ("MiB", MIB), ("KiB", KIB)):
+        if value and value % unit == 0:
+            return f"{value // unit} {word}"
+    return f"{value} bytes"
+
+
+def _size(text: str) -> int:
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        raise _wrong("target_bytes", f"'{text}' is no size: write 512 MiB, 1 GiB, or bytes.")
+    return int(found[1]) * _UNITS[(found[2] or "b")[0].lower()]
+
+
+def _budget(text: str) -> float | None:
+    if text.strip().lower() == NONE:
+        return None
+    if _BUDGET.fullmatch(text) is None:
+        raise _wrong(
+            "budget_gb_hours", f"'{text}' is no budget: write GB-hours a day such as 40, or none."
+        )
+    return float(text)
+
+
+def _wrong(name: str, words: str) -> RuleViolation:
+    return RuleViolation("policy.value", words, policy_fields=[name])

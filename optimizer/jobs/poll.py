@@ -1,0 +1,35 @@
+"""Which Iceberg tables does the metastore hold now, and where is the metadata of each?
+
+Read by JDBC from the metastore's own database and written as Parquet: no table is opened, and none
+comes to the driver.
+"""
+
+import os
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from optimizer.domain.heard import PARAMETERS
+from portal.connectors import metastore_db as sql
+from portal.connectors.lake_config import LakeConfig
+from portal.spark.job import JobContext
+
+IN_ENVIRONMENT = "LW_METASTORE_DB_PASSWORD"
+TABLES = "iceberg_tables"
+
+
+def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
+    """Read all Iceberg tables; `read_at` is an instant before the reading."""
+    job.progress("read")
+    target = str(job.spool.results.child(TABLES))
+    iceberg_rows(spark, job.config).coalesce(1).write.mode("overwrite").parquet(target)
+    return {"results_uri": str(job.spool.results), "read_at": str(job.params["read_at"])}
+
+
+def iceberg_rows(spark: SparkSession, config: LakeConfig) -> DataFrame:
+    """Give one row a table; nothing is read yet."""
+    database = config.metastore_db
+    password = os.environ.get(IN_ENVIRONMENT) or database.password()
+    query = sql.dialect_of(database).sql(sql.iceberg_tables(PARAMETERS))
+    options = sql.jdbc_options(database, password=password)
+    return spark.read.format("jdbc").options(**options).option("dbtable", f"({query}) q").load()

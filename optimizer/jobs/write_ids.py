@@ -1,0 +1,13 @@
+"""Which write made a data file? Iceberg puts the id of the writing query into the file's name."""
+
+import re
+
+_ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_UUID = re.compile(_ID)
+# Of a whole location; for Spark, which reads it with Java.
+OF_LOCATION = rf"({_ID})[^/]*$"
+
+
+def write_ids_of(location: str) -> set[str]:
+    """Give the ids that the file's own name holds (`<partition>-<task>-<id>-..-<n>.parquet`)."""
+    return set(_UUID.findall(location.rpartition("/")[2]))

@@ -1,0 +1,60 @@
+"""Say from a shell, in somebody's name, what shall be done to a table, a pattern, or a lake."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from optimizer.domain.policy_values import read_values, write_values
+from optimizer.selectors.policies import policy_current
+from optimizer.services.policies import PolicyChange, policy_set
+from portal.access.models import User
+from portal.lake.errors import PortalError
+
+
+class Command(BaseCommand):
+    """Sets the policy of one scope; set again it is as it was."""
+
+    help = "Set the optimizer's policy of db.table, of a pattern, or of the whole lake (*)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take what a program asks for too."""
+        parser.add_argument("scope", help="db.table, a pattern such as etl* or etl.events_*, or *")
+        parser.add_argument(
+            "values", help="all settings of the scope in JSON, such as '{\"is_on\": true}'"
+        )
+        parser.add_argument("--lake", default="main")
+        parser.add_argument("--user", required=True, help="who answers for it")
+        parser.add_argument("--reason", required=True)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Set it, unless it stands so already."""
+        lake, scope = options["lake"], options["scope"]
+        try:
+            user = User.objects.get(username=options["user"])
+        except User.DoesNotExist as error:
+            raise CommandError(f"There is no user {options['user']}.") from error
+        values = _read(options["values"])
+        try:
+            stands = policy_current(lake, scope)
+            if stands is not None and stands.values == write_values(read_values(values)):
+                self.stdout.write(f"{scope} says so already, in version {stands.version}.")
+                return
+            seen = stands.version if stands else 0
+            change = PolicyChange(lake, scope, values, seen, options["reason"])
+            made = policy_set(change, user=user, now=timezone.now())
+        except PortalError as error:
+            raise CommandError(f"{error.code}: {error.message}") from error
+        self.stdout.write(f"{made.scope} is at version {made.version}.")
+
+
+def _read(text: str) -> dict[str, object]:
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise CommandError(f"The settings are no JSON: {error}.") from error
+    if not isinstance(values, dict):
+        raise CommandError('The settings must be an object in JSON, such as {"is_on": true}.')
+    return values

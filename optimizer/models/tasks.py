@@ -1,0 +1,74 @@
+"""What is to be done to which table, in which order, why, and what came of it?"""
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from optimizer.domain.tasks import FINAL, STOPPED, TaskKind, TaskState
+from optimizer.models.tables import IcebergTable
+
+
+class OptimizeTask(models.Model):
+    """One piece of work on one table; at most one is open a table and kind."""
+
+    table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="tasks")
+    kind = models.CharField(max_length=12, choices=[(one.value, one.value) for one in TaskKind])
+    state = models.CharField(
+        max_length=12,
+        choices=[(one.value, one.value) for one in TaskState],
+        default=TaskState.WAITING,
+    )
+    # True while it is open, null afterwards: MariaDB knows no conditional uniqueness.
+    is_open = models.BooleanField(null=True, default=True)
+    reason = models.TextField(help_text="why it is done")
+    waits_for = models.TextField(blank=True, help_text="why it is not begun yet")
+    score = models.FloatField(default=0)
+    partitions = models.JSONField(null=True, help_text="null: all")
+    target_bytes = models.BigIntegerField()
+    layout = models.TextField(blank=True)
+    policy_versions = models.JSONField(default=list, help_text="the policies that decided it")
+    estimate = models.JSONField(default=dict, help_text="files, bytes, GB-hours, seconds")
+    snapshot_id = models.BigIntegerField(null=True, help_text="what it was decided at")
+    asked_by = models.CharField(max_length=150, blank=True, help_text="empty: by itself")
+    noted_at = models.DateTimeField()
+    heard_at = models.DateTimeField(null=True, help_text="when its first commit was heard")
+    sent_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    run = models.UUIDField(null=True)
+    outcome_code = models.CharField(max_length=64, blank=True)
+    outcome = models.TextField(blank=True, help_text="in words")
+    before = models.JSONField(default=dict)
+    after = models.JSONField(default=dict)
+    commits = models.JSONField(default=list)
+    n_conflicts = models.PositiveIntegerField(default=0)
+    n_tries = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(null=True)
+
+    class Meta:
+        indexes: ClassVar = [
+            # With the table the queue is counted and put in order from the index alone.
+            models.Index(fields=["state", "-score", "id", "table"], name="optimizer_queue"),
+            models.Index(fields=["table", "-noted_at"], name="optimizer_task_history"),
+            models.Index(fields=["run"], name="optimizer_task_run"),
+            models.Index(fields=["ended_at"], name="optimizer_task_ended"),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["table", "kind", "is_open"], name="optimizer_task_open_once"
+            ),
+            models.CheckConstraint(
+                # Sorted, because a set's order differs from process to process.
+                condition=Q(ended_at__isnull=False)
+                | ~Q(state__in=sorted(one.value for one in FINAL)),
+                name="optimizer_final_has_end",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.table_id}"
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether a person cancelled it while a run has it; its outcome says who and why."""
+        return self.state == TaskState.SENT and self.outcome_code == STOPPED

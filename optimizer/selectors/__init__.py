@@ -1,0 +1,1 @@
+"""What pages, the API and the monitoring server read of the optimizer room."""

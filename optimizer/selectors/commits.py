@@ -1,0 +1,48 @@
+"""What was committed to a table, by us and by others?"""
+
+from typing import Any
+
+import django_filters as filters
+from django.db.models import QuerySet
+
+from optimizer.models import Commit, IcebergTable
+from portal.ui.filters import DayInput, ListFilter
+
+COMMIT_ORDERS = {"-at": ("-at",), "at": ("at",)}
+WHO = [("writers", "Writers"), ("ours", "Lakewarden")]
+OPERATIONS = ("append", "overwrite", "delete", "replace")
+DRAWN = 60
+
+
+class CommitFilter(ListFilter):
+    """Commits by who made them, what they did and when."""
+
+    who = filters.ChoiceFilter(choices=WHO, label="By", empty_label="Any", method="filter_who")
+    operation = filters.ChoiceFilter(
+        choices=[(one, one.capitalize()) for one in OPERATIONS], label="What", empty_label="Any"
+    )
+    since = filters.DateFilter(
+        field_name="at", lookup_expr="date__gte", label="From", widget=DayInput()
+    )
+    until = filters.DateFilter(
+        field_name="at", lookup_expr="date__lte", label="To", widget=DayInput()
+    )
+
+    class Meta:
+        model = Commit
+        fields: list[str] = []
+
+    def filter_who(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep our own commits, or those of writers."""
+        return rows.filter(is_ours=value == "ours")
+
+
+def commits_of(table: IcebergTable) -> QuerySet[Commit]:
+    """Give the commits of a table, unordered."""
+    return table.commits.all()
+
+
+def last_commits(table: IcebergTable) -> list[Commit]:
+    """Give the last commits of a table, oldest first."""
+    newest = commits_of(table).order_by("-at", "-pk")[:DRAWN]
+    return list(reversed(newest))

@@ -1,0 +1,211 @@
+"""Which scopes of a lake have settings, which of them may a person see, and which tables fit them?
+
+The lake's own settings are everybody's. Of the rest a person sees what a table of theirs is under,
+or a database that they administer; keepers see all. Names of tables are read once and kept in
+order, so a scope is asked of those names alone that begin like it.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import django_filters as filters
+from django.db.models import F, JSONField, OuterRef, Q, QuerySet, Subquery
+
+from optimizer.domain.policy import FIELDS, Level, LevelKind, kind_of_scope
+from optimizer.models import IcebergTable, PolicyVersion
+from optimizer.selectors.policies import policy_current
+from optimizer.selectors.tables import IS_THERE, tables_of
+from portal.access.models import User
+from portal.lake.errors import NotVisible, RuleViolation
+from portal.ui.filters import ListFilter, prefix
+
+SCOPE_ORDERS = {"scope": ("scope",), "-at": ("-at",)}
+HISTORY_ORDERS = {"-version": ("-version",), "version": ("version",)}
+NAMES_AT_MOST = 20_000
+TABLES_SHOWN = 100
+_WILD = Q(scope__contains="*") | Q(scope__contains="?")
+_OF_KIND = {
+    LevelKind.LAKE: Q(scope="*"),
+    LevelKind.DATABASES: ~Q(scope="*") & ~Q(scope__contains="."),
+    LevelKind.TABLES: Q(scope__contains=".") & _WILD,
+    LevelKind.TABLE: Q(scope__contains=".") & ~_WILD,
+}
+KIND_WORDS = {
+    LevelKind.LAKE: "the lake",
+    LevelKind.DATABASES: "databases",
+    LevelKind.TABLES: "pattern of tables",
+    LevelKind.TABLE: "table",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TableNames:
+    """The tables that a person sees, by name; `is_whole` is False where there are more."""
+
+    # In small letters, for the order; then database, table and key.
+    names: Sequence[tuple[str, str, str, int]]
+    is_whole: bool
+
+    def under(self, scope: str) -> Iterator[tuple[str, str, int]]:
+        """Give the tables that a scope fits, by name: database, table and key."""
+        level = Level(scope, {})
+        begins = "" if scope == "*" else scope.lower().replace("?", "*").partition("*")[0]
+        for place in range(bisect_left(self.names, (begins,)), len(self.names)):
+            name, db, table, key = self.names[place]
+            if not name.startswith(begins):
+                return
+            if level.fits(db, table):
+                yield db, table, key
+
+    def count(self, scope: str) -> int:
+        """Count the tables that a scope fits."""
+        return len(self.names) if scope == "*" else sum(1 for _ in self.under(scope))
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeRow:
+    """What stands at one scope now, and how many of the person's tables it fits."""
+
+    pk: int
+    lake: str
+    scope: str
+    level: str
+    version: int
+    values: Mapping[str, object]
+    n_tables: int
+    by: str
+    at: datetime
+    why: str
+
+    @classmethod
+    def of(cls, row: PolicyVersion, names: TableNames) -> "ScopeRow":
+        """Count the tables that a scope fits."""
+        return cls(
+            row.pk,
+            row.lake,
+            row.scope,
+            KIND_WORDS[kind_of_scope(row.scope)],
+            row.version,
+            row.values,
+            names.count(row.scope),
+            row.by,
+            row.at,
+            row.why,
+        )
+
+    def __str__(self) -> str:
+        return self.scope
+
+
+class ScopeFilter(ListFilter):
+    """Scopes by how they begin, level, what they set, and who said so last."""
+
+    scope = prefix("scope", "Scope")
+    level = filters.ChoiceFilter(
+        choices=[(kind.name, KIND_WORDS[kind].capitalize()) for kind in LevelKind],
+        label="Level",
+        empty_label="Any",
+        method="filter_level",
+    )
+    sets = filters.ChoiceFilter(
+        choices=[(name, name) for name in FIELDS],
+        label="Sets",
+        empty_label="Any",
+        method="filter_sets",
+    )
+    by = filters.CharFilter(label="Set by")
+
+    class Meta:
+        model = PolicyVersion
+        fields: list[str] = []
+
+    def filter_level(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep one level."""
+        return rows.filter(_OF_KIND[LevelKind[value]])
+
+    def filter_sets(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep the scopes that name a setting."""
+        return rows.filter(values__has_key=value)
+
+
+class VersionFilter(ListFilter):
+    """Versions of one scope by who set them."""
+
+    by = filters.CharFilter(label="Set by")
+
+    class Meta:
+        model = PolicyVersion
+        fields: list[str] = []
+
+
+def table_names(lake: str, user: User) -> TableNames:
+    """Read the names of the tables that are there and that the person sees, in one question."""
+    rows = tables_of(lake, user).filter(IS_THERE).order_by("db", "table")
+    found = list(rows.values_list("db", "table", "pk")[: NAMES_AT_MOST + 1])
+    names = sorted((f"{db}.{table}".lower(), db, table, pk) for db, table, pk in found)
+    return TableNames(names[:NAMES_AT_MOST], is_whole=len(found) <= NAMES_AT_MOST)
+
+
+def scopes_visible(lake: str, user: User, names: TableNames) -> QuerySet[PolicyVersion]:
+    """Give what stands at the scopes that the person may see, unordered."""
+    rows = PolicyVersion.objects.filter(lake=lake, is_current=True)
+    if user.is_lake_keeper:
+        return rows
+    mine = [
+        pk
+        for pk, scope in rows.order_by("pk").values_list("pk", "scope")
+        if _is_visible(lake, scope, user, names)
+    ]
+    return rows.filter(pk__in=mine)
+
+
+def get_scope_for_user(lake: str, scope: str, user: User, names: TableNames) -> PolicyVersion:
+    """Give what stands at one scope.
+
+    Raises:
+        NotVisible: `policy.scope`, nothing was ever set there, or not for this person to see.
+    """
+    found = policy_current(lake, scope)
+    is_seen = user.is_lake_keeper or _is_visible(lake, scope.lower(), user, names)
+    if found is None or not is_seen:
+        raise NotVisible("policy.scope", "There is no policy of this scope for you.")
+    return found
+
+
+def scope_of_table(table: IcebergTable) -> str | None:
+    """Give the scope of a table alone; None where its name cannot be written as one."""
+    scope = str(table).lower()
+    try:
+        return scope if kind_of_scope(scope) is LevelKind.TABLE else None
+    except RuleViolation:
+        return None
+
+
+def table_of_scope(lake: str, scope: str, user: User) -> IcebergTable | None:
+    """Give the table that a scope names, the one that is there before one that is gone."""
+    db, _, table = scope.partition(".")
+    rows = tables_of(lake, user).filter(db=db, table=table)
+    return rows.order_by("is_gone", "-pk").first()
+
+
+def history_of(lake: str, scope: str) -> QuerySet[PolicyVersion]:
+    """Give the versions of one scope, unordered; each with `before`, what stood there before it."""
+    same = PolicyVersion.objects.filter(
+        lake=lake, scope=scope.lower(), version=OuterRef("earlier")
+    ).values("values")[:1]
+    rows = PolicyVersion.objects.filter(lake=lake, scope=scope.lower())
+    return rows.alias(earlier=F("version") - 1).annotate(
+        before=Subquery(same, output_field=JSONField())
+    )
+
+
+def _is_visible(lake: str, scope: str, user: User, names: TableNames) -> bool:
+    if scope == "*" or scope in user.administered.get(lake, []):
+        return True
+    try:
+        return next(names.under(scope), None) is not None
+    except RuleViolation:  # what is no scope has no tables
+        return False

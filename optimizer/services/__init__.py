@@ -1,0 +1,1 @@
+"""What the optimizer room changes: each in one transaction."""

@@ -1,0 +1,51 @@
+"""What does the room do with an event of the metastore, and with events that were missed?
+
+It writes rows only, in the transaction that moves the follower's position: a commit is either
+heard with all it means, or still to come.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+
+from optimizer.domain.heard import EVENT_TYPES, Heard, heard
+from optimizer.services.noting import note
+from optimizer.services.polling import poll_missed
+from optimizer.services.queueing import queue_heard
+from portal.events.messages import LakeEvent
+from portal.events.registry import Missed, Subscriber, subscribe
+
+NAME = "optimizer"
+
+
+def on_event(event: LakeEvent, now: datetime) -> None:
+    """Take one event in.
+
+    Raises:
+        ValueError, LookupError, TypeError, AttributeError: its message has another form; the
+            follower parks the table and has it read again.
+    """
+    on_events([event], now)
+
+
+def on_events(events: Sequence[LakeEvent], now: datetime) -> None:
+    """Take many events in, in their order: tables, commits, and what is due because of them."""
+    said: defaultdict[str, list[Heard]] = defaultdict(list)
+    for event in events:
+        name = (event.db, event.table)
+        meant = heard(event.type, name, event.message, former=event.former)
+        if meant is not None:
+            said[event.lake].append(meant)
+    for lake, some in said.items():
+        # Commits of our own make a look due, and no task by themselves.
+        queue_heard(note(lake, some, now=now).committed, now=now)
+
+
+def on_missed(missed: Missed, now: datetime) -> None:
+    """Have the lake's Iceberg tables read again from the metastore's database."""
+    poll_missed(missed, now=now)
+
+
+def register_subscriber() -> None:
+    """Tell the follower what the room wants of it."""
+    subscribe(Subscriber(NAME, EVENT_TYPES, on_event, on_missed, on_events))

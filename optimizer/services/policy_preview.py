@@ -1,0 +1,94 @@
+"""What would change if a scope were set so? Asked before it is; nothing is kept.
+
+Only the settings that the scope would say otherwise are compared, and of a scope that fits very
+many tables only the first ones: it is asked while a person waits.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from optimizer.domain.policy import Level, LevelKind, contradiction, resolve
+from optimizer.domain.policy_values import write_policy, write_values
+from optimizer.selectors.policies import policies_of
+from optimizer.selectors.policy_scopes import TableNames
+from optimizer.services.policies import PolicyChange, policy_meant
+from portal.access.models import User
+
+LOOKED_AT_MOST = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One setting that would change, in its JSON form, and in how many tables."""
+
+    setting: str
+    was: object
+    would_be: object
+    n_tables: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would change.
+
+    `n_looked` tables of `n_tables` were looked at. `bad` is the first table whose settings would
+    contradict each other, with the reason.
+    """
+
+    n_tables: int
+    n_looked: int
+    n_changed: int
+    changes: tuple[Move, ...]
+    bad: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every table was looked at."""
+        return self.n_looked == self.n_tables
+
+
+def policy_preview(change: PolicyChange, *, user: User, names: TableNames) -> Preview:
+    """Say which settings of how many tables a change would move.
+
+    Raises:
+        As `policy_meant`: what could not be kept is not previewed either.
+    """
+    after = policy_meant(change, user=user)
+    levels = {one.scope: one for one in policies_of(change.lake).levels}
+    before = levels.pop(after.scope, Level(after.scope, {}))
+    moved = _moved(before, after)
+    rest = [one for one in levels.values() if one.values]
+    wild = [one for one in rest if one.kind is not LevelKind.TABLE]
+    under = list(names.under(after.scope))
+    found: Counter[tuple[str, str]] = Counter()
+    shown: dict[tuple[str, str], tuple[str, object, object]] = {}
+    n_changed, bad = 0, ""
+    for db, table, _ in under[:LOOKED_AT_MOST]:
+        own = levels.get(f"{db}.{table}".lower())
+        others = [*wild, own] if own is not None else wild
+        is_now = resolve([*others, before], db=db, table=table).policy
+        would_be = resolve([*others, after], db=db, table=table).policy
+        was, will = write_policy(is_now), write_policy(would_be)
+        differ = [name for name in moved if was[name] != will[name]]
+        n_changed += bool(differ)
+        for name in differ:
+            key = (name, f"{was[name]!r} {will[name]!r}")
+            found[key] += 1
+            shown[key] = (name, was[name], will[name])
+        refused = contradiction(would_be)
+        if refused is not None and contradiction(is_now) is None and not bad:
+            bad = f"{db}.{table}: {refused.message}"
+    changes = tuple(Move(*shown[key], n) for key, n in sorted(found.items()))
+    return Preview(len(under), min(len(under), LOOKED_AT_MOST), n_changed, changes, bad)
+
+
+def _moved(before: Level, after: Level) -> list[str]:
+    """Give the settings that the scope would say otherwise than now."""
+    was: Mapping[str, object] = write_values(before.values)
+    will: Mapping[str, object] = write_values(after.values)
+    return sorted(
+        name
+        for name in was.keys() | will.keys()
+        if name not in was or name not in will or was[name] != will[name]
+    )

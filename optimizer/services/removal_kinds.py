@@ -1,0 +1,134 @@
+"""Which run removes what people approved, and which question stands behind it?
+
+The lists are drawn up by the runs that optimize. What was approved goes in runs of their own: only
+in the lake's working hours, after the cooling-off, and only while approval and policy still stand.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from optimizer.domain.removal_states import RemovalState
+from optimizer.domain.tasks import TaskState
+from optimizer.models import OptimizeTask, RemovalPlan
+from optimizer.selectors.policies import LakePolicies, policies_of
+from optimizer.services.removals import (
+    APPROVAL_KIND,
+    end_task,
+    removal_approved,
+    removal_lapsed,
+    removal_lock,
+    removal_move,
+    removal_rejected,
+    removal_withdrawn,
+)
+from optimizer.services.task_kinds import AFTER_A_FAILURE, OptimizeKind
+from portal.act.selectors import red_button_wait
+from portal.approvals import kinds as approval_kinds
+from portal.approvals.services import approval_check, approval_use
+from portal.lake.errors import StaleState
+from portal.runs import kinds as run_kinds
+from portal.runs.domain import RunState, Schedule
+from portal.runs.models import Run
+
+REMOVE_KIND = "optimizer.remove"
+MOST_IN_A_RUN = 20
+
+
+class RemoveKind(OptimizeKind):
+    """Removes what stands on approved lists; the job judges each item anew."""
+
+    name = REMOVE_KIND
+    title = "Remove approved snapshots and files"
+    queue = "destructive"
+    destroys = True
+    start_roles = frozenset()
+    schedule = Schedule(every=timedelta(seconds=10))
+
+    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+        """Wanted where a list may be acted on and no other such run is under way."""
+        runs = Run.objects.filter(lake=lake, kind=REMOVE_KIND)
+        failed = runs.filter(state=RunState.FAILED, finished_at__gt=now - AFTER_A_FAILURE)
+        if runs.filter(finished_at=None).exists() or failed.exists() or red_button_wait(lake):
+            return None
+        return {} if removals_ready(lake, now=now).exists() else None
+
+    def prepare(self, run: Run) -> None:
+        """Take the lists; asked again they are the same."""
+        removals_claim(run, now=timezone.now())
+
+
+def removals_ready(lake: str, *, now: datetime) -> QuerySet[RemovalPlan]:
+    """Give the approved lists whose cooling-off is over, of tables on which nothing else runs."""
+    busy = OptimizeTask.objects.filter(table__lake=lake, state=TaskState.SENT).values("table")
+    return RemovalPlan.objects.filter(
+        table__lake=lake,
+        table__is_gone=False,
+        table__is_paused=False,
+        state=RemovalState.APPROVED,
+        approval__cool_until__lte=now,
+    ).exclude(table__in=busy)
+
+
+def removals_claim(run: Run, *, now: datetime) -> int:
+    """Let a run take the lists that may be acted on; asked again it keeps those that it has."""
+    mine = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT)
+    if mine.exists() or red_button_wait(run.lake):
+        return mine.count()
+    policies = policies_of(run.lake)
+    tables: set[int] = set()
+    for plan in removals_ready(run.lake, now=now).order_by("created_at")[:MOST_IN_A_RUN]:
+        if plan.table_id not in tables and _take(plan, run, policies, now=now):
+            tables.add(plan.table_id)
+    return len(tables)
+
+
+def register_removal_kinds() -> None:
+    """Tell the platform of the run and the approval of this file."""
+    run_kinds.register(RemoveKind())
+    approval_kinds.register(
+        approval_kinds.ApprovalKind(
+            name=APPROVAL_KIND,
+            title="Removal from an Iceberg table",
+            lock_object=removal_lock,
+            on_approved=removal_approved,
+            on_rejected=removal_rejected,
+            on_lapsed=removal_lapsed,
+            on_withdrawn=removal_withdrawn,
+        )
+    )
+
+
+def _take(plan: RemovalPlan, run: Run, policies: LakePolicies, *, now: datetime) -> bool:
+    """Take one list into a run; one that may not be acted on any more ends here, with why."""
+    task = plan.task
+    policy = policies.of(plan.table.db, plan.table.table).policy
+    try:
+        if not task.asked_by and not (policy.is_on and plan.kind in policy.kinds):
+            raise StaleState(
+                "removal.policy", f"The policy of {plan.table} does not allow {plan.kind} any more."
+            )
+        with transaction.atomic():
+            approval = approval_check(
+                APPROVAL_KIND, object_id=str(plan.pk), digest=plan.digest, now=now
+            )
+            approval_use(approval.pk, run_id=str(run.pk), now=now)
+            removal_move(plan, RemovalState.RUNNING, now=now, run=run.pk)
+            waits = OptimizeTask.objects.filter(pk=task.pk, state=TaskState.TO_APPROVE)
+            if not waits.update(state=TaskState.SENT, run=run.pk, sent_at=now, waits_for=""):
+                raise StaleState("removal.state", "Its task has left the queue.")
+    except StaleState as error:
+        _refuse(plan, error, now=now)
+        return False
+    return True
+
+
+def _refuse(plan: RemovalPlan, error: StaleState, *, now: datetime) -> None:
+    with transaction.atomic():
+        fresh = RemovalPlan.objects.select_for_update().get(pk=plan.pk)
+        if fresh.state == RemovalState.APPROVED:
+            removal_move(fresh, RemovalState.FAILED, now=now, outcome=error.message)
+            end_task(fresh, code=error.code, why=error.message, now=now)

@@ -1,0 +1,46 @@
+"""How fast are this lake's rewrites? Measured on its last finished tasks, and nothing else."""
+
+from datetime import timedelta
+
+from django.db.models import Max, QuerySet
+
+from optimizer.domain.estimates import Speed
+from optimizer.domain.tasks import REWRITES, TaskState
+from optimizer.models import OptimizeTask
+
+_LAST = 50
+_LATELY = timedelta(days=1)
+_LEAST_SECONDS = 1.0
+# What an application of the lake holds is not measured: its cost counts as that of one GB.
+_MEMORY_GB = 1.0
+# For the order of the queue alone, until a task was measured; no seconds are told by it.
+UNMEASURED = Speed(50 * 1024**2, 0.02, 10.0, _MEMORY_GB)
+
+
+def speed_of(lake: str) -> Speed | None:
+    """Give the measured speed of a lake; None before the first task has ended."""
+    done = OptimizeTask.objects.filter(
+        table__lake=lake,
+        kind__in=REWRITES,
+        state__in=(TaskState.DONE, TaskState.PARTIAL),
+        seconds__gt=0,
+    ).order_by("-ended_at")
+    n_bytes = n_files = 0
+    seconds = 0.0
+    for task in _last(done.only("commits", "seconds")):
+        seconds += task.seconds or 0.0
+        for commit in task.commits:
+            n_bytes += int(commit.get("bytes_removed", 0)) + int(commit.get("bytes_added", 0))
+            n_files += int(commit.get("n_removed", 0))
+    if seconds < _LEAST_SECONDS or not n_bytes:
+        return None
+    return Speed(n_bytes / seconds, 0.0, 0.0, _MEMORY_GB)
+
+
+def _last(done: QuerySet[OptimizeTask]) -> list[OptimizeTask]:
+    """Give the last of them; where one day has enough, those before it are not put in order."""
+    newest = OptimizeTask.objects.aggregate(at=Max("ended_at"))["at"]
+    if newest is None:
+        return []
+    lately = list(done.filter(ended_at__gte=newest - _LATELY)[:_LAST])
+    return lately if len(lately) == _LAST else list(done[:_LAST])

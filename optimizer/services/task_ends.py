@@ -1,0 +1,58 @@
+"""How does a task leave the queue without having been done, or come back to it?
+
+One that a run has is told to stop: its row says so at once, the run's next beat tells the job, and
+the job leaves it before its next group of files. What is committed by then stays.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from optimizer.domain.tasks import STOPPED, TaskState
+from optimizer.models import IcebergTable, OptimizeTask
+from portal.runs.models import Run
+
+NOT_SENT = (TaskState.WAITING, TaskState.HELD)
+
+
+def abandon_open(tables: Iterable[IcebergTable], *, why: str, now: datetime) -> int:
+    """Give up what waits for tables; what is in a run ends with the run."""
+    keys = [table.pk for table in tables]
+    if not keys:
+        return 0
+    return OptimizeTask.objects.filter(table__in=keys, state__in=NOT_SENT).update(
+        state=TaskState.ABANDONED,
+        is_open=None,
+        ended_at=now,
+        outcome_code="table.gone",
+        outcome=why,
+        waits_for="",
+    )
+
+
+def take_back(
+    task: OptimizeTask, *, why: str, code: str = "task.not_needed", now: datetime
+) -> bool:
+    """Cancel a task that is in no run; False where it was sent meanwhile."""
+    waiting = OptimizeTask.objects.filter(pk=task.pk, state__in=NOT_SENT)
+    return bool(
+        waiting.update(
+            state=TaskState.CANCELLED,
+            is_open=None,
+            ended_at=now,
+            outcome_code=code,
+            outcome=why,
+            waits_for="",
+        )
+    )
+
+
+def tell_to_stop(task: OptimizeTask, *, why: str) -> bool:
+    """Have a run leave a task; False where it is in none, or was told already."""
+    running = OptimizeTask.objects.filter(pk=task.pk, state=TaskState.SENT)
+    return bool(running.exclude(outcome_code=STOPPED).update(outcome_code=STOPPED, outcome=why))
+
+
+def told_to_stop(run: Run) -> list[int]:
+    """Give the tasks of a run that people cancelled and of which nothing was heard yet."""
+    rows = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT, outcome_code=STOPPED)
+    return list(rows.order_by("pk").values_list("pk", flat=True))

@@ -1,0 +1,115 @@
+"""How do health, what it lost, a trend and an estimate stand in words and small pictures?"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.safestring import SafeString
+
+from optimizer.domain.bands import band_of
+from optimizer.domain.policy import FIELDS
+from optimizer.domain.policy_words import changes, say, title_of
+from optimizer.models import HealthPoint, OptimizeTask, PolicyVersion
+from optimizer.selectors.policy_scopes import ScopeRow
+from optimizer.services.policy_preview import Move
+from portal.ui.sparks import Spark, spark_of
+from portal.ui.states import look_of
+from portal.ui.templatetags.lw import NOTHING, human_bytes, human_span
+
+register = template.Library()
+
+
+@register.filter
+def band_state(health: float | None) -> str:
+    """Give the state under which a score is shown."""
+    return f"HEALTH_{band_of(health)}"
+
+
+@register.filter
+def band_tone(health: float | None) -> str:
+    """Give the tone of a score; none for what is not known."""
+    return look_of(band_state(health)).tone
+
+
+@register.filter
+def spark(newest_first: Sequence[HealthPoint]) -> Spark | None:
+    """Draw the health at the last looks, between 0 and 100."""
+    points = [
+        (f"{timezone.localtime(point.at):%Y-%m-%d %H:%M}", point.health)
+        for point in reversed(newest_first)
+    ]
+    return spark_of(points, high=100.0)
+
+
+@register.filter
+def percent(share: float) -> str:
+    """Show a share from 0 to 1."""
+    return f"{share * 100:.0f} %"
+
+
+@register.filter
+def estimate_words(estimate: Mapping[str, Any]) -> list[str]:
+    """Say what a task is expected to cost, as far as that is known."""
+    words = []
+    n_read, n_written = estimate.get("n_files_read"), estimate.get("n_files_written")
+    if n_read is not None and n_written is not None:
+        words.append(f"{n_read:,} → {n_written:,} files")
+    if (n_bytes := estimate.get("bytes_read")) is not None:
+        words.append(human_bytes(n_bytes))
+    if (seconds := estimate.get("seconds")) is not None:
+        words.append(f"about {human_span(seconds)}")
+    return words
+
+
+@register.filter
+def before_after(task: OptimizeTask) -> list[str]:
+    """Say what a task changed, as far as its run told."""
+    words = []
+    for key, title, show in _CHANGES:
+        was, now = task.before.get(key), task.after.get(key)
+        if was is not None and now is not None and (was or now):
+            words.append(f"{show(was)} → {show(now)}{title}")
+    return words
+
+
+@register.filter
+def policy_values(row: PolicyVersion | ScopeRow) -> list[str]:
+    """Say what a version sets."""
+    return [
+        f"{title_of(name)}: {say(name, row.values[name])}" for name in FIELDS if name in row.values
+    ]
+
+
+@register.filter
+def policy_changes(row: PolicyVersion) -> list[str]:
+    """Say what a version (with `before`) changed."""
+    return changes(getattr(row, "before", None) or {}, row.values)
+
+
+@register.filter
+def preview_words(move: Move) -> str:
+    """Say what would change in how many tables."""
+    tables = "1 table" if move.n_tables == 1 else f"{move.n_tables:,} tables"
+    was, would_be = say(move.setting, move.was), say(move.setting, move.would_be)
+    return f"{title_of(move.setting)} of {tables}: {was} → {would_be}"
+
+
+@register.simple_tag
+def nothing() -> SafeString:
+    """Show that there is no value."""
+    return NOTHING
+
+
+def _counted(value: int) -> str:
+    return f"{value:,}"
+
+
+_CHANGES: tuple[tuple[str, str, Callable[[int], str]], ...] = (
+    ("n_files", " files", _counted),
+    ("n_bytes", "", human_bytes),
+    ("n_delete_files", " delete files", _counted),
+    ("n_snapshots", " snapshots", _counted),
+    ("n_manifests", " manifests", _counted),
+    ("n_statistics_columns", " columns with statistics", _counted),
+)

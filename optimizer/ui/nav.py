@@ -1,0 +1,73 @@
+"""Which entries and home card does the room have?"""
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from optimizer.domain.bands import HealthBand
+from optimizer.selectors.removals import removals_to_decide
+from optimizer.selectors.tables import n_poor
+from optimizer.ui.words import register_words
+from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.lake.errors import NotVisible
+from portal.ui.frame import current_lake, person
+from portal.ui.templatetags.lw import human_bytes
+
+SECTION = "File health"
+
+
+def register_pages() -> None:
+    """Add the navigation, the home card and the words."""
+    register_words()
+    register_page(Page(SECTION, "Iceberg tables", "optimizer:tables", "snowflake", 60))
+    register_page(Page(SECTION, "Optimizer queue", "optimizer:queue", "list-details", 61))
+    register_page(Page(SECTION, "Removals", "optimizer:removals", "clipboard-check", 62))
+    register_page(Page(SECTION, "Optimizer policies", "optimizer:policies", "adjustments", 63))
+    register_home_card(poor_card)
+    register_home_card(removals_card)
+
+
+def poor_card(request: HttpRequest) -> Card | None:
+    """Say how many tables of the person are in poor health, where there is one."""
+    try:
+        lake = current_lake(request)
+    except NotVisible:
+        return None
+    n_tables = n_poor(lake, person(request))
+    if not n_tables:
+        return None
+    query = urlencode({"lake": lake, "band": HealthBand.POOR})
+    return Card(
+        kind="number",
+        title="Iceberg tables in poor health",
+        value=f"{n_tables:,}",
+        url=f"{reverse('optimizer:tables')}?{query}",
+        detail="Small files or delete files slow their queries down",
+        icon="heart-broken",
+        tone="warn",
+        order=70,
+    )
+
+
+def removals_card(request: HttpRequest) -> Card | None:
+    """Tell an admin of lists of what would be removed that wait for them."""
+    try:
+        lake = current_lake(request)
+    except NotVisible:
+        return None
+    waiting = removals_to_decide(lake, person(request), now=timezone.now())
+    if not waiting:
+        return None
+    query = urlencode({"lake": lake, "state": "PENDING"})
+    return Card(
+        kind="waiting",
+        title="Removals from Iceberg tables to decide",
+        value=f"{len(waiting):,}",
+        url=f"{reverse('optimizer:removals')}?{query}",
+        detail=f"{human_bytes(sum(one.n_bytes for one in waiting))} would be freed",
+        icon="clipboard-check",
+        tone="warn",
+        order=12,
+    )

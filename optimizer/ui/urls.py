@@ -1,0 +1,32 @@
+"""Which address of the room shows what?"""
+
+from django.urls import URLPattern, URLResolver, path
+
+from optimizer.ui import acts, policies, queue, removals, table, table_policy, tables
+
+app_name = "optimizer"
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("tables/", tables.tables, name="tables"),
+    path("tables/<int:table_id>/", table.health, name="table"),
+    path("tables/<int:table_id>/files/", table.files, name="table-files"),
+    path("tables/<int:table_id>/layout/", table.layout, name="table-layout"),
+    path("tables/<int:table_id>/commits/", table.commits, name="table-commits"),
+    path("tables/<int:table_id>/tasks/", table.tasks, name="table-tasks"),
+    path("tables/<int:table_id>/policy/", table_policy.policy, name="table-policy"),
+    path("tables/<int:table_id>/plan/", acts.plan, name="table-plan"),
+    path("tables/<int:table_id>/run/", acts.run_now, name="table-run"),
+    path("tables/<int:table_id>/pause/", acts.pause, name="table-pause"),
+    path("tables/<int:table_id>/resume/", acts.resume, name="table-resume"),
+    path("tasks/<int:task_id>/cancel/", acts.cancel, name="task-cancel"),
+    path("tables/<int:table_id>/removal/", removals.ask, name="table-removal"),
+    path("removals/", removals.removals, name="removals"),
+    path("removals/<uuid:removal_id>/", removals.removal, name="removal"),
+    path("removals/<uuid:removal_id>/decide/", removals.decide, name="removal-decide"),
+    path("removals/<uuid:removal_id>/withdraw/", removals.withdraw, name="removal-withdraw"),
+    path("queue/", queue.queue, name="queue"),
+    path("queue/now/", queue.queue_live, name="queue-live"),
+    path("policies/", policies.policies, name="policies"),
+    path("policies/new/", policies.policy_new, name="policy-new"),
+    path("policies/of/<str:scope>/", policies.policy_scope, name="policy-scope"),
+]

@@ -1,0 +1,1 @@
+"""Commands about how programs come in."""

@@ -1,0 +1,36 @@
+"""Make an API token for somebody from a shell, for set-ups that nobody clicks through."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from portal.access.scopes import all_scopes
+from portal.lake.errors import PortalError
+from portal.people.token_rules import TokenWish
+from portal.people.tokens import token_make_on_host
+
+
+class Command(BaseCommand):
+    """Makes one token; its secret alone goes to standard output, for a file of mode 0600."""
+
+    help = "Make an API token and print its secret, which is shown only now."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take what the page asks for."""
+        scopes = "; ".join(f"{scope.name}: {scope.title}" for scope in all_scopes())
+        parser.add_argument("--user", required=True, help="as whom the program acts")
+        parser.add_argument("--name", required=True, help="which program it is for")
+        parser.add_argument("--scope", action="append", required=True, help=scopes or "none yet")
+        parser.add_argument("--days", type=int, default=90, help="how long it lives (90)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make it; what can be known of it goes to standard error."""
+        wish = TokenWish(options["name"], tuple(options["scope"]), options["days"])
+        try:
+            made = token_make_on_host(options["user"], wish, now=datetime.now(UTC))
+        except PortalError as error:
+            raise CommandError(f"{error.code}: {error.message}") from error
+        self.stdout.write(made.secret)
+        token = made.token
+        self.stderr.write(f"Token {token.public_id} lives until {token.expires_at:%Y-%m-%d} UTC.")

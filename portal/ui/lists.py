@@ -1,0 +1,60 @@
+"""One way to answer with a list: filters, a keyset page, or the same rows as CSV."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+
+from portal.ui.csv import stream_csv
+from portal.ui.filters import ListFilter, filtered
+from portal.ui.keyset import keyset_page
+from portal.ui.tables import Column, Table
+
+
+@dataclass(frozen=True)
+class ListSpec:
+    """What a list is made of; the first of `orders` is how it opens."""
+
+    template: str
+    caption: str
+    columns: Sequence[Column]
+    orders: Mapping[str, Sequence[str]]
+    filename: str
+    exports: Sequence[str]
+    select: str = ""
+
+    @property
+    def csv_columns(self) -> list[Column]:
+        """The columns of the CSV, which also holds what the page shows only in words."""
+        return [Column(key=key, title=key) for key in self.exports]
+
+
+def list_response(
+    request: HttpRequest,
+    spec: ListSpec,
+    *,
+    filterset: ListFilter,
+    context: Mapping[str, Any],
+) -> HttpResponseBase:
+    """Answer with the page, or with every row of the filter when `format=csv` is asked for."""
+    rows: QuerySet[Any] = filtered(filterset)
+    if request.GET.get("format") == "csv":
+        chosen = spec.orders.get(request.GET.get("sort", "")) or next(iter(spec.orders.values()))
+        ordered = rows.order_by(*chosen, "pk")
+        return stream_csv(
+            ordered.iterator(chunk_size=2_000), spec.csv_columns, filename=spec.filename
+        )
+    page = keyset_page(rows, request.GET, orders=spec.orders)
+    table = Table(
+        columns=spec.columns,
+        rows=page.rows,
+        caption=spec.caption,
+        orders=tuple(spec.orders),
+        sort=page.sort,
+        select=spec.select,
+    )
+    values = {"filter": filterset, "page": page, "table": table, **context}
+    return render(request, spec.template, values)

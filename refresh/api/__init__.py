@@ -1,0 +1,1 @@
+"""The refresh room for programs."""

@@ -1,0 +1,1 @@
+"""One outside system a file, always with time-outs; no Django."""

@@ -1,0 +1,62 @@
+"""What password stands in a file, and is the file one that nobody else can read?"""
+
+import stat
+from pathlib import Path
+
+from portal.lake.errors import ExternalFailure, RuleViolation
+
+_LONGEST = 1024
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def read_password(path: str) -> str:
+    """Read a password from a file that only the portal's own account may read.
+
+    Raises:
+        RuleViolation: the path is not absolute, is no plain file, others may read it, or what
+            stands in it is no password.
+        ExternalFailure: it is not there, or the portal may not read it.
+    """
+    file = Path(path)
+    if "\0" in path or not file.is_absolute():
+        raise _refused(path, "is no absolute path. Give the whole path of the password's file")
+    try:
+        mode = file.stat().st_mode
+        _check_mode(path, mode)
+        with file.open("rb") as stream:
+            content = stream.read(_LONGEST + 1)
+    except OSError as error:
+        raise ExternalFailure(
+            "config.password_file",
+            f"The password file {path} cannot be read ({error.strerror}). Put it on the machine "
+            "of the portal and of its workers, owned by their account, with mode 0600.",
+            service="config",
+            retryable=False,
+            path=path,
+        ) from error
+    return _password(path, content)
+
+
+def _check_mode(path: str, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        raise _refused(path, "is no plain file. Put the password into one")
+    if mode & _OTHERS:
+        raise _refused(
+            path,
+            f"may be read or changed by others (mode {stat.S_IMODE(mode):04o}). Take that away "
+            "(chmod 600), and change the password if somebody may have seen it",
+        )
+
+
+def _password(path: str, content: bytes) -> str:
+    try:
+        password = content.decode().rstrip("\r\n")
+    except UnicodeDecodeError:
+        password = ""
+    if not password or len(content) > _LONGEST or not password.isprintable():
+        raise _refused(path, "holds no password. One line of text is needed, nothing else")
+    return password
+
+
+def _refused(path: str, why: str) -> RuleViolation:
+    return RuleViolation("cluster.password_file", f"{path or 'An empty path'} {why}.", path=path)

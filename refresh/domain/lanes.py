@@ -1,0 +1,82 @@
+"""How long will a statement take, what does it cost the metastore, and which lane is it for?
+
+Lanes keep what is slow away from what is fast. What a statement took before counts most; without a
+past the number of partitions that it makes the metastore give is counted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from math import ceil
+
+from refresh.domain.steps import Step, StepKind
+from refresh.domain.versions import Dialect
+
+_NAMES_A_CALL = 5_000
+_REMEMBERED = 5
+
+
+class Lane(IntEnum):
+    """Slower lanes have higher numbers."""
+
+    FAST = 0
+    SLOW = 1
+    GIANT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """How long a statement of the same kind on the same table took, for how many partitions."""
+
+    seconds: float
+    n_partitions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What is assumed of a table without a past, and where the lanes part (seconds)."""
+
+    base_seconds: float = 0.5
+    seconds_a_partition: float = 0.001
+    slow_from: float = 3.0
+    giant_from: float = 30.0
+
+
+def n_loaded(step: Step, *, n_in_table: int) -> int:
+    """Count the partitions that the metastore must give; a table refresh asks for all of them."""
+    return n_in_table if step.kind is StepKind.TABLE else len(step.partitions)
+
+
+def metastore_calls(step: Step, *, n_in_table: int, n_fes: int, dialect: Dialect) -> int:
+    """Count the calls of one statement to the metastore, over all front ends, for a cold table."""
+    n = n_loaded(step, n_in_table=n_in_table)
+    batches = ceil(n / _NAMES_A_CALL)
+    if dialect is Dialect.RESOURCES:
+        # One by one: the partition and its statistics.
+        return n_fes * (3 if step.kind is StepKind.TABLE else 2 * n)
+    return n_fes * (3 + batches if step.kind is StepKind.TABLE else 1 + 3 * batches)
+
+
+def expected_seconds(n_partitions: int, *, past: Sequence[Past], pace: Pace) -> float:
+    """Expect the worst of the last few times, in proportion when there is more to load now."""
+    recent = past[-_REMEMBERED:]
+    if not recent:
+        return pace.base_seconds + n_partitions * pace.seconds_a_partition
+    return max(one.seconds * max(1.0, n_partitions / max(1, one.n_partitions)) for one in recent)
+
+
+def lane_of(seconds: float, *, pace: Pace) -> Lane:
+    """Choose the lane for an expected duration."""
+    if seconds >= pace.giant_from:
+        return Lane.GIANT
+    return Lane.SLOW if seconds >= pace.slow_from else Lane.FAST
+
+
+def statement_size(*, seconds_a_partition: float, hold_seconds: float, most: int) -> int:
+    """Say how many partitions one statement may name so that its lock is held for so long only.
+
+    A partition refresh keeps every other one of its catalog waiting on each front end.
+    """
+    if seconds_a_partition <= 0:
+        return max(1, most)
+    return max(1, min(most, int(min(hold_seconds / seconds_a_partition, most))))

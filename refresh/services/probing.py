@@ -1,0 +1,133 @@
+"""Does a front end answer from something else than the metastore has? One probe of one table.
+
+A probe can only disprove, and proves nothing while anything moves: it counts when the table was
+quiet before and after it, and the metastore said the same both times.
+"""
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from portal.lake.errors import PortalError
+from refresh.domain.changes import Cause, Touch
+from refresh.domain.dones import read_done
+from refresh.domain.freshness import Freshness
+from refresh.domain.probing import Picture, disproofs
+from refresh.domain.versions import Dialect, oldest
+from refresh.models import (
+    ClusterFrontEnd,
+    Refresh,
+    RefreshTarget,
+    TargetOnFe,
+    TargetProbe,
+    WatchedTable,
+)
+from refresh.services.divergence_mails import divergences_tell
+from refresh.services.judging import judge
+from refresh.services.looking import hive_of
+from refresh.services.noting import Change, note_change
+from refresh.services.probe_reading import Truth, pictures_of, truth_of
+from refresh.services.reading import login_of
+from refresh.services.sending import Clock
+
+_log = logging.getLogger(__name__)
+# What a refresh does not mend is shown, not refreshed again and again.
+_MEND_EVERY = timedelta(hours=1)
+
+
+def probe(target: RefreshTarget, *, clock: Clock) -> list[str] | None:
+    """Probe a table on every front end that can be asked; gives the names of the disproved ones.
+
+    None: nothing could be concluded. What contradicts is shown as diverged and refreshed whole.
+    """
+    began = clock()
+    before = _quiet(target, now=began)
+    if before is None or not _claimed(target, now=began):
+        return None
+    try:
+        truth = truth_of(target, clock=clock)
+        if truth is None:
+            return None
+        pictures = pictures_of(target, truth, login=login_of(target.cluster), now=began)
+        if not pictures or truth_of(target, clock=clock) != truth:
+            return None
+    except PortalError as error:
+        _log.warning("%s was not probed: %s", target, error.message)
+        TargetProbe.objects.filter(target=target).update(problem=error.message)
+        return None
+    wrong = _conclude(target, before, pictures, truth, began=began, now=clock())
+    if wrong is not None:
+        divergences_tell(target, now=clock())
+    return wrong
+
+
+# -- inside ----------------------------------------------------------------------------------
+
+
+def _quiet(target: RefreshTarget, *, now: datetime, lock: bool = False) -> datetime | None:
+    """Give the table's last change if nothing is owed or runs; whoever notes one takes the lock."""
+    rows = WatchedTable.objects.select_for_update() if lock else WatchedTable.objects.all()
+    watched = rows.filter(pk=target.watched_id, is_gone=False).first()
+    resting = RefreshTarget.objects.filter(pk=target.pk, due_at=None, running_since=None)
+    resting = resting.exclude(freshness=Freshness.STALE).exclude(unsure_until__gt=now)
+    return watched.changed_at if watched is not None and resting.exists() else None
+
+
+@transaction.atomic
+def _conclude(
+    target: RefreshTarget,
+    before: datetime,
+    pictures: Mapping[str, Picture],
+    truth: Truth,
+    *,
+    began: datetime,
+    now: datetime,
+) -> list[str] | None:
+    """Write what the probe has shown, if nothing moved while it ran."""
+    ran = Refresh.objects.filter(target=target, began_at__gte=began)
+    if _quiet(target, now=began, lock=True) != before or ran.exists():
+        return None
+    wrong = disproofs(pictures, truth.picture)
+    for fe in ClusterFrontEnd.objects.filter(cluster_id=target.cluster_id, name__in=pictures):
+        row, _ = TargetOnFe.objects.get_or_create(target=target, fe=fe)
+        row.probed_at = began
+        if fe.name in wrong:
+            row.disproof_at, row.disproof_why = began, wrong[fe.name]
+        elif _is_withdrawn(row):
+            row.disproof_at, row.disproof_why = None, ""
+        row.save(update_fields=["probed_at", "disproof_at", "disproof_why"])
+    TargetProbe.objects.filter(target=target).update(problem="")
+    judge([target])
+    if wrong:
+        _log.warning("%s diverged: %s", target, wrong)
+        _mend(target, truth, now=now)
+    return sorted(wrong)
+
+
+def _is_withdrawn(row: TargetOnFe) -> bool:
+    """Whether an earlier disproof fell: the table was refreshed since, and a probe agrees now."""
+    at = row.disproof_at
+    return at is not None and any(
+        one.began_at > at and not one.partitions for one in read_done(row.done)
+    )
+
+
+def _mend(target: RefreshTarget, truth: Truth, *, now: datetime) -> None:
+    """Let the table be refreshed whole; before catalogs that takes naming each partition."""
+    due = TargetProbe.objects.filter(target=target).exclude(mended_at__gt=now - _MEND_EVERY)
+    if not due.update(mended_at=now):
+        return
+    fes = ClusterFrontEnd.objects.filter(cluster_id=target.cluster_id)
+    is_old = oldest(fe.dialect for fe in fes) is Dialect.RESOURCES
+    touched = dict.fromkeys(truth.names, Touch.UPDATED) if is_old else {}
+    change = Change(hive_of(target.watched), Cause.SWEEP, whole=True, partitions=touched)
+    note_change(change, now=now)
+
+
+def _claimed(target: RefreshTarget, *, now: datetime) -> bool:
+    """Take the probe of this time; False if another took it."""
+    row, _ = TargetProbe.objects.get_or_create(target=target)
+    mine = TargetProbe.objects.filter(pk=row.pk, probed_at=row.probed_at)
+    return bool(mine.update(probed_at=now))

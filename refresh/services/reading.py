@@ -1,0 +1,176 @@
+"""Which front ends has a cluster now, and which of them answer us?
+
+What the leader lists and what our own contact shows are two witnesses, each with its instant. A
+front end that is listed no more is forgotten and owes nothing; one that merely fails is kept.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from portal.lake.errors import PortalError
+from portal.lake.lines import fitted
+from refresh.connectors.front_end import failure
+from refresh.connectors.passwords import read_password
+from refresh.connectors.session import Budget, Login, contact_of
+from refresh.domain.answers import Answer, Meaning
+from refresh.domain.frontends import FrontEnd, empty_after
+from refresh.domain.places import Place
+from refresh.models import Cluster, ClusterFrontEnd
+from refresh.models.clusters import NAME_LENGTH
+from refresh.services.reaching import PATIENT, Member, connected, greeted, members_of
+
+# A leader lists the start that it last heard of; a restart may be older than our look at it.
+_HEARSAY = timedelta(seconds=60)
+_PROBLEM_LENGTH = 400
+_VERSION_LENGTH = 128
+_START_LENGTH = 64
+_SLOW = (
+    "{place} did not list the front ends within {seconds:.0f} s. With a frozen one among them that "
+    "takes most of a minute, which a page does not wait: mend it first, or use the shell "
+    "(manage.py refresh_cluster), which does"
+)
+_SAME_EVERYWHERE = (Meaning.BAD_LOGIN, Meaning.NO_RIGHT)
+
+
+def login_of(cluster: Cluster) -> Login:
+    """Give the login of a cluster.
+
+    Raises:
+        RuleViolation: its password file is not as it must be.
+        ExternalFailure: the file is not there, or may not be read.
+    """
+    return Login(cluster.user, read_password(cluster.password_file))
+
+
+def front_ends_read(cluster: Cluster, *, now: datetime) -> None:
+    """Read the list of front ends, and greet each of them; what fails is kept as the problem.
+
+    Nobody answers: nothing is deleted, and the rows say that they were silent.
+    """
+    try:
+        login = login_of(cluster)
+    except PortalError as error:
+        problem_keep(cluster, "Front ends", error.message)
+        return
+    before = members_of(cluster)
+    listed, problem = listing(before, login=login)
+    members = [Member(Place(fe.host, fe.query_port), fe.version.dialect) for fe in listed]
+    answers = greeted(members or before, login=login)
+    with transaction.atomic():
+        locked = lock(cluster)
+        if locked is None:
+            return
+        if listed:
+            _write(locked, listed, now=now)
+            cluster.read_at = locked.read_at = now
+            locked.save(update_fields=["read_at"])
+        _write_contacts(locked, answers, now=now)
+    problem_keep(cluster, "Front ends", problem)
+
+
+def lock(cluster: Cluster) -> Cluster | None:
+    """Lock a cluster's row against another reader; None if it was removed meanwhile."""
+    return Cluster.objects.select_for_update().filter(pk=cluster.pk).first()
+
+
+def listing(
+    members: Iterable[Member], *, login: Login, budget: Budget = PATIENT
+) -> tuple[list[FrontEnd], str]:
+    """Ask one after the other until one lists them all; without any, say why in words.
+
+    Within a brief budget one silence is enough: what keeps one waiting keeps all of them so.
+    """
+    failed: list[str] = []
+    for member, client in connected(members, login=login, budget=budget):
+        if isinstance(client, Answer):
+            failed.append(failure(client, place=str(member.place)).message)
+            if client.meaning in _SAME_EVERYWHERE:
+                break
+            continue
+        try:
+            listed = client.front_ends()
+        except PortalError as error:
+            failed.append(error.message)
+            is_silent = error.code == f"starrocks.{Meaning.FE_SILENT.lower()}"
+            if is_silent and budget.read < PATIENT.read:
+                failed[-1] = _SLOW.format(place=member.place, seconds=budget.read)
+                break
+            if error.code == f"starrocks.{Meaning.NO_RIGHT.lower()}":
+                break
+            continue
+        if listed:
+            return list({fe.name: fe for fe in listed}.values()), ""
+        failed.append(f"{member.place} lists no front end")
+    return [], "; ".join(failed) or "No address of a front end is known."
+
+
+def problem_keep(cluster: Cluster, subject: str, problem: str) -> None:
+    """Keep what is wrong with one subject, one a line; an empty text says that it is well."""
+    with transaction.atomic():
+        row = lock(cluster)
+        if row is None:
+            return
+        known = dict(line.partition(": ")[::2] for line in row.problem.splitlines())
+        known.pop(subject, None)
+        if problem:
+            line = " ".join(problem.split())
+            known[subject] = fitted(line, _PROBLEM_LENGTH)
+        row.problem = "\n".join(f"{name}: {text}" for name, text in sorted(known.items()))
+        row.save(update_fields=["problem"])
+    cluster.problem = row.problem
+
+
+def _write(cluster: Cluster, listed: Iterable[FrontEnd], *, now: datetime) -> None:
+    rows = {row.name: row for row in cluster.front_ends.all()}
+    names = []
+    for fe in listed:
+        name = fitted(fe.name, NAME_LENGTH)
+        names.append(name)
+        row = rows.get(name) or ClusterFrontEnd(cluster=cluster, name=name)
+        _take_over(row, fe, now=now)
+    cluster.front_ends.exclude(name__in=names).delete()
+
+
+def _take_over(row: ClusterFrontEnd, fe: FrontEnd, *, now: datetime) -> None:
+    start = fitted(fe.start, _START_LENGTH)
+    fields: dict[str, object] = {
+        "host": fitted(fe.host, NAME_LENGTH),
+        "query_port": fe.query_port,
+        "is_alive": fe.is_alive,
+        "is_leader": fe.is_leader,
+        "error": fe.error,
+        "version": fitted(str(fe.version), _VERSION_LENGTH),
+        "listed_at": now,
+    }
+    if start:
+        emptied = _emptied(row, replace(fe, start=start))
+        if emptied is not None:
+            fields["empty_after"] = emptied
+        fields |= {"seen_start": start, "seen_start_at": now}
+    fields["start"] = start
+    for name, value in fields.items():
+        setattr(row, name, value)
+    # The worker keeps its breaker in the same row.
+    row.save(update_fields=list(fields) if row.pk else None)
+
+
+def _emptied(row: ClusterFrontEnd, seen: FrontEnd) -> datetime | None:
+    """Give the instant before which nothing in its caches was loaded, if it began anew."""
+    if row.seen_start_at is None:
+        return None
+    known = replace(seen, start=row.seen_start)
+    return empty_after(known, seen, known_at=row.seen_start_at - _HEARSAY)
+
+
+def _write_contacts(
+    cluster: Cluster, answers: Mapping[Place, Answer | None], *, now: datetime
+) -> None:
+    for row in cluster.front_ends.all():
+        place = Place(row.host, row.query_port)
+        newer = row.contact_at is not None and row.contact_at > now
+        if place in answers and not newer:
+            row.contact, row.contact_at = contact_of(answers[place]), now
+            row.save(update_fields=["contact", "contact_at"])

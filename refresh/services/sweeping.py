@@ -1,0 +1,71 @@
+"""What did nobody tell? One turn of the sweep: files of hot tables, then their front ends.
+
+A turn is bounded in tables, directories and time; what it leaves is due in the next one.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from refresh.domain.pressure import Pressure
+from refresh.domain.sweeping import SweepLimits, due
+from refresh.models import Cluster, RefreshTarget, WatchedTable
+from refresh.selectors.sweeping import hot_tables, hot_targets
+from refresh.services.file_looks import look_at_files
+from refresh.services.probing import probe
+from refresh.services.sending import Clock
+
+LIMITS = SweepLimits()
+_TURN = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a turn came to."""
+
+    tables: int = 0
+    directories: int = 0
+    probes: int = 0
+    diverged: int = 0
+
+
+def sweep(cluster: Cluster, *, clock: Clock, limits: SweepLimits = LIMITS) -> Swept:
+    """Look at what is hot and due in a cluster; a cluster that has enough to do is left alone."""
+    cluster.refresh_from_db(fields=["is_paused", "pressure"])
+    if cluster.is_paused or cluster.pressure != Pressure.NONE:
+        return Swept()
+    until = clock() + _TURN
+    tables, directories = _files(cluster, clock=clock, limits=limits, until=until)
+    probes, diverged = _probes(cluster, clock=clock, limits=limits, until=until)
+    return Swept(tables, directories, probes, diverged)
+
+
+def _files(
+    cluster: Cluster, *, clock: Clock, limits: SweepLimits, until: datetime
+) -> tuple[int, int]:
+    now = clock()
+    keys = due(hot_tables(cluster, since=now - limits.hot_for), now=now, limits=limits)
+    tables = directories = 0
+    rows = WatchedTable.objects.in_bulk(keys)
+    for key in keys:
+        if clock() >= until or directories + limits.newest + limits.changed > limits.directories:
+            break
+        seen = look_at_files(rows[key], clock=clock, limits=limits) if key in rows else None
+        if seen is not None:
+            tables, directories = tables + 1, directories + seen
+    return tables, directories
+
+
+def _probes(
+    cluster: Cluster, *, clock: Clock, limits: SweepLimits, until: datetime
+) -> tuple[int, int]:
+    now = clock()
+    keys = due(hot_targets(cluster, since=now - limits.hot_for), now=now, limits=limits)
+    rows = RefreshTarget.objects.select_related("cluster", "watched").in_bulk(keys)
+    probes = diverged = 0
+    for key in keys:
+        if clock() >= until:
+            break
+        wrong = probe(rows[key], clock=clock) if key in rows else None
+        if wrong is not None:
+            probes, diverged = probes + 1, diverged + bool(wrong)
+    return probes, diverged

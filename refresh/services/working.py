@@ -1,0 +1,371 @@
+"""Who plans and sends in a cluster, and what does that one do in a turn?
+
+Any number of workers may run. For each cluster one leads, by a lease; its statements run in
+threads, and their rows are the truth: what a dead worker left running is called lost by the next
+leader, and asked for again.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Collection
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime, timedelta
+from functools import partial
+from time import monotonic
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+from django.db.models import Case, DateTimeField, ExpressionWrapper, F, Max, When
+
+from portal.lake.errors import PortalError
+from portal.lake.working_hours import WorkingHours
+from portal.runs.leases import lease_release, lease_take
+from refresh.domain.frontends import FeState
+from refresh.domain.lanes import Lane, metastore_calls
+from refresh.domain.pressure import Pressure, PressureLimits, pressure
+from refresh.domain.steps import Step, StepKind
+from refresh.domain.turns import URGENT_BY, Limits, Running, Waiting, choose
+from refresh.domain.turns import Cluster as Askable
+from refresh.domain.versions import oldest
+from refresh.models import (
+    Cluster,
+    ClusterFrontEnd,
+    Ending,
+    Refresh,
+    RefreshTarget,
+    TargetOnFe,
+    WatchedTable,
+)
+from refresh.services.clusters import cluster_read
+from refresh.services.ending import end, give_up, look_into
+from refresh.services.load import fe_began, metastore_may, metastore_pays
+from refresh.services.names_reading import names_read
+from refresh.services.planning import plan
+from refresh.services.reading import front_ends_read
+from refresh.services.sending import Clock, Order, begin, send
+from refresh.services.sweeping import sweep
+
+_log = logging.getLogger(__name__)
+LEASE = timedelta(seconds=30)
+READ_EVERY = timedelta(seconds=5)
+BROKEN = timedelta(minutes=1)
+NAMES_EVERY = timedelta(minutes=5)
+SWEEP_EVERY = timedelta(seconds=30)
+PRESSURE = PressureLimits()
+# The second is what a driver says of a line that it has lost already, and is no DatabaseError.
+_NO_ANSWER = (OperationalError, InterfaceError)
+_PLANNERS = 4
+_A_LANE = 100
+_AT_ONCE = 500
+_TRIES = 3
+_AHEAD = 24
+# A table's place in the line, as `Waiting.order` has it.
+_PLACE = Case(
+    When(
+        is_urgent=True,
+        then=ExpressionWrapper(F("waits_since") - URGENT_BY, output_field=DateTimeField()),
+    ),
+    default=F("waits_since"),
+)
+
+
+class Worker:
+    """One process's part of the work, for every cluster that it leads."""
+
+    def __init__(self, *, holder: str, clock: Clock, senders: int = 32) -> None:
+        self._holder = holder
+        self._clock = clock
+        self._senders = ThreadPoolExecutor(senders, thread_name_prefix="send")
+        self._planners = ThreadPoolExecutor(_PLANNERS, thread_name_prefix="plan")
+        self._readers = ThreadPoolExecutor(4, thread_name_prefix="read")
+        self._sweepers = ThreadPoolExecutor(2, thread_name_prefix="sweep")
+        self._lock = threading.Lock()
+        self._sent: set[int] = set()
+        self._planned: set[int] = set()
+        self._read: set[int] = set()
+        self._swept: set[int] = set()
+        self._looked_at: dict[int, datetime] = {}
+        self._swept_at: dict[int, datetime] = {}
+        self.poked = threading.Event()
+
+    def turn(self) -> int:
+        """Do what can be done now in every cluster that this worker leads; gives how many began.
+
+        `poked` is set when something ended since, so that a next turn may find more to do.
+        """
+        self.poked.clear()
+        return sum(self._turn(cluster) for cluster in Cluster.objects.order_by("pk"))
+
+    def stop(self) -> None:
+        """Wait for what runs, then give the leases back."""
+        for pool in (self._planners, self._readers, self._sweepers, self._senders):
+            pool.shutdown(wait=True)
+        for cluster in Cluster.objects.all():
+            lease_release(cluster.lease_name, holder=self._holder, now=self._clock())
+
+    def wait_idle(self, seconds: float) -> bool:
+        """Wait until nothing is in flight; for tests and commands that run until all is done."""
+        deadline = monotonic() + seconds
+        while monotonic() < deadline:
+            self.poked.clear()
+            with self._lock:
+                if not (self._sent or self._planned or self._read or self._swept):
+                    return True
+            self.poked.wait(0.5)
+        return False
+
+    # -- one cluster -----------------------------------------------------------------------
+
+    def _turn(self, cluster: Cluster) -> int:
+        now = self._clock()
+        epoch = lease_take(cluster.lease_name, holder=self._holder, length=LEASE, now=now)
+        if epoch is None:
+            return 0
+        self._clear_lost(cluster, now=now)
+        is_due = now - self._looked_at.get(cluster.pk, now - READ_EVERY) >= READ_EVERY
+        if is_due or cluster.read_asked_at is not None:
+            self._looked_at[cluster.pk] = now
+            self._submit(self._readers, self._read, cluster.pk, lambda: self._look(cluster))
+        if cluster.is_paused:
+            return 0
+        # What is known to wait goes out first: the first sweep comes later.
+        if now - self._swept_at.setdefault(cluster.pk, now) >= SWEEP_EVERY:
+            self._swept_at[cluster.pk] = now
+            work = partial(sweep, cluster, clock=self._clock)
+            self._submit(self._sweepers, self._swept, cluster.pk, work)
+        self._plan(cluster, now=now)
+        return self._send(cluster, epoch=epoch, now=now)
+
+    def _clear_lost(self, cluster: Cluster, *, now: datetime) -> None:
+        """Give up statements that no thread of ours waits for: their worker is gone."""
+        for row in Refresh.objects.filter(cluster=cluster, ending=Ending.RUNNING):
+            with self._lock:
+                is_ours = row.pk in self._sent
+            if not is_ours:
+                give_up(row, now=now)
+
+    def _look(self, cluster: Cluster) -> None:
+        began = self._clock()
+        old = cluster.names_read_at is None or cluster.names_read_at <= began - NAMES_EVERY
+        if cluster.read_asked_at is not None:
+            cluster_read(cluster, now=began)
+        else:
+            front_ends_read(cluster, now=began)
+            if old:
+                names_read(cluster, now=self._clock())
+        wake(cluster, now=self._clock())
+        _measure(cluster)
+
+    def _plan(self, cluster: Cluster, *, now: datetime) -> None:
+        """Plan what is due, but not far ahead: what changes until it is sent joins its plan."""
+        rows = RefreshTarget.objects.filter(
+            cluster=cluster, due_at__lte=now, steps__isnull=True, running_since=None
+        ).exclude(not_before__gt=now)
+        # Each catalog and each metastore has a line of its own: one that stands holds up no other.
+        for catalog, lake in rows.values_list("catalog", "watched__lake").distinct():
+            room = max(0, _AHEAD - _n_ahead(cluster, catalog, lake, now=now))
+            some = rows.filter(catalog=catalog, watched__lake=lake).order_by(_PLACE, "pk")
+            some = some.select_related("watched", "cluster")
+            for target in some[: min(_PLANNERS * 4, room)]:
+                work = partial(self._plan_one, target)
+                self._submit(self._planners, self._planned, target.pk, work)
+
+    def _plan_one(self, target: RefreshTarget) -> None:
+        try:
+            plan(target, now=self._clock())
+        except Exception:
+            # One table that breaks the plan must not come first for ever.
+            later = self._clock() + BROKEN
+            RefreshTarget.objects.filter(pk=target.pk).update(
+                not_before=later, problem="Its plan broke; the log of the worker says why."
+            )
+            raise
+
+    def _send(self, cluster: Cluster, *, epoch: int, now: datetime) -> int:
+        fes = {fe.name: fe for fe in cluster.front_ends.all()}
+        asked = [fe for fe in fes.values() if fe.state is FeState.ALIVE and fe.breaker.allows(now)]
+        if not asked:
+            return 0
+        ready = _ready(cluster, now=now)
+        turns = _turns(ready.values(), now=now)
+        starts = choose(
+            [
+                _waiting(target, turn_ended=turns.get(target.pk), now=now)
+                for target in ready.values()
+            ],
+            running=_running(cluster),
+            cluster=Askable(
+                [fe.name for fe in asked],
+                oldest(fe.dialect for fe in asked),
+                _giants(cluster, now=now),
+            ),
+            limits=Limits(
+                cluster.per_fe, cluster.per_catalog, has_lanes=settings.LAKEWARDEN_REFRESH_LANES
+            ),
+            now=now,
+        )
+        return sum(
+            self._start(ready[start.waiting.key], fes[start.fe], epoch=epoch) for start in starts
+        )
+
+    def _start(self, target: RefreshTarget, fe: ClusterFrontEnd, *, epoch: int) -> bool:
+        now = self._clock()
+        n_fes = target.cluster.front_ends.count()
+        if not metastore_pays(target.watched.lake, _calls(target, fe, n_fes=n_fes), now=now):
+            return False
+        order = begin(target, fe, epoch=epoch, now=now)
+        if order is None:
+            return False
+        fe_began(fe, now=now)
+        self._submit(
+            self._senders,
+            self._sent,
+            order.refresh_id,
+            lambda: self._carry_out(order, target.cluster),
+        )
+        return True
+
+    def _carry_out(self, order: Order, cluster: Cluster) -> None:
+        result = look_into(order, send(order, cluster=cluster))
+        for _ in range(_TRIES - 1):
+            try:
+                end(order, result, now=self._clock())
+            except _NO_ANSWER as error:
+                # A deadlock's victim, or the line is gone: the answer is still true.
+                _log.warning("an answer is written again: %s", error)
+                connection.close()
+            else:
+                return
+        end(order, result, now=self._clock())
+
+    # -- threads ---------------------------------------------------------------------------
+
+    def _submit(
+        self,
+        pool: ThreadPoolExecutor,
+        known: set[int],
+        key: int,
+        work: Callable[[], object],
+    ) -> None:
+        """Do something in a thread, unless it is being done; the thread's errors end here."""
+        with self._lock:
+            if key in known:
+                return
+            known.add(key)
+        future = pool.submit(_guarded, work)
+
+        def over(_: Future[None]) -> None:
+            with self._lock:
+                known.discard(key)
+            self.poked.set()
+
+        future.add_done_callback(over)
+
+
+def wake(cluster: Cluster, *, now: datetime) -> None:
+    """Let those wait again that a front end owes that could not be asked, and can be now.
+
+    What was given up for another reason stays so: the sweep, or somebody, asks again.
+    """
+    alive = [fe.pk for fe in cluster.front_ends.all() if fe.state is FeState.ALIVE]
+    owing = TargetOnFe.objects.filter(fe__in=alive, owes=True).values("target")
+    resting = RefreshTarget.objects.filter(cluster=cluster, due_at=None, problem="")
+    rows = list(resting.filter(pk__in=owing).values_list("pk", "watched"))
+    for start in range(0, len(rows), _AT_ONCE):
+        keys, tables = zip(*rows[start : start + _AT_ONCE], strict=True)
+        with transaction.atomic():
+            # Whoever writes at several targets locks their tables first, in the keys' order.
+            locked = WatchedTable.objects.select_for_update().filter(pk__in=tables, is_off=False)
+            asked = list(locked.order_by("pk").values_list("pk", flat=True))
+            found = resting.filter(pk__in=keys, watched__in=asked)
+            found.update(due_at=now, waits_since=now)
+
+
+def _giants(cluster: Cluster, *, now: datetime) -> bool:
+    return WorkingHours.read(cluster.giants_hours).is_open(now, ZoneInfo("UTC"))
+
+
+def _n_ahead(cluster: Cluster, catalog: str, lake: str, *, now: datetime) -> int:
+    """Count the plans of the fast lane that any front end may take, so wait for a place only."""
+    rows = RefreshTarget.objects.filter(cluster=cluster, catalog=catalog, watched__lake=lake)
+    rows = rows.filter(lane=Lane.FAST, only_on="", running_since=None, steps__isnull=False)
+    return rows.exclude(not_before__gt=now).count()
+
+
+def _ready(cluster: Cluster, *, now: datetime) -> dict[str, RefreshTarget]:
+    """Give the first of each lane that are planned and whose metastore may be asked."""
+    rows = RefreshTarget.objects.filter(cluster=cluster, running_since=None, steps__isnull=False)
+    rows = rows.exclude(not_before__gt=now).select_related("watched", "cluster")
+    first = [
+        target
+        for lane in Lane
+        for target in rows.filter(lane=lane).order_by(_PLACE, "pk")[:_A_LANE]
+    ]
+    may = {lake: metastore_may(lake, now=now) for lake in {one.watched.lake for one in first}}
+    return {str(one.pk): one for one in first if may[one.watched.lake]}
+
+
+def _turns(targets: Collection[RefreshTarget], *, now: datetime) -> dict[int, datetime]:
+    """Say when the last statement ended that each table was sent since it waits, if any was."""
+    oldest = min((target.waits_since or now for target in targets), default=now)
+    sent = Refresh.objects.filter(
+        target__in=[target.pk for target in targets],
+        began_at__gte=oldest,  # said twice: the index takes an instant only
+    ).filter(began_at__gte=F("target__waits_since"))
+    return dict(sent.values("target").annotate(at=Max("ended_at")).values_list("target", "at"))
+
+
+def _waiting(
+    target: RefreshTarget, *, turn_ended: datetime | None = None, now: datetime
+) -> Waiting:
+    return Waiting(
+        str(target.pk),
+        target.external,
+        Lane(target.lane or 0),
+        target.waits_since or now,
+        is_urgent=target.is_urgent,
+        not_before=target.not_before,
+        only_on=target.only_on,
+        turn_ended=turn_ended,
+    )
+
+
+def _running(cluster: Cluster) -> list[Running]:
+    rows = RefreshTarget.objects.filter(cluster=cluster).exclude(running_since=None)
+    return [
+        Running(row.external, Lane(row.lane or 0), row.running_on)
+        for row in rows.select_related("cluster")
+    ]
+
+
+def _calls(target: RefreshTarget, fe: ClusterFrontEnd, *, n_fes: int) -> int:
+    step = Step(StepKind.TABLE)
+    if target.steps:
+        first = target.steps[0]
+        step = Step(StepKind(first["kind"]), tuple(first["partitions"]))
+    return metastore_calls(
+        step,
+        n_in_table=target.watched.n_partitions or 0,
+        n_fes=n_fes,
+        dialect=fe.dialect,
+    )
+
+
+def _measure(cluster: Cluster) -> None:
+    n = RefreshTarget.objects.filter(cluster=cluster).exclude(due_at=None).count()
+    level = pressure(n, before=Pressure(cluster.pressure), limits=PRESSURE)
+    Cluster.objects.filter(pk=cluster.pk).update(pressure=level)
+
+
+def _guarded(work: Callable[[], object]) -> None:
+    """The outer door of a thread: an error costs one turn, and the row still says what is due."""
+    try:
+        work()
+    except PortalError as error:
+        _log.warning("%s", error.message)
+    except (DatabaseError, InterfaceError) as error:
+        _log.warning("the database did not answer: %s", error)
+        connection.close()
+    except Exception:
+        _log.exception("a turn failed")

@@ -1,0 +1,58 @@
+"""How do marks of front ends, causes and lanes stand in a cell?"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from portal.ui.states import look_of
+from portal.ui.templatetags.lw import NOTHING, icon
+from refresh.domain.lanes import Lane
+from refresh.models import TargetOnFe
+
+register = template.Library()
+
+
+@register.simple_tag
+def fe_marks(records: Iterable[TargetOnFe]) -> SafeString:
+    """Show the state on each front end as a small mark; its name and reason on hover."""
+    marks = [(row.fe.name, row.freshness, row.why) for row in records]
+    return _marks(marks)
+
+
+@register.simple_tag
+def outcome_marks(outcomes: Mapping[str, Sequence[str]]) -> SafeString:
+    """Show what came of a statement on each front end, the same way."""
+    return _marks([(name, one[0], one[1]) for name, one in sorted(outcomes.items())])
+
+
+def _marks(marks: Sequence[tuple[str, str, str]]) -> SafeString:
+    if not marks:
+        return NOTHING
+    parts = []
+    for name, state, why in marks:
+        look = look_of(state)
+        said = f"{name}: {look.word}" + (f". {why}" if why else "")
+        parts.append((look.tone, said, icon(look.icon), f"{name}: {look.word}"))
+    return format_html(
+        '<span class="lw-marks">{}</span>',
+        format_html_join(
+            "",
+            '<span class="lw-state lw-{}" title="{}">{}<span class="visually-hidden">{}</span>'
+            "</span>",
+            parts,
+        ),
+    )
+
+
+@register.filter
+def causes(value: Sequence[str]) -> str:
+    """Say causes in words."""
+    return ", ".join(look_of(f"CAUSE_{cause}").word for cause in value)
+
+
+@register.filter
+def lane_state(value: int | None) -> str:
+    """Give the state under which a lane is shown."""
+    return "LANE_NEW" if value is None else f"LANE_{Lane(value).name}"

@@ -1,0 +1,35 @@
+"""Which entry and words do the pages of clusters have?"""
+
+from portal.access.models import KEEPERS
+from portal.access.registry import Page, register_page
+from portal.ui.states import StateLook, register_states
+
+_LOOKS = {
+    "CLUSTER_KEPT": StateLook("Kept fresh", "circle-check", "good"),
+    "CLUSTER_PAUSED": StateLook("Paused", "player-pause", "warn", "Nothing is sent to it."),
+    "CLUSTER_TROUBLED": StateLook("In trouble", "alert-triangle", "bad", "Its page says why."),
+    "CLUSTER_UNREAD": StateLook("Not read yet", "clock", "quiet"),
+    "ALIVE": StateLook("Alive", "circle-check", "good"),
+    "FROZEN": StateLook(
+        "Frozen", "plug-connected-x", "bad", "It may still answer people from old caches."
+    ),
+    "DEAD": StateLook("Dead", "heart-off", "warn", "Its process is gone, and its caches with it."),
+    "COLD": StateLook("Cold", "snowflake", "info", "It began anew, with empty caches."),
+    "BREAKER_CLOSED": StateLook("Is asked", "circle-check", "good"),
+    "BREAKER_OPEN": StateLook("Left in peace", "hand-stop", "warn", "It failed several times."),
+    "BREAKER_HALF_OPEN": StateLook("One try", "progress-help", "warn", "Its next answer decides."),
+    "AS_HIVE": StateLook("As in Hive", "circle-check", "good"),
+    "COLUMNS_DRIFTED": StateLook(
+        "Drifted", "columns", "bad", "Its columns are not Hive's; no refresh mends that."
+    ),
+    "NOT_COMPARED": StateLook("Not compared yet", "clock", "quiet"),
+    "NO_LAKE": StateLook("No lake of ours", "map-off", "warn", "Nothing in it is refreshed."),
+    "AGAINST": StateLook("Works against us", "alert-triangle", "warn"),
+    "IDLE": StateLook("Does nothing", "zzz", "quiet"),
+}
+
+
+def register_pages() -> None:
+    """Add the navigation and the words."""
+    register_states(_LOOKS)
+    register_page(Page("Refresh", "Clusters", "refresh:clusters", "server-2", 53, KEEPERS))

@@ -1,0 +1,73 @@
+"""How does the front end that took a refresh pass it on, and what does it say of those that failed?
+
+It refreshes itself first; if that fails nobody is asked. Then it asks all registered ones of other
+hosts at once, alive or not, and waits for all; nothing is rolled back.
+"""
+
+import queue
+import threading
+import time
+from collections.abc import Sequence
+
+from stack.starrocks import texts
+from stack.starrocks.front_end import FrontEnd, Life, ProcessEnded, Target
+from stack.starrocks.texts import SqlError
+
+_REFUSED = "java.net.ConnectException: Connection refused"
+_CLOSED = "Socket is closed by peer."
+_TIMED_OUT = "java.net.SocketTimeoutException: Read timed out"
+
+
+def refresh(
+    target: Target, *, taker: FrontEnd, registered: Sequence[FrontEnd], query_timeout: float
+) -> None:
+    """Refresh the taker, then all others; SqlError 5074 names those that failed."""
+    n_lives = taker.n_lives
+    taker.refresh(target)
+    taker.pause(n_lives)
+    until = time.monotonic() + query_timeout + taker.spec.timings.rpc_timeout
+    asked = [(fe, _ask(fe, target, taker)) for fe in registered if fe.host != taker.host]
+    failures = []
+    for fe, answer in asked:
+        why = _wait(answer, until)
+        if why is None:
+            taker.pooled.add(fe.name)
+        else:
+            taker.pooled.discard(fe.name)
+            failures.append((fe.host, why))
+    taker.pause(n_lives)
+    if failures:
+        raise texts.partial(failures)
+
+
+Answer = queue.SimpleQueue[str | None]
+
+
+def _ask(fe: FrontEnd, target: Target, taker: FrontEnd) -> Answer:
+    answer: Answer = queue.SimpleQueue()
+    if fe.life is Life.DEAD:
+        answer.put(_CLOSED if fe.name in taker.pooled else _REFUSED)
+        return answer
+    arguments = (fe, fe.n_lives, target, answer)
+    threading.Thread(target=_serve, args=arguments, daemon=True, name=f"rpc {fe.name}").start()
+    return answer
+
+
+def _serve(fe: FrontEnd, n_lives: int, target: Target, answer: Answer) -> None:
+    try:
+        fe.pause(n_lives)
+        fe.refresh_as_asked(target)
+        fe.pause(n_lives)
+    except SqlError as error:
+        answer.put(str(error))
+    except ProcessEnded:
+        answer.put(_CLOSED)
+    else:
+        answer.put(None)
+
+
+def _wait(answer: Answer, until: float) -> str | None:
+    try:
+        return answer.get(timeout=max(0.0, until - time.monotonic()))
+    except queue.Empty:
+        return _TIMED_OUT

@@ -1,0 +1,182 @@
+"""A rewrite killed -9 at every step: no row is lost, the next run goes on, nothing of it stays."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from stack.stack import Stack
+from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable
+from tests.support.iceberg_model import Model
+from tests.support.iceberg_staged import make_old, markers
+from tests.support.scan_spark import local_session
+
+pytestmark = pytest.mark.spark
+REPO = Path(__file__).resolve().parents[2]
+NEVER = 0
+# Of each step: the failpoint, in how many commits, and at which look somebody deletes a row.
+STEPS = {
+    "before its first sign": ("mark:before:kill", 1, NEVER),
+    "after the marker, before a file": ("mark:after:kill", 1, NEVER),
+    "with one of two groups written": ("write:after:kill", 1, NEVER),
+    "with all written": ("commit:before:kill", 1, NEVER),
+    "right after the commit": ("close:before:kill", 1, NEVER),
+    "with one of two markers cleared": ("forget:after:kill", 1, NEVER),
+    "between two commits": ("commit:after:kill", 2, NEVER),
+    "with the second of two commits written": ("commit:before:kill:2", 2, NEVER),
+    "while the files of a lost one are deleted": ("close:before:kill", 1, 4),
+}
+
+
+class Jobs:
+    """Job processes, killed where it is asked."""
+
+    def __init__(self, lake: IcebergLake) -> None:
+        self._lake = lake
+        gateway: Any = lake.spark.sparkContext._gateway
+        found = gateway.gateway_parameters
+        self._jvm = {
+            "PYSPARK_GATEWAY_PORT": str(found.port),
+            "PYSPARK_GATEWAY_SECRET": str(found.auth_token),
+        }
+        self._forks = subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.optimizer_driver"],
+            cwd=REPO,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def kill(self, table: WrittenTable, point: str = "", *, at: int = 0, **changed: Any) -> None:
+        """Let a job work at a table until its failpoint; without one, until its first file.
+
+        Without a failpoint it has a JVM of its own, which dies with it.
+        """
+        struck = {"LW_FAILPOINTS_ENABLED": "1", "LW_FAILPOINT": point}
+        order = {
+            "environment": self._jvm | struck if point else {},
+            "config": self._lake.config.as_dict(),
+            "db": self._lake.db,
+            "root": str(self._lake.root),
+            "tasks": [self._lake.task(table, **changed)],
+            "at": at,
+            "say": "DELETE FROM {t} WHERE id = 2",
+            "watch": f"{table.opened.data_location.removeprefix('file:')}/lakewarden",
+        }
+        assert self._forks.stdin is not None
+        assert self._forks.stdout is not None
+        self._forks.stdin.write(json.dumps(order) + "\n")
+        self._forks.stdin.flush()
+        assert int(self._forks.stdout.readline()) == -signal.SIGKILL
+
+    def end(self) -> None:
+        assert self._forks.stdin is not None
+        self._forks.stdin.close()
+        self._forks.wait(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """One session: the JVM that is shared with the jobs that are killed."""
+    session = local_session()
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def lake(embedded_stack: Stack, spark: SparkSession) -> IcebergLake:
+    """A database of Iceberg tables."""
+    config = embedded_stack.config("main")
+    root = config.path(embedded_stack.lake_root).child("iceberg killed")
+    return IcebergLake.make(spark, config, db="killed", root=str(root))
+
+
+@pytest.fixture
+def jobs(lake: IcebergLake) -> Iterator[Jobs]:
+    """Processes that end with the test."""
+    found = Jobs(lake)
+    yield found
+    found.end()
+
+
+def filled(lake: IcebergLake) -> Model:
+    """Give a table with two commits of small files in two partitions."""
+    model = Model(lake.table())
+    for k in range(2):
+        rows = [(10 * k + i, DAYS[i % 2], f"w{k}.{i}") for i in range(4)]
+        model.table.append(rows)
+        model.put({"id": key, "dt": day, "word": word} for key, day, word in rows)
+        model.committed()
+    return model
+
+
+def test_killed_anywhere_no_row_is_lost_and_the_next_runs_leave_nothing_behind(
+    lake: IcebergLake, jobs: Jobs
+) -> None:
+    models: dict[str, Model] = {}
+    for step, (point, n_commits, at) in STEPS.items():
+        model = models[step] = filled(lake)
+        jobs.kill(model.table, point, at=at, max_commits=n_commits)
+        if at:
+            model.remove(lambda row: row["id"] == 2)
+            deleted = [one for one in model.table.snapshots() if one["operation"] != "append"]
+            model.snapshots[deleted[0]["snapshot_id"]] = list(model.rows.values())
+        model.check_snapshots()
+
+    _finish(lake, models)
+    left = {step: model.table.unknown_files() for step, model in models.items()}
+    assert left["with all written"], "a death leaves files; else this proves nothing"
+    assert markers(models["right after the commit"].table)
+    assert not left["before its first sign"]
+
+    _age(models)
+    lake.optimize(*_tasks(lake, models))
+    called_dead = {step: len(markers(model.table)) for step, model in models.items()}
+    assert called_dead["with all written"] == 4, "two markers, each called dead"
+    _age(models)
+    both = models["with all written"].table
+    jobs.kill(both, "close:before:kill")
+    jobs.kill(both, "forget:before:kill")
+    _finish(lake, models)
+    for step, model in models.items():
+        assert model.table.unknown_files() == set(), step
+
+
+def test_killed_with_its_jvm_amid_a_file_it_leaves_what_a_later_run_sweeps(
+    lake: IcebergLake, jobs: Jobs
+) -> None:
+    model = filled(lake)
+    jobs.kill(model.table)
+    left = model.table.unknown_files()
+    assert any(name.endswith(".parquet") for name in left), left
+    assert len(model.table.snapshots()) == 2
+    models = {"amid a file": model}
+    for _ in range(2):
+        _finish(lake, models)
+        _age(models)
+    _finish(lake, models)
+    assert model.table.unknown_files() == set()
+
+
+def _tasks(lake: IcebergLake, models: dict[str, Model]) -> list[dict[str, Any]]:
+    return [lake.task(model.table, n) for n, model in enumerate(models.values(), start=1)]
+
+
+def _age(models: dict[str, Model]) -> None:
+    for model in models.values():
+        make_old(model.table)
+
+
+def _finish(lake: IcebergLake, models: dict[str, Model]) -> None:
+    """Let the next run do what the dead one did not, and look at every row of every snapshot."""
+    results = lake.optimize(*_tasks(lake, models))
+    for step, model, result in zip(models, models.values(), results, strict=True):
+        assert result["outcome"] in {"DONE", "NOTHING"}, (step, result)
+        assert len(model.table.files()) == len(DAYS), step
+        model.check_snapshots()

@@ -1,0 +1,130 @@
+"""Orphan files of real tables: what nothing names goes after approval, and nothing else ever."""
+
+import os
+import shutil
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
+from tests.support.removals import DAY, Removals, on_disk, place, planted, refs_of
+
+
+def aged(table: WrittenTable, *, days: float = 30) -> None:
+    """Make all that the table has as old as orphans are."""
+    at = time.time() - days * DAY
+    for path in place(table).rglob("*"):
+        os.utime(path, (at, at))
+
+
+def removals(table: WrittenTable) -> Removals:
+    return Removals(table.lake, table, kind="ORPHANS", now=datetime.now(UTC))
+
+
+def test_what_nothing_names_and_is_old_goes_after_it_was_looked_at_again(
+    iceberg_lake: IcebergLake,
+) -> None:
+    table = small_files(iceberg_lake.table(), 3)
+    table.say("DELETE FROM {t} WHERE id = 1")
+    refs_of(table).createBranch("audit", table.snapshots()[-1]["snapshot_id"]).commit()
+    table.say("INSERT INTO {t}.branch_audit VALUES (77, '2026-05-01', 'aside')")
+    table.say("INSERT OVERWRITE {t} VALUES (1, '2026-05-01', 'new')")
+    aged(table)
+    rows, aside = table.rows(), table.rows(branch="audit")
+    names = ("data/dt=2026-05-01/a b%20c é.parquet", "data/gone/b.parquet", "metadata/c.avro")
+    orphans = [planted(table, name) for name in names]
+    rewritten = planted(table, "data/rewritten.parquet")
+    young = planted(table, "data/young.parquet", days=2.9)
+    hidden = [planted(table, "data/_tmp/d.parquet"), planted(table, "_index/e.puffin")]
+    # The same name under another path: somebody's spelling of a file that the table has.
+    doubtful = planted(table, f"copy/{Path(table.files()[0]['file_path']).name}")
+    work = removals(table)
+    before = on_disk(table)
+
+    told = work.draw_up()["proposal"]
+
+    assert on_disk(table) == before
+    listed = [f"file://{path}" for path in (*orphans, rewritten)]
+    assert sorted(told["sample"]) == sorted(listed)
+    assert (told["n_items"], told["n_bytes"]) == (4, 40)
+    assert told["stays"]["KNOWN"] > 10
+    assert (told["stays"]["HIDDEN"] >= 2, told["stays"]["DOUBTFUL"]) == (True, 1)
+    assert told["stays"]["YOUNG"] >= 1
+
+    planted(table, "data/rewritten.parquet", days=4, size=11)
+    table.append([(900, DAYS[0], "after the approval")])
+    done = work.act(told)
+
+    assert (done["outcome"], done["removed"]["n_files"]) == ("DONE", 3), done
+    assert done["removed"]["n_bytes"] == 30
+    assert "1 gone or written again since" in done["reason"]
+    assert [path.exists() for path in orphans] == [False] * 3
+    assert all(path.exists() for path in (rewritten, young, *hidden, doubtful))
+    assert len(table.rows()) == len(rows) + 1
+    assert table.rows(branch="audit") == aside
+    assert table.rows(snapshot_id=table.snapshots()[0]["snapshot_id"])
+    again = work.act(told)
+    assert (again["outcome"], again["removed"]) == ("NOTHING", None)
+
+
+def test_a_file_that_became_part_of_the_table_since_stays(iceberg_lake: IcebergLake) -> None:
+    table = small_files(iceberg_lake.table(by=""), 1)
+    (source,) = table.files()
+    orphan = planted(table, "data/late.parquet")
+    shutil.copyfile(source["file_path"].removeprefix("file:"), orphan)
+    at = time.time() - 5 * DAY
+    os.utime(orphan, (at, at))
+    work = removals(table)
+    told = work.draw_up()["proposal"]
+    assert told["sample"] == [f"file://{orphan}"]
+    java = table.opened
+    builder = java.jvm.org.apache.iceberg.DataFiles.builder(java.java.spec())
+    file = builder.withPath(f"file:{orphan}").withFileSizeInBytes(orphan.stat().st_size)
+    java.java.newAppend().appendFile(file.withFormat("parquet").withRecordCount(6).build()).commit()
+    left = work.act(told)
+    assert (left["outcome"], left["removed"]) == ("NOTHING", None), left
+    assert "1 that the table knows" in left["reason"]
+    assert len(table.rows()) == 12
+
+
+@pytest.mark.parametrize("what", ["gc", "staging", "staging later", "inside", "above", "partition"])
+def test_on_doubt_whose_files_they_are_nothing_goes(iceberg_lake: IcebergLake, what: str) -> None:
+    lake = iceberg_lake
+    table = small_files(lake.table(), 1)
+    orphan = planted(table, "data/x.parquet")
+    work, location = removals(table), table.opened.location
+    told = work.draw_up()["proposal"]
+    if what == "gc":
+        table.say("ALTER TABLE {t} SET TBLPROPERTIES ('gc.enabled' = 'false')")
+    elif what in ("staging", "staging later"):
+        planted(table, "_lakewarden/other-portal.run-1.g1", days=0 if what == "staging" else 9)
+    else:
+        where = {"inside": f"{location}/deeper", "above": str(Path(location).parent)}
+        lake.spark.sql(
+            f"CREATE TABLE lake.{lake.db}.{table.name}_near (id BIGINT) USING iceberg "
+            f"LOCATION '{where.get(what, location + '//data/')}'"
+        )
+    try:
+        for found in (work.act(told), work.draw_up()):
+            code = {"gc": "gc", "staging": "staging"}.get(what.split(maxsplit=1)[0], "shared")
+            assert (found["outcome"], found["code"]) == ("FAILED", f"removal.{code}"), found
+        assert orphan.exists()
+    finally:
+        lake.spark.sql(f"DROP TABLE IF EXISTS lake.{lake.db}.{table.name}_near")
+
+
+def test_a_stop_in_its_midst_leaves_the_rest_and_says_so(
+    iceberg_lake: IcebergLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = small_files(iceberg_lake.table(), 1)
+    for n in range(5):
+        planted(table, f"data/x{n}.parquet")
+    work = removals(table)
+    told = work.draw_up()["proposal"]
+    monkeypatch.setattr("optimizer.jobs.orphans.BATCH", 2)
+    found = work.act(told, stop_after=2)
+    assert (found["outcome"], found["code"]) == ("PARTIAL", "run.cancelled"), found
+    assert found["removed"]["n_files"] == 2
+    assert len([path for path in on_disk(table) if "/x" in path]) == 3

@@ -1,0 +1,25 @@
+"""Who reads and sets the optimizer's policies, and who cancels a task?"""
+
+from collections.abc import Mapping
+
+from tests.security.grid_bodies import WHY
+from tests.security.grid_rows import ADMINS, OF_THE_TABLE, SIGNED_IN, Row, post_only
+
+FORM = {"manifests": "7", "seen": "0", "why": "because"}
+WISH = {"scope": "*", "values": {"manifests": 7}, "seen": 1, "why": "because"}
+ICEBERG = ("table_id:iceberg_id",)
+SCOPE = ("scope:policy_scope",)
+TASK = ("task_id:optimize_task_id",)
+
+POLICIES_AND_TASKS: Mapping[str, Row] = {
+    "optimizer:table-policy": Row(OF_THE_TABLE, OF_THE_TABLE, ICEBERG, body=FORM),
+    "optimizer-api:table-policy": Row(OF_THE_TABLE, values=ICEBERG),
+    "optimizer:policies": Row(SIGNED_IN),
+    "optimizer:policy-new": Row(ADMINS | {"dba"}, ADMINS | {"dba"}, body=FORM),
+    "optimizer:policy-scope": Row(SIGNED_IN, ADMINS, SCOPE, body=FORM | {"seen": "1"}),
+    "optimizer-api:policies": Row(SIGNED_IN, ADMINS, body=WISH),
+    "optimizer-api:policy-preview": post_only(ADMINS, **WISH),
+    "optimizer-api:policy-history": Row(SIGNED_IN, values=SCOPE),
+    "optimizer:task-cancel": Row(OF_THE_TABLE, OF_THE_TABLE, TASK, body=WHY),
+    "optimizer-api:task-cancel": post_only(OF_THE_TABLE, *TASK, **WHY),
+}

@@ -1,0 +1,32 @@
+"""What an address of the optimizer room can name: an Iceberg table of alice in sales."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from optimizer.models import PolicyVersion
+from tests.component.optimizer_rows import commit, iceberg, looks, partition, task
+from tests.component.removal_rows import proposed
+
+
+def optimizer_values(now: datetime) -> Mapping[str, Any]:
+    """Make a table with one of everything, a paused one, one to remove from; gives their ids."""
+    row = iceberg("orders", now=now, db="sales", owner="alice")
+    partition(row, "dt=1")
+    commit(row, 1, at=now)
+    looks(row, [80, 58], now=now)
+    waits = task(row, now=now)
+    PolicyVersion.objects.create(
+        lake=row.lake, scope="*", version=1, values={"manifests": 9}, by="ada", at=now, why="so"
+    )
+    paused = iceberg("paused", now=now, db="sales", owner="alice", is_paused=True, paused_by="otto")
+    old = iceberg("old", now=now, db="sales", owner="alice")
+    removal = proposed(old, now=now, asked_by="anna")
+    return {
+        "iceberg_id": row.pk,
+        "paused_iceberg_id": paused.pk,
+        "optimize_task_id": waits.pk,
+        "policy_scope": "*",
+        "removal_id": removal.pk,
+        "removal_digest": removal.digest,
+    }
