@@ -1,4 +1,7 @@
-"""Is the project sound? The gates in their order, then every tier of tests, with honest counts."""
+"""Is the project sound? The gates in their order, then every tier of tests, with honest counts.
+
+The whole runs in two lanes side by side, because most tiers keep one core of two busy.
+"""
 
 import os
 import signal
@@ -6,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,10 +28,12 @@ TIERS: Mapping[str, Sequence[str]] = {
     "unit": ("tests/unit", "tests/architecture"),
     "component": ("tests/component",),
     "integration": ("tests/integration",),
-    "browser": ("tests/browser",),
     "security": ("tests/security",),
     "faults": ("tests/faults",),
+    "browser": ("tests/browser",),
 }
+LONG_LANE = ("integration",)
+"""What takes as long as all other tiers; it runs beside them when more than one is wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +100,13 @@ def run_gates() -> Count:
     return Count("gates", len(gates) - n_failed, n_failed, time.monotonic() - began)
 
 
-def run_tier(name: str, *, arguments: Sequence[str]) -> Count:
-    """Run one tier under pytest; a tier without tests counts as one failure."""
+def run_tier(name: str, *, arguments: Sequence[str], quiet: bool) -> Count:
+    """Run one tier under pytest; a tier without tests counts as one failure.
+
+    A quiet one writes to `var/test/<name>.log` and shows it when it has ended, so that the words
+    of two lanes do not mix.
+    """
     started = time.monotonic()
-    console.rule(name)
     folders = [folder for folder in TIERS[name] if (REPO / folder).is_dir()]
     report = REPO / "var" / "test" / f"{name}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
@@ -105,11 +114,9 @@ def run_tier(name: str, *, arguments: Sequence[str]) -> Count:
     status = 0
     if folders:
         command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}"]
-        environment = {**os.environ, **_TEST_SETTINGS}
-        done = subprocess.run(
-            [*command, *arguments, *folders], check=False, cwd=REPO, env=environment
+        status = _pytest(
+            [*command, *arguments, *folders], log=report.with_suffix(".log"), quiet=quiet
         )
-        status = done.returncode
     n_passed, n_failed = read_report(report)
     if n_passed + n_failed == 0:
         console.print(f"[red]The tier {name} ran no test.[/]")
@@ -118,6 +125,21 @@ def run_tier(name: str, *, arguments: Sequence[str]) -> Count:
         console.print(f"[red]pytest ended with code {status} in {name}.[/]")
         n_failed = 1
     return Count(name, n_passed, n_failed, time.monotonic() - started)
+
+
+def _pytest(command: Sequence[str], *, log: Path, quiet: bool) -> int:
+    name, environment = log.stem, {**os.environ, **_TEST_SETTINGS}
+    if not quiet:
+        console.rule(name)
+        return subprocess.run(command, check=False, cwd=REPO, env=environment).returncode
+    console.print(f"{name} has begun; its words come when it ends ({log.relative_to(REPO)})")
+    with log.open("wb") as kept:
+        done = subprocess.run(
+            command, check=False, cwd=REPO, env=environment, stdout=kept, stderr=subprocess.STDOUT
+        )
+    console.rule(name)
+    console.print(log.read_text("utf-8", errors="replace"), markup=False, highlight=False)
+    return done.returncode
 
 
 def read_report(report: Path) -> tuple[int, int]:
@@ -151,12 +173,12 @@ def browser_environment() -> dict[str, str]:
 
 
 @contextmanager
-def _demo_made_beside(wanted: Sequence[str]) -> Iterator[subprocess.Popen[bytes] | None]:
+def _demo_made_beside(tiers: Sequence[str]) -> Iterator[subprocess.Popen[bytes] | None]:
     """Make the browser tier's demo while other tiers run, on what they leave of the machine.
 
     It takes ten minutes, and most tiers keep one core busy. If it fails, the browser tier makes it.
     """
-    if "browser" not in wanted[1:] or Ledger(BROWSER_VAR / "stack.json").running():
+    if "browser" not in tiers or len(tiers) == 1 or Ledger(BROWSER_VAR / "stack.json").running():
         yield None
         return
     programs = '"$0" -m stack.cli demo --detach; "$0" -m stack.cli stop'
@@ -179,6 +201,30 @@ def _demo_made_beside(wanted: Sequence[str]) -> Iterator[subprocess.Popen[bytes]
             demo.wait()
 
 
+def lanes(tiers: Sequence[str]) -> list[list[str]]:
+    """Part the wanted tiers into what may run side by side; each lane keeps their order."""
+    long = [name for name in tiers if name in LONG_LANE]
+    return [lane for lane in (long, [name for name in tiers if name not in LONG_LANE]) if lane]
+
+
+def _run_lanes(
+    beside: Sequence[Sequence[str]],
+    *,
+    arguments: Sequence[str],
+    demo: subprocess.Popen[bytes] | None,
+) -> list[Count]:
+    def run(lane: Sequence[str]) -> list[Count]:
+        counts = []
+        for name in lane:
+            if name == "browser" and demo is not None:
+                demo.wait()
+            counts.append(run_tier(name, arguments=arguments, quiet=len(beside) > 1))
+        return counts
+
+    with ThreadPoolExecutor(max_workers=max(len(beside), 1)) as pool:
+        return [count for counts in pool.map(run, beside) for count in counts]
+
+
 def run_gate(arguments: Sequence[str]) -> int:
     """Run the gates and all tiers, or only those named; what pytest needs may follow `--`."""
     names, _, extra = " ".join(arguments).partition("--")
@@ -187,13 +233,10 @@ def run_gate(arguments: Sequence[str]) -> int:
     if unknown:
         console.print(f"No such tier: {', '.join(unknown)}. There are: gates, {', '.join(TIERS)}.")
         return 2
-    counts = []
-    with _demo_made_beside(wanted) as demo:
-        for name in wanted:
-            if name == "browser" and demo is not None:
-                demo.wait()
-            is_tier = name != "gates"
-            counts.append(run_tier(name, arguments=extra.split()) if is_tier else run_gates())
+    tiers = [name for name in wanted if name != "gates"]
+    with _demo_made_beside(tiers) as demo:
+        counts = [run_gates()] if "gates" in wanted else []
+        counts += _run_lanes(lanes(tiers), arguments=extra.split(), demo=demo)
     console.rule("summary")
     for count in counts:
         n_run = count.n_passed + count.n_failed
