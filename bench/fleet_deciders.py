@@ -17,7 +17,7 @@ from bench.fleet_world import (
     World,
     work_of,
 )
-from optimizer.domain.conflicts import Approach, CommitFact, advise, history_of
+from optimizer.domain.conflicts import Approach, Changes, CommitFact, advise
 from optimizer.domain.deciding import decide
 from optimizer.domain.estimates import Speed, estimate_task
 from optimizer.domain.policy import Policy
@@ -133,9 +133,8 @@ class Ours:
         if table not in self.commits:
             return work
         now = instant(world.now)
-        found = history_of(
-            self.commits[table], partition=str(partition), newest_commit_at=None, now=now
-        )
+        changes = Changes(self.commits[table], now=now)
+        found = changes.of(str(partition), newest_commit_at=None)
         since = instant(part.wanted if part.wanted is not None else world.now)
         advice = advise(
             found,

@@ -29,6 +29,9 @@ class OptimizerPlannedSerializer(serializers.Serializer[Any]):
         read_only=True, help_text="false: no speed was measured yet, seconds are 0"
     )
     needs_approval = serializers.BooleanField(read_only=True)
+    not_before = serializers.DateTimeField(
+        read_only=True, allow_null=True, help_text="it waits for other writers to pause"
+    )
 
 
 class OptimizerPlanSerializer(serializers.Serializer[Any]):

@@ -65,6 +65,9 @@ class OptimizeTaskSerializer(serializers.ModelSerializer[OptimizeTask]):
             *(
                 "reason",
                 "waits_for",
+                "not_before",
+                "risk",
+                "is_cold",
                 "score",
                 "partitions",
                 "target_bytes",

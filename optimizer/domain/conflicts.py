@@ -6,12 +6,14 @@ come is told from those that came: at random at their lately seen rate, or, wher
 regular intervals (an hourly merge), not before the next one is due.
 """
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from math import exp, fsum, inf, log
-from statistics import fmean, median, pstdev
+from math import exp, fsum, inf, log, sqrt
+from statistics import median
 
 from optimizer.domain.policy import Caution
 
@@ -49,9 +51,14 @@ class CommitFact:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The changes of others that may have touched one partition, oldest first."""
+    """The changes of others that may have touched one partition, oldest first.
+
+    What it says of a moment is kept: thousands of partitions of a table share one history.
+    """
 
     changes: tuple[datetime, ...] = ()
+    _rates: dict[datetime, float] = field(default_factory=dict, compare=False, repr=False)
+    _free: dict[datetime, float] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def last(self) -> datetime | None:
@@ -63,7 +70,9 @@ class History:
 
         Those of long ago count for less.
         """
-        return max(self._decayed(now), self._burst(now))
+        if now not in self._rates:
+            self._rates[now] = max(self._decayed(now), self._burst(now))
+        return self._rates[now]
 
     def _decayed(self, now: datetime) -> float:
         half = HALF_LIFE.total_seconds()
@@ -89,14 +98,23 @@ class History:
 
         0 where they do not, or where one is due or overdue.
         """
+        if now not in self._free:
+            due = self._due()
+            self._free[now] = max((due - now).total_seconds(), 0.0) if due else 0.0
+        return self._free[now]
+
+    def _due(self) -> datetime | None:
         gaps = [
             (after - before).total_seconds()
             for before, after in zip(self.changes, self.changes[1:], strict=False)
         ]
-        if len(gaps) < LEAST_GAPS or pstdev(gaps) > REGULAR_BELOW * fmean(gaps):
-            return 0.0
-        due = self.changes[-1] + timedelta(seconds=DUE_FROM * median(gaps))
-        return max((due - now).total_seconds(), 0.0)
+        if len(gaps) < LEAST_GAPS:
+            return None
+        mean = fsum(gaps) / len(gaps)
+        spread = sqrt(fsum((gap - mean) ** 2 for gap in gaps) / len(gaps))
+        if spread > REGULAR_BELOW * mean:
+            return None
+        return self.changes[-1] + timedelta(seconds=DUE_FROM * median(gaps))
 
 
 class Approach(StrEnum):
@@ -109,7 +127,7 @@ class Approach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What to do with a rewrite: `seconds` is the longest that one commit may take."""
+    """What to do with a rewrite: `seconds` is the longest that one commit may take, inf if any."""
 
     approach: Approach
     risk: float
@@ -117,35 +135,37 @@ class Advice:
     seconds: float = inf
     not_before: datetime | None = None
 
-    def max_group_bytes(self, bytes_per_second: float, *, at_most: int) -> int:
-        """Give the bytes that one commit may rewrite at a measured speed."""
-        if self.seconds == inf:
-            return at_most
-        return max(1, min(at_most, int(self.seconds * bytes_per_second)))
 
+class Changes:
+    """The commits of others to a table that could conflict with a rewrite, told by partition."""
 
-def history_of(
-    commits: Iterable[CommitFact],
-    *,
-    partition: str,
-    newest_commit_at: datetime | None,
-    now: datetime,
-) -> History:
-    """Give the changes that may have touched a partition.
+    def __init__(self, commits: Iterable[CommitFact], *, now: datetime) -> None:
+        self._now = now
+        self._anywhere: list[datetime] = []
+        self._at: defaultdict[str, list[datetime]] = defaultdict(list)
+        self._shared: dict[int, History] = {}
+        for one in commits:
+            if not one.can_conflict or one.is_ours or not now - REMEMBERED <= one.at <= now:
+                continue
+            for partition in one.partitions or ():
+                self._at[partition].append(one.at)
+            if one.partitions is None:
+                self._anywhere.append(one.at)
+        self._anywhere.sort()
 
-    Where a commit does not say which partitions it touched, those after the partition's newest
-    commit did not touch this one.
-    """
-    newest = newest_commit_at or now
-    found = sorted(
-        one.at
-        for one in commits
-        if one.can_conflict
-        and not one.is_ours
-        and now - REMEMBERED <= one.at <= now
-        and (partition in one.partitions if one.partitions is not None else one.at <= newest)
-    )
-    return History(tuple(found[-MOST_REMEMBERED:]))
+    def of(self, partition: str, *, newest_commit_at: datetime | None) -> History:
+        """Give the changes that may have touched a partition.
+
+        Where a commit does not say which partitions it touched, those after the partition's newest
+        commit did not touch this one.
+        """
+        n = bisect_right(self._anywhere, newest_commit_at or self._now)
+        if partition in self._at:
+            found = sorted([*self._at[partition], *self._anywhere[:n]])
+            return History(tuple(found[-MOST_REMEMBERED:]))
+        if n not in self._shared:
+            self._shared[n] = History(tuple(self._anywhere[max(n - MOST_REMEMBERED, 0) : n]))
+        return self._shared[n]
 
 
 def risk_of(history: History, *, seconds: float, now: datetime) -> float:

@@ -27,6 +27,10 @@ class Speed:
     sort_factor: float = 1.0  # seconds of a clustering over those of a bin-pack of the same bytes
 
 
+# For order and risk alone, until a task of the lake was measured; no seconds are told by it.
+UNMEASURED = Speed(50 * 1024**2, 0.02, 10.0, 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """What is read, written and gained; sums with `+`."""
@@ -106,6 +110,16 @@ def estimate_manifests(stats: TableStats, *, speed: Speed) -> Estimate:
     """Estimate a rewrite of a table's manifests: each is opened, no data is."""
     seconds = stats.n_manifests * speed.seconds_per_file
     return Estimate(seconds=seconds, gb_hours=seconds * speed.memory_gb / 3600)
+
+
+def group_bytes(seconds: float | None, *, kind: TaskKind, speed: Speed | None, at_most: int) -> int:
+    """Give the bytes of files that one commit may rewrite in so many seconds; None is no limit."""
+    if seconds is None:
+        return at_most
+    known = speed or UNMEASURED
+    slower = known.sort_factor if kind is TaskKind.CLUSTER else 1.0
+    # Each byte is read and written.
+    return max(1, min(at_most, int(seconds * known.bytes_per_second / (2 * slower))))
 
 
 def estimate_statistics(stats: TableStats, *, speed: Speed) -> Estimate:

@@ -6,13 +6,14 @@ there are none, and a plan says so instead of making up seconds.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
-from optimizer.domain.conflicts import Advice, Approach, CommitFact, advise, history_of
+from optimizer.domain.conflicts import LONGEST_WAIT, Advice, Changes, CommitFact, advise
 from optimizer.domain.deciding import decide, hold_reason
 from optimizer.domain.estimates import (
+    UNMEASURED,
     Estimate,
     Speed,
     estimate_manifests,
@@ -20,22 +21,34 @@ from optimizer.domain.estimates import (
     estimate_task,
     start_cost,
 )
+from optimizer.domain.pausing import Weighed, weigh
 from optimizer.domain.policy import Policy
 from optimizer.domain.stats import PartitionStats, TableStats
 from optimizer.domain.tasks import DESTRUCTIVE, REWRITES, TaskKind
 from optimizer.domain.verdicts import LastTimes, Proposal, Verdict
 
-_UNMEASURED = Speed(1.0, 0.0, 0.0, 0.0)
-
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """All that is known of a table when a plan is made."""
+    """All that is known of a table when a plan is made.
+
+    `waits_since` is since when some partition has been left for later because of other writers,
+    `tried_at` when a rewrite of the table last ended, however it did.
+    """
 
     partitions: Sequence[PartitionStats]
     table: TableStats
     commits: Sequence[CommitFact] = ()
     last: LastTimes = field(default_factory=LastTimes)
+    waits_since: datetime | None = None
+    tried_at: datetime | None = None
+
+    def waiting_since(self, now: datetime) -> datetime:
+        """Since when partitions wait; from now on where those of before had their turn."""
+        since = self.waits_since
+        if since is None or (self.tried_at and self.tried_at >= since + LONGEST_WAIT):
+            return now
+        return since
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +64,13 @@ class PlannedTask:
     estimate: Estimate
     is_timed: bool
     advice: Advice | None = None
+    is_cold: bool = False
     needs_approval: bool = False
+
+    @property
+    def not_before(self) -> datetime | None:
+        """Until when all of it waits for other writers to pause; None: it may begin."""
+        return self.advice.not_before if self.advice else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +83,8 @@ class Plan:
     not_before: datetime | None
     verdicts: tuple[Verdict, ...]
     words: str  # all of it in a sentence or two, as the table's page has it
+    again_at: datetime | None = None  # when the first partition that waits for a pause may go
+    waits_since: datetime | None = None  # since when some do
 
     @property
     def not_done(self) -> Mapping[str, int]:
@@ -77,35 +98,73 @@ def make_plan(
 ) -> Plan:
     """Plan a table's tasks without beginning any; one application's start is in the total."""
     decision = decide(facts.partitions, facts.table, policy=policy, last=facts.last, now=now)
-    tasks = tuple(
-        _planned(one, facts, policy=policy, speed=speed, now=now) for one in decision.proposals
-    )
+    since = facts.waiting_since(now)
+    weighed = _weigher(facts, policy=policy, speed=speed or UNMEASURED, since=since, now=now)
+    found = [(one, weighed(one)) for one in decision.proposals]
+    tasks = tuple(_planned(one, facts.table, how, policy=policy, speed=speed) for one, how in found)
+    pauses = [how.again_at for _, how in found if how is not None and how.again_at is not None]
+    # Those that waited for a day keep their turn until it has come.
+    is_waiting = bool(pauses) or (bool(tasks) and now - since >= LONGEST_WAIT)
     begin = [start_cost(speed)] if speed and tasks else []
     total = sum((one.estimate for one in tasks), start=sum(begin, start=Estimate()))
     held, until = hold_reason(policy, zone=zone, now=now) or ("", None)
-    return Plan(tasks, total, held, until, decision.verdicts, decision.words)
+    return Plan(
+        tasks,
+        total,
+        held,
+        until,
+        decision.verdicts,
+        decision.words,
+        min(pauses, default=None),
+        since if is_waiting else None,
+    )
+
+
+def _weigher(
+    facts: TableFacts, *, policy: Policy, speed: Speed, since: datetime, now: datetime
+) -> Callable[[Proposal], Weighed | None]:
+    changes = Changes(facts.commits, now=now)
+
+    def weighed(proposal: Proposal) -> Weighed | None:
+        if not proposal.partitions or proposal.kind not in REWRITES:
+            return None
+
+        def advised(stats: PartitionStats) -> Advice:
+            alone = estimate_task(
+                proposal.kind, (stats,), target_bytes=policy.target_bytes, speed=speed
+            )
+            return advise(
+                changes.of(stats.partition, newest_commit_at=stats.newest_commit_at),
+                seconds=alone.seconds,
+                caution=policy.caution,
+                since=since,
+                now=now,
+            )
+
+        return weigh(proposal.partitions, advised, now=now)
+
+    return weighed
 
 
 def _planned(
     proposal: Proposal,
-    facts: TableFacts,
+    table: TableStats,
+    how: Weighed | None,
     *,
     policy: Policy,
     speed: Speed | None,
-    now: datetime,
 ) -> PlannedTask:
-    estimate = _estimate(proposal, facts.table, policy=policy, speed=speed)
-    advice = None
-    if proposal.partitions and proposal.kind in REWRITES and speed is not None:
-        advice = _worst(proposal, facts.commits, policy=policy, speed=speed, now=now)
+    if how is not None:
+        proposal = replace(proposal, partitions=how.partitions, reason=proposal.reason + how.words)
     names = proposal.partitions
     return PlannedTask(
         proposal.kind,
         None if names is None else tuple(one.partition for one in names),
         proposal.reason,
-        estimate,
+        _estimate(proposal, table, policy=policy, speed=speed),
         is_timed=speed is not None,
-        advice=advice,
+        advice=how.advice if how else None,
+        is_cold=how.is_cold if how else False,
         needs_approval=proposal.kind in DESTRUCTIVE,
     )
 
@@ -113,7 +172,7 @@ def _planned(
 def _estimate(
     proposal: Proposal, table: TableStats, *, policy: Policy, speed: Speed | None
 ) -> Estimate:
-    known = speed or _UNMEASURED
+    known = speed or UNMEASURED
     if proposal.kind is TaskKind.MANIFESTS:
         found = estimate_manifests(table, speed=known)
     elif proposal.kind is TaskKind.STATISTICS:
@@ -125,30 +184,3 @@ def _estimate(
             proposal.kind, proposal.partitions, target_bytes=policy.target_bytes, speed=known
         )
     return found if speed is not None else replace(found, seconds=0.0, gb_hours=0.0)
-
-
-def _worst(
-    proposal: Proposal,
-    commits: Sequence[CommitFact],
-    *,
-    policy: Policy,
-    speed: Speed,
-    now: datetime,
-) -> Advice:
-    """Give the most careful advice of a task's partitions, each with its own time and writers."""
-    order = (Approach.NOW, Approach.SMALL_GROUPS, Approach.WAIT)
-    found = [
-        advise(
-            history_of(
-                commits, partition=one.partition, newest_commit_at=one.newest_commit_at, now=now
-            ),
-            seconds=estimate_task(
-                proposal.kind, (one,), target_bytes=policy.target_bytes, speed=speed
-            ).seconds,
-            caution=policy.caution,
-            since=now,
-            now=now,
-        )
-        for one in proposal.partitions or ()
-    ]
-    return max(found, key=lambda one: (order.index(one.approach), one.risk))

@@ -51,6 +51,10 @@ class IcebergTable(models.Model):
     decided_at = models.DateTimeField(null=True)
     verdict = models.TextField(blank=True, help_text="in words: what is done, or why nothing is")
     score = models.FloatField(null=True, help_text="gain over cost; the queue's order")
+    waits_since = models.DateTimeField(
+        null=True, help_text="since when some of it is left for later because of other writers"
+    )
+    decide_again_at = models.DateTimeField(null=True, help_text="when the first of that may go")
     is_paused = models.BooleanField(default=False)
     paused_by = models.CharField(max_length=150, blank=True)
     paused_at = models.DateTimeField(null=True)

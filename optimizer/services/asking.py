@@ -81,7 +81,7 @@ def optimize_now(
             if task is None:
                 task = OptimizeTask(table=row, kind=kind, noted_at=now, snapshot_id=row.snapshot_id)
             task.reason, task.asked_by = f"{by} asked for it: {why}", by
-            task.state, task.waits_for = TaskState.WAITING, ""
+            task.state, task.waits_for, task.not_before = TaskState.WAITING, "", None
             task.partitions = None if partitions is None else list(partitions)
             for name, value in asked_of(found, kind).items():
                 setattr(task, name, value)

@@ -11,12 +11,12 @@ from datetime import datetime, timedelta, tzinfo
 from django.db.models import QuerySet, Sum
 
 from optimizer.domain.deciding import hold_reason
-from optimizer.domain.estimates import Estimate
+from optimizer.domain.estimates import UNMEASURED, Estimate
 from optimizer.domain.scoring import Candidate, Chosen, choose, rank
 from optimizer.domain.tasks import TaskState
 from optimizer.models import OptimizeTask
 from optimizer.selectors.policies import LakePolicies, TablePolicy, policies_of
-from optimizer.services.speeds import UNMEASURED, speed_of
+from optimizer.services.speeds import speed_of
 from portal.access.lakes import get_lake
 from portal.act.selectors import red_button_wait
 from portal.runs.models import Run
@@ -25,21 +25,24 @@ MOST_IN_A_RUN = 20
 _MOST_RANKED = 500
 
 
-def waiting(lake: str) -> QuerySet[OptimizeTask]:
-    """Give what could be sent: in no run, of tables that are there and not paused."""
+def waiting(lake: str, *, now: datetime) -> QuerySet[OptimizeTask]:
+    """Give what could be sent: in no run, of tables that are there and not paused.
+
+    What waits for other writers to pause is left out until then.
+    """
     rows = OptimizeTask.objects.filter(
         table__lake=lake,
         table__is_gone=False,
         table__is_paused=False,
         state__in=(TaskState.WAITING, TaskState.HELD),
-    )
+    ).exclude(not_before__gt=now)
     return rows.select_related("table")
 
 
 def choose_tasks(lake: str, *, now: datetime) -> list[OptimizeTask]:
     """Choose what begins now, the first first; what is held is written with its reason."""
     policies, zone = policies_of(lake), get_lake(lake).zone
-    rows = {str(task.pk): task for task in _candidates(lake)}
+    rows = {str(task.pk): task for task in _candidates(lake, now=now)}
     free: defaultdict[str, list[Candidate]] = defaultdict(list)
     found: dict[str, TablePolicy] = {}
     for key, task in rows.items():
@@ -77,9 +80,9 @@ def claim(run: Run, *, now: datetime) -> int:
     return n_taken
 
 
-def _candidates(lake: str) -> Iterator[OptimizeTask]:
+def _candidates(lake: str, *, now: datetime) -> Iterator[OptimizeTask]:
     """Give the best and the oldest of what waits: nobody else can be first in the line."""
-    rows = waiting(lake)
+    rows = waiting(lake, now=now)
     lines = (
         rows.order_by("-score", "pk"),
         rows.order_by("noted_at", "pk"),
@@ -122,7 +125,13 @@ def _hold(task: OptimizeTask, why: str) -> None:
 
 
 def _candidate(task: OptimizeTask) -> Candidate:
-    return Candidate(str(task.pk), Estimate.from_dict(task.estimate), task.noted_at)
+    return Candidate(
+        str(task.pk),
+        Estimate.from_dict(task.estimate),
+        task.noted_at,
+        is_cold=task.is_cold,
+        risk=task.risk,
+    )
 
 
 def _within_budgets(

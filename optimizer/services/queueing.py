@@ -7,23 +7,24 @@ what is not needed after all. What a person asked for is taken back by people on
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
-from datetime import datetime
+from datetime import datetime, timedelta
+from math import isfinite
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Max, Q
 
 from optimizer.domain.conflicts import APPEND, REMEMBERED, CommitFact
-from optimizer.domain.estimates import Speed
+from optimizer.domain.estimates import UNMEASURED, Speed
 from optimizer.domain.first_word import Totals, first_word
 from optimizer.domain.plans import Plan, PlannedTask, TableFacts, make_plan
 from optimizer.domain.scoring import Candidate, score_of
 from optimizer.domain.stats import PartitionStats, TableStats
 from optimizer.domain.tasks import REWRITES, TaskKind, TaskState
 from optimizer.domain.verdicts import LastTimes
-from optimizer.models import IcebergTable, OptimizeTask
+from optimizer.models import Commit, IcebergTable, OptimizeTask
 from optimizer.selectors.policies import LakePolicies, TablePolicy, policies_of
-from optimizer.services.speeds import UNMEASURED, speed_of
+from optimizer.services.speeds import speed_of
 from optimizer.services.task_ends import NOT_SENT, take_back
 from portal.access.lakes import get_lake
 
@@ -34,6 +35,12 @@ ORDERS = frozenset({TaskKind.CLUSTER, TaskKind.FULL, TaskKind.MAJOR, TaskKind.DE
 # Statistics begin with the columns by which rows lie.
 ASKS_FOR_LAYOUT = ORDERS | {TaskKind.STATISTICS}
 _COMMITS = 2_000
+_LATELY = timedelta(hours=6)
+# By then its partitions were looked at, which says which of them others leave alone.
+_UNTIL_LOOKED_AT = timedelta(minutes=15)
+_OTHERS_WRITE = (
+    "Other writers change or delete rows of this table: its partitions are looked at first."
+)
 _WORKED = (TaskState.DONE, TaskState.PARTIAL)
 _CAME_TO = {
     **dict.fromkeys(_WORKED, "done"),
@@ -54,6 +61,7 @@ def queue_heard(tables: Iterable[IcebergTable], *, now: datetime) -> int:
         )
     )
     rewritten = _last_rewritten(keys)
+    changed = _changed_by_others(keys, now=now)
     policies = {lake: policies_of(lake) for lake in {row.lake for row in rows}}
     new = []
     for row in rows:
@@ -78,6 +86,7 @@ def queue_heard(tables: Iterable[IcebergTable], *, now: datetime) -> int:
                     snapshot_id=row.snapshot_id,
                     noted_at=now,
                     heard_at=row.heard_at,
+                    **(_until_looked_at(now) if row.pk in changed else {}),
                     **asked_of(found, TaskKind.MINOR),
                 )
             )
@@ -85,9 +94,12 @@ def queue_heard(tables: Iterable[IcebergTable], *, now: datetime) -> int:
 
 
 def decide_due(lake: str, *, now: datetime, limit: int = AT_ONCE) -> int:
-    """Decide on the tables that were looked at since their last decision; gives how many."""
+    """Decide on the tables that were looked at since their last decision; gives how many.
+
+    And again on those whose partitions waited for other writers until now.
+    """
     rows = IcebergTable.objects.filter(
-        Q(decided_at=None) | Q(decided_at__lt=F("looked_at")),
+        Q(decided_at=None) | Q(decided_at__lt=F("looked_at")) | Q(decide_again_at__lte=now),
         lake=lake,
         is_gone=False,
         looked_at__isnull=False,
@@ -114,7 +126,11 @@ def decide_table(
             if kind not in kinds and task.state in NOT_SENT and not task.asked_by:
                 take_back(task, why=f"Not needed any more. {plan.words}", now=now)
         IcebergTable.objects.filter(pk=row.pk).update(
-            decided_at=now, verdict=plan.words, score=max(scores, default=None)
+            decided_at=now,
+            verdict=plan.words,
+            score=max(scores, default=None),
+            waits_since=plan.waits_since,
+            decide_again_at=plan.again_at,
         )
     return plan
 
@@ -151,7 +167,14 @@ def facts_of(row: IcebergTable, *, now: datetime) -> TableFacts:
     changes = row.commits.filter(at__gte=now - REMEMBERED, is_ours=False).exclude(operation=APPEND)
     commits = changes.order_by("-at").values_list("at", "operation")[:_COMMITS]
     facts = [CommitFact(at, operation) for at, operation in commits]
-    return TableFacts(partitions, table, facts, _last_times(row))
+    return TableFacts(
+        partitions,
+        table,
+        facts,
+        _last_times(row),
+        waits_since=row.waits_since,
+        tried_at=_last_tried(row) if row.waits_since else None,
+    )
 
 
 def _propose(
@@ -166,14 +189,20 @@ def _propose(
     task = open_tasks.get(one.kind)
     since = task.noted_at if task else now
     risk = one.advice.risk if one.advice else 0.0
-    candidate = Candidate(str(row.pk), one.estimate, since, risk=risk)
+    candidate = Candidate(str(row.pk), one.estimate, since, is_cold=one.is_cold, risk=risk)
     score = score_of(candidate, speed=speed or UNMEASURED)
     if task is not None and task.state not in NOT_SENT:
         return score
     if task is None:
         task = OptimizeTask(table=row, kind=one.kind, noted_at=now, heard_at=row.heard_at)
-    task.reason, task.score, task.estimate = one.reason, score, one.estimate.as_dict()
-    task.partitions = None if one.partitions is None else list(one.partitions)
+    task.score, task.estimate = score, one.estimate.as_dict()
+    task.risk, task.is_cold = risk, one.is_cold
+    task.group_seconds = _finite(one.advice.seconds) if one.advice and not one.not_before else None
+    # What a person asked for begins whatever others do, with the partitions that were named.
+    if not task.asked_by:
+        task.reason = one.reason
+        task.partitions = None if one.partitions is None else list(one.partitions)
+        _wait_for_others(task, one)
     task.snapshot_id = row.looked_snapshot_id
     for name, value in asked_of(found, one.kind).items():
         setattr(task, name, value)
@@ -191,6 +220,37 @@ def asked_of(found: TablePolicy, kind: TaskKind) -> dict[str, Any]:
         "layout": str(found.policy.layout) if kind in ASKS_FOR_LAYOUT else "",
         "policy_versions": list(found.versions),
     }
+
+
+def _wait_for_others(task: OptimizeTask, one: PlannedTask) -> None:
+    if one.advice is not None and one.not_before is not None:
+        task.state, task.waits_for = TaskState.HELD, one.advice.reason
+    elif task.not_before is not None:
+        task.state, task.waits_for = TaskState.WAITING, ""
+    task.not_before = one.not_before
+
+
+def _until_looked_at(now: datetime) -> dict[str, Any]:
+    return {
+        "state": TaskState.HELD,
+        "waits_for": _OTHERS_WRITE,
+        "not_before": now + _UNTIL_LOOKED_AT,
+    }
+
+
+def _changed_by_others(keys: Sequence[int], *, now: datetime) -> set[int]:
+    changes = Commit.objects.filter(table__in=keys, at__gte=now - _LATELY, is_ours=False)
+    return set(changes.exclude(operation=APPEND).values_list("table", flat=True).distinct())
+
+
+def _finite(seconds: float) -> float | None:
+    return seconds if isfinite(seconds) else None
+
+
+def _last_tried(row: IcebergTable) -> datetime | None:
+    ended = row.tasks.filter(kind__in=REWRITES, ended_at__isnull=False)
+    latest = ended.exclude(state=TaskState.CANCELLED).order_by("-ended_at").first()
+    return latest.ended_at if latest else None
 
 
 def _last_rewritten(keys: Sequence[int]) -> dict[int, datetime]:

@@ -13,8 +13,6 @@ _LATELY = timedelta(days=1)
 _LEAST_SECONDS = 1.0
 # What an application of the lake holds is not measured: its cost counts as that of one GB.
 _MEMORY_GB = 1.0
-# For the order of the queue alone, until a task was measured; no seconds are told by it.
-UNMEASURED = Speed(50 * 1024**2, 0.02, 10.0, _MEMORY_GB)
 
 
 def speed_of(lake: str) -> Speed | None:

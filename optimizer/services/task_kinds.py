@@ -7,13 +7,15 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from optimizer.domain.estimates import Speed, group_bytes
 from optimizer.domain.layouts import parse_layout
 from optimizer.domain.removal_states import RemovalState
-from optimizer.domain.tasks import DESTRUCTIVE, LEAVE_OUT, TaskState
+from optimizer.domain.tasks import DESTRUCTIVE, LEAVE_OUT, TaskKind, TaskState
 from optimizer.models import LayoutWrite, OptimizeTask
 from optimizer.selectors.policies import LakePolicies, policies_of
 from optimizer.services.dispatching import choose_tasks, claim, waiting
 from optimizer.services.queueing import decide_due
+from optimizer.services.speeds import speed_of
 from optimizer.services.task_ends import told_to_stop
 from optimizer.services.task_results import reclaim, results_ingest
 from portal.access.models import KEEPERS
@@ -26,6 +28,7 @@ from portal.runs.spools import open_spool
 KIND = "optimize"
 MAX_GROUP_BYTES = 10 * 1024**3
 MAX_COMMITS = 10
+MAX_SMALL_COMMITS = 200  # where other writers leave little time for each
 MIN_FILES = 2
 AFTER_A_FAILURE = timedelta(minutes=5)
 
@@ -53,7 +56,9 @@ class OptimizeKind(RunKind):
         lately = Q(state=RunState.FAILED, finished_at__gt=now - AFTER_A_FAILURE)
         if runs.filter(Q(finished_at=None) | lately).exists():
             return None
-        if not waiting(lake).exists() or red_button_wait(lake) or not choose_tasks(lake, now=now):
+        if not waiting(lake, now=now).exists() or red_button_wait(lake):
+            return None
+        if not choose_tasks(lake, now=now):
             return None
         return {}
 
@@ -67,8 +72,8 @@ class OptimizeKind(RunKind):
 
     def request(self, run: Run) -> dict[str, Any]:
         """Give the job its tasks."""
-        policies = policies_of(run.lake)
-        return {"tasks": [_order(task, policies) for task in _tasks(run.pk)]}
+        policies, speed = policies_of(run.lake), speed_of(run.lake)
+        return {"tasks": [_order(task, policies, speed) for task in _tasks(run.pk)]}
 
     def beat(self, run: Run) -> None:
         """Tell the job to stop where a person or the red button says so, with all or a task."""
@@ -95,7 +100,7 @@ def _tasks(run: UUID) -> QuerySet[OptimizeTask]:
     return sent.select_related("table").order_by("-score", "pk")
 
 
-def _order(task: OptimizeTask, policies: LakePolicies) -> dict[str, Any]:
+def _order(task: OptimizeTask, policies: LakePolicies, speed: Speed | None) -> dict[str, Any]:
     table = task.table
     layout = str(parse_layout(task.layout))
     laid_out = LayoutWrite.objects.filter(table=table, layout=layout) if layout else None
@@ -112,8 +117,10 @@ def _order(task: OptimizeTask, policies: LakePolicies) -> dict[str, Any]:
         # The boundaries of before keep later files comparable with those that are there.
         "boundaries": newest.boundaries if newest else None,
         "write_ids": [] if laid_out is None else list(laid_out.values_list("write_id", flat=True)),
-        "max_group_bytes": MAX_GROUP_BYTES,
-        "max_commits": MAX_COMMITS,
+        "max_group_bytes": group_bytes(
+            task.group_seconds, kind=TaskKind(task.kind), speed=speed, at_most=MAX_GROUP_BYTES
+        ),
+        "max_commits": MAX_COMMITS if task.group_seconds is None else MAX_SMALL_COMMITS,
         "min_files": MIN_FILES,
         "removal": _removal(task, policies) if task.kind in DESTRUCTIVE else None,
     }

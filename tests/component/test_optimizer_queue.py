@@ -374,7 +374,8 @@ def test_many_commits_at_once_take_few_statements(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     policy()
-    summary = {"total-data-files": "40", "total-files-size": str(40 * MIB)}
+    summary = {"added-data-files": "1", "total-data-files": "40"}
+    summary["total-files-size"] = str(40 * MIB)
     said = [
         altered(
             parameters(0, uuid=f"u{n}"),

@@ -93,7 +93,7 @@ def test_a_list_waits_for_two_who_neither_asked_nor_wrote_the_policy(people: Peo
     assert Approval.objects.get().state == "APPROVED"
     made.refresh_from_db()
     assert (made.state, "cooling-off" in made.waits_for) == (TaskState.TO_APPROVE, True)
-    assert not waiting(LAKE).exists()
+    assert not waiting(LAKE, now=NOW).exists()
     assert AuditEvent.objects.filter(action="removal.approved").count() == 1
 
 

@@ -9,11 +9,11 @@ from optimizer.domain.conflicts import (
     LEAST_GROUP_SECONDS,
     LONGEST_WAIT,
     Approach,
+    Changes,
     CommitFact,
     History,
     advise,
     cold_at,
-    history_of,
     longest_at,
     lost_already,
     risk_of,
@@ -39,7 +39,7 @@ def commit(at: datetime, operation: str = "overwrite", *partitions: str) -> Comm
 
 
 def seen(*commits: CommitFact, partition: str = "p=1", newest: datetime | None = None) -> History:
-    return history_of(commits, partition=partition, newest_commit_at=newest, now=NOW)
+    return Changes(commits, now=NOW).of(partition, newest_commit_at=newest)
 
 
 def test_appends_never_conflict_however_many_there_are() -> None:
@@ -92,8 +92,6 @@ def test_a_writer_of_every_few_minutes_makes_groups_small() -> None:
     advice = advise(often, seconds=3600, caution=Caution.NORMAL, since=NOW, now=NOW)
     assert advice.approach is Approach.SMALL_GROUPS
     assert LEAST_GROUP_SECONDS <= advice.seconds < 3600
-    assert advice.max_group_bytes(1000.0, at_most=10**9) == int(advice.seconds * 1000)
-    assert advice.max_group_bytes(1e12, at_most=10**9) == 10**9
 
 
 @given(AGES, SECONDS, SECONDS)

@@ -99,3 +99,32 @@ def test_where_nothing_is_done_the_commonest_reason_is_said_and_for_how_many() -
     )
     assert found.tasks == ()
     assert found.words == "Its files are as they should be. So it is for 3 of 3 partitions."
+
+
+def test_hot_partitions_wait_and_the_plan_says_until_when() -> None:
+    busy = [CommitFact(NOW - timedelta(seconds=60 + n), "overwrite") for n in range(300)]
+    cold = replace(FACTS.partitions[0], partition="p=0", newest_commit_at=NOW - timedelta(days=9))
+    found = plan(replace(FACTS, partitions=[*FACTS.partitions, cold], commits=busy))
+    (task,) = found.tasks
+    assert (task.partitions, task.is_cold, task.not_before) == (("p=0",), True, None)
+    assert task.reason.endswith("1 of 2 partitions wait for other writers to pause.")
+    assert task.estimate.n_files_read == 1000
+    assert found.waits_since == NOW
+    assert found.again_at is not None
+    assert found.again_at > NOW
+    (all_hot,) = plan(replace(FACTS, commits=busy)).tasks
+    assert all_hot.partitions == ("p=1",)
+    assert all_hot.not_before == plan(replace(FACTS, commits=busy)).again_at
+
+
+def test_whoever_waited_for_a_day_has_one_turn() -> None:
+    busy = [CommitFact(NOW - timedelta(seconds=60 + n), "overwrite") for n in range(300)]
+    day_ago = NOW - timedelta(days=1)
+    patient = replace(FACTS, commits=busy, waits_since=day_ago)
+    (task,) = plan(patient).tasks
+    assert task.not_before is None
+    assert plan(patient).waits_since == day_ago
+    had_it = replace(patient, tried_at=NOW)
+    (task,) = plan(had_it).tasks
+    assert task.not_before is not None
+    assert plan(had_it).waits_since == NOW
