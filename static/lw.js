@@ -147,7 +147,7 @@
   }
 
   function humanBytes(value) {
-    var units = ["B", "KB", "MB", "GB", "TB", "PB"];
+    var units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     var at = 0;
     while (Math.abs(value) >= 999.5 && at < units.length - 1) { value /= 1024; at += 1; }
     return (at === 0 || value >= 99.95 ? value.toFixed(0) : value.toFixed(1)) + " " + units[at];

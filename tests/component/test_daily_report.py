@@ -84,7 +84,7 @@ def test_an_admin_reads_the_lake_and_an_owner_what_is_theirs(
     ):
         assert words in admin.text
         assert words not in owner.text
-    assert "sales.orders | 7 | 3.0 MB | 2026-11-20" in owner.text
+    assert "sales.orders | 7 | 3.0 MiB | 2026-11-20" in owner.text
     assert "sales.orders | 1 | written after the plan was made" in owner.text
     assert "sales.orders | 1 due now, 1 soon" in owner.text
     assert "Every path conforms to the rules." in owner.text

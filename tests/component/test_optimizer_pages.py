@@ -198,7 +198,7 @@ def test_tasks_say_why_what_came_of_it_and_lead_keepers_to_the_run(
     address = f"{TABLES}{row.pk}/tasks/"
     text = page(people.admin, address)
     for words in (
-        *("90 files became 2.", "quiet hours end at 06:00", "12.5 s", "639 MB"),
+        *("90 files became 2.", "quiet hours end at 06:00", "12.5 s", "639 MiB"),
         f"/runs/{run.pk}/",
     ):
         assert words in text, words

@@ -17,8 +17,8 @@ XSS = '"><script>alert(1)</script>'
 
 @pytest.mark.parametrize(
     ("size", "text"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (1023, "1.0 KB"), (1536, "1.5 KB"),
-     (1024**2 * 250, "250 MB"), (1024**4 * 3, "3.0 TB"), (1024**7, "1024 EB")],
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 KiB"), (1023, "1.0 KiB"), (1536, "1.5 KiB"),
+     (1024**2 * 250, "250 MiB"), (1024**4 * 3, "3.0 TiB"), (1024**7, "1024 EiB")],
 )  # fmt: skip
 def test_bytes_are_human_with_the_exact_number_on_hover(size: int, text: str) -> None:
     shown = lw.bytes_(size)
@@ -83,7 +83,7 @@ def test_the_query_keeps_filters_and_drops_the_place() -> None:
 def test_a_chart_carries_its_data_table_and_escapes_names(make: type) -> None:
     chart = make("c", title=XSS, labels=["a", XSS], series={XSS: [1, 2048]}, unit="bytes")
     shown = Template("{% load lw %}{% chart chart %}").render(Context({"chart": chart}))
-    assert "2.0 KB" in shown
+    assert "2.0 KiB" in shown
     assert "<script>alert" not in shown
     assert "template" not in chart.figure["layout"]
     assert chart.figure["data"][0]["y"] == [1, 2048]

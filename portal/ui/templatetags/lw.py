@@ -26,7 +26,7 @@ register = template.Library()
 NOTHING = format_html('<span class="lw-none" title="{}">{}</span>', "no value", "—")
 _STEPS = (("y", 31_557_600), ("mo", 2_629_800), ("d", 86_400), ("h", 3_600), ("min", 60))
 _RUN = re.compile(r"\brun ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
-_UNITS = ("B", "KB", "MB", "GB", "TB", "PB", "EB")
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 @register.filter
@@ -36,7 +36,7 @@ def count(value: int | None) -> str:
 
 
 def human_bytes(value: int) -> str:
-    """Spell a size with three digits at most, in powers of 1024 as Hadoop's tools do."""
+    """Spell a size with three digits at most, in powers of 1024 and by their names."""
     size, unit = float(value), 0
     while abs(size) >= 999.5 and unit < len(_UNITS) - 1:
         size, unit = size / 1024, unit + 1
