@@ -65,8 +65,12 @@ def look(asked: Asked, *, now: datetime) -> Seen:
     answers = _answers(asked, [targets[one] for one in shown if one in targets], now=now)
     clusters = Cluster.objects.in_bulk({one.cluster_id for one in shown})
     found = tuple(
-        _on_cluster(one, clusters[one.cluster_id], answers.get(one), asked) for one in shown
+        _on_cluster(one, clusters[one.cluster_id], answers.get(one), asked)
+        for one in shown
+        if one.cluster_id in clusters
     )
+    if not found:
+        return _NOBODY  # whoever showed it was removed while we looked
     is_visible = all(one.is_visible for one in found)
     # Asking again is of no use where it can never be proven.
     is_hopeless = any(one.is_over and not one.is_visible for one in answers.values())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -14,9 +15,10 @@ from pytest_django.fixtures import Settings
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
 from refresh.domain.changes import Cause
-from refresh.domain.coverage import Done
+from refresh.domain.coverage import Done, Wish
 from refresh.domain.dones import write_done
 from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetOnFe, WatchedTable
+from refresh.selectors.waiting import Asked, look
 from refresh.services.noting import Change, note_change
 from refresh.services.waiting import LONGEST_BLOCK, Clock, WaitWish, wait_until_visible
 from tests.component.conftest import People
@@ -236,6 +238,37 @@ def test_n14_only_who_sees_a_table_waits_for_it(people: People) -> None:
     WatchedTable.objects.update(owner="olga")
     assert ask(people.owner).status_code == 200
     assert Client().get(ADDRESS).status_code in (401, 403)
+
+
+@pytest.mark.usefixtures("told")
+def test_n14_a_cluster_that_is_removed_amid_a_look_counts_no_more() -> None:
+    cluster("boards", catalog="lake")
+    tell_at_now()
+    for name in ("boards-fe0", "boards-fe1"):
+        did(name, began=2)
+    asked = Asked(SALES, Wish(NOW, is_partitioned=False), at(60), is_strict=True)
+
+    with connection.execute_wrapper(Removing("bi")):
+        seen = look(asked, now=at(3))
+    assert seen.is_visible
+    assert [one.cluster for one in seen.clusters] == ["boards"]
+
+    with connection.execute_wrapper(Removing("boards")):
+        seen = look(asked, now=at(3))
+    assert (seen.is_visible, seen.is_over, seen.may_go_on, seen.clusters) == (False, True, True, ())
+
+
+class Removing:
+    """Somebody removes a cluster just before the first statement that reads watched tables."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, execute: Any, sql: str, *rest: Any) -> Any:
+        if self.name and "refresh_watchedtable" in sql:
+            row, self.name = Cluster.objects.filter(name=self.name), ""
+            row.delete()
+        return execute(sql, *rest)
 
 
 @pytest.mark.usefixtures("lake")
