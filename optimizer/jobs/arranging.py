@@ -66,7 +66,7 @@ def arrangement_of(
         return Arrangement(layout, Boundaries(()))
     if stored:
         return Arrangement(layout, Boundaries.from_dict(stored))
-    n_files = table.totals()["n_bytes"] // target_bytes if target_bytes else 1
+    n_files = table.totals().get("n_bytes", 0) // target_bytes if target_bytes else 1
     with clear_errors(table.name):
         # The summary's number of rows may be wrong: whoever samples by it might fetch the table.
         sample = take_sample(rows, layout.columns, n_files=n_files)

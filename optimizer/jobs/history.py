@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from optimizer.domain.heard import TASK_KEY
-from optimizer.jobs.iceberg import IcebergTable
+from optimizer.jobs.iceberg import IcebergTable, summary_of
 
 RUN_KEY = "lakewarden.run"
 LAYOUT_KEY = "lakewarden.layout"
@@ -27,7 +27,8 @@ class Signature:
 
 def commit_of(table: IcebergTable, commit: str) -> Any | None:
     """Find the snapshot that bears a commit's id in main's history, as far as it can be read."""
-    return next((one for one in ancestors(table) if one.summary().get(COMMIT_KEY) == commit), None)
+    found = (one for one in ancestors(table) if summary_of(one).get(COMMIT_KEY) == commit)
+    return next(found, None)
 
 
 def ancestors(table: IcebergTable) -> Iterator[Any]:

@@ -137,8 +137,7 @@ class IcebergTable:
     @property
     def n_rows(self) -> int:
         """The rows in main's files, deleted ones too, as its snapshot says; 0 if it does not."""
-        summary = self.snapshot.summary() if self.snapshot is not None else {}
-        return int(summary.get("total-records") or 0)
+        return self._summary("total-records") or 0
 
     def listed(self, items: Any) -> Any:
         """Give Java's list of what something of Java's iterates over."""
@@ -152,13 +151,24 @@ class IcebergTable:
         return self.snapshot.allManifests(self.java.io())
 
     def totals(self) -> dict[str, int]:
-        """Give the whole table's files, bytes and delete files, as main's snapshot sums them up."""
-        summary = dict(self.snapshot.summary()) if self.snapshot is not None else {}
-        return {
-            "n_files": int(summary.get("total-data-files", 0)),
-            "n_bytes": int(summary.get("total-files-size", 0)),
-            "n_delete_files": int(summary.get("total-delete-files", 0)),
+        """Give the whole table's files, bytes and delete files, as main's snapshot sums them up.
+
+        What the snapshot does not say, or says as no number, is left out; a table without a
+        snapshot has none of anything.
+        """
+        found = {
+            "n_files": self._summary("total-data-files"),
+            "n_bytes": self._summary("total-files-size"),
+            "n_delete_files": self._summary("total-delete-files"),
         }
+        return {name: total for name, total in found.items() if total is not None}
+
+    def _summary(self, key: str) -> int | None:
+        """Read a total of main's snapshot; any writer may have put any text there, or nothing."""
+        if self.snapshot is None:
+            return 0
+        text = str(summary_of(self.snapshot).get(key) or "")
+        return int(text) if text.isascii() and text.isdecimal() else None
 
     def actions(self) -> Any:
         """Give Iceberg's own actions; they run in this session, whichever thread calls them."""
@@ -169,6 +179,11 @@ class IcebergTable:
     def again(self) -> "IcebergTable":
         """Open the same table anew."""
         return open_table(self.spark, self.db, self.table, uuid=self.uuid)
+
+
+def summary_of(snapshot: Any) -> Any:
+    """Give what a snapshot's writer says of it; writers of the first format may say nothing."""
+    return snapshot.summary() or {}
 
 
 def open_table(spark: SparkSession, db: str, table: str, *, uuid: str = "") -> IcebergTable:

@@ -13,7 +13,7 @@ from typing import Any
 
 from optimizer.domain.conflicts import CommitFact, lost_already
 from optimizer.jobs.history import RUN_KEY
-from optimizer.jobs.iceberg import IcebergTable
+from optimizer.jobs.iceberg import IcebergTable, summary_of
 from optimizer.jobs.iceberg_errors import LOST_TO_OTHERS, clear_errors, conflict
 from optimizer.jobs.picking import Group
 from optimizer.jobs.planning import Plan, PlannedPartition, TaskColumns
@@ -118,7 +118,7 @@ class Meanwhile:
 
     def _change(self, java: Any, snapshot: Any) -> Change | None:
         at = datetime.fromtimestamp(int(snapshot.timestampMillis()) / 1000, UTC)
-        is_ours = snapshot.summary().get(RUN_KEY) == self._run
+        is_ours = summary_of(snapshot).get(RUN_KEY) == self._run
         fact = CommitFact(at, str(snapshot.operation() or ""), is_ours=is_ours)
         if fact.is_ours or not fact.can_conflict:
             return None
