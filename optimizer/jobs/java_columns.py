@@ -5,6 +5,7 @@ only one long string comes over. Nothing here knows Iceberg.
 """
 
 from typing import Any
+from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
@@ -59,10 +60,11 @@ class JavaColumns:
         size = int(items.size())
         for start in range(0, size, _CHUNK):
             part = items.subList(start, min(size, start + _CHUNK))
-            joined = self.mapped(part, *steps, self._text).collect(
-                self.jvm.java.util.stream.Collectors.joining(_SEPARATOR)
-            )
-            found += str(joined).split(_SEPARATOR)
+            texts = self._texts(part, steps, between=_SEPARATOR)
+            if len(texts) != part.size():
+                # A value holds the separator; none can hold one that is drawn only now.
+                texts = self._texts(part, steps, between=str(uuid4()))
+            found += texts
         return found
 
     def numbers(self, items: Any, *steps: Any) -> list[int]:
@@ -85,6 +87,10 @@ class JavaColumns:
         """Give Java lists of the objects by a key."""
         found = items.stream().collect(self.jvm.java.util.stream.Collectors.groupingBy(key))
         return {entry: found.get(entry) for entry in found}
+
+    def _texts(self, items: Any, steps: tuple[Any, ...], *, between: str) -> list[str]:
+        joining = self.jvm.java.util.stream.Collectors.joining(between)
+        return str(self.mapped(items, *steps, self._text).collect(joining)).split(between)
 
     def _handle(self, owner: str, method: str, types: tuple[str, ...]) -> Any:
         lookup = self.jvm.java.lang.invoke.MethodHandles.publicLookup()

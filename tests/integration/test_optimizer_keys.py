@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from optimizer.domain.boundaries import Boundaries
 from optimizer.domain.layouts import Layout, LayoutKind, parse_layout
 from optimizer.jobs.boundary_sample import take_sample
+from optimizer.jobs.java_columns import JavaColumns
 from optimizer.jobs.keys import clustered
 from portal.lake.errors import RuleViolation
 
@@ -148,3 +149,13 @@ def test_boundaries_of_another_layout_or_type_are_refused(spark: SparkSession) -
         assert refused.value.code == "boundaries.other"
     with pytest.raises(RuleViolation, match="names x, which"):
         take_sample(df, ["x"])
+
+
+def test_texts_come_from_java_as_they_are_whatever_signs_they_hold(spark: SparkSession) -> None:
+    columns = JavaColumns(spark)
+    texts = ["a", "", "b\x1ec", "\x1e", "d\ne", "null", "\U0001f600"]
+    for n in range(len(texts) + 1):
+        found: Any = columns.jvm.java.util.ArrayList()
+        for text in texts[:n]:
+            found.add(text)
+        assert columns.read(found) == texts[:n]
