@@ -6,7 +6,9 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from optimizer.domain.tasks import TaskKind, TaskState
@@ -61,6 +63,17 @@ def test_the_worst_table_comes_first_with_its_trend(people: People, now: datetim
         assert words in text, words
     assert "Iceberg tables in poor health" in page(people.admin, "/")
     assert "Iceberg tables in poor health" not in page(people.stranger, "/")
+
+
+def test_a_csv_reads_no_more_than_it_holds(people: People, now: datetime) -> None:
+    row = iceberg("fair", now=now)
+    looks(row, [90, 70, 58], now=now)
+    task(row, now=now)
+    with CaptureQueriesContext(connection) as caught:
+        assert [one["health"] for one in rows_of(people.admin, TABLES)] == ["58.0"]
+    asked = "\n".join(one["sql"] for one in caught)
+    assert "optimizer_healthpoint" not in asked
+    assert "optimizer_optimizetask" not in asked
 
 
 def test_a_table_that_was_never_looked_at_comes_after_the_worst(
