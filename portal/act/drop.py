@@ -206,8 +206,8 @@ def _metadata_reasons(
         location=location,
         policy=rules.policy(table),
     )
-    if item.partition and not rules.is_ready(struct):
-        reasons.append("its data is not complete (commit=false)")
+    if not rules.is_ready(struct):
+        reasons.append(facts.NOT_READY)
     return reasons
 
 
@@ -236,6 +236,8 @@ def _recheck(batch: _Batch, *, rules: Rules, tools: Tools) -> None:
         statuses = listings.get(source)
         if struct is None or facts.generation_of(struct) != intent.generation:
             batch.put(intent, Outcome.SKIPPED, "its metadata changed a moment ago")
+        elif not rules.is_ready(struct):
+            batch.put(intent, Outcome.SKIPPED, facts.NOT_READY)
         elif rules.refusal(table):
             batch.put(intent, Outcome.SKIPPED, str(rules.refusal(table)))
         elif not statuses or files_of(statuses, root=source) != intent.files:
@@ -290,13 +292,14 @@ def _take_back(
     *,
     target: LakePath,
     tools: Tools,
+    why: str,
 ) -> None:
     short = shortfall(intent.files, found)
     source = _path(intent.source)
     if tools.fs.status(source) is None and found:
         tools.gate()
         tools.fence.move(target, source)
-        batch.put(intent, Outcome.RETURNED, "files changed while it was moved")
+        batch.put(intent, Outcome.RETURNED, why)
         return
     if short:
         raise DataSafetyError(
@@ -326,7 +329,8 @@ def _drop(batch: _Batch, moved: list[ItemIntent], *, fence: LakePath, tools: Too
         moved.remove(intent)
         target = fence.child(intent.item)
         found = files_of(tools.lister([target]).get(target, []), root=target)
-        _take_back(batch, intent, found, target=target, tools=tools)
+        why = "its metadata changed while it was moved, or it is not ready any more"
+        _take_back(batch, intent, found, target=target, tools=tools, why=why)
 
 
 def _confirm(batch: _Batch, moved: list[ItemIntent], *, tools: Tools) -> None:

@@ -15,6 +15,7 @@ from portal.lake.paths import LakePath
 
 WALKERS = 16
 DDL_TIME = "transient_lastDdlTime"
+NOT_READY = "its data is not complete (commit=false)"
 _STAGING_PREFIXES = (".hive-staging", ".spark-staging")
 
 Lister = Callable[[Sequence[LakePath]], dict[LakePath, list[FileStatus]]]

@@ -12,6 +12,7 @@ from typing import Any
 
 from portal.act.batch import Batch, count, done_file, intent_file
 from portal.act.control import Control
+from portal.act.facts import NOT_READY
 from portal.act.file_refusal import open_file
 from portal.act.layout import first_batch, item_name
 from portal.act.move_facts import MoveRules, Seat, look_at, metadata_refusal
@@ -184,6 +185,8 @@ def _recheck(batch: _Batch, *, rules: MoveRules, tools: Tools) -> None:
             batch.put(step, Outcome.SKIPPED, "its metadata changed a moment ago")
         elif table is not None and (why := rules.refusal(table)):
             batch.put(step, Outcome.SKIPPED, why)
+        elif not all(map(rules.is_ready, step.named_in(structs[step.intent.item]))):
+            batch.put(step, Outcome.SKIPPED, NOT_READY)
         elif files != step.intent.files:
             batch.put(step, Outcome.SKIPPED, "its files changed a moment ago")
         elif why := open_file(files, step.source, tools=tools):

@@ -59,8 +59,8 @@ def metadata_refusal(item: MoveItem, table: Any, struct: Any, *, rules: MoveRule
     )
     if changed:
         return "; ".join(changed)
-    if item.partition and not rules.is_ready(struct):
-        return "its data is not complete (commit=false)"
+    if not rules.is_ready(struct):
+        return facts.NOT_READY
     return rules.place_refusal(table, item)
 
 
@@ -84,7 +84,7 @@ def look_at(
     if len(inside) > MOST_PARTITIONS:
         return f"{len(inside)} partitions are more than {MOST_PARTITIONS} to be moved at once"
     if not all(rules.is_ready(one) for one in inside):
-        return "the data of a partition in it is not complete (commit=false)"
+        return f"of a partition in it {facts.NOT_READY}"
     along = covered(seat.table, inside, source, target, read=rules.read)
     intent = ItemIntent(
         item=seat.item,

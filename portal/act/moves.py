@@ -121,6 +121,11 @@ class Step:
         """The place that the item leaves."""
         return LakePath.parse(self.intent.source)
 
+    def named_in(self, structs: Mapping[str, Any]) -> list[Any]:
+        """Give those of the metastore's structures that are this item, or move with it."""
+        names = (self.intent.partition, *(one.partition for one in self.covered))
+        return [structs[name] for name in names if name in structs]
+
     def registered(self, structs: Mapping[str, Any]) -> Registered:
         """Say what the metastore's structures (the table's under '') tell of this item."""
         found = _which(structs.get(self.intent.partition), self.intent.generation, self.after)

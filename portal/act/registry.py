@@ -12,6 +12,7 @@ from portal.connectors.metastore import Metastore, from_json
 from portal.lake.errors import NotVisible, StaleState
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName, escape_path_name
+from portal.lake.readiness import is_ready
 
 _TRIES = 3
 
@@ -54,11 +55,17 @@ def same_generation(
     metastore: Metastore, name: TableName, intents: Iterable[ItemIntent]
 ) -> list[ItemIntent]:
     """Give those intents whose create time, location and DDL time are still registered."""
+    return [intent for intent, _ in _same_structs(metastore, name, intents)]
+
+
+def _same_structs(
+    metastore: Metastore, name: TableName, intents: Iterable[ItemIntent]
+) -> list[tuple[ItemIntent, Any]]:
     intents = list(intents)
     table = metastore.table_or_none(name)
     structs = structs_of(metastore, name, table, [intent.partition for intent in intents])
     return [
-        intent
+        (intent, structs[intent.partition])
         for intent in intents
         if intent.partition in structs
         and generation_of(structs[intent.partition]) == intent.generation
@@ -72,12 +79,18 @@ def drop_exactly(
     *,
     before_send: Callable[[], None] = lambda: None,
 ) -> list[ItemIntent]:
-    """Drop the metadata of these generations, never data; give the intents that were not the same.
+    """Drop the metadata of these generations, never data; give the intents that may not go.
 
-    One call drops all partitions or none. A table that has partition keys is never dropped here.
+    Those are the ones that are not the same any more, or not ready by now: the flag may be set
+    without a new generation. One call drops all partitions or none. A table that has partition keys
+    is never dropped here.
     """
     for _ in range(_TRIES):
-        same = same_generation(metastore, name, intents)
+        same = [
+            intent
+            for intent, struct in _same_structs(metastore, name, intents)
+            if is_ready(struct.parameters or {})
+        ]
         try:
             _drop(metastore, name, same, before_send=before_send)
         except NotVisible:

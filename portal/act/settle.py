@@ -158,7 +158,9 @@ def _bring_to_rest(
     back = [sight.intent for sight in half if sight.has_changed or not finish]
     on = [sight.intent for sight in half if not sight.has_changed and finish]
     if on:
-        back += drop_exactly(tools.metastore, name_of(batch.intent), on)
+        kept = drop_exactly(tools.metastore, name_of(batch.intent), on)
+        on = [intent for intent in on if intent not in kept]
+        back += kept
     for intent in on:
         outcomes[intent.item] = (Outcome.DROPPED, "finished by settle")
     for intent in back:
@@ -195,7 +197,7 @@ def _take_back(batch: JournalBatch, intent: ItemIntent, tools: SettleTools) -> t
         if error.code != "fs.exists":
             raise
         return Outcome.NEW_DATA, "new data at the old place; it stays registered"
-    return Outcome.RETURNED, "taken back: paused, no longer approved, or changed"
+    return Outcome.RETURNED, "taken back: paused, no longer approved, changed, or not ready"
 
 
 def register_new_data(

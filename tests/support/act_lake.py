@@ -34,6 +34,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.names import PartitionName, TableName
 from portal.lake.paths import LakePath
+from portal.lake.readiness import is_ready
 
 DAY = datetime(2026, 11, 21, tzinfo=UTC).date()
 OLD = 1_700_000_000
@@ -90,7 +91,7 @@ class TestRules:
         return self.config.path(struct.sd.location) if struct.sd.location else None
 
     def is_ready(self, partition: Any) -> bool:
-        return bool(partition.parameters.get("commit") != "false")
+        return is_ready(partition.parameters)
 
 
 @dataclass
