@@ -47,10 +47,7 @@ def decide(
 
 def hold_reason(policy: Policy, *, zone: tzinfo, now: datetime) -> tuple[str, datetime] | None:
     """Say why nothing of a table begins at this hour, and until when; None if it may."""
-    if policy.quiet is None or not policy.quiet.covers(now, zone):
-        return None
-    end = policy.quiet.end_after(now, zone)
-    return f"Quiet hours {policy.quiet}: begins at {policy.quiet.end:%H:%M}.", end
+    return None if policy.quiet is None else policy.quiet.hold(now, zone)
 
 
 def _refused(policy: Policy) -> Verdict | None:

@@ -21,16 +21,18 @@ raises a score.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from math import log
-from typing import Any
+from typing import Any, TypeVar
 
 from optimizer.domain.health_words import MANIFESTS_AT_LEAST, Part, packed_files, reason_of
 from optimizer.domain.stats import BIG_ABOVE, PartitionStats, TableStats
 
+AnyPart = TypeVar("AnyPart", bound=StrEnum)
 POINT = 1_000_000
 WHOLE = 100 * POINT
 
-_TAKES = {
+_TAKES: Mapping[Part, float] = {
     Part.SMALL: 0.7,
     Part.EQUALITY: 0.6,
     Part.POSITION: 0.4,
@@ -53,7 +55,7 @@ _SUMMED = tuple(one.name for one in fields(PartitionStats) if one.name not in _U
 class Deduction:
     """Points that one part cost, and why in words."""
 
-    part: Part
+    part: StrEnum
     millionths: int
     reason: str
 
@@ -113,7 +115,8 @@ class Tally:
         self._weight += weight
         self._n_packed += packed_files(stats, self.target_bytes)
         for one in health.deductions:
-            self._lost[one.part] = self._lost.get(one.part, 0) + one.millionths * weight
+            part = Part(one.part)
+            self._lost[part] = self._lost.get(part, 0) + one.millionths * weight
         for name in _SUMMED:
             self._sums[name] += getattr(stats, name)
         return health
@@ -134,7 +137,7 @@ class Tally:
             Part.MANIFESTS: _too_many(table.n_manifests, needed),
             Part.SNAPSHOTS: _too_many(table.n_snapshots, _SNAPSHOTS),
         }
-        lost |= _taken(upkeep, of=WHOLE - sum(lost.values()))
+        lost |= taken(upkeep, _TAKES, of=WHOLE - sum(lost.values()))
         return _told(lost, total, table, target_bytes=self.target_bytes, n_packed=self._n_packed)
 
 
@@ -159,15 +162,20 @@ def partition_health(stats: PartitionStats, *, target_bytes: int, wants_layout: 
     }
     if not stats.n_files:
         severities = {part: severities[part] for part in (Part.EQUALITY, Part.POSITION)}
-    lost, n_packed = _taken(severities, of=WHOLE), packed_files(stats, target_bytes)
+    lost, n_packed = taken(severities, _TAKES, of=WHOLE), packed_files(stats, target_bytes)
     return _told(lost, stats, TableStats(), target_bytes=target_bytes, n_packed=n_packed)
 
 
-def _taken(severities: Mapping[Part, float], *, of: int) -> dict[Part, int]:
-    """Give what each part takes of what is left, in millionths."""
-    lost: dict[Part, int] = {}
+def taken(
+    severities: Mapping[AnyPart, float], takes: Mapping[AnyPart, float], *, of: int
+) -> dict[AnyPart, int]:
+    """Give what each part takes of what those before it left, in millionths.
+
+    A part takes at most its share in `takes`, and all of that at a severity of 1.
+    """
+    lost: dict[AnyPart, int] = {}
     for part, severity in severities.items():
-        lost[part] = int(of * _TAKES[part] * _share(severity))
+        lost[part] = int(of * takes[part] * _share(severity))
         of -= lost[part]
     return lost
 

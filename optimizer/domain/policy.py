@@ -64,6 +64,12 @@ class QuietHours:
         left = (_minute(self.end) - _minute(here.time())) % MINUTES_A_DAY or MINUTES_A_DAY
         return (here.replace(second=0, microsecond=0) + timedelta(minutes=left)).astimezone(UTC)
 
+    def hold(self, now: datetime, zone: tzinfo) -> tuple[str, datetime] | None:
+        """Say why nothing begins at this hour, and until when; None if it may."""
+        if not self.covers(now, zone):
+            return None
+        return f"Quiet hours {self}: begins at {self.end:%H:%M}.", self.end_after(now, zone)
+
     def __str__(self) -> str:
         return f"{self.start:%H:%M}-{self.end:%H:%M}"
 
@@ -193,7 +199,39 @@ def check(policy: Policy) -> None:
 
 def contradiction(policy: Policy) -> RuleViolation | None:
     """Give the first thing in a policy that cannot be meant, with the fields that it lies in."""
-    for names, is_wrong, says in _rules(policy):
+    return first_broken(_rules(policy))
+
+
+PolicyRule = tuple[tuple[str, ...], bool, str]
+"""The settings that a rule is about, whether they break it, and what to do then."""
+
+
+def working_rules(
+    *, is_on: bool, quiet: QuietHours | None, kinds: frozenset[StrEnum], budget: float | None
+) -> Iterable[PolicyRule]:
+    """Give the rules that hold for every kind of table: what is on must be able to do something."""
+    left = MINUTES_A_DAY - (quiet.minutes if quiet else 0)
+    yield (
+        ("is_on", "quiet"),
+        is_on and left < LEAST_WORKING_MINUTES,
+        f"quiet hours {quiet} leave {left} minutes of the day, in which nothing gets done; "
+        f"leave {LEAST_WORKING_MINUTES} minutes, or switch it off.",
+    )
+    yield (
+        ("is_on", "kinds"),
+        is_on and not kinds,
+        "it is on and may do nothing; allow a kind of work, or switch it off.",
+    )
+    yield (
+        ("is_on", "budget_gb_hours"),
+        is_on and budget is not None and budget <= 0,
+        "it is on and may spend nothing; give it a budget, or switch it off.",
+    )
+
+
+def first_broken(rules: Iterable[PolicyRule]) -> RuleViolation | None:
+    """Give the first rule that is broken as an error that names its settings."""
+    for names, is_wrong, says in rules:
         if is_wrong:
             return RuleViolation(
                 "policy.contradiction", f"{' and '.join(names)}: {says}", policy_fields=list(names)
@@ -201,15 +239,18 @@ def contradiction(policy: Policy) -> RuleViolation | None:
     return None
 
 
-_Rule = tuple[tuple[str, ...], bool, str]
-
-
-def _rules(policy: Policy) -> Iterable[_Rule]:
+def _rules(policy: Policy) -> Iterable[PolicyRule]:
     yield from _ranges(policy)
+    yield from working_rules(
+        is_on=policy.is_on,
+        quiet=policy.quiet,
+        kinds=frozenset(policy.kinds),
+        budget=policy.budget_gb_hours,
+    )
     yield from _together(policy)
 
 
-def _ranges(policy: Policy) -> Iterable[_Rule]:
+def _ranges(policy: Policy) -> Iterable[PolicyRule]:
     yield (
         ("target_bytes",),
         not LEAST_TARGET_BYTES <= policy.target_bytes <= MOST_TARGET_BYTES,
@@ -245,25 +286,7 @@ def _ranges(policy: Policy) -> Iterable[_Rule]:
     )
 
 
-def _together(policy: Policy) -> Iterable[_Rule]:
-    left = MINUTES_A_DAY - (policy.quiet.minutes if policy.quiet else 0)
-    yield (
-        ("is_on", "quiet"),
-        policy.is_on and left < LEAST_WORKING_MINUTES,
-        f"quiet hours {policy.quiet} leave {left} minutes of the day, in which nothing gets done; "
-        f"leave {LEAST_WORKING_MINUTES} minutes, or switch it off.",
-    )
-    yield (
-        ("is_on", "kinds"),
-        policy.is_on and not policy.kinds,
-        "it is on and may do nothing; allow a kind of work, or switch it off.",
-    )
-    budget = policy.budget_gb_hours
-    yield (
-        ("is_on", "budget_gb_hours"),
-        policy.is_on and budget is not None and budget <= 0,
-        "it is on and may spend nothing; give it a budget, or switch it off.",
-    )
+def _together(policy: Policy) -> Iterable[PolicyRule]:
     yield (
         ("layout", "kinds"),
         bool(policy.layout) and TaskKind.CLUSTER not in policy.kinds,

@@ -52,47 +52,52 @@ def _written(value: object) -> object:
     return value
 
 
-def _wrong(name: str, value: object, wanted: str) -> RuleViolation:
+def wrong_value(name: str, value: object, wanted: str) -> RuleViolation:
+    """Give the error for a value that a setting cannot have, saying how one is written."""
     return RuleViolation(
         "policy.value", f"{name} cannot be {value!r}: write {wanted}.", policy_fields=[name]
     )
 
 
-def _flag(name: str, value: object) -> bool:
+def read_flag(name: str, value: object) -> bool:
+    """Read a setting that is on or off."""
     if not isinstance(value, bool):
-        raise _wrong(name, value, "true or false")
+        raise wrong_value(name, value, "true or false")
     return value
 
 
-def _number(name: str, value: object) -> int:
+def read_number(name: str, value: object) -> int:
+    """Read a setting that is a whole number; its bounds are the policy's own."""
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MOST_NUMBER:
-        raise _wrong(name, value, "a whole number")
+        raise wrong_value(name, value, "a whole number")
     return value
 
 
-def _budget(name: str, value: object) -> float | None:
+def read_budget(name: str, value: object) -> float | None:
+    """Read GB-hours a day, None for no limit."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise _wrong(name, value, "a number of GB-hours a day, or null for no limit")
+        raise wrong_value(name, value, "a number of GB-hours a day, or null for no limit")
     if not 0 <= value <= MOST_NUMBER:
-        raise _wrong(name, value, "a number of GB-hours that is not negative")
+        raise wrong_value(name, value, "a number of GB-hours that is not negative")
     return float(value)
 
 
-def _quiet(name: str, value: object) -> QuietHours | None:
+def read_quiet(name: str, value: object) -> QuietHours | None:
+    """Read hours of the day, None for none."""
     if value is None or value == "":
         return None
     found = _HOURS.fullmatch(value) if isinstance(value, str) else None
     if found is None:
-        raise _wrong(name, value, "hours of the day such as 22:00-06:00, or null for none")
+        raise wrong_value(name, value, "hours of the day such as 22:00-06:00, or null for none")
     from_hour, from_minute, to_hour, to_minute = map(int, found.groups())
     return QuietHours(time(from_hour, from_minute), time(to_hour, to_minute))
 
 
 def _layout(name: str, value: object) -> Layout:
     if not isinstance(value, str):
-        raise _wrong(name, value, "hilbert(a,b), zorder(a,b), sort(a,b), or nothing")
+        raise wrong_value(name, value, "hilbert(a,b), zorder(a,b), sort(a,b), or nothing")
     return parse_layout(value)
 
 
@@ -101,28 +106,28 @@ def _kinds(name: str, value: object) -> frozenset[TaskKind]:
     if not isinstance(value, (list, tuple)) or not all(
         isinstance(one, str) and one in known for one in value
     ):
-        raise _wrong(name, value, f"a list of {', '.join(TaskKind)}")
+        raise wrong_value(name, value, f"a list of {', '.join(TaskKind)}")
     return frozenset(TaskKind(str(one)) for one in value)
 
 
 def _caution(name: str, value: object) -> Caution:
     if not isinstance(value, str) or value not in {one.value for one in Caution}:
-        raise _wrong(name, value, f"one of {', '.join(Caution)}")
+        raise wrong_value(name, value, f"one of {', '.join(Caution)}")
     return Caution(value)
 
 
 _READERS: Mapping[str, Callable[[str, object], object]] = {
-    "is_on": _flag,
-    "target_bytes": _number,
+    "is_on": read_flag,
+    "target_bytes": read_number,
     "layout": _layout,
-    "min_interval_minutes": _number,
-    "full_days": _number,
-    "expire_days": _number,
-    "keep_snapshots": _number,
-    "orphan_days": _number,
-    "manifests": _number,
-    "quiet": _quiet,
-    "budget_gb_hours": _budget,
+    "min_interval_minutes": read_number,
+    "full_days": read_number,
+    "expire_days": read_number,
+    "keep_snapshots": read_number,
+    "orphan_days": read_number,
+    "manifests": read_number,
+    "quiet": read_quiet,
+    "budget_gb_hours": read_budget,
     "kinds": _kinds,
     "caution": _caution,
 }

@@ -62,7 +62,7 @@ def say(name: str, value: object) -> str:
         return NONE
     if isinstance(value, bool):
         return "on" if value else "off"
-    if name == "target_bytes" and isinstance(value, int):
+    if name.endswith("_bytes") and isinstance(value, int):
         return _size_words(value)
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value)) or NONE
@@ -77,8 +77,8 @@ def typed(name: str, text: str) -> object:
     Raises:
         RuleViolation: `policy.value`, with how it is written.
     """
-    if name == "target_bytes":
-        return _size(text)
+    if name.endswith("_bytes"):
+        return _size(name, text)
     if name == "budget_gb_hours":
         return _budget(text)
     if text.strip().lower() == NONE:
@@ -86,17 +86,22 @@ def typed(name: str, text: str) -> object:
     return text
 
 
-def changes(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
+def changes(
+    before: Mapping[str, object],
+    after: Mapping[str, object],
+    *,
+    settings: Mapping[str, tuple[str, str]] = SETTINGS,
+) -> list[str]:
     """Say what one version of a scope says otherwise than the one before it."""
     out = []
-    for name in SETTINGS:
+    for name, (title, _) in settings.items():
         if name in after and name not in before:
-            out.append(f"{title_of(name)}: {say(name, after[name])}, inherited before")
+            out.append(f"{title}: {say(name, after[name])}, inherited before")
         elif name in before and name not in after:
-            out.append(f"{title_of(name)}: inherited again, {say(name, before[name])} before")
+            out.append(f"{title}: inherited again, {say(name, before[name])} before")
         elif name in after and after[name] != before[name]:
             was, now = say(name, before[name]), say(name, after[name])
-            out.append(f"{title_of(name)}: {was} → {now}")
+            out.append(f"{title}: {was} → {now}")
     return out
 
 
@@ -107,10 +112,10 @@ def _size_words(value: int) -> str:
     return f"{value} bytes"
 
 
-def _size(text: str) -> int:
+def _size(name: str, text: str) -> int:
     found = _SIZE.fullmatch(text)
     if found is None:
-        raise _wrong("target_bytes", f"'{text}' is no size: write 512 MiB, 1 GiB, or bytes.")
+        raise _wrong(name, f"'{text}' is no size: write 512 MiB, 1 GiB, or bytes.")
     return int(found[1]) * _UNITS[(found[2] or "b")[0].lower()]
 
 
