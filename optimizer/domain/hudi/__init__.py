@@ -1,0 +1,1 @@
+"""What is decided of Hudi tables: their services, quality and health, by pure rules."""
