@@ -1,4 +1,4 @@
-"""Which rows about tables may a person see, told from the rows' own columns?
+"""Which tables may a person see, told from the names and owners in rows, or of one table?
 
 The one rule of every room: admins and operators see everything; others what they own, what lies in
 the databases that they administer, and what belongs to accounts that they stand for.
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from django.db.models import Q
 
 from portal.access.models import User
+from portal.lake.names import TableName
 
 
 def visible_to(user: User, *, prefix: str = "", owners: Sequence[str] = ("owner",)) -> Q:
@@ -31,3 +32,14 @@ def visible_to(user: User, *, prefix: str = "", owners: Sequence[str] = ("owner"
         for column in owners:
             mine |= Q(**{f"{prefix}lake": lake, f"{prefix}{column}__in": accounts})
     return mine
+
+
+def may_see(user: User, hive: TableName, *, owner: str) -> bool:
+    """Whether a person sees a table of this owner: the rule of `visible_to` for one name."""
+    lake = str(hive.lake)
+    return (
+        user.is_lake_keeper
+        or user.username == owner
+        or hive.db in user.administered.get(lake, ())
+        or owner in user.stands_for.get(lake, ())
+    )

@@ -10,14 +10,14 @@ from datetime import datetime
 
 from portal.access.lakes import get_lake
 from portal.access.models import User
+from portal.access.visibility import may_see
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, TooMuch
 from portal.lake.lines import fitted
 from portal.lake.names import TableName
-from refresh.domain.partition_specs import expand, full_names
+from portal.lake.partition_specs import expand, full_names
 from refresh.models import WatchedTable
 from refresh.models.tables import OWNER_LENGTH
-from refresh.selectors.doors import may_see
 from refresh.services.load import metastore_answered, metastore_charged
 
 MOST_PARTITIONS = 100_000

@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 from threading import BoundedSemaphore
 
 from portal.access.models import User
+from portal.access.visibility import may_see
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.lake.names import TableName
 from refresh.domain.coverage import Wish
 from refresh.models import WatchedTable
-from refresh.selectors.doors import may_see
 from refresh.selectors.waiting import Asked, Seen, look
 from refresh.services.hooking import no_partition
 from refresh.services.meaning import look_up, partitions_meant, table_named

@@ -1,7 +1,7 @@
 """Which partitions does somebody mean who writes only a part of a name, such as `dt=2026-11-21`?
 
-A refresh takes full names only, exactly as the metastore writes them, and fails whole when one of
-them is missing there. So every name sent comes out of the metastore's own list.
+What acts on partitions takes full names only, exactly as the metastore writes them, and some of it
+fails whole when one of them is missing there. So every name given out is of the metastore's list.
 """
 
 from collections.abc import Iterable, Sequence

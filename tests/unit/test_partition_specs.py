@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from portal.lake.errors import RuleViolation
 from portal.lake.names import PartitionName
-from refresh.domain.partition_specs import expand, full_names
+from portal.lake.partition_specs import expand, full_names
 
 KEYS = ("dt", "hr")
 values = st.sampled_from(["1", "01", "a=b", "x/y", "é", None])
