@@ -59,6 +59,13 @@ WEB = replace(outside("seen", 33, at(8, 1)), db="web")
 
 
 @pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pages and runs see the day of these tests: approvals lapse by the clock."""
+    behind = timezone.now() - NOW
+    monkeypatch.setattr(timezone, "now", lambda: datetime.now(UTC) - behind)
+
+
+@pytest.fixture(autouse=True)
 def picture(lake: LakeConfig, people: People) -> None:
     """Two tables outside lifecycle where the portal writes, one where it only watches."""
     scan(lake, replace(PICTURE, tables=(*PICTURE.tables, OLD, PLAIN, WEB)), now=NOW)
