@@ -4,22 +4,16 @@ The whole runs in two lanes side by side, because most tiers keep one core of tw
 """
 
 import os
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
-from stack.lake.clicks import COMMITS_VARIABLE
-from stack.ledger import Ledger
-from stack.places import BROWSER_VAR, REPO
-from stack.process import free_port
+from stack.places import REPO
 from stack.say import console
 
 _BIN = Path(sys.executable).parent
@@ -158,68 +152,16 @@ def read_report(report: Path) -> tuple[int, int]:
     return n_passed, n_failed
 
 
-def browser_environment() -> dict[str, str]:
-    """Give what the browser tier's demo is made, served and ended with.
-
-    Its port stays that of the first time: the links in its mails name it.
-    """
-    noted = urlsplit(Ledger(BROWSER_VAR / "stack.json").fact("url") or "").port
-    port = str(noted or free_port())
-    environment = {**os.environ, "LAKEWARDEN_VAR": str(BROWSER_VAR), "PORT": port}
-    # A few commits show the same pages as many, and then nothing moves under the tests.
-    environment[COMMITS_VARIABLE] = "2"
-    environment.pop("DJANGO_SETTINGS_MODULE", None)
-    return environment
-
-
-@contextmanager
-def _demo_made_beside(tiers: Sequence[str]) -> Iterator[subprocess.Popen[bytes] | None]:
-    """Make the browser tier's demo while other tiers run, on what they leave of the machine.
-
-    It takes ten minutes, and most tiers keep one core busy. If it fails, the browser tier makes it.
-    """
-    if "browser" not in tiers or len(tiers) == 1 or Ledger(BROWSER_VAR / "stack.json").running():
-        yield None
-        return
-    programs = '"$0" -m stack.cli demo --detach; "$0" -m stack.cli stop'
-    log = REPO / "var" / "test" / "demo.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as kept:
-        demo = subprocess.Popen(
-            ["chrt", "--idle", "0", "sh", "-c", programs, sys.executable],
-            cwd=REPO,
-            env=browser_environment(),
-            stdout=kept,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        yield demo
-    finally:
-        if demo.poll() is None:
-            os.killpg(demo.pid, signal.SIGINT)
-            demo.wait()
-
-
 def lanes(tiers: Sequence[str]) -> list[list[str]]:
     """Part the wanted tiers into what may run side by side; each lane keeps their order."""
     long = [name for name in tiers if name in LONG_LANE]
     return [lane for lane in (long, [name for name in tiers if name not in LONG_LANE]) if lane]
 
 
-def _run_lanes(
-    beside: Sequence[Sequence[str]],
-    *,
-    arguments: Sequence[str],
-    demo: subprocess.Popen[bytes] | None,
-) -> list[Count]:
+def _run_lanes(beside: Sequence[Sequence[str]], *, arguments: Sequence[str]) -> list[Count]:
     def run(lane: Sequence[str]) -> list[Count]:
-        counts = []
-        for name in lane:
-            if name == "browser" and demo is not None:
-                demo.wait()
-            counts.append(run_tier(name, arguments=arguments, quiet=len(beside) > 1))
-        return counts
+        quiet = len(beside) > 1
+        return [run_tier(name, arguments=arguments, quiet=quiet) for name in lane]
 
     with ThreadPoolExecutor(max_workers=max(len(beside), 1)) as pool:
         return [count for counts in pool.map(run, beside) for count in counts]
@@ -233,10 +175,9 @@ def run_gate(arguments: Sequence[str]) -> int:
     if unknown:
         console.print(f"No such tier: {', '.join(unknown)}. There are: gates, {', '.join(TIERS)}.")
         return 2
+    counts = [run_gates()] if "gates" in wanted else []
     tiers = [name for name in wanted if name != "gates"]
-    with _demo_made_beside(tiers) as demo:
-        counts = [run_gates()] if "gates" in wanted else []
-        counts += _run_lanes(lanes(tiers), arguments=extra.split(), demo=demo)
+    counts += _run_lanes(lanes(tiers), arguments=extra.split())
     console.rule("summary")
     for count in counts:
         n_run = count.n_passed + count.n_failed

@@ -1,5 +1,6 @@
 """The served demo as a test sees it: addresses, log-ins, mails, and its databases by plain SQL."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -9,12 +10,14 @@ from dataclasses import dataclass
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from portal.connectors.lake_config import LakeConfig, load_lakes
-from stack.gate import browser_environment
+from stack.lake.clicks import COMMITS_VARIABLE
 from stack.ledger import Ledger
 from stack.people import DEMO_PASSWORD
 from stack.places import BROWSER_VAR, REPO
+from stack.process import free_port
 from stack.servers.derby import derby_class_path
 from stack.servers.smtp import messages
 
@@ -75,7 +78,7 @@ def served() -> Iterator[Demo]:
     if ledger.running():
         yield Demo(ledger.fact("url"), var)
         return
-    environment = browser_environment()
+    environment = _environment(ledger)
     command = [sys.executable, "-m", "stack.cli"]
     subprocess.run(
         [*command, "demo", "--detach"],
@@ -88,3 +91,20 @@ def served() -> Iterator[Demo]:
         yield Demo(Ledger(var / "stack.json").fact("url"), var)
     finally:
         subprocess.run([*command, "stop"], cwd=REPO, env=environment, check=True)
+
+
+def _environment(ledger: Ledger) -> dict[str, str]:
+    """Give what the demo is made, served and ended with.
+
+    Its port stays that of the first time: the links in its mails name it.
+    """
+    noted = urlsplit(ledger.fact("url") or "").port
+    environment = {
+        **os.environ,
+        "LAKEWARDEN_VAR": str(BROWSER_VAR),
+        "PORT": str(noted or free_port()),
+        # A few commits show the same pages as many, and then nothing moves under the tests.
+        COMMITS_VARIABLE: "2",
+    }
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    return environment
