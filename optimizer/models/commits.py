@@ -31,7 +31,11 @@ class Commit(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["table", "snapshot_id"], name="optimizer_commit_once")
         ]
-        indexes: ClassVar = [models.Index(fields=["table", "at"], name="optimizer_commit_at")]
+        indexes: ClassVar = [
+            models.Index(fields=["table", "at"], name="optimizer_commit_at"),
+            # Of the whole lake the oldest are forgotten.
+            models.Index(fields=["at"], name="optimizer_commit_old"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.operation or 'commit'} {self.snapshot_id}"

@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from optimizer.domain.heard import PARAMETERS, HeardTable, iceberg_table
 from optimizer.domain.poll_times import Polled, next_poll_at
-from optimizer.models import Commit, IcebergTable
+from optimizer.models import IcebergTable
+from optimizer.services.forgetting import commits_forget
 from optimizer.services.noting import note_gone, note_listed
 from portal.access.lakes import get_lake
 from portal.access.models import KEEPERS
@@ -30,8 +31,6 @@ KIND = "optimizer.poll"
 SUBSCRIBER = "optimizer"
 _RESULTS = "iceberg_tables"
 _CHUNK = 500
-KEEP_COMMITS = timedelta(days=30)
-_MOST_CHUNKS = 100
 _MOST_FAILURES = 8
 _COLUMNS = {name: parameter_column(name) for name in ("metadata_location", *PARAMETERS)}
 
@@ -97,18 +96,6 @@ def poll_compare(
     for keys in _unseen(lake, seen):
         n_gone += note_gone(lake, keys, read_at=read_at, now=now).n_gone
     return n_changed, n_gone
-
-
-def commits_forget(lake: str, *, now: datetime) -> int:
-    """Forget commits that nothing is decided by any more: a writer may make one a second."""
-    old = Commit.objects.filter(table__lake=lake, at__lt=now - KEEP_COMMITS).order_by("pk")
-    n_gone = 0
-    for _ in range(_MOST_CHUNKS):
-        keys = list(old.values_list("pk", flat=True)[: 4 * _CHUNK])
-        if not keys:
-            break
-        n_gone += Commit.objects.filter(pk__in=keys).delete()[0]
-    return n_gone
 
 
 def poll_request(lake: str, *, by: str, reason: str = "", now: datetime) -> Run:

@@ -293,6 +293,9 @@ LAKEWARDEN_REFRESH_BEYOND = float(os.environ.get("LAKEWARDEN_REFRESH_BEYOND", "7
 # what lanes are worth (bench/refresh_lanes.py).
 LAKEWARDEN_REFRESH_LANES = os.environ.get("LAKEWARDEN_REFRESH_LANES", "1") == "1"
 
+# For how many days the past of Iceberg tables is kept: what was committed to them.
+LAKEWARDEN_OPTIMIZER_COMMIT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_COMMIT_DAYS", "30"))
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -9,7 +9,6 @@ from pytest_django import DjangoAssertNumQueries
 
 from optimizer.domain.tasks import TaskKind, TaskState
 from optimizer.models import (
-    Commit,
     IcebergTable,
     LayoutWrite,
     OptimizeTask,
@@ -19,7 +18,6 @@ from optimizer.models import (
 from optimizer.services.asking import optimize_now
 from optimizer.services.dispatching import MOST_IN_A_RUN, choose_tasks, claim
 from optimizer.services.hearing import on_events
-from optimizer.services.polling import KEEP_COMMITS, commits_forget
 from optimizer.services.queueing import decide_due
 from optimizer.services.task_kinds import OptimizeKind
 from optimizer.services.task_results import MOST_TRIES, reclaim, results_ingest
@@ -360,14 +358,6 @@ def test_only_what_orders_rows_or_counts_columns_is_sent_with_a_layout() -> None
     ):
         asked = optimize_now(row, kind, user=None, reason="now", now=at(3))
         assert asked.layout == layout
-
-
-def test_old_commits_are_forgotten() -> None:
-    policy()
-    commit(40)
-    assert Commit.objects.count() == 1
-    assert commits_forget("main", now=NOW + KEEP_COMMITS) == 0
-    assert commits_forget("main", now=NOW + 2 * KEEP_COMMITS) == 1
 
 
 def test_many_commits_at_once_take_few_statements(

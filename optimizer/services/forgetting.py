@@ -1,0 +1,41 @@
+"""What of the room's past is let go, and what stays however old it is?
+
+The hourly poll asks for it: at most some thousand rows a call, the oldest first, in transactions
+that are short. What a call leaves is taken by the next one.
+"""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, Model, OuterRef, QuerySet
+
+from optimizer.models import Commit, IcebergTable
+
+CHUNK = 2_000
+MOST_CHUNKS = 100
+# What is decided looks back a week at most, so this stays whatever the settings say.
+LEAST = timedelta(days=8)
+
+
+def commits_forget(lake: str, *, now: datetime) -> int:
+    """Forget commits that nothing is decided by any more: a writer may make one a second."""
+    before = now - _kept(settings.LAKEWARDEN_OPTIMIZER_COMMIT_DAYS)
+    # Asked row by row for its lake: a join would put the old ones of all tables in order first.
+    of_lake = Exists(IcebergTable.objects.filter(pk=OuterRef("table_id"), lake=lake))
+    return _forget(Commit.objects.filter(of_lake, at__lt=before).order_by("at"), MOST_CHUNKS)
+
+
+def _kept(days: int) -> timedelta:
+    return max(timedelta(days=days), LEAST)
+
+
+def _forget(rows: QuerySet[Model], most_chunks: int) -> int:
+    n_gone = 0
+    for _ in range(most_chunks):
+        keys = list(rows.values_list("pk", flat=True)[:CHUNK])
+        if not keys:
+            break
+        with transaction.atomic():
+            n_gone += rows.model._default_manager.filter(pk__in=keys).delete()[0]
+    return n_gone
