@@ -292,6 +292,8 @@ LAKEWARDEN_REFRESH_BEYOND = float(os.environ.get("LAKEWARDEN_REFRESH_BEYOND", "7
 # Off, a cluster has one line for all, one statement after the other, the oldest first: only to see
 # what lanes are worth (bench/refresh_lanes.py).
 LAKEWARDEN_REFRESH_LANES = os.environ.get("LAKEWARDEN_REFRESH_LANES", "1") == "1"
+# For how many days it is kept which statements were sent to a cluster.
+LAKEWARDEN_REFRESH_HISTORY_DAYS = int(os.environ.get("LAKEWARDEN_REFRESH_HISTORY_DAYS", "90"))
 
 # For how many days the past of Iceberg tables is kept: what was committed to them.
 LAKEWARDEN_OPTIMIZER_COMMIT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_COMMIT_DAYS", "30"))

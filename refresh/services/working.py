@@ -39,6 +39,7 @@ from refresh.models import (
 )
 from refresh.services.clusters import cluster_read
 from refresh.services.ending import end, give_up, look_into
+from refresh.services.forgetting import history_forget
 from refresh.services.load import fe_began, metastore_may, metastore_pays
 from refresh.services.names_reading import names_read
 from refresh.services.planning import plan
@@ -132,8 +133,7 @@ class Worker:
         # What is known to wait goes out first: the first sweep comes later.
         if now - self._swept_at.setdefault(cluster.pk, now) >= SWEEP_EVERY:
             self._swept_at[cluster.pk] = now
-            work = partial(sweep, cluster, clock=self._clock)
-            self._submit(self._sweepers, self._swept, cluster.pk, work)
+            self._submit(self._sweepers, self._swept, cluster.pk, lambda: self._sweep(cluster))
         self._plan(cluster, now=now)
         return self._send(cluster, epoch=epoch, now=now)
 
@@ -156,6 +156,10 @@ class Worker:
                 names_read(cluster, now=self._clock())
         wake(cluster, now=self._clock())
         _measure(cluster)
+
+    def _sweep(self, cluster: Cluster) -> None:
+        history_forget(cluster, now=self._clock())
+        sweep(cluster, clock=self._clock)
 
     def _plan(self, cluster: Cluster, *, now: datetime) -> None:
         """Plan what is due, but not far ahead: what changes until it is sent joins its plan."""

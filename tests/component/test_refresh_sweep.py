@@ -31,6 +31,7 @@ from stack.starrocks.front_end import Life, Target
 from stack.starrocks.link import Trouble
 from stack.starrocks.spec import OLD
 from tests.component.refresh_scene import SALES, Scene, govern, scene
+from tests.component.refresh_tables import statement
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = "dt=2026-11-01"
@@ -332,10 +333,12 @@ def test_the_worker_sweeps_and_so_does_the_command(
     set_.work()
     set_.lake.write("sales", DAY, 520_000)
     TableSweep.objects.update(looked_at=None)
+    old = statement(set_.target, began=timezone.now() - timedelta(days=91))
     set_.worker._swept_at[set_.row.pk] = timezone.now() - timedelta(minutes=1)
     set_.worker.turn()
     assert set_.worker.wait_idle(10)
     assert ChangedPartition.objects.get().name == DAY
+    assert not Refresh.objects.filter(pk=old.pk).exists(), "and forgets what is long over"
 
 
 def get_port(settings: Any) -> int:
