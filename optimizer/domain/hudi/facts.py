@@ -15,6 +15,7 @@ from typing import Any, Self
 from portal.lake.errors import RuleViolation
 
 PROPERTIES = (
+    "compaction.async.enabled",
     "hoodie.clean.automatic",
     "hoodie.clean.async.enabled",
     "hoodie.clean.failed.writes.policy",
@@ -27,6 +28,7 @@ PROPERTIES = (
     "hoodie.compact.inline",
     "hoodie.compact.inline.max.delta.commits",
     "hoodie.compact.schedule.inline",
+    "hoodie.datasource.compaction.async.enable",
     "hoodie.metadata.enable",
     "hoodie.partition.ttl.inline",
     "hoodie.partition.ttl.strategy.days.retain",

@@ -1,0 +1,99 @@
+"""Which services are there for a Hudi table, and which of its pending plans does a task take?
+
+Scheduling and executing are tasks of their own: a writer may schedule what we execute, and people
+may approve between the two what would be taken away.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from optimizer.domain.hudi.facts import Action
+from portal.lake.errors import RuleViolation, StaleState
+
+
+class Service(StrEnum):
+    """What is kept up for a table, apart from its writer."""
+
+    COMPACTION = "COMPACTION"  # logs merged into base files, or into fewer logs
+    CLUSTERING = "CLUSTERING"  # base files rewritten in another size or order
+    CLEAN = "CLEAN"  # file versions that no reader needs any more
+    ROLLBACK = "ROLLBACK"  # what began and never ended
+    TTL = "TTL"  # whole partitions, by age
+
+
+class Step(StrEnum):
+    """Half of a service."""
+
+    SCHEDULE = "SCHEDULE"  # a plan is written, or a list of what would go
+    EXECUTE = "EXECUTE"
+
+
+DESTRUCTIVE = frozenset({Service.CLEAN, Service.TTL})
+"""Services that take away what cannot be brought back: people approve before they are executed."""
+
+ACTIONS = {
+    Service.COMPACTION: frozenset({Action.COMPACTION, Action.LOG_COMPACTION}),
+    Service.CLUSTERING: frozenset({Action.CLUSTERING}),
+    Service.CLEAN: frozenset({Action.CLEAN}),
+}
+"""Whose pending instants a service executes; the other two have no plans of their own."""
+
+
+def service_of(action: Action) -> Service | None:
+    """Give the service that executes a pending instant of an action, None if none does."""
+    return next((service for service, actions in ACTIONS.items() if action in actions), None)
+
+
+@dataclass(frozen=True, slots=True)
+class HudiTask:
+    """One task: a step of a service, on some instants (none: on what it finds), and why."""
+
+    service: Service
+    step: Step
+    reason: str
+    instants: tuple[str, ...] = ()
+    needs_approval: bool = False
+
+    @property
+    def name(self) -> str:
+        """How it is called among the tasks of all tables."""
+        return f"HUDI_{self.service}_{self.step}"
+
+
+def oldest_first(
+    pending: Iterable[str],
+    *,
+    only: Collection[str] | None = None,
+    failed: Collection[str] = (),
+    most: int | None = None,
+) -> tuple[str, ...]:
+    """Choose which pending instants are executed: all of them or `only` some, oldest first.
+
+    Those in `failed` come last, so that one that cannot be executed holds nobody up. The newest
+    alone is never taken while older ones wait, for then those would wait for ever.
+
+    Raises:
+        StaleState: `hudi.not-pending`, one of `only` is pending no more.
+        RuleViolation: `hudi.newest-alone`.
+    """
+    known = sorted(pending)
+    gone = sorted(set(only or ()) - set(known))
+    if gone:
+        raise StaleState(
+            "hudi.not-pending",
+            f"{', '.join(gone)} is not pending any more: somebody executed it or rolled it back. "
+            "Look at the table again and choose among what is pending now.",
+            instants=gone,
+        )
+    older = [one for one in known[:-1] if one not in failed]
+    if only is not None and older and set(only) == {known[-1]}:
+        raise RuleViolation(
+            "hudi.newest-alone",
+            f"{known[-1]} is the newest plan and {len(older)} older ones wait, the oldest "
+            f"{older[0]}. Choose that one as well, or all: otherwise the older ones pile up.",
+            instants=older,
+        )
+    chosen = known if only is None else [one for one in known if one in set(only)]
+    ordered = sorted(chosen, key=lambda one: (one in failed, one))
+    return tuple(ordered if most is None else ordered[:most])

@@ -1,0 +1,152 @@
+"""Hudi tables for the tests of what is decided of them: small, whole, and named by the minute."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from optimizer.domain.hudi.facts import (
+    Action,
+    BlockKind,
+    BlockState,
+    FileGroupId,
+    FileSlice,
+    HudiLook,
+    HudiTable,
+    Instant,
+    InstantState,
+    LogBlock,
+    PendingPlan,
+    TableType,
+    Uncompacted,
+)
+from optimizer.domain.hudi.policy import PROFILES, HudiPolicy, Profile
+from optimizer.domain.hudi.tasks import Service
+
+START = datetime(2026, 3, 2, tzinfo=UTC)
+NOW = START + timedelta(minutes=1000)
+LOCK = "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"
+STANDALONE = {"hoodie.compact.inline": "false", "hoodie.clean.automatic": "false"}
+COMPACTION, CLUSTERING, DELTA = Action.COMPACTION, Action.CLUSTERING, Action.DELTA_COMMIT
+REQUESTED, INFLIGHT = InstantState.REQUESTED, InstantState.INFLIGHT
+ALL = frozenset(Service)
+
+
+def at(minute: int) -> datetime:
+    """Give a time, in minutes after the world began."""
+    return START + timedelta(minutes=minute)
+
+
+def name(minute: int) -> str:
+    """Give the instant of a minute as Hudi would name it."""
+    return f"{at(minute):%Y%m%d%H%M%S}000"
+
+
+def done(minute: int, action: Action = DELTA, **facts: Any) -> Instant:
+    """Give an instant that was completed a minute after it was requested."""
+    return Instant(
+        instant=name(minute),
+        action=action,
+        state=InstantState.COMPLETED,
+        requested_at=at(minute),
+        inflight_at=at(minute),
+        completed=name(minute + 1),
+        completed_at=at(minute + 1),
+        **facts,
+    )
+
+
+def begun(minute: int, action: Action = DELTA, **facts: Any) -> Instant:
+    """Give an instant that is inflight."""
+    return Instant(
+        instant=name(minute),
+        action=action,
+        state=INFLIGHT,
+        requested_at=at(minute),
+        inflight_at=at(minute),
+        **facts,
+    )
+
+
+def asked(minute: int, action: Action = COMPACTION) -> Instant:
+    """Give an instant that is only requested."""
+    return Instant(instant=name(minute), action=action, state=REQUESTED, requested_at=at(minute))
+
+
+def plan(
+    minute: int, *file_ids: str, action: Action = COMPACTION, begun: bool = False
+) -> PendingPlan:
+    """Give a pending plan on file groups of the partition p."""
+    return PendingPlan(
+        instant=name(minute),
+        action=action,
+        requested_at=at(minute),
+        is_begun=begun,
+        file_groups=tuple(FileGroupId("p", one) for one in file_ids),
+        log_bytes=10 * len(file_ids),
+    )
+
+
+def logs(
+    file_id: str, minute: int, *, base: int | None = 100, n: int = 1, earlier: bool = False
+) -> FileSlice:
+    """Give a slice of the partition p whose `n` logs are of a minute."""
+    return FileSlice(
+        group=FileGroupId("p", file_id),
+        base_instant=name(0),
+        base_bytes=base,
+        n_logs=n,
+        log_bytes=10 * n,
+        oldest_log_instant=name(minute) if n else None,
+        newest_log_instant=name(minute) if n else None,
+        has_earlier_base=earlier,
+    )
+
+
+def waiting(*minutes: int) -> tuple[Uncompacted, ...]:
+    """Give delta commits that stand only in logs, each completed a minute after its request."""
+    return tuple(
+        Uncompacted(instant=name(one), completed_at=at(one + 1), n_file_groups=1, log_bytes=10)
+        for one in minutes
+    )
+
+
+def block(minute: int | None, state: BlockState, kind: BlockKind = BlockKind.DATA) -> LogBlock:
+    """Give a block of a log file of the file group p/f."""
+    return LogBlock(
+        group=FileGroupId("p", "f"),
+        log_file=".f_1.log.1",
+        position=0,
+        kind=kind,
+        state=state,
+        instant=None if minute is None else name(minute),
+    )
+
+
+def table(**facts: Any) -> HudiTable:
+    """Give a merge-on-read table whose writer leaves the services to us."""
+    plain = HudiTable(
+        location="/lake/t",
+        table_type=TableType.MERGE_ON_READ,
+        version=9,
+        layout_version=2,
+        partition_fields=("p",),
+        record_key="id",
+        properties=STANDALONE,
+    )
+    return replace(plain, **facts)
+
+
+def look(*instants: Instant, **facts: Any) -> HudiLook:
+    """Give a look at a table that has these instants, and besides what is named."""
+    facts = {"table": table(), **facts}
+    return HudiLook(looked_at=NOW, instants=instants, **facts)
+
+
+def policy(profile: Profile = Profile.ETL, **settings: Any) -> HudiPolicy:
+    """Give a policy that is on."""
+    return replace(PROFILES[profile], **{"is_on": True, **settings})
+
+
+def locked(**settings: Any) -> HudiPolicy:
+    """Give a policy of a table with a shared lock, which allows every service."""
+    return policy(**{"lock": LOCK, "kinds": ALL, "ttl_days": 30, **settings})
