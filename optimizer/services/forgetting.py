@@ -10,10 +10,13 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, Model, OuterRef, QuerySet
 
-from optimizer.models import Commit, IcebergTable
+from optimizer.models import Commit, IcebergTable, OptimizeTask, RemovalPlan
+from optimizer.services.speeds import measured
 
 CHUNK = 2_000
 MOST_CHUNKS = 100
+# Fewer, because what stays however old it is is walked anew for each.
+MOST_TASK_CHUNKS = 10
 # What is decided looks back a week at most, so this stays whatever the settings say.
 LEAST = timedelta(days=8)
 
@@ -24,6 +27,26 @@ def commits_forget(lake: str, *, now: datetime) -> int:
     # Asked row by row for its lake: a join would put the old ones of all tables in order first.
     of_lake = Exists(IcebergTable.objects.filter(pk=OuterRef("table_id"), lake=lake))
     return _forget(Commit.objects.filter(of_lake, at__lt=before).order_by("at"), MOST_CHUNKS)
+
+
+def tasks_forget(lake: str, *, now: datetime) -> int:
+    """Forget tasks that ended long ago.
+
+    What stays: the last of each table, kind and outcome, because it says when that was done last;
+    those by which the lake's speed is told; and those with a list of what was removed.
+    """
+    before = now - _kept(settings.LAKEWARDEN_OPTIMIZER_TASK_DAYS)
+    of_lake = Exists(IcebergTable.objects.filter(pk=OuterRef("table_id"), lake=lake))
+    later = OptimizeTask.objects.filter(
+        table=OuterRef("table_id"),
+        kind=OuterRef("kind"),
+        state=OuterRef("state"),
+        ended_at__gt=OuterRef("ended_at"),
+    )
+    listed = RemovalPlan.objects.filter(task=OuterRef("pk"))
+    old = OptimizeTask.objects.filter(of_lake, Exists(later), ~Exists(listed), ended_at__lt=before)
+    told_by = [task.pk for task in measured(lake)]
+    return _forget(old.exclude(pk__in=told_by).order_by("ended_at"), MOST_TASK_CHUNKS)
 
 
 def _kept(days: int) -> timedelta:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from optimizer.domain.heard import PARAMETERS, HeardTable, iceberg_table
 from optimizer.domain.poll_times import Polled, next_poll_at
 from optimizer.models import IcebergTable
-from optimizer.services.forgetting import commits_forget
+from optimizer.services.forgetting import commits_forget, tasks_forget
 from optimizer.services.noting import note_gone, note_listed
 from portal.access.lakes import get_lake
 from portal.access.models import KEEPERS
@@ -80,6 +80,7 @@ class PollKind(RunKind):
         text = f"{n_changed} tables had changed unheard of, or were new; {n_gone} were gone."
         run_log(run, text, now=timezone.now())
         commits_forget(run.lake, now=timezone.now())
+        tasks_forget(run.lake, now=timezone.now())
         alarms_rescanned(run.lake, read_at=read_at, now=timezone.now(), subscriber=SUBSCRIBER)
 
 

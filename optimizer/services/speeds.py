@@ -17,15 +17,9 @@ _MEMORY_GB = 1.0
 
 def speed_of(lake: str) -> Speed | None:
     """Give the measured speed of a lake; None before the first task has ended."""
-    done = OptimizeTask.objects.filter(
-        table__lake=lake,
-        kind__in=REWRITES,
-        state__in=(TaskState.DONE, TaskState.PARTIAL),
-        seconds__gt=0,
-    ).order_by("-ended_at")
     n_bytes = n_files = 0
     seconds = 0.0
-    for task in _last(done.only("commits", "seconds")):
+    for task in measured(lake):
         seconds += task.seconds or 0.0
         for commit in task.commits:
             n_bytes += int(commit.get("bytes_removed", 0)) + int(commit.get("bytes_added", 0))
@@ -33,6 +27,17 @@ def speed_of(lake: str) -> Speed | None:
     if seconds < _LEAST_SECONDS or not n_bytes:
         return None
     return Speed(n_bytes / seconds, 0.0, 0.0, _MEMORY_GB)
+
+
+def measured(lake: str) -> list[OptimizeTask]:
+    """Give the last finished tasks of a lake, by which its speed is told; newest first."""
+    done = OptimizeTask.objects.filter(
+        table__lake=lake,
+        kind__in=REWRITES,
+        state__in=(TaskState.DONE, TaskState.PARTIAL),
+        seconds__gt=0,
+    ).order_by("-ended_at")
+    return _last(done.only("commits", "seconds"))
 
 
 def _last(done: QuerySet[OptimizeTask]) -> list[OptimizeTask]:

@@ -295,8 +295,9 @@ LAKEWARDEN_REFRESH_LANES = os.environ.get("LAKEWARDEN_REFRESH_LANES", "1") == "1
 # For how many days it is kept which statements were sent to a cluster.
 LAKEWARDEN_REFRESH_HISTORY_DAYS = int(os.environ.get("LAKEWARDEN_REFRESH_HISTORY_DAYS", "90"))
 
-# For how many days the past of Iceberg tables is kept: what was committed to them.
+# For how many days the past of Iceberg tables is kept: what was committed, what was done to them.
 LAKEWARDEN_OPTIMIZER_COMMIT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_COMMIT_DAYS", "30"))
+LAKEWARDEN_OPTIMIZER_TASK_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_TASK_DAYS", "180"))
 
 LOGGING = {
     "version": 1,
