@@ -11,3 +11,10 @@ FLAG = "commit"
 def is_ready(parameters: Mapping[str, str]) -> bool:
     """Whether a partition with these parameters may be read by offline readers and acted on."""
     return parameters.get(FLAG, "true").strip().lower() != "false"
+
+
+def marked(parameters: Mapping[str, str], *, ready: bool) -> dict[str, str] | None:
+    """Give the parameters with the flag set, or None where they say so already."""
+    if is_ready(parameters) is ready:
+        return None
+    return {**parameters, FLAG: "true" if ready else "false"}

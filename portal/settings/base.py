@@ -87,7 +87,7 @@ DATABASES = {"default": database_from_url(os.environ.get("LAKEWARDEN_DB_URL", ""
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "access.User"
 
-ROOMS = ["lifecycle", "refresh", "optimizer"]
+ROOMS = ["lifecycle", "refresh", "optimizer", "readiness"]
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",

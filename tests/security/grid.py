@@ -244,6 +244,9 @@ GRID: dict[str, Row] = {
     ),
     "lifecycle:standing-rule-end": post_only(ADMINS, "rule_id", **WHY),
     # -- what schedulers tell ----------------------------------------------------------------
+    # Whose the table is only the metastore knows, which answers nobody here: see
+    # tests/component/test_partitions_ready.py for who is refused.
+    "readiness-hook:mark": post_only(SIGNED_IN, table="sales.orders", partitions=[], ready=True),
     "refresh-hook:tell": post_only(OF_THE_TABLE, lake="main", table="sales.orders"),
     "refresh-hook:wait": Row(
         OF_THE_TABLE,

@@ -1,0 +1,1 @@
+"""Commands of the room of ready partitions."""

@@ -1,0 +1,1 @@
+"""Writes of the room: a flag, through the metastore."""
