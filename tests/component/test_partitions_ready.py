@@ -23,7 +23,7 @@ from tests.support.thrift_lake import served
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/api/readiness/"
-ODD = 'dt=ü%27 %22%25/hour=`'
+ODD = "dt=ü%27 %22%25/hour=`"
 
 
 class FlagLake(HookLake):
