@@ -281,7 +281,8 @@ def _verify(batch: _Batch, fence: LakePath, *, tools: Tools) -> list[ItemIntent]
         if found == intent.files:
             good.append(intent)
         else:
-            _take_back(batch, intent, found, target=target, tools=tools)
+            why = "files changed while it was moved"
+            _take_back(batch, intent, found, target=target, tools=tools, why=why)
     return good
 
 

@@ -135,7 +135,7 @@ def test_a_flag_that_people_wrote_by_hand_is_understood(hive: FlagLake, people: 
 def test_what_is_wrong_is_named_and_no_flag_is_set(
     hive: FlagLake, people: People, told: dict[str, Any], status: int, code: str
 ) -> None:
-    body = {"partitions": [LEAVES[0]], "ready": False} | told
+    body: dict[str, Any] = {"partitions": [LEAVES[0]], "ready": False} | told
     answer = say(people.operator, *body.pop("partitions"), ready=body.pop("ready"), **body)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert answer.json()["message"]
