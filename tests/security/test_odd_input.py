@@ -64,7 +64,8 @@ def speaks(answer: Any, where: str) -> str:
     """Say what is wrong with an answer to something odd; empty when it is served or refused."""
     if answer.status_code in (200, 201, 202, 204, 302):
         return ""
-    if answer.status_code not in (400, 403, 404, 405, 409, 415):
+    # 502 names an outside system that does not answer: no metastore runs here.
+    if answer.status_code not in (400, 403, 404, 405, 409, 415, 502):
         return f"{where}: {answer.status_code}"
     text = answer.content.decode()
     if "api/" in where:
