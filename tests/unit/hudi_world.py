@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from hypothesis import strategies as st
+
 from optimizer.domain.hudi.facts import (
     Action,
     BlockKind,
@@ -150,3 +152,71 @@ def policy(profile: Profile = Profile.ETL, **settings: Any) -> HudiPolicy:
 def locked(**settings: Any) -> HudiPolicy:
     """Give a policy of a table with a shared lock, which allows every service."""
     return policy(**{"lock": LOCK, "kinds": ALL, "ttl_days": 30, **settings})
+
+
+_MINUTE = st.integers(1, 999)
+_FILE = st.sampled_from(["a", "b", "c", "d"])
+
+
+@st.composite
+def looks(draw: st.DrawFn) -> HudiLook:
+    """Draw a look at a table in any state, most of them with something wrong."""
+    minutes = draw(st.lists(_MINUTE, unique=True, max_size=8))
+    instants, plans = [], []
+    for minute in minutes:
+        action = draw(st.sampled_from([DELTA, COMPACTION, CLUSTERING, Action.CLEAN]))
+        match draw(st.sampled_from(InstantState)):
+            case InstantState.COMPLETED:
+                instants.append(done(minute, action if action is not CLUSTERING else DELTA))
+                continue
+            case InstantState.INFLIGHT:
+                beat = draw(st.none() | _MINUTE.map(at))
+                instants.append(begun(minute, action, heartbeat_at=beat))
+            case InstantState.REQUESTED:
+                instants.append(asked(minute, action))
+        if action in {COMPACTION, CLUSTERING}:
+            plans.append(plan(minute, *draw(st.sets(_FILE, max_size=2)), action=action))
+    blocks = st.builds(
+        block,
+        st.sampled_from([*minutes, 500, None]),
+        st.sampled_from(BlockState),
+        st.sampled_from(BlockKind),
+    )
+    slices = st.builds(
+        logs,
+        _FILE,
+        _MINUTE,
+        base=st.none() | st.integers(0, 10**9),
+        n=st.integers(0, 3),
+        earlier=st.booleans(),
+    )
+    return look(
+        *instants,
+        table=draw(
+            st.builds(
+                table,
+                table_type=st.sampled_from(TableType),
+                version=st.sampled_from([6, 8, 9, 9, 9]),
+                is_metadata_on=st.booleans(),
+                faults=st.sampled_from([(), (), (), ("deltacommit 1 is empty.",)]),
+            )
+        ),
+        plans=tuple(plans),
+        slices=tuple(draw(st.lists(slices, max_size=4, unique_by=lambda one: one.group))),
+        uncompacted=waiting(*draw(st.lists(_MINUTE, unique=True, max_size=4))),
+        blocks=tuple(draw(st.lists(blocks, max_size=2))) if draw(st.booleans()) else (),
+        has_read_logs=draw(st.booleans()),
+    )
+
+
+POLICIES = st.sampled_from(
+    [
+        policy(),
+        policy(Profile.NEAR_LINE, takes_turns=True),
+        policy(kinds=frozenset({Service.CLEAN}), most_plans=1),
+        locked(),
+        locked(most_plans=2, commits=1, cluster_files=1, clean_commits=1, stuck_minutes=10),
+        policy(is_on=False),
+        policy(commits=0),
+    ]
+)

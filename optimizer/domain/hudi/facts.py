@@ -238,7 +238,8 @@ class Uncompacted:
 class LogBlock:
     """A block of a log file that is not simply one of a completed instant, as evidence.
 
-    `detail` says what Hudi's reader made of it: of a corrupt one how much was skipped.
+    Of a corrupt one `instant` is that in its file's name, `n_bytes` is what Hudi's reader skipped,
+    and `detail` what it made of it.
     """
 
     group: FileGroupId

@@ -15,7 +15,7 @@ from optimizer.domain.hudi.tasks import DESTRUCTIVE, Service, Step, service_of
 from optimizer.domain.hudi.timeline import WRITES, Silence, pending, unfit
 
 _MODES = frozenset({"optimistic_concurrency_control", "non_blocking_concurrency_control"})
-_ALLOWED = "allowed"
+ALLOWED = "allowed"
 _COMPACT_INLINE = "hoodie.compact.inline"
 _INLINE = {
     Service.COMPACTION: (
@@ -38,7 +38,7 @@ class Ruling:
     @property
     def is_allowed(self) -> bool:
         """Whether it may be done."""
-        return self.code == _ALLOWED
+        return self.code == ALLOWED
 
 
 def lock_problem(table: HudiTable, policy: HudiPolicy) -> str | None:
@@ -69,7 +69,7 @@ def may(look: HudiLook, policy: HudiPolicy, service: Service, step: Step) -> Rul
     if refused is not None:
         return refused
     needs_approval = step is Step.EXECUTE and service in DESTRUCTIVE
-    return Ruling(_ALLOWED, _why_allowed(look.table, policy, step), needs_approval)
+    return Ruling(ALLOWED, _why_allowed(look.table, policy, step), needs_approval)
 
 
 def may_roll_back(look: HudiLook, policy: HudiPolicy, silence: Silence) -> Ruling:
