@@ -1,0 +1,180 @@
+"""What shall be done to a Hudi table now, by which service and why, and why is the rest not done?
+
+Rollbacks come first, for what is stuck holds others up; then clusterings, whose file groups take no
+updates until they are executed; then compactions, cleans and partitions by age. What begins at
+which hour is the queue's part: quiet hours say so (`QuietHours.hold`), as for all tables.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from optimizer.domain.hudi.facts import HudiLook
+from optimizer.domain.hudi.findings import count_words, span_words
+from optimizer.domain.hudi.needs import (
+    RETRY_AFTER,
+    Case,
+    Lately,
+    Need,
+    clean,
+    clustering,
+    compaction,
+    executions,
+    ttl,
+)
+from optimizer.domain.hudi.policy import HudiPolicy, contradiction
+from optimizer.domain.hudi.services import ALLOWED, Ruling, may, may_roll_back
+from optimizer.domain.hudi.tasks import ACTIONS, HudiTask, Service, Step
+from optimizer.domain.hudi.timeline import Silence, stuck, unfit
+
+REFUSED_FOR = timedelta(days=7)
+_TASK = "task"
+_PRECEDENCE = (
+    (Service.ROLLBACK, Step.EXECUTE),
+    (Service.ROLLBACK, Step.SCHEDULE),
+    (Service.CLUSTERING, Step.EXECUTE),
+    (Service.CLUSTERING, Step.SCHEDULE),
+    (Service.COMPACTION, Step.EXECUTE),
+    (Service.COMPACTION, Step.SCHEDULE),
+    (Service.CLEAN, Step.EXECUTE),
+    (Service.CLEAN, Step.SCHEDULE),
+    (Service.TTL, Step.SCHEDULE),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HudiVerdict:
+    """What was decided of a step of a service, or of the whole table where `service` is None."""
+
+    service: Service | None
+    step: Step | None
+    code: str
+    reason: str
+    instants: tuple[str, ...] = ()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it became a task."""
+        return self.code == _TASK
+
+
+@dataclass(frozen=True, slots=True)
+class HudiDecision:
+    """What is to be done, at most one task a step, first things first; a verdict on everything."""
+
+    proposals: tuple[HudiTask, ...]
+    verdicts: tuple[HudiVerdict, ...]
+
+    @property
+    def words(self) -> str:
+        """All of it in a sentence or two: what is done, or the reason that is given most."""
+        if self.proposals:
+            return " ".join(f"{one.name}: {one.reason}" for one in self.proposals)
+        ((code, _),) = Counter(one.code for one in self.verdicts).most_common(1)
+        return next(one.reason for one in self.verdicts if one.code == code)
+
+
+def decide(
+    look: HudiLook, *, policy: HudiPolicy, lately: Lately | None = None, now: datetime
+) -> HudiDecision:
+    """Decide what a table needs; the same arguments give the same decision."""
+    refused = _refused(look, policy)
+    if refused is not None:
+        return HudiDecision((), (refused,))
+    case = Case.of(look, policy, lately or Lately(), now)
+    judged = [(need, _gate(case, need)) for need in _needs(case)]
+    tasks = [_task(need, ruling) for need, ruling in judged if need.is_needed and ruling.is_allowed]
+    verdicts = [_verdict(need, ruling) for need, ruling in judged]
+    tasks.sort(key=lambda one: _PRECEDENCE.index((one.service, one.step)))
+    return HudiDecision(tuple(tasks), tuple(verdicts))
+
+
+def _refused(look: HudiLook, policy: HudiPolicy) -> HudiVerdict | None:
+    if not policy.is_on:
+        words = "Services are switched off for this table."
+        return HudiVerdict(None, None, "off", words)
+    wrong = contradiction(policy)
+    if wrong is not None:
+        words = f"Its policy contradicts itself: {wrong.message}"
+        return HudiVerdict(None, None, "contradiction", words)
+    left_alone = unfit(look)
+    if left_alone is not None:
+        return HudiVerdict(None, None, left_alone.code, left_alone.reason)
+    return None
+
+
+def _needs(case: Case) -> Iterable[Need]:
+    yield from _rollbacks(case)
+    for service in ACTIONS:
+        yield from executions(case, service)
+    yield from (clustering(case), compaction(case), clean(case), ttl(case))
+
+
+def _rollbacks(case: Case) -> Iterable[Need]:
+    """Say what is rolled back: without approval at once, else it is listed for approval first."""
+    found = [
+        one
+        for one in stuck(case.look, patience=case.policy.patience, now=case.now)
+        if one.instant.instant not in case.lately.running
+        and one.instant.action not in ACTIONS[Service.CLEAN]
+    ]
+    if not found:
+        yield Need(Service.ROLLBACK, Step.EXECUTE, "none", "No instant is stuck.")
+    ruled = [(one, may_roll_back(case.look, case.policy, one)) for one in found]
+    for one, ruling in ruled:
+        if not ruling.is_allowed:
+            words = f"{one.words(case.now)} {ruling.reason}"
+            yield _of([one], Step.EXECUTE, ruling.code, words)
+    for step in (Step.EXECUTE, Step.SCHEDULE):
+        chosen = [
+            one
+            for one, ruling in ruled
+            if ruling.is_allowed and ruling.needs_approval == (step is Step.SCHEDULE)
+        ]
+        if chosen:
+            more = f" And {len(chosen) - 1} more." if len(chosen) > 1 else ""
+            words = f"{chosen[0].words(case.now)}{more}"
+            yield _of(chosen, step, "stuck", words, is_needed=True)
+
+
+def _of(
+    silences: list[Silence], step: Step, code: str, words: str, *, is_needed: bool = False
+) -> Need:
+    instants = tuple(one.instant.instant for one in silences)
+    return Need(Service.ROLLBACK, step, code, words, instants, is_needed=is_needed)
+
+
+def _gate(case: Case, need: Need) -> Ruling:
+    """Rule on a need: by the policy, by what was done lately, then by the table itself."""
+    service, step, lately = need.service, need.step, case.lately
+    tried, refused = lately.tried.get((service, step)), lately.refused.get(service)
+    if service not in case.policy.kinds:
+        return Ruling("kind-off", f"{service} is not among the services that its policy allows.")
+    if service in lately.busy:
+        return Ruling("busy", f"A task of {service} is not ended yet.")
+    if refused is not None and case.now - refused < REFUSED_FOR:
+        days = count_words(REFUSED_FOR.days, "day")
+        return Ruling("refused", f"People refused {service} less than {days} ago.")
+    if step is Step.SCHEDULE and tried is not None and case.now - tried < RETRY_AFTER:
+        ago = span_words(case.now - tried)
+        return Ruling("tried", f"It was tried {ago} ago; again {span_words(RETRY_AFTER)} after.")
+    if service is Service.ROLLBACK:
+        # Each instant was ruled on already; what it says depends on who wrote it.
+        return Ruling(ALLOWED, need.reason)
+    return may(case.look, case.policy, service, step)
+
+
+def _task(need: Need, ruling: Ruling) -> HudiTask:
+    return HudiTask(
+        need.service, need.step, need.reason, need.instants, needs_approval=ruling.needs_approval
+    )
+
+
+def _verdict(need: Need, ruling: Ruling) -> HudiVerdict:
+    if not need.is_needed:
+        return HudiVerdict(need.service, need.step, need.code, need.reason, need.instants)
+    if ruling.is_allowed:
+        return HudiVerdict(need.service, need.step, _TASK, need.reason, need.instants)
+    words = f"{need.reason} {ruling.reason}"
+    return HudiVerdict(need.service, need.step, ruling.code, words, need.instants)
