@@ -27,6 +27,9 @@ from optimizer.domain.stats import PartitionStats, TableStats
 from optimizer.domain.tasks import DESTRUCTIVE, REWRITES, TaskKind
 from optimizer.domain.verdicts import LastTimes, Proposal, Verdict
 
+# Planning, a Spark stage and the commit, however few bytes: so long others may come between.
+LEAST_SECONDS = 5.0
+
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
@@ -135,7 +138,7 @@ def _weigher(
             )
             return advise(
                 changes.of(stats.partition, newest_commit_at=stats.newest_commit_at),
-                seconds=alone.seconds,
+                seconds=max(alone.seconds, LEAST_SECONDS),
                 caution=policy.caution,
                 since=since,
                 now=now,

@@ -128,3 +128,10 @@ def test_whoever_waited_for_a_day_has_one_turn() -> None:
     (task,) = plan(had_it).tasks
     assert task.not_before is not None
     assert plan(had_it).waits_since == NOW
+
+
+def test_also_a_few_bytes_wait_for_a_writer_of_every_second() -> None:
+    busy = [CommitFact(NOW - timedelta(seconds=61 + n), "overwrite") for n in range(300)]
+    tiny = replace(FACTS.partitions[0], n_bytes=40_000, n_files=40, n_small=40, small_bytes=40_000)
+    (task,) = plan(TableFacts([tiny], TableStats(n_files=40, n_bytes=40_000), busy)).tasks
+    assert task.not_before is not None
