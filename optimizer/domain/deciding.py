@@ -89,7 +89,7 @@ def _tasks(partitions: Sequence[PartitionStats], verdicts: Sequence[Verdict]) ->
         ]
         if chosen:
             stats = tuple(one for one, _ in chosen)
-            yield Proposal(kind, stats, _joined([verdict for _, verdict in chosen]))
+            yield Proposal(kind, stats, joined([verdict for _, verdict in chosen]))
 
 
 def _whole(verdicts: Iterable[Verdict]) -> Iterable[Proposal]:
@@ -98,7 +98,8 @@ def _whole(verdicts: Iterable[Verdict]) -> Iterable[Proposal]:
             yield Proposal(one.kind, None, one.reason)
 
 
-def _joined(verdicts: Sequence[Verdict]) -> str:
+def joined(verdicts: Sequence[Verdict]) -> str:
+    """Say of one of some partitions why it is done, and of how many more."""
     first = verdicts[0]
     where = f"{first.partition}: " if first.partition else ""
     more = f" And {len(verdicts) - 1} more partitions." if len(verdicts) > 1 else ""

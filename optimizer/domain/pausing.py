@@ -31,12 +31,17 @@ class Weighed:
     is_cold: bool = False
 
     @property
+    def n_left_out(self) -> int:
+        """How many partitions are left for later while the others go."""
+        return 0 if self.advice.approach is Approach.WAIT else self.n_waiting
+
+    @property
     def words(self) -> str:
         """Say how many are left for later; '' where none is."""
-        if not self.n_waiting or self.advice.approach is Approach.WAIT:
+        if not self.n_left_out:
             return ""
-        of = self.n_waiting + len(self.partitions)
-        return f" {self.n_waiting:,} of {of:,} partitions wait for other writers to pause."
+        of = self.n_left_out + len(self.partitions)
+        return f" {self.n_left_out:,} of {of:,} partitions wait for other writers to pause."
 
 
 def weigh(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from optimizer.domain.conflicts import LONGEST_WAIT, Advice, Changes, CommitFact, advise
-from optimizer.domain.deciding import decide, hold_reason
+from optimizer.domain.deciding import decide, hold_reason, joined
 from optimizer.domain.estimates import (
     UNMEASURED,
     Estimate,
@@ -29,6 +29,7 @@ from optimizer.domain.verdicts import LastTimes, Proposal, Verdict
 
 # Planning, a Spark stage and the commit, however few bytes: so long others may come between.
 LEAST_SECONDS = 5.0
+_LEFT_OUT = "Other writers change it too often: it waits until they pause."
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +89,14 @@ class Plan:
     words: str  # all of it in a sentence or two, as the table's page has it
     again_at: datetime | None = None  # when the first partition that waits for a pause may go
     waits_since: datetime | None = None  # since when some do
+    n_left_out: int = 0  # partitions of these tasks that wait while the others go
 
     @property
     def not_done(self) -> Mapping[str, int]:
         """How many partitions each reason keeps from being done, the commonest first."""
         counts = Counter(one.reason for one in self.verdicts if one.kind is None)
+        if self.n_left_out:
+            counts[_LEFT_OUT] += self.n_left_out
         return dict(counts.most_common())
 
 
@@ -104,7 +108,10 @@ def make_plan(
     since = facts.waiting_since(now)
     weighed = _weigher(facts, policy=policy, speed=speed or UNMEASURED, since=since, now=now)
     found = [(one, weighed(one)) for one in decision.proposals]
-    tasks = tuple(_planned(one, facts.table, how, policy=policy, speed=speed) for one, how in found)
+    tasks = tuple(
+        _planned(_going(one, how, decision.verdicts), facts.table, how, policy=policy, speed=speed)
+        for one, how in found
+    )
     pauses = [how.again_at for _, how in found if how is not None and how.again_at is not None]
     # Those that waited for a day keep their turn until it has come.
     is_waiting = bool(pauses) or (bool(tasks) and now - since >= LONGEST_WAIT)
@@ -117,9 +124,10 @@ def make_plan(
         held,
         until,
         decision.verdicts,
-        decision.words,
+        " ".join(f"{one.kind}: {one.reason}" for one in tasks) or decision.words,
         min(pauses, default=None),
         since if is_waiting else None,
+        sum(how.n_left_out for _, how in found if how is not None),
     )
 
 
@@ -149,6 +157,18 @@ def _weigher(
     return weighed
 
 
+def _going(proposal: Proposal, how: Weighed | None, verdicts: Sequence[Verdict]) -> Proposal:
+    """Give a proposal with the partitions that go, in their order, and the reason for these."""
+    if how is None:
+        return proposal
+    reason = proposal.reason
+    if how.n_left_out:
+        going = {one.partition for one in how.partitions}
+        of_these = [one for one in verdicts if one.kind is proposal.kind and one.partition in going]
+        reason = joined(of_these) + how.words
+    return replace(proposal, partitions=how.partitions, reason=reason)
+
+
 def _planned(
     proposal: Proposal,
     table: TableStats,
@@ -157,8 +177,6 @@ def _planned(
     policy: Policy,
     speed: Speed | None,
 ) -> PlannedTask:
-    if how is not None:
-        proposal = replace(proposal, partitions=how.partitions, reason=proposal.reason + how.words)
     names = proposal.partitions
     return PlannedTask(
         proposal.kind,

@@ -18,7 +18,10 @@ LOOKS: Mapping[str, StateLook] = {
     ),
     f"TASK_{TaskState.WAITING}": StateLook("Waits", "clock", "quiet", "For its turn."),
     f"TASK_{TaskState.HELD}": StateLook(
-        "Held", "hourglass", "warn", "For a person, for quiet hours or for budget; it says which."
+        "Held",
+        "hourglass",
+        "warn",
+        "For a person, quiet hours, budget or other writers; it says which.",
     ),
     f"TASK_{TaskState.TO_APPROVE}": StateLook(
         "To approve", "clipboard-check", "warn", "A list of what would go waits for people."

@@ -107,7 +107,9 @@ def test_hot_partitions_wait_and_the_plan_says_until_when() -> None:
     found = plan(replace(FACTS, partitions=[*FACTS.partitions, cold], commits=busy))
     (task,) = found.tasks
     assert (task.partitions, task.is_cold, task.not_before) == (("p=0",), True, None)
+    assert task.reason.startswith("p=0: ")
     assert task.reason.endswith("1 of 2 partitions wait for other writers to pause.")
+    assert found.not_done["Other writers change it too often: it waits until they pause."] == 1
     assert task.estimate.n_files_read == 1000
     assert found.waits_since == NOW
     assert found.again_at is not None
