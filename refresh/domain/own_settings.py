@@ -111,7 +111,7 @@ def judge_catalog(
             "Does nothing: event sync begins only when fe.conf of each front end switches it on. "
             "Nothing is lost by it, the portal follows the events."
         )
-        found.append(OwnSetting("", _EVENTS, "true", Effect.IDLE, why))
+        found.append(OwnSetting("", _EVENTS, known[_EVENTS], Effect.IDLE, why))
     return [OwnSetting(name, one.key, one.value, one.effect, one.why) for one in found]
 
 

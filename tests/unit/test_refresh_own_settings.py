@@ -140,3 +140,11 @@ def test_any_text_is_an_address_or_refused(text: str) -> None:
     except RuleViolation:
         return
     assert Place.read(str(place)) == place
+
+
+def test_a_setting_that_does_nothing_is_shown_as_it_stands() -> None:
+    key = "enable_hms_events_incremental_sync"
+    (found,) = judge_catalog(
+        "hive", {**NEVER, key: " true "}, config={**NEVER, key: "false"}, version=NEW
+    )
+    assert (found.key, found.value) == (key, " true ")
