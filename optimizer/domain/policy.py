@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from enum import IntEnum, StrEnum
 from functools import lru_cache
+from typing import Any
 
 from optimizer.domain.layouts import NO_LAYOUT, Layout
 from optimizer.domain.tasks import DESTRUCTIVE, TaskKind
@@ -176,12 +177,20 @@ def resolve(levels: Iterable[Level], *, db: str, table: str) -> Resolved:
 
     The outcome may contradict itself even where no level does: see `contradiction`.
     """
-    values: dict[str, object] = {}
-    sources = dict.fromkeys(FIELDS, BUILT_IN)
+    values, sources = overlaid(levels, db=db, table=table)
+    return Resolved(replace(DEFAULT, **values), {**dict.fromkeys(FIELDS, BUILT_IN), **sources})
+
+
+def overlaid(
+    levels: Iterable[Level], *, db: str, table: str
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Lay the levels that fit a table over each other: its settings, and whose each of them is."""
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
     for level in sorted((one for one in levels if one.fits(db, table)), key=lambda one: one.order):
         values.update(level.values)
         sources.update(dict.fromkeys(level.values, level.scope))
-    return Resolved(replace(DEFAULT, **values), sources)  # type: ignore[arg-type] # read by field
+    return values, sources
 
 
 def resolve_scope(levels: Iterable[Level], scope: str) -> Resolved:

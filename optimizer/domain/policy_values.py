@@ -7,6 +7,9 @@ else.
 import re
 from collections.abc import Callable, Mapping
 from datetime import time
+from enum import StrEnum
+from functools import partial
+from typing import TypeVar
 
 from optimizer.domain.layouts import Layout, parse_layout
 from optimizer.domain.policy import FIELDS, Caution, Policy, QuietHours
@@ -16,6 +19,9 @@ from portal.lake.errors import RuleViolation
 _HOURS = re.compile(r"\s*([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)\s*")
 MOST_NUMBER = 10**12
 
+Choice = TypeVar("Choice", bound=StrEnum)
+Reader = Callable[[str, object], object]
+
 
 def read_values(raw: Mapping[str, object]) -> dict[str, object]:
     """Read the settings of one level from JSON.
@@ -24,14 +30,23 @@ def read_values(raw: Mapping[str, object]) -> dict[str, object]:
         RuleViolation: `policy.field` for a name that is no setting, `policy.value` for a value
             that is none, `layout.form` and `layout.columns` for a layout.
     """
-    unknown = sorted(raw.keys() - set(FIELDS))
+    return read_settings(raw, _READERS)
+
+
+def read_settings(raw: Mapping[str, object], readers: Mapping[str, Reader]) -> dict[str, object]:
+    """Read settings of any kind of policy, each by its reader.
+
+    Raises:
+        RuleViolation: `policy.field` for a name that has none, and what the readers raise.
+    """
+    unknown = sorted(raw.keys() - readers.keys())
     if unknown:
         raise RuleViolation(
             "policy.field",
-            f"There is no setting {', '.join(unknown)}. The settings are {', '.join(FIELDS)}.",
+            f"There is no setting {', '.join(unknown)}. The settings are {', '.join(readers)}.",
             names=unknown,
         )
-    return {name: _READERS[name](name, value) for name, value in raw.items()}
+    return {name: readers[name](name, value) for name, value in raw.items()}
 
 
 def write_values(values: Mapping[str, object]) -> dict[str, object]:
@@ -47,7 +62,7 @@ def write_policy(policy: Policy) -> dict[str, object]:
 def _written(value: object) -> object:
     if isinstance(value, frozenset):
         return sorted(str(one) for one in value)
-    if isinstance(value, (Layout, QuietHours, Caution)):
+    if isinstance(value, (Layout, QuietHours, StrEnum)):
         return str(value)
     return value
 
@@ -101,33 +116,29 @@ def _layout(name: str, value: object) -> Layout:
     return parse_layout(value)
 
 
-def _kinds(name: str, value: object) -> frozenset[TaskKind]:
-    known = {kind.value for kind in TaskKind}
+def read_choice(name: str, value: object, choices: type[Choice]) -> Choice:
+    """Read a setting that is one word of a few."""
+    if not isinstance(value, str) or value not in {one.value for one in choices}:
+        raise wrong_value(name, value, f"one of {', '.join(choices)}")
+    return choices(value)
+
+
+def read_choices(name: str, value: object, choices: type[Choice]) -> frozenset[Choice]:
+    """Read a setting that is a list of such words."""
+    known = {one.value for one in choices}
     if not isinstance(value, (list, tuple)) or not all(
         isinstance(one, str) and one in known for one in value
     ):
-        raise wrong_value(name, value, f"a list of {', '.join(TaskKind)}")
-    return frozenset(TaskKind(str(one)) for one in value)
+        raise wrong_value(name, value, f"a list of {', '.join(choices)}")
+    return frozenset(choices(str(one)) for one in value)
 
 
-def _caution(name: str, value: object) -> Caution:
-    if not isinstance(value, str) or value not in {one.value for one in Caution}:
-        raise wrong_value(name, value, f"one of {', '.join(Caution)}")
-    return Caution(value)
-
-
-_READERS: Mapping[str, Callable[[str, object], object]] = {
+_READERS: Mapping[str, Reader] = {
+    **dict.fromkeys(FIELDS, read_number),
     "is_on": read_flag,
-    "target_bytes": read_number,
     "layout": _layout,
-    "min_interval_minutes": read_number,
-    "full_days": read_number,
-    "expire_days": read_number,
-    "keep_snapshots": read_number,
-    "orphan_days": read_number,
-    "manifests": read_number,
     "quiet": read_quiet,
     "budget_gb_hours": read_budget,
-    "kinds": _kinds,
-    "caution": _caution,
+    "kinds": partial(read_choices, choices=TaskKind),
+    "caution": partial(read_choice, choices=Caution),
 }

@@ -21,10 +21,10 @@ from optimizer.domain.hudi.policy_values import (
     read_values,
     typed,
     write_policy,
-    write_values,
 )
 from optimizer.domain.hudi.tasks import DESTRUCTIVE, Service
 from optimizer.domain.policy import Level, QuietHours
+from optimizer.domain.policy_values import write_values
 from optimizer.domain.policy_words import changes, say
 from portal.lake.errors import RuleViolation
 from tests.unit.hudi_world import LOCK, locked, policy

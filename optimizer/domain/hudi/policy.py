@@ -10,20 +10,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import time, timedelta
 from enum import StrEnum
-from typing import Any
 
 from optimizer.domain.hudi.tasks import Service
 from optimizer.domain.policy import (
     BUILT_IN,
+    MIB,
     Level,
     PolicyRule,
     QuietHours,
     first_broken,
+    overlaid,
     working_rules,
 )
 from portal.lake.errors import RuleViolation
 
-MIB = 1024**2
 LEAST_STUCK_MINUTES = 10
 MOST_DAYS = 36_500
 IN_PROCESS = "InProcessLockProvider"
@@ -111,11 +111,7 @@ def resolve(levels: Iterable[Level], *, db: str, table: str) -> ResolvedHudi:
 
     The outcome may contradict itself even where no level does: see `contradiction`.
     """
-    values: dict[str, Any] = {}
-    sources: dict[str, str] = {}
-    for level in sorted((one for one in levels if one.fits(db, table)), key=lambda one: one.order):
-        values.update(level.values)
-        sources.update(dict.fromkeys(level.values, level.scope))
+    values, sources = overlaid(levels, db=db, table=table)
     profile = values.get("profile", Profile.ETL)
     base = PROFILES[Profile(str(profile))]
     built_in = dict.fromkeys(FIELDS, f"{BUILT_IN} for {base.profile}")

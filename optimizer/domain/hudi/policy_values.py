@@ -5,20 +5,24 @@ budget, and what is no setting is refused.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 
 from optimizer.domain.hudi.policy import FIELDS, HudiPolicy, Profile
 from optimizer.domain.hudi.tasks import Service
-from optimizer.domain.policy import QuietHours
 from optimizer.domain.policy_values import (
+    Reader,
     read_budget,
+    read_choice,
+    read_choices,
     read_flag,
     read_number,
     read_quiet,
+    read_settings,
+    write_values,
     wrong_value,
 )
 from optimizer.domain.policy_words import typed as typed_as_all
-from portal.lake.errors import RuleViolation
 
 _CLASS = re.compile(r"[A-Za-z_]\w{0,99}(\.[A-Za-z_]\w{0,99}){1,15}", re.ASCII)
 _NONE = "none"
@@ -78,19 +82,7 @@ def read_values(raw: Mapping[str, object]) -> dict[str, object]:
         RuleViolation: `policy.field` for a name that is no setting, `policy.value` for a value
             that is none.
     """
-    unknown = sorted(raw.keys() - set(FIELDS))
-    if unknown:
-        raise RuleViolation(
-            "policy.field",
-            f"There is no setting {', '.join(unknown)}. The settings are {', '.join(FIELDS)}.",
-            names=unknown,
-        )
-    return {name: _reader(name)(name, value) for name, value in raw.items()}
-
-
-def write_values(values: Mapping[str, object]) -> dict[str, object]:
-    """Give the JSON form of settings that were read; `read_values` gives them back."""
-    return {name: _written(value) for name, value in values.items()}
+    return read_settings(raw, _READERS)
 
 
 def write_policy(policy: HudiPolicy) -> dict[str, object]:
@@ -109,20 +101,6 @@ def typed(name: str, text: str) -> object:
     return typed_as_all(name, text)
 
 
-def _written(value: object) -> object:
-    if isinstance(value, frozenset):
-        return sorted(str(one) for one in value)
-    if isinstance(value, (QuietHours, Profile)):
-        return str(value)
-    return value
-
-
-def _profile(name: str, value: object) -> Profile:
-    if not isinstance(value, str) or value not in {one.value for one in Profile}:
-        raise wrong_value(name, value, f"one of {', '.join(Profile)}")
-    return Profile(value)
-
-
 def _lock(name: str, value: object) -> str:
     if value == "":
         return ""
@@ -131,24 +109,12 @@ def _lock(name: str, value: object) -> str:
     return value
 
 
-def _kinds(name: str, value: object) -> frozenset[Service]:
-    known = {one.value for one in Service}
-    if not isinstance(value, (list, tuple)) or not all(
-        isinstance(one, str) and one in known for one in value
-    ):
-        raise wrong_value(name, value, f"a list of {', '.join(Service)}")
-    return frozenset(Service(str(one)) for one in value)
-
-
-_READERS: Mapping[str, Callable[[str, object], object]] = {
+_READERS: Mapping[str, Reader] = {
+    **dict.fromkeys(FIELDS, read_number),
     **dict.fromkeys(("is_on", "takes_turns", "is_resident"), read_flag),
-    "profile": _profile,
+    "profile": partial(read_choice, choices=Profile),
     "lock": _lock,
-    "kinds": _kinds,
+    "kinds": partial(read_choices, choices=Service),
     "quiet": read_quiet,
     "budget_gb_hours": read_budget,
 }
-
-
-def _reader(name: str) -> Callable[[str, object], object]:
-    return _READERS.get(name, read_number)
