@@ -78,7 +78,8 @@ def little_room(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        subprocess.run(["umount", folder], check=True)
+        # Detached at once: a write that failed may hold its file until its JVM collects garbage.
+        subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 def test_a_full_disk_ends_the_task_and_the_room_is_given_back(iceberg_lake: IcebergLake) -> None:
