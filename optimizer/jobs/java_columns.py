@@ -24,11 +24,18 @@ class JavaColumns:
         self._text = self.step("java.lang.String", "valueOf", "java.lang.Object")
         self._stream = self.step("java.util.Collection", "stream")
 
-    def step(self, owner: str, method: str, *types: str, of: Any = None) -> Any:
-        """Give a public method as a Function; `of` is the object that it is called on, if fixed."""
+    def step(
+        self, owner: str, method: str, *types: str, of: Any = None, last: tuple[Any, ...] = ()
+    ) -> Any:
+        """Give a public method as a Function.
+
+        `of` is the object that it is called on, if fixed; `last` are its last arguments.
+        """
         handle = self._handle(owner, method, types)
         if of is not None:
             handle = handle.bindTo(of)
+        if last:
+            handle = self._with_last(handle, last)
         return self._proxy("java.util.function.Function", handle)
 
     def test(self, owner: str, method: str, *types: str, of: Any = None) -> Any:
@@ -44,10 +51,7 @@ class JavaColumns:
         `contains` is the class and the static method of (Iterable, Object) that answers it.
         """
         handle = self._handle(*contains, ("java.lang.Iterable", "java.lang.Object"))
-        items = self._new_array(self.jvm.java.lang.Object, 1)
-        items[0] = item
-        bound = self.jvm.java.lang.invoke.MethodHandles.insertArguments(handle, 1, items)
-        return self._proxy(interface, bound)
+        return self._proxy(interface, self._with_last(handle, (item,)))
 
     def static(self, owner: str, method: str) -> Any:
         """Call a static method without arguments that py4j cannot tell from another `method`."""
@@ -91,6 +95,13 @@ class JavaColumns:
     def _texts(self, items: Any, steps: tuple[Any, ...], *, between: str) -> list[str]:
         joining = self.jvm.java.util.stream.Collectors.joining(between)
         return str(self.mapped(items, *steps, self._text).collect(joining)).split(between)
+
+    def _with_last(self, handle: Any, given: tuple[Any, ...]) -> Any:
+        """Fix the last arguments of a method of which one other stays open."""
+        items = self._new_array(self.jvm.java.lang.Object, len(given))
+        for n, one in enumerate(given):
+            items[n] = one
+        return self.jvm.java.lang.invoke.MethodHandles.insertArguments(handle, 1, items)
 
     def _handle(self, owner: str, method: str, types: tuple[str, ...]) -> Any:
         lookup = self.jvm.java.lang.invoke.MethodHandles.publicLookup()
