@@ -23,7 +23,7 @@ def local_session() -> SparkSession:
     os.environ["LC_ALL"] = "C.UTF-8"
     # Else Spark's workers are the `python3` of the path, which has none of our packages.
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    wanted = ("mariadb-java-client", "derby", "iceberg-spark-runtime")
+    wanted = ("mariadb-java-client", "derby", "iceberg-spark-runtime", "hudi-spark")
     drivers = [jar for jar in jars_of("spark") if jar.name.startswith(wanted)]
     jars = [
         *drivers,
@@ -39,6 +39,9 @@ def local_session() -> SparkSession:
         .config("spark.jars", ",".join(map(str, jars)))
         .config("spark.driver.extraClassPath", ":".join(map(str, [LOCAL_FILES, *jars])))
         .config("spark.hadoop.fs.file.impl", LOCAL_FILES_CLASS)
+        # Hudi writes with nothing else.
+        .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
+        .config("spark.kryo.registrator", "org.apache.spark.HoodieSparkKryoRegistrar")
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .getOrCreate()
     )

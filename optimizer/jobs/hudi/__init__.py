@@ -1,0 +1,1 @@
+"""Spark programs that look at Hudi tables and run their services."""
