@@ -2,7 +2,7 @@
 
 Many tables in one application, one after the other, and never their data. A table that cannot be
 looked at is an entry in `failed` and stops nothing; results are Parquet in the spool:
-`partitions/<table id>` from Spark, `tables` and `commits` from the driver.
+`partitions/<table id>` from Spark, `tables`, `commits` and `writes` from the driver.
 """
 
 import time
@@ -24,6 +24,7 @@ from optimizer.jobs.iceberg_errors import (
 )
 from optimizer.jobs.observe_facts import commits_since, table_facts
 from optimizer.jobs.observe_files import Asked, partition_rows
+from optimizer.jobs.observe_writes import writes_in_use
 from optimizer.jobs.result_parts import ResultPart
 from portal.lake.errors import PortalError
 from portal.spark.job import JobContext
@@ -45,6 +46,11 @@ _COMMIT_FIELDS: list[tuple[str, Any]] = [
     *((name, pa.int64()) for name in ("n_added", "n_removed", "bytes_added", "bytes_removed")),
     *((name, pa.int64()) for name in ("n_deletes_added", "n_changed_partitions")),
 ]
+_WRITE_FIELDS: list[tuple[str, Any]] = [
+    ("table_id", pa.int64()),
+    ("write_id", pa.string()),
+    ("is_used", pa.bool_()),
+]
 _OWN_WORDS = frozenset({GONE, REPLACED, NOT_ICEBERG})
 _UNREADABLE = "look.unreadable"
 _PROGRESS_SECONDS = 2.0
@@ -62,6 +68,7 @@ class _Looks:
         self.spark, self.job = spark, job
         self.tables = ResultPart(job.spool, "tables", pa.schema(_TABLE_FIELDS))
         self.commits = ResultPart(job.spool, "commits", pa.schema(_COMMIT_FIELDS))
+        self.writes = ResultPart(job.spool, "writes", pa.schema(_WRITE_FIELDS))
         self.failed: list[dict[str, Any]] = []
 
     def run(self) -> dict[str, Any]:
@@ -75,6 +82,7 @@ class _Looks:
             self._look(row)
         self.tables.flush()
         self.commits.flush()
+        self.writes.flush()
         self.job.progress("look", len(asked), len(asked))
         return {
             "tables": len(asked) - len(self.failed),
@@ -98,6 +106,22 @@ class _Looks:
         asked = {"target_bytes": int(row["target_bytes"]), "layout": str(row.get("layout") or "")}
         self.tables.extend([facts | asked | {"table_id": key}])
         self.commits.extend(commits)
+        self._search(table, key, [str(one) for one in row.get("old_writes") or ()])
+
+    def _search(self, table: IcebergTable, key: int, asked: list[str]) -> None:
+        """Say of old writes whether any file of theirs is left; on doubt one is."""
+        if not asked:
+            return
+        try:
+            with clear_errors(table.name):
+                used = writes_in_use(table, asked)
+        except PortalError as error:
+            code, reason = _problem(table.name, error)
+            self.job.log(f"{table.name}: files of old writes were not searched: {code}: {reason}")
+            used = set(asked)
+        self.writes.extend(
+            {"table_id": key, "write_id": one, "is_used": one in used} for one in asked
+        )
 
     def _count(self, table: IcebergTable, row: Mapping[str, Any]) -> dict[str, Any]:
         """Write the table's partitions, and give their sums."""

@@ -4,8 +4,9 @@ import re
 
 _ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _UUID = re.compile(_ID)
-# Of a whole location; for Spark, which reads it with Java.
+# Of a whole location, and of a file's name; for Spark, which reads them with Java.
 OF_LOCATION = rf"({_ID})[^/]*$"
+IN_NAME = rf"({_ID})"
 
 
 def write_ids_of(location: str) -> set[str]:

@@ -54,6 +54,9 @@ class LayoutWrite(models.Model):
     partition = models.TextField(blank=True)
     snapshot_id = models.BigIntegerField()
     at = models.DateTimeField()
+    searched_at = models.DateTimeField(
+        null=True, help_text="when a look last searched for files of it"
+    )
 
     class Meta:
         constraints: ClassVar = [

@@ -23,7 +23,7 @@ LEAST = timedelta(days=8)
 
 def commits_forget(lake: str, *, now: datetime) -> int:
     """Forget commits that nothing is decided by any more: a writer may make one a second."""
-    before = now - _kept(settings.LAKEWARDEN_OPTIMIZER_COMMIT_DAYS)
+    before = now - kept(settings.LAKEWARDEN_OPTIMIZER_COMMIT_DAYS)
     # Asked row by row for its lake: a join would put the old ones of all tables in order first.
     of_lake = Exists(IcebergTable.objects.filter(pk=OuterRef("table_id"), lake=lake))
     return _forget(Commit.objects.filter(of_lake, at__lt=before).order_by("at"), MOST_CHUNKS)
@@ -35,7 +35,7 @@ def tasks_forget(lake: str, *, now: datetime) -> int:
     What stays: the last of each table, kind and outcome, because it says when that was done last;
     those by which the lake's speed is told; and those with a list of what was removed.
     """
-    before = now - _kept(settings.LAKEWARDEN_OPTIMIZER_TASK_DAYS)
+    before = now - kept(settings.LAKEWARDEN_OPTIMIZER_TASK_DAYS)
     of_lake = Exists(IcebergTable.objects.filter(pk=OuterRef("table_id"), lake=lake))
     later = OptimizeTask.objects.filter(
         table=OuterRef("table_id"),
@@ -49,7 +49,8 @@ def tasks_forget(lake: str, *, now: datetime) -> int:
     return _forget(old.exclude(pk__in=told_by).order_by("ended_at"), MOST_TASK_CHUNKS)
 
 
-def _kept(days: int) -> timedelta:
+def kept(days: int) -> timedelta:
+    """Give for how long something stays that a setting gives so many days."""
     return max(timedelta(days=days), LEAST)
 
 

@@ -39,7 +39,7 @@ class ObserveKind(RunKind):
 
     def request(self, run: Run) -> dict[str, Any]:
         """Give the job its tables, as they are named and meant to be now."""
-        return {"tables": looks_request(run.lake, run.params["tables"])}
+        return {"tables": looks_request(run.lake, run.params["tables"], now=timezone.now())}
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Show what was found, and have it decided what follows."""

@@ -27,6 +27,7 @@ from optimizer.services.health_rows import (
     stats_of,
 )
 from optimizer.services.noting import note_gone
+from optimizer.services.old_writes import writes_settle, writes_to_search
 from portal.access.lakes import get_lake
 from portal.runs.models import Run
 from portal.runs.results import CHUNK, result_rows
@@ -46,12 +47,13 @@ def looks_due(lake: str, *, now: datetime) -> list[int]:
     return list(due.order_by("look_due_at", "pk").values_list("pk", flat=True)[:MOST_TABLES])
 
 
-def looks_request(lake: str, keys: list[int]) -> list[Row]:
+def looks_request(lake: str, keys: list[int], *, now: datetime) -> list[Row]:
     """Give what the job must know of each table: its name, identity, and what it is held to."""
     policies = policies_of(lake)
     tables = list(IcebergTable.objects.filter(lake=lake, is_gone=False, pk__in=keys).order_by("pk"))
     asked = {row.pk: policies.of(row.db, row.table).policy for row in tables}
     writes = _writes({key: str(policy.layout) for key, policy in asked.items() if policy.layout})
+    old_writes = writes_to_search(asked, now=now)
     return [
         {
             "table_id": row.pk,
@@ -62,6 +64,7 @@ def looks_request(lake: str, keys: list[int]) -> list[Row]:
             "target_bytes": asked[row.pk].target_bytes,
             "layout": str(asked[row.pk].layout),
             "write_ids": writes.get(row.pk, []),
+            "old_writes": old_writes.get(row.pk, []),
         }
         for row in tables
     ]
@@ -80,6 +83,7 @@ def looks_ingest(
             seen.add(row["table_id"])
             look.take_in(row)
         look.take_in_commits(seen)
+        writes_settle(look.rows("writes"), now=now)
         seen |= _failed(run.lake, result["failed"], asked_at=look.asked_at, now=now)
     rest = IcebergTable.objects.filter(pk__in=keys - seen, look_due_at__lte=now)
     rest.update(look_due_at=now + RETRY)

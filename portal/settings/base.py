@@ -295,9 +295,11 @@ LAKEWARDEN_REFRESH_LANES = os.environ.get("LAKEWARDEN_REFRESH_LANES", "1") == "1
 # For how many days it is kept which statements were sent to a cluster.
 LAKEWARDEN_REFRESH_HISTORY_DAYS = int(os.environ.get("LAKEWARDEN_REFRESH_HISTORY_DAYS", "90"))
 
-# For how many days the past of Iceberg tables is kept: what was committed, what was done to them.
+# For how many days the past of Iceberg tables is kept: what was committed, what was done to them,
+# and how files of ours lie of which none is left.
 LAKEWARDEN_OPTIMIZER_COMMIT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_COMMIT_DAYS", "30"))
 LAKEWARDEN_OPTIMIZER_TASK_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_TASK_DAYS", "180"))
+LAKEWARDEN_OPTIMIZER_LAYOUT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_LAYOUT_DAYS", "90"))
 
 LOGGING = {
     "version": 1,

@@ -73,6 +73,7 @@ class Looked:
         self.failed: list[dict[str, Any]] = []
         self._tables: list[Mapping[str, Any]] = []
         self._commits: list[Mapping[str, Any]] = []
+        self._writes: list[Mapping[str, Any]] = []
 
     def found(
         self,
@@ -80,6 +81,7 @@ class Looked:
         partitions: Sequence[Mapping[str, Any]],
         *,
         commits: Sequence[Mapping[str, Any]] = (),
+        writes: Mapping[str, bool] | None = None,
         **values: Any,
     ) -> None:
         """Say what was found of one table."""
@@ -101,12 +103,17 @@ class Looked:
         }
         self._tables.append(row)
         self._commits += [{"table_id": table.pk, **commit} for commit in commits]
+        self._writes += [
+            {"table_id": table.pk, "write_id": one, "is_used": is_used}
+            for one, is_used in (writes or {}).items()
+        ]
         if partitions:
             self._write(partitions, "partitions", str(table.pk))
 
     def manifest(self, outcome: str = "done") -> dict[str, Any]:
         """Write the driver's rows, and give the run's manifest."""
-        for name, rows in (("tables", self._tables), ("commits", self._commits)):
+        parts = {"tables": self._tables, "commits": self._commits, "writes": self._writes}
+        for name, rows in parts.items():
             if rows:
                 self._write(rows, name)
         result = {

@@ -212,7 +212,7 @@ def test_a_run_takes_a_bounded_number_of_tables(lake: LakeConfig, kind: ObserveK
 def test_the_job_is_told_what_each_table_is_held_to(lake: LakeConfig) -> None:
     table = iceberg_table(looked_snapshot_id=5)
     LayoutWrite.objects.create(table=table, write_id="w", layout="sort(a)", snapshot_id=1, at=NOW)
-    [asked] = looks_request(LAKE, [table.pk])
+    [asked] = looks_request(LAKE, [table.pk], now=NOW)
     assert asked == {
         "table_id": table.pk,
         "db": "etl",
@@ -222,6 +222,7 @@ def test_the_job_is_told_what_each_table_is_held_to(lake: LakeConfig) -> None:
         "target_bytes": TARGET,
         "layout": "",
         "write_ids": [],
+        "old_writes": [],
     }
 
 
@@ -267,3 +268,42 @@ def test_many_partitions_are_taken_in_with_few_statements(lake: LakeConfig) -> N
     n_few = n_statements(few)
     assert n_statements(many) < n_few + 3_000 / 30
     assert PartitionHealth.objects.count() == 3_000
+
+
+def test_old_writes_of_which_no_file_is_left_are_forgotten(lake: LakeConfig) -> None:
+    table, other = iceberg_table(), iceberg_table("other")
+    old = NOW - timedelta(days=91)
+
+    def write(write_id: str, layout: str, at: datetime, of: IcebergTable = table) -> None:
+        LayoutWrite.objects.create(table=of, write_id=write_id, layout=layout, snapshot_id=1, at=at)
+
+    def asked() -> dict[int, list[str]]:
+        rows = looks_request(LAKE, [table.pk, other.pk], now=LATER)
+        return {row["table_id"]: sorted(row["old_writes"]) for row in rows}
+
+    for name in ("lost", "kept", "not searched"):
+        write(name, "sort(a)", old)
+    write("young", "sort(a)", NOW)
+    write("of another layout", "sort(b)", old)
+    write("plain", "", old)
+    write("plain too", "", old)
+    write("lost", "sort(a)", old, other)
+    write("its last", "sort(a)", old, other)
+    assert asked() == {table.pk: ["kept", "lost", "not searched", "plain"], other.pk: ["lost"]}
+
+    looked = Looked(lake, table, other)
+    # The young one, and the last of its layout, would not be asked for; said so, they stay too.
+    unused = dict.fromkeys(("lost", "young", "of another layout", "unknown"), False)
+    looked.found(table, [partition("", MIB)], writes={**unused, "kept": True})
+    looked.found(other, [partition("", MIB)])
+    for _ in range(2):
+        taken_in(looked)
+        left = set(LayoutWrite.objects.values_list("table__table", "write_id"))
+        assert left == {
+            *(("events", one) for one in ("kept", "not searched", "young")),
+            *(("events", one) for one in ("of another layout", "plain", "plain too")),
+            *(("other", one) for one in ("lost", "its last")),
+        }
+    assert asked() == {table.pk: ["not searched", "plain"], other.pk: ["lost"]}
+    week_after = looks_request(LAKE, [table.pk], now=LATER + timedelta(days=8))
+    assert set(week_after[0]["old_writes"]) == {"kept", "not searched", "plain"}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
@@ -13,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from optimizer.jobs.iceberg import IcebergTable as OpenedTable
 from optimizer.jobs.iceberg import open_table, use_iceberg
+from optimizer.jobs.write_ids import write_ids_of
 from optimizer.models import IcebergTable, PartitionHealth
 from optimizer.services.observe_kinds import look_ask
 from portal.connectors.metastore import Metastore
@@ -223,6 +225,32 @@ def look_again(tables: Tables, table: IcebergTable) -> None:
     assert {row.snapshot_id for row in rows.values()} == {table.looked_snapshot_id}
     assert table.partitions.count() == len(rows)
     assert table.trend.count() == 2
+
+
+def test_old_writes_go_when_no_snapshot_has_a_file_of_theirs(tables: Tables) -> None:
+    tables.make("written", "id BIGINT, dt STRING", by="dt")
+    ids: list[str] = []
+    for n, day in enumerate(("2026-01-01", "2026-01-02")):
+        frame = tables.spark.range(1).selectExpr(f"id + {n} AS id", f"'{day}' AS dt")
+        frame.writeTo(f"lake.{DB}.written").append()
+        new = tables.spark.table(f"lake.{DB}.written.files").collect()
+        ids += [one for file in new for one in write_ids_of(file["file_path"]) - set(ids)]
+    tables.say("written", "DELETE FROM {t} WHERE dt = '2026-01-01'")
+    row = tables.heard_of("written")["written"]
+    long_ago = timezone.now() - timedelta(days=91)
+    for write_id in (*ids, str(uuid4()), "last"):
+        row.layouts.create(write_id=write_id, layout="sort(id)", snapshot_id=1, at=long_ago)
+
+    tables.look()
+    assert set(row.layouts.values_list("write_id", flat=True)) == {*ids, "last"}
+
+    table = tables.opened("written")
+    now = timezone.now()
+    table.java.expireSnapshots().expireOlderThan(int(now.timestamp() * 1000)).commit()
+    row.layouts.update(searched_at=None)
+    IcebergTable.objects.filter(pk=row.pk).update(look_due_at=now)
+    tables.look()
+    assert set(row.layouts.values_list("write_id", flat=True)) == {ids[1], "last"}
 
 
 def test_a_table_that_cannot_be_looked_at_says_why_and_stops_no_other(tables: Tables) -> None:
