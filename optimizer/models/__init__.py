@@ -2,6 +2,7 @@
 
 from optimizer.models.commits import Commit, LayoutWrite
 from optimizer.models.health import HealthPoint, PartitionHealth
+from optimizer.models.hudi import HudiPoint, HudiTable, StoredLook
 from optimizer.models.policies import PolicyVersion
 from optimizer.models.removals import RemovalPlan
 from optimizer.models.tables import IcebergTable
@@ -10,10 +11,13 @@ from optimizer.models.tasks import OptimizeTask
 __all__ = [
     "Commit",
     "HealthPoint",
+    "HudiPoint",
+    "HudiTable",
     "IcebergTable",
     "LayoutWrite",
     "OptimizeTask",
     "PartitionHealth",
     "PolicyVersion",
     "RemovalPlan",
+    "StoredLook",
 ]
