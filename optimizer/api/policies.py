@@ -17,12 +17,13 @@ from optimizer.api.policy_fields import (
     OptimizerTablePolicySerializer,
 )
 from optimizer.domain.policy import FIELDS
+from optimizer.domain.policy_manners import TableFormat
 from optimizer.domain.policy_values import write_policy
 from optimizer.selectors.policies import policies_of, policy_current
 from optimizer.selectors.policy_scopes import (
     HISTORY_ORDERS,
+    SCOPE_FILTERS,
     SCOPE_ORDERS,
-    ScopeFilter,
     ScopeRow,
     VersionFilter,
     get_scope_for_user,
@@ -34,12 +35,19 @@ from optimizer.selectors.policy_scopes import (
 from optimizer.selectors.tables import get_table_for_user
 from optimizer.services.policies import PolicyChange, policy_set
 from optimizer.services.policy_preview import policy_preview
+from portal.lake.errors import RuleViolation
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import page_of
 from portal.ui.api.views import list_parameters
 from portal.ui.frame import current_lake, person
 
 LAKE = OpenApiParameter("lake", str)
+FORMAT = OpenApiParameter(
+    "table_format",
+    str,
+    enum=[one.value for one in TableFormat],
+    description="of which tables the policies are; iceberg where it is absent",
+)
 
 
 class PolicyList(APIView):
@@ -48,16 +56,16 @@ class PolicyList(APIView):
     @extend_schema(
         operation_id="optimizer_policies_list",
         responses=page_of("OptimizerScope", OptimizerScopeSerializer),
-        parameters=list_parameters("scope", "level", "sets", "by"),
+        parameters=[*list_parameters("scope", "level", "sets", "by"), FORMAT],
     )
     def get(self, request: Request) -> Response:
         """List what stands at each scope that you may see, by scope."""
-        lake, user = current_lake(request), person(request)
-        names = table_names(lake, user)
+        lake, user, about = current_lake(request), person(request), _format(request)
+        names = table_names(lake, user, about)
         return keyset_response(
             request,
-            scopes_visible(lake, user, names),
-            filter_class=ScopeFilter,
+            scopes_visible(lake, user, names, about),
+            filter_class=SCOPE_FILTERS[about],
             orders=SCOPE_ORDERS,
             show=lambda row: dict(OptimizerScopeSerializer(ScopeRow.of(row, names)).data),
         )
@@ -92,7 +100,8 @@ class PolicyPreview(APIView):
         body.is_valid(raise_exception=True)
         lake, user = current_lake(request), person(request)
         change = PolicyChange(lake, **body.validated_data, seen=0, why="")
-        found = policy_preview(change, user=user, names=table_names(lake, user))
+        names = table_names(lake, user, change.table_format)
+        found = policy_preview(change, user=user, names=names)
         return Response(OptimizerPolicyPreviewSerializer(found).data)
 
 
@@ -102,15 +111,15 @@ class PolicyHistory(APIView):
     @extend_schema(
         operation_id="optimizer_policies_history",
         responses=page_of("OptimizerPolicyVersion", OptimizerPolicyVersionSerializer),
-        parameters=list_parameters("by"),
+        parameters=[*list_parameters("by"), FORMAT],
     )
     def get(self, request: Request, scope: str) -> Response:
         """List the versions of a scope, newest first: who, when, why and what."""
-        lake, user = current_lake(request), person(request)
-        get_scope_for_user(lake, scope, user, table_names(lake, user))
+        lake, user, about = current_lake(request), person(request), _format(request)
+        get_scope_for_user(lake, scope, user, table_names(lake, user, about), about)
         return keyset_response(
             request,
-            history_of(lake, scope),
+            history_of(lake, scope, about),
             filter_class=VersionFilter,
             orders=HISTORY_ORDERS,
             show=lambda row: dict(OptimizerPolicyVersionSerializer(row).data),
@@ -136,3 +145,20 @@ class TablePolicy(APIView):
             },
         }
         return Response(OptimizerTablePolicySerializer(shown).data)
+
+
+def _format(request: Request) -> TableFormat:
+    """Give the format of tables that was asked for.
+
+    Raises:
+        RuleViolation: `policy.format`.
+    """
+    said = request.query_params.get("table_format", TableFormat.ICEBERG.value)
+    try:
+        return TableFormat(said)
+    except ValueError as error:
+        raise RuleViolation(
+            "policy.format",
+            f"There are no policies of '{said}' tables: table_format is one of "
+            f"{', '.join(TableFormat)}.",
+        ) from error

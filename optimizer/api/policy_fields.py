@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from optimizer.domain.policy_manners import TableFormat
 from optimizer.models import PolicyVersion
 from optimizer.services.policies import MOST_WHY
 
@@ -14,6 +15,7 @@ class OptimizerScopeSerializer(serializers.Serializer[Any]):
     """What stands at one scope now."""
 
     lake = serializers.CharField(read_only=True)
+    table_format = serializers.CharField(source="format", read_only=True)
     scope = serializers.CharField(read_only=True)
     level = serializers.CharField(read_only=True, help_text="how wide the scope is, in words")
     version = serializers.IntegerField(read_only=True)
@@ -27,12 +29,16 @@ class OptimizerScopeSerializer(serializers.Serializer[Any]):
 class OptimizerPolicyVersionSerializer(serializers.ModelSerializer[PolicyVersion]):
     """The settings of one scope as somebody set them."""
 
+    table_format = serializers.CharField(source="format", read_only=True)
     values = serializers.DictField(read_only=True, help_text=_VALUES)
     is_current = serializers.SerializerMethodField()
 
     class Meta:
         model = PolicyVersion
-        fields = ("lake", "scope", "version", "is_current", "values", "by", "at", "why")
+        fields = (
+            *("lake", "table_format", "scope", "version", "is_current"),
+            *("values", "by", "at", "why"),
+        )
         read_only_fields = fields
 
     def get_is_current(self, row: PolicyVersion) -> bool:
@@ -63,6 +69,15 @@ class OptimizerPolicyWishSerializer(serializers.Serializer[Any]):
 
     scope = serializers.CharField(max_length=385, help_text="*, etl*, etl.events_* or etl.events")
     values = serializers.DictField(help_text=_VALUES)
+    table_format = serializers.ChoiceField(
+        choices=[one.value for one in TableFormat],
+        default=TableFormat.ICEBERG.value,
+        help_text="of which tables it is",
+    )
+
+    def validate_table_format(self, value: str) -> TableFormat:
+        """Read it."""
+        return TableFormat(value)
 
 
 class OptimizerPolicyChangeSerializer(OptimizerPolicyWishSerializer):

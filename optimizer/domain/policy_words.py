@@ -51,11 +51,6 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def title_of(name: str) -> str:
-    """Give the title of a setting."""
-    return SETTINGS[name][0]
-
-
 def say(name: str, value: object) -> str:
     """Say a value in its JSON form in the words that a form takes back."""
     if value is None or value == "":

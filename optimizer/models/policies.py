@@ -4,6 +4,8 @@ from typing import ClassVar
 
 from django.db import models
 
+from optimizer.domain.policy_manners import TableFormat
+
 
 class PolicyVersion(models.Model):
     """The settings of one scope as somebody set them; no version is ever changed or taken away.
@@ -13,6 +15,9 @@ class PolicyVersion(models.Model):
     """
 
     lake = models.CharField(max_length=32)
+    format = models.CharField(
+        max_length=16, default=TableFormat.ICEBERG.value, help_text="of the tables that it is about"
+    )
     scope = models.CharField(max_length=385)
     version = models.PositiveIntegerField()
     # True for the newest, null before: MariaDB knows no conditional uniqueness.
@@ -25,10 +30,11 @@ class PolicyVersion(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["lake", "scope", "version"], name="optimizer_policy_version_once"
+                fields=["lake", "format", "scope", "version"], name="optimizer_policy_version_once"
             ),
             models.UniqueConstraint(
-                fields=["lake", "scope", "is_current"], name="optimizer_policy_current_once"
+                fields=["lake", "format", "scope", "is_current"],
+                name="optimizer_policy_current_once",
             ),
         ]
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from optimizer.domain.policy import BUILT_IN, Level, Policy, Resolved, resolve, resolve_scope
-from optimizer.domain.policy_values import read_values
+from optimizer.domain.policy import Level, Policy, resolve
+from optimizer.domain.policy_manners import MANNERS, AnyResolved, TableFormat, is_built_in
 from optimizer.models import PolicyVersion
 
 
@@ -29,31 +29,48 @@ class LakePolicies:
     def of(self, db: str, table: str) -> TablePolicy:
         """Resolve one table's policy."""
         found = resolve(self.levels, db=db, table=table)
-        scopes = sorted({source for source in found.sources.values() if source != BUILT_IN})
-        return TablePolicy(found.policy, found.sources, tuple(self.ids[scope] for scope in scopes))
+        return TablePolicy(found.policy, found.sources, versions_in(found, self.ids))
 
 
 def policies_of(lake: str) -> LakePolicies:
-    """Read the current policies of a lake, in one query."""
-    rows = list(PolicyVersion.objects.filter(lake=lake, is_current=True))
-    return LakePolicies(
-        [Level(row.scope, read_values(row.values)) for row in rows],
-        {row.scope: row.pk for row in rows},
-    )
+    """Read the current policies of a lake's Iceberg tables, in one query."""
+    return LakePolicies(*levels_of(lake, TableFormat.ICEBERG))
 
 
-def inherited_by(lake: str, scope: str) -> Resolved:
+def levels_of(lake: str, table_format: TableFormat) -> tuple[list[Level], dict[str, int]]:
+    """Read what stands at each scope of a lake for tables of a format, and the rows' keys."""
+    rows = list(PolicyVersion.objects.filter(lake=lake, format=table_format, is_current=True))
+    read = MANNERS[table_format].read
+    return [Level(row.scope, read(row.values)) for row in rows], {row.scope: row.pk for row in rows}
+
+
+def versions_in(found: AnyResolved, ids: Mapping[str, int]) -> tuple[int, ...]:
+    """Give the rows that say any of a policy, by the keys of their scopes."""
+    scopes = {source for source in found.sources.values() if not is_built_in(source)}
+    return tuple(ids[scope] for scope in sorted(scopes))
+
+
+def inherited_by(
+    lake: str, scope: str, table_format: TableFormat = TableFormat.ICEBERG
+) -> AnyResolved:
     """Give what would hold at a scope without settings of its own."""
     own = Level(scope, {})
-    wider = [one for one in policies_of(lake).levels if one.order < own.order]
-    return resolve_scope(wider, scope)
+    levels, _ = levels_of(lake, table_format)
+    wider = [one for one in levels if one.order < own.order]
+    return MANNERS[table_format].resolve_scope(wider, scope)
 
 
-def policy_current(lake: str, scope: str) -> PolicyVersion | None:
+def policy_current(
+    lake: str, scope: str, table_format: TableFormat = TableFormat.ICEBERG
+) -> PolicyVersion | None:
     """Give what stands at one scope now."""
-    return PolicyVersion.objects.filter(lake=lake, scope=scope.lower(), is_current=True).first()
+    rows = PolicyVersion.objects.filter(lake=lake, format=table_format, is_current=True)
+    return rows.filter(scope=scope.lower()).first()
 
 
-def policy_history(lake: str, scope: str) -> QuerySet[PolicyVersion]:
+def policy_history(
+    lake: str, scope: str, table_format: TableFormat = TableFormat.ICEBERG
+) -> QuerySet[PolicyVersion]:
     """Give all versions of one scope, newest first."""
-    return PolicyVersion.objects.filter(lake=lake, scope=scope.lower()).order_by("-version")
+    rows = PolicyVersion.objects.filter(lake=lake, format=table_format, scope=scope.lower())
+    return rows.order_by("-version")

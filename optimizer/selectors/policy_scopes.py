@@ -14,11 +14,13 @@ from typing import Any
 import django_filters as filters
 from django.db.models import F, JSONField, OuterRef, Q, QuerySet, Subquery
 
-from optimizer.domain.policy import FIELDS, Level, LevelKind, kind_of_scope
-from optimizer.models import IcebergTable, PolicyVersion
-from optimizer.selectors.policies import policy_current
-from optimizer.selectors.tables import IS_THERE, tables_of
+from optimizer.domain.policy import Level, LevelKind, kind_of_scope
+from optimizer.domain.policy_manners import MANNERS, TableFormat
+from optimizer.models import HudiTable, IcebergTable, PolicyVersion
+from optimizer.selectors.policies import policy_current, policy_history
+from optimizer.selectors.tables import IS_THERE
 from portal.access.models import User
+from portal.access.visibility import visible_to
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.ui.filters import ListFilter, prefix
 
@@ -32,6 +34,10 @@ _OF_KIND = {
     LevelKind.DATABASES: ~Q(scope="*") & ~Q(scope__contains="."),
     LevelKind.TABLES: Q(scope__contains=".") & _WILD,
     LevelKind.TABLE: Q(scope__contains=".") & ~_WILD,
+}
+TABLES: Mapping[TableFormat, type[IcebergTable | HudiTable]] = {
+    TableFormat.ICEBERG: IcebergTable,
+    TableFormat.HUDI: HudiTable,
 }
 KIND_WORDS = {
     LevelKind.LAKE: "the lake",
@@ -74,6 +80,7 @@ class ScopeRow:
     scope: str
     level: str
     version: int
+    format: str
     values: Mapping[str, object]
     n_tables: int
     by: str
@@ -89,6 +96,7 @@ class ScopeRow:
             row.scope,
             KIND_WORDS[kind_of_scope(row.scope)],
             row.version,
+            row.format,
             row.values,
             names.count(row.scope),
             row.by,
@@ -98,6 +106,15 @@ class ScopeRow:
 
     def __str__(self) -> str:
         return self.scope
+
+
+def _sets(table_format: TableFormat) -> filters.ChoiceFilter:
+    return filters.ChoiceFilter(
+        choices=[(name, name) for name in MANNERS[table_format].fields],
+        label="Sets",
+        empty_label="Any",
+        method="filter_sets",
+    )
 
 
 class ScopeFilter(ListFilter):
@@ -110,12 +127,7 @@ class ScopeFilter(ListFilter):
         empty_label="Any",
         method="filter_level",
     )
-    sets = filters.ChoiceFilter(
-        choices=[(name, name) for name in FIELDS],
-        label="Sets",
-        empty_label="Any",
-        method="filter_sets",
-    )
+    sets = _sets(TableFormat.ICEBERG)
     by = filters.CharFilter(label="Set by")
 
     class Meta:
@@ -131,6 +143,21 @@ class ScopeFilter(ListFilter):
         return rows.filter(values__has_key=value)
 
 
+class HudiScopeFilter(ScopeFilter):
+    """The same of what holds for Hudi tables."""
+
+    sets = _sets(TableFormat.HUDI)
+
+    class Meta(ScopeFilter.Meta):
+        pass
+
+
+SCOPE_FILTERS: Mapping[TableFormat, type[ScopeFilter]] = {
+    TableFormat.ICEBERG: ScopeFilter,
+    TableFormat.HUDI: HudiScopeFilter,
+}
+
+
 class VersionFilter(ListFilter):
     """Versions of one scope by who set them."""
 
@@ -141,17 +168,21 @@ class VersionFilter(ListFilter):
         fields: list[str] = []
 
 
-def table_names(lake: str, user: User) -> TableNames:
+def table_names(
+    lake: str, user: User, table_format: TableFormat = TableFormat.ICEBERG
+) -> TableNames:
     """Read the names of the tables that are there and that the person sees, in one question."""
-    rows = tables_of(lake, user).filter(IS_THERE).order_by("db", "table")
+    rows = _tables_of(lake, user, table_format).filter(IS_THERE).order_by("db", "table")
     found = list(rows.values_list("db", "table", "pk")[: NAMES_AT_MOST + 1])
     names = sorted((f"{db}.{table}".lower(), db, table, pk) for db, table, pk in found)
     return TableNames(names[:NAMES_AT_MOST], is_whole=len(found) <= NAMES_AT_MOST)
 
 
-def scopes_visible(lake: str, user: User, names: TableNames) -> QuerySet[PolicyVersion]:
+def scopes_visible(
+    lake: str, user: User, names: TableNames, table_format: TableFormat = TableFormat.ICEBERG
+) -> QuerySet[PolicyVersion]:
     """Give what stands at the scopes that the person may see, unordered."""
-    rows = PolicyVersion.objects.filter(lake=lake, is_current=True)
+    rows = PolicyVersion.objects.filter(lake=lake, format=table_format, is_current=True)
     if user.is_lake_keeper:
         return rows
     mine = [
@@ -162,20 +193,26 @@ def scopes_visible(lake: str, user: User, names: TableNames) -> QuerySet[PolicyV
     return rows.filter(pk__in=mine)
 
 
-def get_scope_for_user(lake: str, scope: str, user: User, names: TableNames) -> PolicyVersion:
+def get_scope_for_user(
+    lake: str,
+    scope: str,
+    user: User,
+    names: TableNames,
+    table_format: TableFormat = TableFormat.ICEBERG,
+) -> PolicyVersion:
     """Give what stands at one scope.
 
     Raises:
         NotVisible: `policy.scope`, nothing was ever set there, or not for this person to see.
     """
-    found = policy_current(lake, scope)
+    found = policy_current(lake, scope, table_format)
     is_seen = user.is_lake_keeper or _is_visible(lake, scope.lower(), user, names)
     if found is None or not is_seen:
         raise NotVisible("policy.scope", "There is no policy of this scope for you.")
     return found
 
 
-def scope_of_table(table: IcebergTable) -> str | None:
+def scope_of_table(table: IcebergTable | HudiTable) -> str | None:
     """Give the scope of a table alone; None where its name cannot be written as one."""
     scope = str(table).lower()
     try:
@@ -184,22 +221,30 @@ def scope_of_table(table: IcebergTable) -> str | None:
         return None
 
 
-def table_of_scope(lake: str, scope: str, user: User) -> IcebergTable | None:
+def table_of_scope(
+    lake: str, scope: str, user: User, table_format: TableFormat = TableFormat.ICEBERG
+) -> IcebergTable | HudiTable | None:
     """Give the table that a scope names, the one that is there before one that is gone."""
     db, _, table = scope.partition(".")
-    rows = tables_of(lake, user).filter(db=db, table=table)
+    rows = _tables_of(lake, user, table_format).filter(db=db, table=table)
     return rows.order_by("is_gone", "-pk").first()
 
 
-def history_of(lake: str, scope: str) -> QuerySet[PolicyVersion]:
+def history_of(
+    lake: str, scope: str, table_format: TableFormat = TableFormat.ICEBERG
+) -> QuerySet[PolicyVersion]:
     """Give the versions of one scope, unordered; each with `before`, what stood there before it."""
-    same = PolicyVersion.objects.filter(
-        lake=lake, scope=scope.lower(), version=OuterRef("earlier")
-    ).values("values")[:1]
-    rows = PolicyVersion.objects.filter(lake=lake, scope=scope.lower())
+    rows = policy_history(lake, scope, table_format).order_by()
+    same = rows.filter(version=OuterRef("earlier")).values("values")[:1]
     return rows.alias(earlier=F("version") - 1).annotate(
         before=Subquery(same, output_field=JSONField())
     )
+
+
+def _tables_of(
+    lake: str, user: User, table_format: TableFormat
+) -> QuerySet[IcebergTable] | QuerySet[HudiTable]:
+    return TABLES[table_format].objects.filter(visible_to(user), lake=lake)
 
 
 def _is_visible(lake: str, scope: str, user: User, names: TableNames) -> bool:

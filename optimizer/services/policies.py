@@ -11,10 +11,12 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from optimizer.domain.layouts import Layout, refuse_columns
-from optimizer.domain.policy import Level, LevelKind, check, kind_of_scope, resolve_scope
-from optimizer.domain.policy_values import read_values, write_values
-from optimizer.models import IcebergTable, PolicyVersion
-from optimizer.selectors.policies import policies_of, policy_current
+from optimizer.domain.policy import Level, LevelKind, kind_of_scope
+from optimizer.domain.policy_manners import MANNERS, TableFormat
+from optimizer.domain.policy_values import write_values
+from optimizer.models import HudiTable, IcebergTable, PolicyVersion
+from optimizer.selectors.policies import levels_of, policy_current
+from optimizer.selectors.policy_scopes import TABLES
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.audit.services import audit_record
@@ -36,6 +38,7 @@ class PolicyChange:
     values: Mapping[str, object]
     seen: int
     why: str
+    table_format: TableFormat = TableFormat.ICEBERG
 
 
 def policy_set(change: PolicyChange, *, user: User, now: datetime) -> PolicyVersion:
@@ -56,7 +59,7 @@ def policy_set(change: PolicyChange, *, user: User, now: datetime) -> PolicyVers
         )
     values = write_values(level.values)
     with transaction.atomic():
-        before = policy_current(change.lake, scope)
+        before = policy_current(change.lake, scope, change.table_format)
         _check_seen(before, change.seen, scope)
         if values == (before.values if before else {}):
             raise RuleViolation("policy.same", f"Nothing would change: {scope} says so already.")
@@ -68,6 +71,7 @@ def policy_set(change: PolicyChange, *, user: User, now: datetime) -> PolicyVers
             object_type="optimizer_policy",
             object_id=scope,
             data={
+                "format": change.table_format.value,
                 "version": made.version,
                 "from": before.values if before else {},
                 "to": values,
@@ -85,22 +89,26 @@ def policy_meant(change: PolicyChange, *, user: User) -> Level:
         As `policy_set`, without `policy.why`, `policy.same` and StaleState.
     """
     scope = change.scope.strip().lower()
-    table = policy_allowed(change.lake, scope, user)
-    level = Level(scope, read_values(change.values))
-    _check_meant(change.lake, level, table)
+    table = policy_allowed(change.lake, scope, user, change.table_format)
+    level = Level(scope, MANNERS[change.table_format].read(change.values))
+    _check_meant(change, level, table)
     return level
 
 
-def policy_may_set(lake: str, scope: str, user: User) -> bool:
+def policy_may_set(
+    lake: str, scope: str, user: User, table_format: TableFormat = TableFormat.ICEBERG
+) -> bool:
     """Say whether a person answers for a scope."""
     try:
-        policy_allowed(lake, scope, user)
+        policy_allowed(lake, scope, user, table_format)
     except (NotAllowed, NotVisible):
         return False
     return True
 
 
-def policy_allowed(lake: str, scope: str, user: User) -> IcebergTable | None:
+def policy_allowed(
+    lake: str, scope: str, user: User, table_format: TableFormat = TableFormat.ICEBERG
+) -> IcebergTable | HudiTable | None:
     """Give the table where the scope is one; refuse who does not answer for the scope.
 
     Raises:
@@ -118,22 +126,28 @@ def policy_allowed(lake: str, scope: str, user: User) -> IcebergTable | None:
             "administrator of a database that of a database; ask one.",
         )
     db, _, name = scope.partition(".")
-    found = (
-        IcebergTable.objects.filter(visible_to(user), lake=lake, db=db, table=name, is_gone=False)
-        .order_by("-pk")
-        .first()
+    wanted = TABLES[table_format].objects.filter(
+        visible_to(user), lake=lake, db=db, table=name, is_gone=False
     )
+    found = wanted.order_by("-pk").first()
     if found is None:
-        raise NotVisible("policy.table", f"There is no Iceberg table {scope} that you may see.")
+        title = MANNERS[table_format].title
+        raise NotVisible("policy.table", f"There is no {title} table {scope} that you may see.")
     return found
 
 
-def _check_meant(lake: str, level: Level, table: IcebergTable | None) -> None:
+def _check_meant(
+    change: PolicyChange, level: Level, table: IcebergTable | HudiTable | None
+) -> None:
     """Refuse settings that contradict what they stand under, or columns that are not there."""
-    others = [one for one in policies_of(lake).levels if one.scope != level.scope]
-    check(resolve_scope([*others, level], level.scope).policy)
+    manners = MANNERS[change.table_format]
+    levels, _ = levels_of(change.lake, change.table_format)
+    others = [one for one in levels if one.scope != level.scope]
+    refused = manners.contradiction(manners.resolve_scope([*others, level], level.scope).policy)
+    if refused is not None:
+        raise refused
     layout = level.values.get("layout")
-    if table is not None and table.columns and isinstance(layout, Layout):
+    if isinstance(table, IcebergTable) and table.columns and isinstance(layout, Layout):
         refuse_columns(layout, table.columns)
 
 
@@ -164,6 +178,7 @@ def _replaced(
                 PolicyVersion.objects.filter(pk=before.pk).update(is_current=None)
             return PolicyVersion.objects.create(
                 lake=change.lake,
+                format=change.table_format,
                 scope=scope,
                 version=change.seen + 1,
                 values=values,

@@ -1,16 +1,15 @@
 """What would change if a scope were set so? Asked before it is; nothing is kept.
 
-Only the settings that the scope would say otherwise are compared, and of a scope that fits very
-many tables only the first ones: it is asked while a person waits.
+Every setting is compared, because one may give others their defaults; of a scope that fits very
+many tables only the first ones are looked at: it is asked while a person waits.
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from optimizer.domain.policy import Level, LevelKind, contradiction, resolve
-from optimizer.domain.policy_values import write_policy, write_values
-from optimizer.selectors.policies import policies_of
+from optimizer.domain.policy import Level, LevelKind
+from optimizer.domain.policy_manners import MANNERS
+from optimizer.selectors.policies import levels_of
 from optimizer.selectors.policy_scopes import TableNames
 from optimizer.services.policies import PolicyChange, policy_meant
 from portal.access.models import User
@@ -23,6 +22,7 @@ class Move:
     """One setting that would change, in its JSON form, and in how many tables."""
 
     setting: str
+    title: str
     was: object
     would_be: object
     n_tables: int
@@ -54,41 +54,29 @@ def policy_preview(change: PolicyChange, *, user: User, names: TableNames) -> Pr
     Raises:
         As `policy_meant`: what could not be kept is not previewed either.
     """
-    after = policy_meant(change, user=user)
-    levels = {one.scope: one for one in policies_of(change.lake).levels}
+    after, manners = policy_meant(change, user=user), MANNERS[change.table_format]
+    levels = {one.scope: one for one in levels_of(change.lake, change.table_format)[0]}
     before = levels.pop(after.scope, Level(after.scope, {}))
-    moved = _moved(before, after)
     rest = [one for one in levels.values() if one.values]
     wild = [one for one in rest if one.kind is not LevelKind.TABLE]
     under = list(names.under(after.scope))
     found: Counter[tuple[str, str]] = Counter()
-    shown: dict[tuple[str, str], tuple[str, object, object]] = {}
+    shown: dict[tuple[str, str], tuple[str, str, object, object]] = {}
     n_changed, bad = 0, ""
     for db, table, _ in under[:LOOKED_AT_MOST]:
         own = levels.get(f"{db}.{table}".lower())
         others = [*wild, own] if own is not None else wild
-        is_now = resolve([*others, before], db=db, table=table).policy
-        would_be = resolve([*others, after], db=db, table=table).policy
-        was, will = write_policy(is_now), write_policy(would_be)
-        differ = [name for name in moved if was[name] != will[name]]
+        is_now = manners.resolve([*others, before], db=db, table=table).policy
+        would_be = manners.resolve([*others, after], db=db, table=table).policy
+        was, will = manners.write(is_now), manners.write(would_be)
+        differ = [name for name in manners.fields if was[name] != will[name]]
         n_changed += bool(differ)
         for name in differ:
             key = (name, f"{was[name]!r} {will[name]!r}")
             found[key] += 1
-            shown[key] = (name, was[name], will[name])
-        refused = contradiction(would_be)
-        if refused is not None and contradiction(is_now) is None and not bad:
+            shown[key] = (name, manners.settings[name][0], was[name], will[name])
+        refused = manners.contradiction(would_be)
+        if refused is not None and manners.contradiction(is_now) is None and not bad:
             bad = f"{db}.{table}: {refused.message}"
     changes = tuple(Move(*shown[key], n) for key, n in sorted(found.items()))
     return Preview(len(under), min(len(under), LOOKED_AT_MOST), n_changed, changes, bad)
-
-
-def _moved(before: Level, after: Level) -> list[str]:
-    """Give the settings that the scope would say otherwise than now."""
-    was: Mapping[str, object] = write_values(before.values)
-    will: Mapping[str, object] = write_values(after.values)
-    return sorted(
-        name
-        for name in was.keys() | will.keys()
-        if name not in was or name not in will or was[name] != will[name]
-    )

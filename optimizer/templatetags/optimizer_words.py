@@ -8,8 +8,8 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from optimizer.domain.bands import band_of
-from optimizer.domain.policy import FIELDS
-from optimizer.domain.policy_words import changes, say, title_of
+from optimizer.domain.policy_manners import MANNERS, TableFormat
+from optimizer.domain.policy_words import changes, say
 from optimizer.models import HealthPoint, OptimizeTask, PolicyVersion
 from optimizer.selectors.policy_scopes import ScopeRow
 from optimizer.services.policy_preview import Move
@@ -76,15 +76,19 @@ def before_after(task: OptimizeTask) -> list[str]:
 @register.filter
 def policy_values(row: PolicyVersion | ScopeRow) -> list[str]:
     """Say what a version sets."""
+    settings = MANNERS[TableFormat(row.format)].settings
     return [
-        f"{title_of(name)}: {say(name, row.values[name])}" for name in FIELDS if name in row.values
+        f"{title}: {say(name, row.values[name])}"
+        for name, (title, _) in settings.items()
+        if name in row.values
     ]
 
 
 @register.filter
 def policy_changes(row: PolicyVersion) -> list[str]:
     """Say what a version (with `before`) changed."""
-    return changes(getattr(row, "before", None) or {}, row.values)
+    settings = MANNERS[TableFormat(row.format)].settings
+    return changes(getattr(row, "before", None) or {}, row.values, settings=settings)
 
 
 @register.filter
@@ -92,7 +96,7 @@ def preview_words(move: Move) -> str:
     """Say what would change in how many tables."""
     tables = "1 table" if move.n_tables == 1 else f"{move.n_tables:,} tables"
     was, would_be = say(move.setting, move.was), say(move.setting, move.would_be)
-    return f"{title_of(move.setting)} of {tables}: {was} → {would_be}"
+    return f"{move.title} of {tables}: {was} → {would_be}"
 
 
 @register.simple_tag

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from optimizer.domain.policy import BUILT_IN, FIELDS
 from optimizer.domain.policy_values import write_policy
-from optimizer.domain.policy_words import say, title_of
+from optimizer.domain.policy_words import SETTINGS, say
 from optimizer.models import IcebergTable, PolicyVersion
 from optimizer.selectors.policies import inherited_by, policies_of, policy_current
 from optimizer.selectors.policy_scopes import table_names
@@ -66,7 +66,7 @@ def settings_of(table: IcebergTable) -> list[SettingRow]:
     values, own = write_policy(found.policy), str(table).lower()
     return [
         SettingRow(
-            title_of(name),
+            SETTINGS[name][0],
             say(name, values[name]),
             scope,
             "" if scope in (BUILT_IN, own) else scope_url(table.lake, scope),

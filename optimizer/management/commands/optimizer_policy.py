@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from optimizer.domain.policy_values import read_values, write_values
+from optimizer.domain.policy_manners import MANNERS, TableFormat
+from optimizer.domain.policy_values import write_values
 from optimizer.selectors.policies import policy_current
 from optimizer.services.policies import PolicyChange, policy_set
 from portal.access.models import User
@@ -26,6 +27,12 @@ class Command(BaseCommand):
             "values", help="all settings of the scope in JSON, such as '{\"is_on\": true}'"
         )
         parser.add_argument("--lake", default="main")
+        parser.add_argument(
+            "--format",
+            default=TableFormat.ICEBERG.value,
+            choices=[one.value for one in TableFormat],
+            help="of the tables that it is about",
+        )
         parser.add_argument("--user", required=True, help="who answers for it")
         parser.add_argument("--reason", required=True)
 
@@ -37,13 +44,15 @@ class Command(BaseCommand):
         except User.DoesNotExist as error:
             raise CommandError(f"There is no user {options['user']}.") from error
         values = _read(options["values"])
+        table_format = TableFormat(options["format"])
+        read = MANNERS[table_format].read
         try:
-            stands = policy_current(lake, scope)
-            if stands is not None and stands.values == write_values(read_values(values)):
+            stands = policy_current(lake, scope, table_format)
+            if stands is not None and stands.values == write_values(read(values)):
                 self.stdout.write(f"{scope} says so already, in version {stands.version}.")
                 return
             seen = stands.version if stands else 0
-            change = PolicyChange(lake, scope, values, seen, options["reason"])
+            change = PolicyChange(lake, scope, values, seen, options["reason"], table_format)
             made = policy_set(change, user=user, now=timezone.now())
         except PortalError as error:
             raise CommandError(f"{error.code}: {error.message}") from error

@@ -1,0 +1,30 @@
+"""Which policy holds for a Hudi table, and which scope says each field?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from optimizer.domain.hudi.policy import ResolvedHudi, resolve
+from optimizer.domain.policy import Level
+from optimizer.domain.policy_manners import TableFormat
+from optimizer.selectors.policies import levels_of, versions_in
+
+
+@dataclass(frozen=True, slots=True)
+class HudiPolicies:
+    """All Hudi policies of a lake, read once: resolving a table asks the database nothing more."""
+
+    levels: Sequence[Level]
+    ids: Mapping[str, int]
+
+    def of(self, db: str, table: str) -> ResolvedHudi:
+        """Resolve one table's policy; it may contradict itself where two levels meet."""
+        return resolve(self.levels, db=db, table=table)
+
+    def versions(self, found: ResolvedHudi) -> tuple[int, ...]:
+        """Give the rows of `PolicyVersion` that say any of a policy."""
+        return versions_in(found, self.ids)
+
+
+def hudi_policies_of(lake: str) -> HudiPolicies:
+    """Read the current policies of a lake's Hudi tables, in one query."""
+    return HudiPolicies(*levels_of(lake, TableFormat.HUDI))

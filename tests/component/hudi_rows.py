@@ -1,0 +1,29 @@
+"""Rows that tests of Hudi tables begin with."""
+
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from optimizer.domain.hudi.facts import HudiLook
+from optimizer.models import HudiTable, StoredLook
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+
+
+def hudi(name: str = "clicks", *, now: datetime = NOW, **values: Any) -> HudiTable:
+    """A table of olga that was heard of and never looked at."""
+    location = values.pop("location", f"file:/lake/{name}")
+    fields = {
+        "lake": "main",
+        "db": "shop",
+        "owner": "olga",
+        "location": location,
+        "place": sha256(location.encode()).hexdigest(),
+        "heard_at": now,
+    }
+    return HudiTable.objects.create(table=name, **{**fields, **values})
+
+
+def keep_look(of: HudiTable, look: HudiLook) -> StoredLook:
+    """Keep a look as the last one of a table."""
+    return StoredLook.objects.create(table=of, at=look.looked_at, packed=StoredLook.pack(look))
