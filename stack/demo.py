@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,9 +20,10 @@ from types import FrameType
 from rich.table import Table
 
 from portal.connectors.metastore import Metastore
+from portal.lake.names import TableName
 from stack.dashboards import open_dashboards, trouble_front_ends
 from stack.errors import StackError
-from stack.lake import clicks, live
+from stack.lake import carts, clicks, live
 from stack.lake.plan import DATABASES
 from stack.ledger import Ledger
 from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS, log_ins
@@ -181,18 +182,26 @@ class Demo:
                     _run([*command, "--lake", LAKE], environment=environment)
 
     def _set_up_optimizer(self, stack: Stack, *, environment: dict[str, str]) -> None:
-        """Make the Iceberg tables known, and say that one of them shall be looked after."""
+        """Make the lake's tables known, and say what is wanted of some of them."""
         with Metastore.connect(stack.config()) as metastore:
-            if not clicks.is_there(metastore):
-                return
-        with self.made.once("optimizer", f"What is wanted of {clicks.LIVE}") as todo:
-            if todo:
-                _run(["manage.py", "optimizer_poll", LAKE], environment=environment)
-                scope = f"{clicks.LIVE.db}.{clicks.LIVE.table}"
-                command = ["manage.py", "optimizer_policy", scope, json.dumps(dict(clicks.POLICY))]
-                command += ["--lake", LAKE, "--user", next(iter(ADMINS))]
-                why = "A stream writes it: small files and deletes all day long"
-                _run([*command, "--reason", why], environment=environment)
+            has_clicks, has_carts = clicks.is_there(metastore), carts.is_there(metastore)
+        wanted: dict[str, tuple[TableName, str, Mapping[str, object], str]] = {}
+        if has_clicks:
+            why = "A stream writes it: small files and deletes all day long"
+            wanted["optimizer"] = (clicks.LIVE, "iceberg", clicks.POLICY, why)
+        if has_carts:
+            for name, values in carts.POLICIES.items():
+                why = "Its writer schedules, and leaves the rest to services"
+                wanted[f"services of {name}"] = (name, "hudi", values, why)
+        for number, (made, (table, form, values, why)) in enumerate(wanted.items()):
+            with self.made.once(made, f"What is wanted of {table}") as todo:
+                if todo and not number:
+                    _run(["manage.py", "optimizer_poll", LAKE], environment=environment)
+                if todo:
+                    command = ["manage.py", "optimizer_policy", f"{table.db}.{table.table}"]
+                    command += [json.dumps(dict(values)), "--format", form, "--lake", LAKE]
+                    command += ["--user", next(iter(ADMINS)), "--reason", why]
+                    _run(command, environment=environment)
 
     def _set_up_front_ends(self, stack: Stack, *, environment: dict[str, str]) -> None:
         with step("StarRocks, simulated: two clusters of three front ends"):

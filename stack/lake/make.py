@@ -17,6 +17,8 @@ from pyspark.sql import SparkSession
 from portal.connectors.lake_config import LakeConfig, load_lakes
 from portal.connectors.metastore import Metastore
 from stack.lake.ages import age_table
+from stack.lake.carts import carts_own
+from stack.lake.carts_write import make_carts
 from stack.lake.live import make_live
 from stack.lake.plan import DATABASES, tables
 from stack.lake.session import open_session
@@ -113,7 +115,10 @@ def main() -> None:
         make_lake_formats(spark)
         make_clicks(spark, now=now)
         _say("Iceberg tables, a Hudi table, a view")
-        spark.stop()
+        # Last of all: the writer of one of them dies, and the session with it.
+        make_carts(spark, today=now.date())
+        carts_own(metastore)
+        _say("two Hudi tables, one of them ill")
         make_transactional(metastore)
         make_live(metastore, now=now)
         age_tables(config, specs, now=now)
