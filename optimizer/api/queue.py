@@ -20,7 +20,7 @@ class WaitingList(APIView):
     @extend_schema(
         operation_id="optimizer_queue_list",
         responses=page_of("OptimizerWaiting", OptimizeTaskSerializer),
-        parameters=list_parameters("state", "kind", "db", "table"),
+        parameters=list_parameters("state", "kind", "table_format", "db", "table"),
     )
     def get(self, request: Request) -> Response:
         """List what waits or is held of what you may see, the highest score first."""

@@ -35,9 +35,11 @@ from portal.ui.frame import current_lake, person
 class RemovalPlanSerializer(serializers.ModelSerializer[RemovalPlan]):
     """A list of what would be removed from a table, and what came of it."""
 
-    table_id = serializers.IntegerField(read_only=True)
-    db = serializers.CharField(source="table.db", read_only=True)
-    table = serializers.CharField(source="table.table", read_only=True)
+    table_format = serializers.CharField(read_only=True, help_text="of its table: iceberg or hudi")
+    table_id = serializers.IntegerField(read_only=True, allow_null=True)
+    hudi_id = serializers.IntegerField(read_only=True, allow_null=True)
+    db = serializers.CharField(source="subject.db", read_only=True)
+    table = serializers.CharField(source="subject.table", read_only=True)
     state = serializers.CharField(
         read_only=True, help_text=", ".join(one.value for one in RemovalState)
     )
@@ -45,7 +47,8 @@ class RemovalPlanSerializer(serializers.ModelSerializer[RemovalPlan]):
     class Meta:
         model = RemovalPlan
         fields: tuple[str, ...] = (
-            *("id", "table_id", "db", "table", "kind", "state", "digest", "snapshot_id"),
+            *("id", "table_format", "table_id", "hudi_id", "db", "table", "kind", "state"),
+            *("digest", "snapshot_id"),
             *("n_items", "n_files", "n_bytes", "reason", "requesters", "created_at", "run"),
             *("ended_at", "ended_by", "outcome", "removed"),
         )
@@ -105,7 +108,7 @@ class RemovalList(APIView):
     @extend_schema(
         operation_id="optimizer_removals_list",
         responses=page_of("OptimizerRemoval", RemovalPlanSerializer),
-        parameters=list_parameters("state", "kind", "db", "table"),
+        parameters=list_parameters("state", "kind", "table_format", "db", "table"),
     )
     def get(self, request: Request) -> Response:
         """List what was proposed for the tables that you may see, the newest first."""

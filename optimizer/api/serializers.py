@@ -50,9 +50,15 @@ class IcebergTableSerializer(serializers.ModelSerializer[IcebergTable]):
 class OptimizeTaskSerializer(serializers.ModelSerializer[OptimizeTask]):
     """One piece of work: why it is done, what it waits for, what came of it."""
 
-    table_id = serializers.IntegerField(read_only=True)
-    db = serializers.CharField(source="table.db", read_only=True)
-    table = serializers.CharField(source="table.table", read_only=True)
+    table_format = serializers.CharField(read_only=True, help_text="of its table: iceberg or hudi")
+    table_id = serializers.IntegerField(
+        read_only=True, allow_null=True, help_text="of an Iceberg table, null otherwise"
+    )
+    hudi_id = serializers.IntegerField(
+        read_only=True, allow_null=True, help_text="of a Hudi table, null otherwise"
+    )
+    db = serializers.CharField(source="subject.db", read_only=True)
+    table = serializers.CharField(source="subject.table", read_only=True)
     is_open = serializers.SerializerMethodField()
     is_stopping = serializers.BooleanField(
         read_only=True, help_text="cancelled while a run has it; the run is told to leave it"
@@ -61,7 +67,8 @@ class OptimizeTaskSerializer(serializers.ModelSerializer[OptimizeTask]):
     class Meta:
         model = OptimizeTask
         fields = (
-            *("id", "table_id", "db", "table", "kind", "state", "is_open", "is_stopping"),
+            *("id", "table_format", "table_id", "hudi_id", "db", "table", "kind", "state"),
+            *("is_open", "is_stopping"),
             *(
                 "reason",
                 "waits_for",
@@ -70,6 +77,7 @@ class OptimizeTaskSerializer(serializers.ModelSerializer[OptimizeTask]):
                 "is_cold",
                 "score",
                 "partitions",
+                "instants",
                 "target_bytes",
                 "layout",
                 "policy_versions",

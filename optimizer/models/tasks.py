@@ -5,15 +5,23 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+from optimizer.domain.hudi.tasks import TASKS
 from optimizer.domain.tasks import FINAL, STOPPED, TaskKind, TaskState
+from optimizer.models.hudi import HudiTable
 from optimizer.models.tables import IcebergTable
+
+ONE_TABLE = Q(table__isnull=False, hudi__isnull=True) | Q(table__isnull=True, hudi__isnull=False)
+"""Of an Iceberg table or of a Hudi table, and never of both."""
 
 
 class OptimizeTask(models.Model):
-    """One piece of work on one table; at most one is open a table and kind."""
+    """One piece of work on one table of either format; at most one is open a table and kind."""
 
-    table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="tasks")
-    kind = models.CharField(max_length=12, choices=[(one.value, one.value) for one in TaskKind])
+    table = models.ForeignKey(
+        IcebergTable, on_delete=models.CASCADE, null=True, related_name="tasks"
+    )
+    hudi = models.ForeignKey(HudiTable, on_delete=models.CASCADE, null=True, related_name="tasks")
+    kind = models.CharField(max_length=32, choices=[(one, one) for one in (*TaskKind, *TASKS)])
     state = models.CharField(
         max_length=12,
         choices=[(one.value, one.value) for one in TaskState],
@@ -29,7 +37,10 @@ class OptimizeTask(models.Model):
     is_cold = models.BooleanField(default=False, help_text="nobody wrote there for a day")
     group_seconds = models.FloatField(null=True, help_text="the longest of one commit; null: any")
     partitions = models.JSONField(null=True, help_text="null: all")
-    target_bytes = models.BigIntegerField()
+    instants = models.JSONField(
+        null=True, help_text="of a Hudi table's timeline; null: all that are pending"
+    )
+    target_bytes = models.BigIntegerField(null=True, help_text="null: it writes none of a size")
     layout = models.TextField(blank=True)
     policy_versions = models.JSONField(default=list, help_text="the policies that decided it")
     estimate = models.JSONField(default=dict, help_text="files, bytes, GB-hours, seconds")
@@ -51,9 +62,10 @@ class OptimizeTask(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # With the table the queue is counted and put in order from the index alone.
-            models.Index(fields=["state", "-score", "id", "table"], name="optimizer_queue"),
+            # With its tables the queue is counted and put in order from the index alone.
+            models.Index(fields=["state", "-score", "id", "table", "hudi"], name="optimizer_queue"),
             models.Index(fields=["table", "-noted_at"], name="optimizer_task_history"),
+            models.Index(fields=["hudi", "-noted_at"], name="optimizer_hudi_history"),
             models.Index(fields=["run"], name="optimizer_task_run"),
             models.Index(fields=["ended_at"], name="optimizer_task_ended"),
         ]
@@ -61,6 +73,10 @@ class OptimizeTask(models.Model):
             models.UniqueConstraint(
                 fields=["table", "kind", "is_open"], name="optimizer_task_open_once"
             ),
+            models.UniqueConstraint(
+                fields=["hudi", "kind", "is_open"], name="optimizer_hudi_open_once"
+            ),
+            models.CheckConstraint(condition=ONE_TABLE, name="optimizer_task_one_table"),
             models.CheckConstraint(
                 # Sorted, because a set's order differs from process to process.
                 condition=Q(ended_at__isnull=False)
@@ -70,9 +86,34 @@ class OptimizeTask(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} of {self.table_id}"
+        return f"{self.kind} of {self.table_id or self.hudi_id}"
+
+    @property
+    def subject(self) -> IcebergTable | HudiTable:
+        """The table that it is about, of either format."""
+        return subject_of(self.table, self.hudi)
+
+    @property
+    def table_format(self) -> str:
+        """The format of its table, as filters and the API name it."""
+        return "iceberg" if self.hudi_id is None else "hudi"
+
+    @property
+    def iceberg(self) -> IcebergTable:
+        """The table of a task that only Iceberg tables have."""
+        if self.table is None:
+            raise LookupError(f"Task {self.pk} is of a Hudi table.")
+        return self.table
 
     @property
     def is_stopping(self) -> bool:
         """Whether a person cancelled it while a run has it; its outcome says who and why."""
         return self.state == TaskState.SENT and self.outcome_code == STOPPED
+
+
+def subject_of(table: IcebergTable | None, hudi: HudiTable | None) -> IcebergTable | HudiTable:
+    """Give the one of two that is there: the rows that may be of either have exactly one."""
+    found = table or hudi
+    if found is None:
+        raise LookupError("A row is of an Iceberg table or of a Hudi table, and this is of none.")
+    return found

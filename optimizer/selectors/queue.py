@@ -9,10 +9,9 @@ from django.db.models import Count, QuerySet
 
 from optimizer.domain.tasks import FINAL, TaskState
 from optimizer.models import OptimizeTask
-from optimizer.selectors.tasks import kind_choices, runs_by_id, tasks_visible
+from optimizer.selectors.tasks import FormatFilter, kind_choices, runs_by_id, tasks_visible
 from portal.access.models import User
 from portal.runs.models import Run
-from portal.ui.filters import ListFilter, prefix
 from portal.ui.states import look_of
 
 QUEUE_ORDERS = {
@@ -26,7 +25,7 @@ ENDED_SHOWN = 20
 LOOK_BACK = timedelta(hours=24)
 
 
-class QueueFilter(ListFilter):
+class QueueFilter(FormatFilter):
     """What waits, by why it waits, kind of work and table."""
 
     state = filters.ChoiceFilter(
@@ -35,8 +34,6 @@ class QueueFilter(ListFilter):
         empty_label="Any",
     )
     kind = filters.ChoiceFilter(choices=kind_choices, label="Work", empty_label="Any")
-    db = prefix("table__db", "Database")
-    table = prefix("table__table", "Table")
 
     class Meta:
         model = OptimizeTask

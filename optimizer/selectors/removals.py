@@ -8,22 +8,21 @@ import django_filters as filters
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
+from optimizer.domain.hudi.tasks import LISTED
 from optimizer.domain.removal_states import RemovalState
 from optimizer.domain.tasks import DESTRUCTIVE
 from optimizer.models import RemovalPlan
-from optimizer.selectors.tasks import kind_choices
+from optimizer.selectors.tasks import FormatFilter, kind_choices, of_either, of_lake
 from portal.access.models import User
-from portal.access.visibility import visible_to
 from portal.approvals.selectors import approval_moves
 from portal.lake.errors import NotVisible
-from portal.ui.filters import ListFilter, prefix
 from portal.ui.states import look_of
 
 REMOVAL_ORDERS = {"-created": ("-created_at",), "created": ("created_at",), "-bytes": ("-n_bytes",)}
 _MOST_TO_DECIDE = 200
 
 
-class RemovalFilter(ListFilter):
+class RemovalFilter(FormatFilter):
     """Lists by state, kind and table."""
 
     state = filters.ChoiceFilter(
@@ -32,12 +31,10 @@ class RemovalFilter(ListFilter):
         empty_label="Any",
     )
     kind = filters.ChoiceFilter(
-        choices=lambda: [one for one in kind_choices() if one[0] in DESTRUCTIVE],
+        choices=lambda: kind_choices([*sorted(DESTRUCTIVE), *LISTED]),
         label="Work",
         empty_label="Any",
     )
-    db = prefix("table__db", "Database")
-    table = prefix("table__table", "Table")
 
     class Meta:
         model = RemovalPlan
@@ -60,8 +57,8 @@ class RemovalSteps:
 
 def removals_visible(lake: str, user: User) -> QuerySet[RemovalPlan]:
     """Give the lists of tables of a lake that the person may see, unordered."""
-    rows = RemovalPlan.objects.filter(visible_to(user, prefix="table__"), table__lake=lake)
-    return rows.select_related("table", "approval")
+    rows = RemovalPlan.objects.filter(of_either(user), of_lake(lake))
+    return rows.select_related("table", "hudi", "approval")
 
 
 def get_removal_for_user(plan_id: UUID | str, *, user: User) -> RemovalPlan:
@@ -70,9 +67,9 @@ def get_removal_for_user(plan_id: UUID | str, *, user: User) -> RemovalPlan:
     Raises:
         NotVisible: there is none for this person.
     """
-    rows = RemovalPlan.objects.filter(visible_to(user, prefix="table__"))
+    rows = RemovalPlan.objects.filter(of_either(user))
     try:
-        found = rows.select_related("table", "approval", "task").filter(pk=plan_id).first()
+        found = rows.select_related("table", "hudi", "approval", "task").filter(pk=plan_id).first()
     except ValidationError:
         found = None
     if found is None:

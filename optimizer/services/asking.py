@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from optimizer.domain.plans import Plan
 from optimizer.domain.tasks import DESTRUCTIVE, REWRITES, STOPPED, TaskKind, TaskState
-from optimizer.models import IcebergTable, OptimizeTask
+from optimizer.models import HudiTable, IcebergTable, OptimizeTask
 from optimizer.selectors.policies import policies_of
 from optimizer.services.queueing import asked_of, plan_of
 from optimizer.services.speeds import speed_of
@@ -122,7 +122,7 @@ def task_cancel(task: OptimizeTask, *, user: User | None, reason: str, now: date
         StaleState: `optimizer.stopping`, `optimizer.to_approve`, `optimizer.ended`,
             `optimizer.task`.
     """
-    row = task.table
+    row = task.subject
     _check(row, user)
     why, by = _said(reason), _name(user)
     with transaction.atomic():
@@ -191,10 +191,11 @@ def kind_for_now(row: IcebergTable) -> TaskKind:
     return TaskKind(kind) if kind else TaskKind.MINOR
 
 
-def _check(row: IcebergTable, user: User | None) -> None:
+def _check(row: IcebergTable | HudiTable, user: User | None) -> None:
     """Refuse who does not see a table: whoever sees it answers for it."""
-    if user is not None and not IcebergTable.objects.filter(visible_to(user), pk=row.pk).exists():
-        raise NotVisible("optimizer.table", "There is no such Iceberg table, or it is not yours.")
+    rows = type(row)._default_manager
+    if user is not None and not rows.filter(visible_to(user), pk=row.pk).exists():
+        raise NotVisible("optimizer.table", "There is no such table, or it is not yours.")
 
 
 def _said(reason: str) -> str:
@@ -207,13 +208,16 @@ def _name(user: User | None) -> str:
     return AT_THE_SHELL if user is None else user.username
 
 
-def _audit(action: str, row: IcebergTable, *, by: str, now: datetime, **data: object) -> None:
+def _audit(
+    action: str, row: IcebergTable | HudiTable, *, by: str, now: datetime, **data: object
+) -> None:
+    which = {"uuid": row.uuid} if isinstance(row, IcebergTable) else {"location": row.location}
     audit_record(
         action,
         actor=by,
         lake=row.lake,
         object_type="table",
         object_id=str(row),
-        data={"uuid": row.uuid, **data},
+        data={**which, **data},
         now=now,
     )

@@ -46,7 +46,7 @@ def choose_tasks(lake: str, *, now: datetime) -> list[OptimizeTask]:
     free: defaultdict[str, list[Candidate]] = defaultdict(list)
     found: dict[str, TablePolicy] = {}
     for key, task in rows.items():
-        found[key] = policies.of(task.table.db, task.table.table)
+        found[key] = policies.of(task.iceberg.db, task.iceberg.table)
         why = _held_by_hour(task, found[key], zone, now=now)
         if why:
             _hold(task, why)
@@ -102,8 +102,8 @@ def _one_a_table(tasks: Iterable[OptimizeTask], *, beside: set[int]) -> list[Opt
     seen = set(beside)
     out = []
     for task in tasks:
-        if task.table_id not in seen:
-            seen.add(task.table_id)
+        if task.iceberg.pk not in seen:
+            seen.add(task.iceberg.pk)
             out.append(task)
     return out
 

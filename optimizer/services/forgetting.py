@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, Model, OuterRef, QuerySet
 
-from optimizer.models import Commit, IcebergTable, OptimizeTask, RemovalPlan
+from optimizer.models import Commit, HudiTable, IcebergTable, OptimizeTask, RemovalPlan
 from optimizer.services.speeds import measured
 
 CHUNK = 2_000
@@ -36,17 +36,22 @@ def tasks_forget(lake: str, *, now: datetime) -> int:
     those by which the lake's speed is told; and those with a list of what was removed.
     """
     before = now - kept(settings.LAKEWARDEN_OPTIMIZER_TASK_DAYS)
-    of_lake = Exists(IcebergTable.objects.filter(pk=OuterRef("table_id"), lake=lake))
-    later = OptimizeTask.objects.filter(
-        table=OuterRef("table_id"),
-        kind=OuterRef("kind"),
-        state=OuterRef("state"),
-        ended_at__gt=OuterRef("ended_at"),
-    )
-    listed = RemovalPlan.objects.filter(task=OuterRef("pk"))
-    old = OptimizeTask.objects.filter(of_lake, Exists(later), ~Exists(listed), ended_at__lt=before)
     told_by = [task.pk for task in measured(lake)]
-    return _forget(old.exclude(pk__in=told_by).order_by("ended_at"), MOST_TASK_CHUNKS)
+    listed = RemovalPlan.objects.filter(task=OuterRef("pk"))
+    n_gone = 0
+    for tables, name in ((IcebergTable, "table"), (HudiTable, "hudi")):
+        there = tables._default_manager.filter(pk=OuterRef(f"{name}_id"), lake=lake)
+        later = OptimizeTask.objects.filter(
+            kind=OuterRef("kind"),
+            state=OuterRef("state"),
+            ended_at__gt=OuterRef("ended_at"),
+            **{name: OuterRef(f"{name}_id")},
+        )
+        old = OptimizeTask.objects.filter(
+            Exists(there), Exists(later), ~Exists(listed), ended_at__lt=before
+        )
+        n_gone += _forget(old.exclude(pk__in=told_by).order_by("ended_at"), MOST_TASK_CHUNKS)
+    return n_gone
 
 
 def kept(days: int) -> timedelta:

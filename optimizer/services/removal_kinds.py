@@ -81,8 +81,9 @@ def removals_claim(run: Run, *, now: datetime) -> int:
     policies = policies_of(run.lake)
     tables: set[int] = set()
     for plan in removals_ready(run.lake, now=now).order_by("created_at")[:MOST_IN_A_RUN]:
-        if plan.table_id not in tables and _take(plan, run, policies, now=now):
-            tables.add(plan.table_id)
+        table = plan.subject.pk
+        if table not in tables and _take(plan, run, policies, now=now):
+            tables.add(table)
     return len(tables)
 
 
@@ -92,7 +93,7 @@ def register_removal_kinds() -> None:
     approval_kinds.register(
         approval_kinds.ApprovalKind(
             name=APPROVAL_KIND,
-            title="Removal from an Iceberg table",
+            title="Removal from a table",
             lock_object=removal_lock,
             on_approved=removal_approved,
             on_rejected=removal_rejected,
@@ -105,11 +106,12 @@ def register_removal_kinds() -> None:
 def _take(plan: RemovalPlan, run: Run, policies: LakePolicies, *, now: datetime) -> bool:
     """Take one list into a run; one that may not be acted on any more ends here, with why."""
     task = plan.task
-    policy = policies.of(plan.table.db, plan.table.table).policy
+    table = plan.subject
+    policy = policies.of(table.db, table.table).policy
     try:
         if not task.asked_by and not (policy.is_on and plan.kind in policy.kinds):
             raise StaleState(
-                "removal.policy", f"The policy of {plan.table} does not allow {plan.kind} any more."
+                "removal.policy", f"The policy of {table} does not allow {plan.kind} any more."
             )
         with transaction.atomic():
             approval = approval_check(

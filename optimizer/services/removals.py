@@ -12,7 +12,7 @@ from uuid import UUID
 
 from optimizer.domain.removal_states import OPEN, TRANSITIONS, RemovalState
 from optimizer.domain.tasks import TaskState
-from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion, RemovalPlan
+from optimizer.models import OptimizeTask, PolicyVersion, RemovalPlan
 from optimizer.selectors.removals import get_removal_for_user
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
@@ -34,7 +34,7 @@ def removal_propose(
     task: OptimizeTask, proposal: Mapping[str, Any], *, now: datetime
 ) -> RemovalPlan:
     """Show a list that a job drew up to people; inside the caller's transaction."""
-    table = task.table
+    table = task.iceberg
     plan = RemovalPlan.objects.create(
         table=table,
         task=task,
@@ -227,11 +227,11 @@ def _requesters(task: OptimizeTask) -> list[str]:
 
 def _running(task: OptimizeTask) -> RemovalPlan | None:
     plans = task.removals.select_for_update().filter(state=RemovalState.RUNNING)
-    return plans.select_related("table").first()
+    return plans.first()
 
 
 def _of(approval: Approval) -> RemovalPlan:
-    return RemovalPlan.objects.select_related("table").get(pk=approval.object_id)
+    return RemovalPlan.objects.select_related("table", "hudi").get(pk=approval.object_id)
 
 
 def _counted(plan: RemovalPlan) -> dict[str, int]:
@@ -239,7 +239,7 @@ def _counted(plan: RemovalPlan) -> dict[str, int]:
 
 
 def _audit(what: str, plan: RemovalPlan, *, actor: str, now: datetime, **data: Any) -> None:
-    table: IcebergTable = plan.table
+    table = plan.subject
     audit_record(
         f"removal.{what}",
         actor=actor,

@@ -101,7 +101,7 @@ def _tasks(run: UUID) -> QuerySet[OptimizeTask]:
 
 
 def _order(task: OptimizeTask, policies: LakePolicies, speed: Speed | None) -> dict[str, Any]:
-    table = task.table
+    table = task.iceberg
     layout = str(parse_layout(task.layout))
     laid_out = LayoutWrite.objects.filter(table=table, layout=layout) if layout else None
     newest = laid_out.order_by("-at", "-pk").first() if laid_out is not None else None
@@ -128,7 +128,7 @@ def _order(task: OptimizeTask, policies: LakePolicies, speed: Speed | None) -> d
 
 def _removal(task: OptimizeTask, policies: LakePolicies) -> dict[str, Any]:
     """Give what the policy lets go as it stands now, and the list that this run may act on."""
-    policy = policies.of(task.table.db, task.table.table).policy
+    policy = policies.of(task.iceberg.db, task.iceberg.table).policy
     plan = task.removals.filter(state=RemovalState.RUNNING, run=task.run).first()
     return {
         "expire_days": policy.expire_days,

@@ -60,7 +60,7 @@ def _end(task: OptimizeTask, result: Mapping[str, Any], *, now: datetime) -> Non
     LayoutWrite.objects.bulk_create(
         [
             LayoutWrite(
-                table_id=task.table_id,
+                table=task.iceberg,
                 write_id=write_id,
                 layout=task.layout,
                 boundaries=result.get("boundaries"),
@@ -116,7 +116,7 @@ def _is_cancelled(task: OptimizeTask) -> bool:
 
 
 def _look(task: OptimizeTask, *, now: datetime) -> None:
-    IcebergTable.objects.filter(pk=task.table_id, is_gone=False).update(
+    IcebergTable.objects.filter(pk=task.iceberg.pk, is_gone=False).update(
         look_due_at=Coalesce("look_due_at", now)
     )
 

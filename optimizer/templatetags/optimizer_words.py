@@ -10,9 +10,10 @@ from django.utils.safestring import SafeString
 from optimizer.domain.bands import band_of
 from optimizer.domain.policy_manners import MANNERS, TableFormat
 from optimizer.domain.policy_words import changes, say
-from optimizer.models import HealthPoint, OptimizeTask, PolicyVersion
+from optimizer.models import HealthPoint, OptimizeTask, PolicyVersion, RemovalPlan
 from optimizer.selectors.policy_scopes import ScopeRow
 from optimizer.services.policy_preview import Move
+from optimizer.ui.subjects import tasks_page
 from portal.ui.sparks import Spark, spark_of
 from portal.ui.states import look_of
 from portal.ui.templatetags.lw import NOTHING, human_bytes, human_span
@@ -97,6 +98,12 @@ def preview_words(move: Move) -> str:
     tables = "1 table" if move.n_tables == 1 else f"{move.n_tables:,} tables"
     was, would_be = say(move.setting, move.was), say(move.setting, move.would_be)
     return f"{move.title} of {tables}: {was} → {would_be}"
+
+
+@register.filter
+def tasks_url(row: OptimizeTask | RemovalPlan) -> str:
+    """Give the page of the tasks of the table that a row is about, of whichever format."""
+    return tasks_page(row)
 
 
 @register.simple_tag

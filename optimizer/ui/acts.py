@@ -4,7 +4,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -18,6 +17,7 @@ from optimizer.services.asking import (
     table_resume,
     task_cancel,
 )
+from optimizer.ui.subjects import tasks_page
 from optimizer.ui.tables import table_url
 from portal.ui.forms import ReasonForm
 from portal.ui.frame import person
@@ -78,7 +78,7 @@ def cancel(request: HttpRequest, task_id: int) -> HttpResponse:
         task_cancel(task, user=user, reason=form.cleaned_data["reason"], now=timezone.now())
         said = "Its run is told to leave it; that takes some seconds."
         messages.success(request, said if task.is_stopping else "It is taken out of the queue.")
-        return HttpResponseRedirect(reverse("optimizer:table-tasks", args=[task.table_id]))
+        return HttpResponseRedirect(tasks_page(task))
     status = 400 if form.errors else 200
     context = {"task": task, "form": form}
     return render(request, "optimizer/task_cancel.html", context, status=status)

@@ -30,8 +30,9 @@ WAITING = ListSpec(
     orders=QUEUE_ORDERS,
     filename="optimizer-queue.csv",
     exports=(
-        "id", "table.lake", "table.db", "table.table", "table.owner", "kind", "state",
-        "waits_for", "score", "reason", "layout", "estimate", "asked_by", "noted_at", "n_tries",
+        "id", "table_format", "subject.lake", "subject.db", "subject.table", "subject.owner",
+        "kind", "state", "waits_for", "score", "reason", "layout", "instants", "estimate",
+        "asked_by", "noted_at", "n_tries",
     ),
 )  # fmt: skip
 

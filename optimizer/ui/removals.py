@@ -52,8 +52,8 @@ REMOVALS = ListSpec(
     orders=REMOVAL_ORDERS,
     filename="removals.csv",
     exports=(
-        "id", "state", "kind", "table", "n_items", "n_files", "n_bytes", "snapshot_id", "reason",
-        "created_at", "ended_at", "ended_by", "outcome", "digest", "run",
+        "id", "state", "kind", "table_format", "subject", "n_items", "n_files", "n_bytes",
+        "snapshot_id", "reason", "created_at", "ended_at", "ended_by", "outcome", "digest", "run",
     ),
 )  # fmt: skip
 

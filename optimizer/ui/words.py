@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from optimizer.domain.bands import HealthBand
 from optimizer.domain.expiry import Stay
+from optimizer.domain.hudi.tasks import LISTED, Service, Step, task_name
 from optimizer.domain.orphans import Left
 from optimizer.domain.removal_states import RemovalState
 from optimizer.domain.tasks import TaskKind, TaskState
@@ -64,6 +65,24 @@ LOOKS: Mapping[str, StateLook] = {
     f"WORK_{TaskKind.STATISTICS}": StateLook("Statistics", "chart-bar", "quiet"),
 }
 
+_SERVICE_LOOKS = {
+    Service.COMPACTION: ("Compaction", "stack-2", "Logs are merged into base files."),
+    Service.CLUSTERING: ("Clustering", "layout-grid", "Base files in another size or order."),
+    Service.CLEAN: ("Clean", "eraser", "File versions that no reader needs any more go."),
+    Service.ROLLBACK: ("Rollback", "arrow-back-up", "What began and never ended is undone."),
+    Service.TTL: ("Partitions by age", "history-off", "Whole partitions go, by their age."),
+}
+HUDI_LOOKS: Mapping[str, StateLook] = {
+    f"WORK_{task_name(service, step)}": StateLook(
+        f"{words}: {'plan' if step is Step.SCHEDULE else 'run'}",
+        icon,
+        "warn" if task_name(service, step) in LISTED else "quiet",
+        what,
+    )
+    for service, (words, icon, what) in _SERVICE_LOOKS.items()
+    for step in Step
+}
+
 REMOVAL_LOOKS: Mapping[str, StateLook] = {
     f"REMOVAL_{RemovalState.PENDING}": StateLook("Waiting for approval", "hourglass", "warn"),
     f"REMOVAL_{RemovalState.APPROVED}": StateLook(
@@ -96,6 +115,9 @@ REMOVAL_LOOKS: Mapping[str, StateLook] = {
 }
 
 
+_ALL = {**LOOKS, **HUDI_LOOKS, **REMOVAL_LOOKS}
+
+
 def register_words() -> None:
     """Tell the kit how the room's states look."""
-    register_states({str(state): look for state, look in {**LOOKS, **REMOVAL_LOOKS}.items()})
+    register_states({str(state): look for state, look in _ALL.items()})

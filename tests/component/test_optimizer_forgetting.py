@@ -71,7 +71,7 @@ def test_tasks_go_after_their_days_but_for_the_last_of_each_kind_and_outcome(
     last_quiet = ended(quiet, 999)
     waits = task(row, kind=TaskKind.CLUSTER, noted_at=ago(999))
     elsewhere = [ended(iceberg(lake="other"), days) for days in (200, 300)]
-    elsewhere.append(ended(elsewhere[0].table, 400))
+    elsewhere.append(ended(elsewhere[0].iceberg, 400))
     monkeypatch.setattr(forgetting, "CHUNK", 2)
 
     assert tasks_forget("main", now=NOW) == len(gone)

@@ -47,7 +47,7 @@ def rows_of(user: User, address: str) -> list[dict[str, str]]:
 
 
 def named(user: User, address: str) -> list[str]:
-    return [row.get("table") or row["table.table"] for row in rows_of(user, address)]
+    return [row.get("table") or row["subject.table"] for row in rows_of(user, address)]
 
 
 def test_the_worst_table_comes_first_with_its_trend(people: People, now: datetime) -> None:

@@ -348,7 +348,10 @@ def test_the_page_of_orphan_files_says_what_is_left_and_why(people: People) -> N
                   "&lt;i&gt;x.parquet", "Approve removing 60 files"):  # fmt: skip
         assert words in text, words
     page = client.get(f"/optimizer/tables/{plan.table_id}/").content.decode()
-    assert f"/optimizer/removals/?lake={LAKE}&amp;db=shop&amp;table=clicks" in page
+    assert (
+        f"/optimizer/removals/?lake={LAKE}&amp;table_format=iceberg&amp;db=shop&amp;table=clicks"
+        in page
+    )
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,7 +4,7 @@ Scheduling and executing are tasks of their own: a writer may schedule what we e
 may approve between the two what would be taken away.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -58,7 +58,23 @@ class HudiTask:
     @property
     def name(self) -> str:
         """How it is called among the tasks of all tables."""
-        return f"HUDI_{self.service}_{self.step}"
+        return task_name(self.service, self.step)
+
+
+def task_name(service: Service, step: Step) -> str:
+    """Give the name of a step of a service among the tasks of all tables."""
+    return f"HUDI_{service}_{step}"
+
+
+TASKS: Mapping[str, tuple[Service, Step]] = {
+    task_name(service, step): (service, step) for service in Service for step in Step
+}
+"""By its name, which step of which service a task is."""
+
+LISTED = tuple(
+    task_name(service, Step.EXECUTE) for service in (Service.CLEAN, Service.TTL, Service.ROLLBACK)
+)
+"""What may act on a list that people approved; a rollback of what a service began needs none."""
 
 
 def oldest_first(
