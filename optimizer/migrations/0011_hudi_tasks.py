@@ -9,7 +9,7 @@ import optimizer.domain.tasks
 class Migration(migrations.Migration):
     dependencies = [
         ("approvals", "0001_initial"),
-        ("optimizer", "0009_hudi_tables"),
+        ("optimizer", "0010_policies_of_hudi"),
     ]
 
     operations = [
