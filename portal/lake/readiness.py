@@ -6,6 +6,8 @@ An absent flag means ready; only the word `false` (any case) means not ready yet
 from collections.abc import Mapping
 
 FLAG = "commit"
+# The setting of a reader that hides what is not ready (jvm/ready-partitions); true shows it all.
+SHOWS_ALL = "includeUnCommit"
 
 
 def is_ready(parameters: Mapping[str, str]) -> bool:

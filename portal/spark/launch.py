@@ -20,6 +20,7 @@ import pyspark
 
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure, StaleState
+from portal.lake.readiness import SHOWS_ALL
 
 ROOT = Path(__file__).resolve().parents[2]
 _PACKAGES = ("portal", "lifecycle", "refresh", "optimizer")
@@ -99,6 +100,8 @@ def submit_argv(
         "spark.executorEnv.LC_ALL": "C.UTF-8",
         "spark.hadoop.fs.permissions.umask-mode": "077",
         **config.spark_conf,
+        # Readers may hide partitions that are not ready (jvm/ready-partitions); jobs see them all.
+        f"spark.hadoop.{SHOWS_ALL}": "true",
         "spark.yarn.tags": tag,
         "spark.yarn.maxAppAttempts": "1",
         "spark.speculation": "false",

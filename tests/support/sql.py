@@ -15,9 +15,11 @@ REPO = Path(__file__).resolve().parents[2]
 class SqlShell:
     """Runs SQL in a Spark session that stays open between calls."""
 
-    def __init__(self, stack: Stack, *, formats: bool = False) -> None:
+    def __init__(
+        self, stack: Stack, *, formats: bool = False, lakes_file: Path | None = None
+    ) -> None:
         self.log = stack.var / "logs" / "sql-shell.log"
-        argv = [sys.executable, "-m", "stack.lake.shell", str(stack.lakes_file)]
+        argv = [sys.executable, "-m", "stack.lake.shell", str(lakes_file or stack.lakes_file)]
         with self.log.open("ab") as errors:
             self._child = subprocess.Popen(
                 argv + (["formats"] if formats else []),
