@@ -22,11 +22,15 @@ class Cause(StrEnum):
 
 
 class Touch(StrEnum):
-    """What happened to a partition; UPDATED ones are answered wrongly until they are refreshed."""
+    """What happened to a partition; UPDATED ones are answered wrongly until they are refreshed.
+
+    UNREADY: its data is not complete, so nobody owes it anything before its flag says that it is.
+    """
 
     ADDED = "ADDED"
     UPDATED = "UPDATED"
     DROPPED = "DROPPED"
+    UNREADY = "UNREADY"
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,9 @@ class Attempt:
 
 def owed_by(fe: FeRecord, changes: TableChanges) -> dict[str, Changed]:
     """Give each change that no completed refresh, and no new beginning, took in."""
-    known: dict[str, Changed] = dict(changes.partitions)
+    known: dict[str, Changed] = {
+        name: one for name, one in changes.partitions.items() if one[1] is not Touch.UNREADY
+    }
     if changes.whole_at is not None:
         known[TABLE_ITSELF] = (changes.whole_at, None)
     return {
@@ -92,8 +94,15 @@ def next_attempt(
     return Attempt(pending, min(owed, key=lambda name: (tries.get(name, 0), name)))
 
 
-def as_in_metastore(changes: TableChanges, existing: AbstractSet[str]) -> TableChanges:
+def as_in_metastore(
+    changes: TableChanges,
+    existing: AbstractSet[str],
+    *,
+    unready: AbstractSet[str] = frozenset(),
+) -> TableChanges:
     """Correct what was heard by what is there: a name the metastore has not is a dropped one.
+
+    One that is not ready is kept until its flag says that it is, and not refreshed before.
 
     Call it with what the metastore has of the changed names before an attempt is planned. Without
     it a drop heard before an older write would be owed for ever, because nobody can refresh it by
@@ -103,18 +112,28 @@ def as_in_metastore(changes: TableChanges, existing: AbstractSet[str]) -> TableC
     for name, (at, touch) in changes.partitions.items():
         if name not in existing:
             found[name] = (at, Touch.DROPPED)
+        elif name in unready:
+            found[name] = (at, Touch.UNREADY)
         else:
-            found[name] = (at, Touch.UPDATED if touch is Touch.DROPPED else touch)
+            is_other = touch in (Touch.DROPPED, Touch.UNREADY)
+            found[name] = (at, Touch.UPDATED if is_other else touch)
     return replace(changes, partitions=found)
 
 
 def settled(changes: TableChanges, fes: Sequence[FeRecord]) -> TableChanges:
-    """Forget the changes that nobody owes any more; dead and frozen ones still owe theirs."""
+    """Forget the changes that nobody owes any more; dead and frozen ones still owe theirs.
+
+    Those that wait for their flag are kept.
+    """
     owed = set[str]().union(*(owed_by(fe, changes) for fe in fes))
     return replace(
         changes,
         whole_at=changes.whole_at if TABLE_ITSELF in owed else None,
-        partitions={name: one for name, one in changes.partitions.items() if name in owed},
+        partitions={
+            name: one
+            for name, one in changes.partitions.items()
+            if name in owed or one[1] is Touch.UNREADY
+        },
     )
 
 

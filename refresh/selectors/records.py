@@ -44,6 +44,11 @@ def changes_of_all(watched: Iterable[WatchedTable]) -> dict[int, TableChanges]:
     }
 
 
+def has_unready(watched: WatchedTable) -> bool:
+    """Whether partitions of a table wait for their flag, so that front ends may lack them."""
+    return watched.changed.filter(touch=Touch.UNREADY).exists()
+
+
 def records_of(target: RefreshTarget) -> list[FeRecord]:
     """Give what is known of a table on every front end of its cluster, in order of their names."""
     return [record for _, record in records_of_all([target])[target.pk]]

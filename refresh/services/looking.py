@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from portal.access.lakes import get_lake
 from portal.connectors.metastore import Metastore
 from portal.lake.ids import LakeId
 from portal.lake.lines import fitted
 from portal.lake.names import PartitionName, TableName
+from portal.lake.readiness import is_ready
 from refresh.domain.steps import InMetastore
 from refresh.models import WatchedTable
 from refresh.models.tables import OWNER_LENGTH
@@ -20,6 +22,7 @@ class Look:
     found: InMetastore
     n_partitions: int = 0
     owner: str = ""
+    unready: frozenset[str] = frozenset()
 
 
 def hive_of(watched: WatchedTable) -> TableName:
@@ -47,7 +50,12 @@ def look(hive: TableName, names: Sequence[str]) -> Look:
             InMetastore(exists=True, is_partitioned=True, partitions=there),
             n_partitions=metastore.n_partitions(hive),
             owner=owner,
+            unready=frozenset(_names(_unready(found), keys)),
         )
+
+
+def _unready(found: Sequence[Any]) -> list[Any]:
+    return [one for one in found if not is_ready(one.parameters or {})]
 
 
 def _names(found: Sequence[object], keys: tuple[str, ...]) -> Iterator[str]:

@@ -99,7 +99,7 @@ def _correct(
     changes = replace(changes, is_partitioned=seen.found.is_partitioned)
     if changes.partitions and not seen.found.is_partitioned:
         return _as_whole(watched, changes)
-    corrected = as_in_metastore(changes, seen.found.partitions)
+    corrected = as_in_metastore(changes, seen.found.partitions, unready=seen.unready)
     wrong = defaultdict[Touch, list[str]](list)
     for name, (_, touch) in corrected.partitions.items():
         if changes.partitions[name][1] is not touch:

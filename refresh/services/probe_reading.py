@@ -20,6 +20,7 @@ from refresh.domain.lanes import Lane
 from refresh.domain.probing import Picture, both
 from refresh.domain.versions import Dialect
 from refresh.models import ClusterFrontEnd, RefreshTarget
+from refresh.selectors.records import has_unready
 from refresh.services.load import metastore_answered, metastore_pays
 from refresh.services.looking import hive_of
 from refresh.services.sending import Clock
@@ -33,10 +34,14 @@ _CONNECT_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What the metastore has, and the names of the partitions of a table that is no giant."""
+    """What the metastore has, and the names of the partitions of a table that is no giant.
+
+    `is_planned`: a plan would be neither too dear, nor differ with who has what is not ready.
+    """
 
     picture: Picture
     names: tuple[str, ...]
+    is_planned: bool
 
 
 def truth_of(target: RefreshTarget, *, clock: Clock) -> Truth | None:
@@ -67,7 +72,9 @@ def truth_of(target: RefreshTarget, *, clock: Clock) -> Truth | None:
         ddl_time=int(ddl_time) if ddl_time.isascii() and ddl_time.isdigit() else None,
         location=location.rstrip("/") if location else None,
     )
-    return Truth(picture, tuple(names))
+    # Who has no unready partition yet is as right as who got it with the whole table.
+    is_planned = (n or 0) <= MOST_PLANNED and not has_unready(watched)
+    return Truth(picture, tuple(names), is_planned)
 
 
 def pictures_of(
@@ -95,8 +102,7 @@ def _picture(target: RefreshTarget, fe: ClusterFrontEnd, truth: Truth, *, login:
     with client:
         # On a resource the DDL is StarRocks' own, and says nothing of Hive's.
         kept = client.kept_table(table) if fe.dialect is Dialect.CATALOGS else Picture()
-        is_giant = (truth.picture.n_partitions or 0) > MOST_PLANNED
-        return both(Picture() if is_giant else client.plan(table), kept)
+        return both(client.plan(table) if truth.is_planned else Picture(), kept)
 
 
 def _budget() -> Budget:

@@ -10,6 +10,7 @@ from django.utils import timezone
 from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
+from readiness.services.marking import Mark, partitions_mark
 from refresh.connectors.front_end import FrontEndClient
 from refresh.domain.changes import Cause, Touch
 from refresh.domain.coverage import Wish
@@ -209,3 +210,33 @@ def test_n13_a_front_end_that_answers_from_other_data_is_found_and_mended(
 def _is_listed_dead(cluster: Cluster, host: str) -> bool:
     front_ends_read(cluster, now=timezone.now())
     return cluster.front_ends.get(host=host).state is FeState.DEAD
+
+
+@pytest.mark.rows("B3")
+def test_what_is_not_ready_is_published_by_its_flip(
+    cluster: Cluster, worker: Worker, embedded_stack: Stack, embedded_sql: SqlShell
+) -> None:
+    work(worker)
+    before, n_before = pictures(cluster, embedded_stack.starrocks, f"{DB}.sales"), n_sent()
+
+    def say(*, ready: bool) -> None:
+        mark = Mark(LAKE, f"{DB}.sales", ("dt=2026-11-02",), ready=ready)
+        assert partitions_mark(mark, user=None, now=timezone.now()).n_changed == 1
+        follow()
+        work(worker)
+
+    say(ready=False)
+    insert(embedded_sql, "2026-11-02", 100_000)
+    told = Told(LAKE, f"{DB}.sales", ("dt=2026-11-02",))
+    refresh_tell(told, user=None, now=timezone.now())
+    work(worker)
+    assert n_sent() == n_before, "nobody is told of what is not ready, whoever says that it is new"
+    say(ready=True)
+    assert n_sent() == n_before + 1
+    after = pictures(cluster, embedded_stack.starrocks, f"{DB}.sales")
+    assert after == [after[0]] * 3
+    assert (after[0].cardinality or 0) > 10 * (before[0].cardinality or 0)
+
+
+def n_sent() -> int:
+    return Refresh.objects.count()
