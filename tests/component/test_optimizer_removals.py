@@ -348,10 +348,8 @@ def test_the_page_of_orphan_files_says_what_is_left_and_why(people: People) -> N
                   "&lt;i&gt;x.parquet", "Approve removing 60 files"):  # fmt: skip
         assert words in text, words
     page = client.get(f"/optimizer/tables/{plan.table_id}/").content.decode()
-    assert (
-        f"/optimizer/removals/?lake={LAKE}&amp;table_format=iceberg&amp;db=shop&amp;table=clicks"
-        in page
-    )
+    of_it = "table_format=iceberg&amp;db=shop&amp;table=clicks"
+    assert f"/optimizer/removals/?lake={LAKE}&amp;{of_it}" in page
 
 
 @pytest.mark.django_db(transaction=True)
@@ -377,10 +375,8 @@ def test_an_owner_asks_for_a_list_and_nothing_goes_by_that(people: People) -> No
     client = Client()
     client.force_login(people.owner)
     address = f"/optimizer/tables/{row.pk}/removal/"
-    assert (
-        "Draw up a list of old snapshots"
-        in client.get(f"/optimizer/tables/{row.pk}/").content.decode()
-    )
+    page = client.get(f"/optimizer/tables/{row.pk}/").content.decode()
+    assert "Draw up a list of old snapshots" in page
     why = {"reason": "the disk is full"}
     assert client.post(address, {**why, "kind": "EXPIRE"}).status_code == 302
     made = OptimizeTask.objects.get()
