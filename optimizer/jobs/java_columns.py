@@ -21,6 +21,7 @@ class JavaColumns:
         self.jvm: Any = context._jvm
         self._new_array: Any = context._gateway.new_array
         self._loader = self.jvm.java.lang.Thread.currentThread().getContextClassLoader()
+        self._steps: dict[tuple[str, ...], Any] = {}
         self._text = self.step("java.lang.String", "valueOf", "java.lang.Object")
         self._stream = self.step("java.util.Collection", "stream")
 
@@ -31,12 +32,33 @@ class JavaColumns:
 
         `of` is the object that it is called on, if fixed; `last` are its last arguments.
         """
+        if of is None and not last:
+            return self._known_step(owner, method, *types)
         handle = self._handle(owner, method, types)
         if of is not None:
             handle = handle.bindTo(of)
         if last:
             handle = self._with_last(handle, last)
         return self._proxy("java.util.function.Function", handle)
+
+    def _known_step(self, owner: str, method: str, *types: str) -> Any:
+        """Give a step that many ask for; to make one takes ten calls."""
+        key = (owner, method, *types)
+        if key not in self._steps:
+            handle = self._handle(owner, method, types)
+            self._steps[key] = self._proxy("java.util.function.Function", handle)
+        return self._steps[key]
+
+    def always(self, value: Any) -> Any:
+        """Give a Function that answers the same whatever it is asked."""
+        handles, kind = (
+            self.jvm.java.lang.invoke.MethodHandles,
+            self._loader.loadClass("java.lang.Object"),
+        )
+        handle = handles.constant(kind, value)
+        ignored = self._new_array(self.jvm.java.lang.Class, 1)
+        ignored[0] = kind
+        return self._proxy("java.util.function.Function", handles.dropArguments(handle, 0, ignored))
 
     def test(self, owner: str, method: str, *types: str, of: Any = None) -> Any:
         """Give a public method that answers yes or no as a Predicate; `of` as for a step."""

@@ -5,7 +5,8 @@ paths below itself.
 """
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -52,10 +53,10 @@ class HudiTable:
     def opened(self) -> OpenedTable:
         return open_table(self.spark, f"hudi.{self.place.name}", self.location, lake_zone=UTC)
 
-    def upsert(self, rows: Sequence[Row], **changed: str) -> None:
-        """Write the rows as one commit, with no service beside it."""
-        settings = {
-            "hoodie.table.name": self.place.name,
+    def upsert(self, rows: Sequence[Row], settings: Mapping[str, str] | None = None) -> None:
+        """Write the rows as one commit, with no service beside it but for what is set."""
+        written = {
+            "hoodie.table.name": "rows",
             "hoodie.datasource.write.table.type": (
                 "MERGE_ON_READ" if self.is_logged else "COPY_ON_WRITE"
             ),
@@ -65,10 +66,29 @@ class HudiTable:
             "hoodie.datasource.write.partitionpath.field": self.by,
             "hoodie.datasource.write.hive_style_partitioning": "true",
             **_ALONE,
-            **{key.replace("__", "."): value for key, value in changed.items()},
+            **(settings or {}),
         }
         frame = self.spark.createDataFrame(list(rows), COLUMNS).coalesce(1)
-        frame.write.format("hudi").options(**settings).mode("append").save(self.location)
+        frame.write.format("hudi").options(**written).mode("append").save(self.location)
+
+    @contextmanager
+    def locked(self, settings: Mapping[str, str]) -> Iterator[None]:
+        """Hold the table's lock as a writer with these settings holds it."""
+        table = self.opened
+        jvm = table.jvm
+        held = jvm.java.util.Properties()
+        for key, value in {**settings, "hoodie.base.path": self.location}.items():
+            held.setProperty(key, value)
+        of = table.hudi
+        provider = of.client.transaction.lock.FileSystemBasedLockProvider(
+            of.common.config.LockConfiguration(held), table.java.getStorageConf()
+        )
+        assert provider.tryLock(1, jvm.java.util.concurrent.TimeUnit.SECONDS)
+        try:
+            yield
+        finally:
+            provider.unlock()
+            provider.close()
 
     def rows(self, *, only_base_files: bool = False) -> list[tuple[Any, ...]]:
         """Give the rows in order, as a snapshot reader sees them or a read-optimized one."""

@@ -18,6 +18,7 @@ CONFLICT = "hudi.conflict"
 LOCKED = "hudi.locked"
 FILE_MISSING = "hudi.file_missing"
 FAILED = "hudi.failed"
+AT_WORK = "hudi.at_work"
 LOST_TO_OTHERS = frozenset({GONE, NOT_HUDI, CONFLICT, LOCKED})
 """Codes after which a task is given up rather than failed: somebody else decided."""
 
@@ -94,6 +95,16 @@ def old_version(table: str, version: int, layout: int) -> RuleViolation:
         f"{table}: its table version is {version} and its timeline has the layout {layout} of Hudi "
         "0.x; only tables of Hudi 1.0 and later are worked on. Let its writer upgrade it "
         "(hoodie.write.auto.upgrade), and look again.",
+        table=table,
+    )
+
+
+def at_work(table: str, words: str) -> StaleState:
+    """Give the error of an instant at which somebody may be working."""
+    return StaleState(
+        AT_WORK,
+        f"{table}: {words} Somebody may be working at it, so it is left alone; it is tried again "
+        "later.",
         table=table,
     )
 

@@ -40,8 +40,11 @@ class Timeline:
         return frozenset(one.instant for one in self.instants if one.is_pending)
 
 
-def read_timeline(table: OpenedTable) -> Timeline:
-    """Read the active timeline, and how far the archived one goes."""
+def read_timeline(table: OpenedTable, *, with_metadata: bool = True) -> Timeline:
+    """Read the active timeline, and how far the archived one goes.
+
+    Without the metadata of the newest commits it is not known what they did.
+    """
     faults: list[str] = []
     java = table.java.getActiveTimeline()
     listed = java.getInstants()
@@ -52,7 +55,8 @@ def read_timeline(table: OpenedTable) -> Timeline:
         clocks = replace(
             one, inflight_at=began.get(one.instant), heartbeat_at=beats.get(one.instant)
         )
-        is_read = n >= len(found) - _MOST_READ and not one.is_pending and one.action in _COMMITS
+        is_read = with_metadata and n >= len(found) - _MOST_READ
+        is_read = is_read and not one.is_pending and one.action in _COMMITS
         found[n] = _described(clocks, java, listed.get(n), faults) if is_read else clocks
     return Timeline(tuple(found), _archived_to(table, faults), tuple(faults))
 

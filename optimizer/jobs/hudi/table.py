@@ -6,8 +6,8 @@ it; no catalog and no SQL extension takes part, so the session may be anybody's.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
-from functools import cached_property
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cached_property, lru_cache
 from typing import Any
 
 from py4j.java_gateway import JavaPackage
@@ -31,7 +31,9 @@ from portal.lake.errors import ExternalFailure
 
 HUDI = "org.apache.hudi.common"
 OPTION = f"{HUDI}.util.Option"
+_ENTRY = "java.util.Map$Entry"
 _FIRST_VERSION, _LAYOUT = 8, 2
+_SPARK_ZONE = "spark.sql.session.timeZone"
 _KRYO = "org.apache.spark.serializer.KryoSerializer"
 
 
@@ -49,7 +51,7 @@ class OpenedTable:
     @cached_property
     def columns(self) -> JavaColumns:
         """Reads lists of Java objects."""
-        return JavaColumns(self.spark)
+        return _columns(self.spark)
 
     @property
     def jvm(self) -> Any:
@@ -74,7 +76,12 @@ class OpenedTable:
     @cached_property
     def written(self) -> dict[str, str]:
         """The properties of hoodie.properties."""
-        return {str(key): str(value) for key, value in dict(self.config.propsMap()).items()}
+        entries = self.jvm.java.util.ArrayList(self.config.propsMap().entrySet())
+        keys, values = (
+            self.columns.read(entries, self.columns.step(_ENTRY, method))
+            for method in ("getKey", "getValue")
+        )
+        return dict(zip(keys, values, strict=True))
 
     @cached_property
     def version(self) -> int:
@@ -154,13 +161,26 @@ class OpenedTable:
             raise old_version(self.name, self.version, self.layout)
 
 
-def use_hudi(spark: SparkSession, *, lake: str, writing: bool = False) -> None:
-    """Make sure that the session can read Hudi tables, and write them if that is wanted.
+@lru_cache(maxsize=1)
+def _columns(spark: SparkSession) -> JavaColumns:
+    """Give the reader that all tables of a session share, with the steps that it knows."""
+    return JavaColumns(spark)
+
+
+def use_hudi(spark: SparkSession, *, lake: str, writing_in: tzinfo | None = None) -> None:
+    """Make sure that the session can read Hudi tables.
+
+    To write them it must be able to, and make its instants in the lake's time zone, which Hudi
+    takes from the JVM when it is first used.
 
     Raises:
-        ExternalFailure: `hudi.jar`, `hudi.serializer`.
+        ExternalFailure: `hudi.jar`, `hudi.serializer`, `hudi.zone`.
     """
     jvm: Any = spark.sparkContext._jvm
+    if writing_in is not None:
+        # Spark's own zone stays what it is.
+        spark.conf.set(_SPARK_ZONE, str(spark.conf.get(_SPARK_ZONE)))
+        jvm.java.util.TimeZone.setDefault(jvm.java.util.TimeZone.getTimeZone(str(writing_in)))
     if isinstance(jvm.org.apache.hudi.common.table.HoodieTableMetaClient, JavaPackage):
         raise ExternalFailure(
             "hudi.jar",
@@ -169,13 +189,26 @@ def use_hudi(spark: SparkSession, *, lake: str, writing: bool = False) -> None:
             service="spark",
             retryable=False,
         )
-    if writing and spark.sparkContext.getConf().get("spark.serializer") != _KRYO:
+    if writing_in is None:
+        return
+    if spark.sparkContext.getConf().get("spark.serializer") != _KRYO:
         raise ExternalFailure(
             "hudi.serializer",
             f"Hudi writes with Kryo only: put spark.serializer={_KRYO} and spark.kryo.registrator="
             f"org.apache.spark.HoodieSparkKryoRegistrar into `spark_conf` of the lake {lake}.",
             service="spark",
             retryable=False,
+        )
+    zone = jvm.org.apache.hudi.common.model.HoodieTimelineTimeZone.LOCAL.getZoneId()
+    offset = zone.getRules().getOffset(jvm.java.time.Instant.now()).getTotalSeconds()
+    if timedelta(seconds=int(offset)) != datetime.now(writing_in).utcoffset():
+        raise ExternalFailure(
+            "hudi.zone",
+            f"Hudi was used in this Spark in the time zone {zone.getId()} before, and the lake "
+            f"{lake} is in {writing_in}: its instants would not follow on those of the writers. "
+            "Start a new Spark application.",
+            service="spark",
+            retryable=True,
         )
 
 

@@ -1,0 +1,56 @@
+"""What do a Hudi table's settings and timeline say right now, for the rules to judge an act by?
+
+Asked afresh before every act: between the look, the order and the act somebody else may have been
+there. No file of data is listed for it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from optimizer.domain.hudi.facts import Action, HudiLook, Instant
+from optimizer.domain.hudi.timeline import pending
+from optimizer.jobs.hudi.errors import clear_errors
+from optimizer.jobs.hudi.instants import read_timeline
+from optimizer.jobs.hudi.plans import read_plans
+from optimizer.jobs.hudi.table import OpenedTable
+
+
+@dataclass(frozen=True)
+class Present:
+    """A table opened for one act, and its settings, instants and plans at that time."""
+
+    table: OpenedTable
+    look: HudiLook
+
+    def instant(self, digits: str) -> Instant | None:
+        """Give a pending instant, None where it is not pending (any more)."""
+        found = (one for one in self.look.instants if one.is_pending and one.instant == digits)
+        return next(found, None)
+
+    def pending(self, actions: Iterable[Action]) -> tuple[str, ...]:
+        """Give the pending instants of some actions, oldest first."""
+        return tuple(one.instant for one in pending(self.look, actions))
+
+
+def present_of(table: OpenedTable, *, closely: bool = False) -> Present:
+    """Read it; `closely` also whether the metadata of the newest commits can be read.
+
+    Raises:
+        RuleViolation: `hudi.old_version`.
+        PortalError: it cannot be opened any more.
+    """
+    again = table.again()
+    again.check_supported()
+    with clear_errors(table.name):
+        timeline = read_timeline(again, with_metadata=closely)
+        faults: list[str] = []
+        plans = read_plans(again, timeline, {}, faults)
+        look = HudiLook(
+            looked_at=datetime.now(UTC),
+            table=again.facts((*timeline.faults, *faults)),
+            instants=timeline.instants,
+            archived_to=timeline.archived_to,
+            plans=plans,
+        )
+    return Present(again, look)

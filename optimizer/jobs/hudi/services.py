@@ -1,0 +1,110 @@
+"""The program that does the table services of many Hudi tables in one Spark application.
+
+A table that fails never stops the others. Told to stop, it ends after the instant that it is at
+and gives what has come of the tasks so far; the ones it did not come to are not in the result. A
+task that people cancelled is left the same way, and the ones after it go on.
+"""
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from optimizer.domain.hudi.tasks import Step
+from optimizer.jobs.hudi.acts import act_of
+from optimizer.jobs.hudi.errors import clear_errors
+from optimizer.jobs.hudi.orders import Order, Result
+from optimizer.jobs.hudi.present import present_of
+from optimizer.jobs.hudi.rules import check_fit
+from optimizer.jobs.hudi.slices import read_files
+from optimizer.jobs.hudi.table import OpenedTable, open_table, use_hudi
+from optimizer.jobs.work import STOPS, check_stop
+from portal.lake.errors import PortalError
+from portal.spark.job import CANCELLED, JobContext
+
+
+def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
+    """Do the tasks of the request one after the other."""
+    use_hudi(spark, lake=str(job.config.lake), writing_in=job.config.zone)
+    rows = sorted(job.params["tasks"], key=partial(_offset, spark, job))
+    results: list[dict[str, Any]] = []
+    stopped = ""
+    for n, row in enumerate(rows):
+        job.progress("services", n, len(rows), _name(row))
+        result, stopped = _task(job, row)
+        if result is not None:
+            results.append(result)
+        if stopped:
+            break
+    job.progress("services", len(results), len(rows), stopped)
+    return {"tasks": results, "stopped": stopped}
+
+
+def _task(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """Give the result of one task, and why to end the run; no result where nothing was done."""
+    started = time.monotonic()
+    result = Result(int(row["task"]), _name(row))
+    try:
+        check_stop(job, result.task)
+        _serve(job, Order.read(row), result)
+    except PortalError as error:
+        why = error.message if error.code == CANCELLED else ""
+        if error.code in STOPS and not result.done:
+            return None, why
+        result.errors.append(error)
+        job.log(f"{result.table}: {error.code}: {error.message}")
+        return result.as_dict(seconds=time.monotonic() - started), why
+    for failed in result.errors:
+        job.log(f"{result.table}: {failed.code}: {failed.message}")
+    return result.as_dict(seconds=time.monotonic() - started), ""
+
+
+def _serve(job: JobContext, order: Order, result: Result) -> None:
+    """Do one task; what came of it stands in `result`, also when it raises."""
+    table = _open(job.spark, job, order)
+    present = present_of(table, closely=True)
+    check_fit(present, order)
+    result.before = result.after = _count(table)
+    try:
+        act_of(order)(present, order, result, partial(check_stop, job, order.task))
+    finally:
+        if result.done and order.step is Step.EXECUTE:
+            with suppress(PortalError):
+                result.after = _count(table.again())
+
+
+def _open(spark: SparkSession, job: JobContext, order: Order) -> OpenedTable:
+    return open_table(
+        spark,
+        order.name,
+        order.location,
+        lake_zone=job.config.zone,
+        metastore=order.properties,
+    )
+
+
+def _count(table: OpenedTable) -> dict[str, int]:
+    with clear_errors(table.name):
+        return read_files(table).totals()
+
+
+def _offset(spark: SparkSession, job: JobContext, row: Mapping[str, Any]) -> float:
+    """Give how far ahead of UTC the digits of a table's instants are.
+
+    Hudi never makes an instant in a JVM that lies before the last one, and waits instead: hours,
+    if a table whose timeline is in UTC came after one in a zone that is ahead.
+    """
+    try:
+        zone = _open(spark, job, Order.read(row)).zone
+    except PortalError:
+        return 0.0
+    offset = datetime.now(UTC).astimezone(zone).utcoffset()
+    return offset.total_seconds() if offset else 0.0
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return f"{row.get('db')}.{row.get('table')}"
