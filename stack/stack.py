@@ -284,8 +284,8 @@ class Stack:
 
     @staticmethod
     def _spark_jars() -> list[Path]:
-        """The drivers, Iceberg for the jobs that look after its tables, and our own functions."""
-        wanted = ("mariadb-java-client", "derbyclient", "iceberg-spark-runtime")
+        """The drivers, Iceberg and Hudi for the jobs that look after their tables, our own."""
+        wanted = ("mariadb-java-client", "derbyclient", "iceberg-spark-runtime", "hudi-spark")
         chosen = [path for path in jars_of("spark") if path.name.startswith(wanted)]
         return [*chosen, JARS / "jvm" / "spark-functions.jar"]
 
@@ -298,6 +298,9 @@ class Stack:
             "spark.sql.shuffle.partitions": "4",
             "spark.local.dir": str(self.var / "spark-local"),
             "spark.sql.warehouse.dir": f"{self.lake_root}/user/hive/warehouse",
+            # Hudi reads and writes with nothing else.
+            "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+            "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
         }
         if self.spark_master is not None:
             conf |= {"spark.executor.memory": "768m", "spark.cores.max": "2"}
