@@ -115,6 +115,11 @@ class HudiTable:
         path.write_bytes(content)
         (path.parent / f".{path.name}.crc").unlink(missing_ok=True)
 
+    def files(self) -> list[Path]:
+        """Give its files of data, whether a commit knows them or not."""
+        found = (*self.place.rglob("*.parquet"), *self.logs())
+        return sorted(path for path in found if ".hoodie" not in path.parts)
+
     def logs(self) -> list[Path]:
         """Give its log files, those written first coming first."""
         found = (one for one in self.place.rglob(".*.log.*") if not one.name.endswith(".crc"))

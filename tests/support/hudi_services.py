@@ -32,10 +32,10 @@ SHARED = {
 """The settings of a writer that shares the lock."""
 
 QUICK = {
-    "hoodie.client.heartbeat.interval_in_ms": "200",
-    "hoodie.client.heartbeat.tolerable.misses": "2",
+    "hoodie.client.heartbeat.interval_in_ms": "1000",
+    "hoodie.client.heartbeat.tolerable.misses": "1",
 }
-"""Of a table whose writers are taken for dead after half a second."""
+"""Of a table whose writers are taken for dead after a second."""
 
 
 def order(table: HudiTable, service: str, step: str = "EXECUTE", **changed: Any) -> dict[str, Any]:

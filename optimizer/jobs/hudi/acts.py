@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from optimizer.domain.hudi.tasks import Service, Step
+from optimizer.jobs.hudi.cleaning import clean, schedule_clean
 from optimizer.jobs.hudi.executing import execute
+from optimizer.jobs.hudi.expiring import drop_old, list_old
 from optimizer.jobs.hudi.orders import Order, Result, Stop
 from optimizer.jobs.hudi.present import Present
+from optimizer.jobs.hudi.rolling_back import list_stuck, roll_back
 from optimizer.jobs.hudi.scheduling import schedule
-from portal.lake.errors import RuleViolation
 
 Act: TypeAlias = Callable[[Present, Order, Result, Stop], None]
 
@@ -17,16 +19,15 @@ ACTS: Mapping[tuple[Service, Step], Act] = {
     (Service.COMPACTION, Step.EXECUTE): execute,
     (Service.CLUSTERING, Step.SCHEDULE): schedule,
     (Service.CLUSTERING, Step.EXECUTE): execute,
+    (Service.CLEAN, Step.SCHEDULE): schedule_clean,
+    (Service.CLEAN, Step.EXECUTE): clean,
+    (Service.ROLLBACK, Step.SCHEDULE): list_stuck,
+    (Service.ROLLBACK, Step.EXECUTE): roll_back,
+    (Service.TTL, Step.SCHEDULE): list_old,
+    (Service.TTL, Step.EXECUTE): drop_old,
 }
 
 
 def act_of(order: Order) -> Act:
-    """Give what an order asks for, not begun.
-
-    Raises:
-        RuleViolation: `hudi.order`, this job does not do it.
-    """
-    found = ACTS.get((order.service, order.step))
-    if found is None:
-        raise RuleViolation("hudi.order", f"{order.service} is not done by this job.")
-    return found
+    """Give what an order asks for, not begun."""
+    return ACTS[order.service, order.step]
