@@ -1,4 +1,4 @@
-"""Which Iceberg tables does the metastore hold now, and where is the metadata of each?
+"""Which Iceberg and Hudi tables does the metastore hold now, and where does each lie?
 
 Read by JDBC from the metastore's own database and written as Parquet: no table is opened, and none
 comes to the driver.
@@ -16,20 +16,34 @@ from portal.spark.job import JobContext
 
 IN_ENVIRONMENT = "LW_METASTORE_DB_PASSWORD"
 TABLES = "iceberg_tables"
+HUDI = "hudi_tables"
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
-    """Read all Iceberg tables; `read_at` is an instant before the reading."""
+    """Read all tables of both formats; `read_at` is an instant before the reading."""
     job.progress("read")
-    target = str(job.spool.results.child(TABLES))
-    iceberg_rows(spark, job.config).coalesce(1).write.mode("overwrite").parquet(target)
+    for name, rows in (
+        (TABLES, iceberg_rows(spark, job.config)),
+        (HUDI, hudi_rows(spark, job.config)),
+    ):
+        target = str(job.spool.results.child(name))
+        rows.coalesce(1).write.mode("overwrite").parquet(target)
     return {"results_uri": str(job.spool.results), "read_at": str(job.params["read_at"])}
 
 
 def iceberg_rows(spark: SparkSession, config: LakeConfig) -> DataFrame:
-    """Give one row a table; nothing is read yet."""
+    """Give one row an Iceberg table; nothing is read yet."""
+    return _rows(spark, config, sql.iceberg_tables(PARAMETERS))
+
+
+def hudi_rows(spark: SparkSession, config: LakeConfig) -> DataFrame:
+    """Give one row a name of a Hudi table; nothing is read yet."""
+    return _rows(spark, config, sql.HUDI_TABLES)
+
+
+def _rows(spark: SparkSession, config: LakeConfig, template: str) -> DataFrame:
     database = config.metastore_db
     password = os.environ.get(IN_ENVIRONMENT) or database.password()
-    query = sql.dialect_of(database).sql(sql.iceberg_tables(PARAMETERS))
+    query = sql.dialect_of(database).sql(template)
     options = sql.jdbc_options(database, password=password)
     return spark.read.format("jdbc").options(**options).option("dbtable", f"({query}) q").load()

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from optimizer.domain.heard import EVENT_TYPES, Heard, heard
+from optimizer.domain.hudi.heard import HudiWord, heard_hudi
+from optimizer.services.hudi_noting import hudi_note
 from optimizer.services.noting import note
 from optimizer.services.polling import poll_missed
 from optimizer.services.queueing import queue_heard
@@ -31,18 +33,24 @@ def on_event(event: LakeEvent, now: datetime) -> None:
 def on_events(events: Sequence[LakeEvent], now: datetime) -> None:
     """Take many events in, in their order: tables, commits, and what is due because of them."""
     said: defaultdict[str, list[Heard]] = defaultdict(list)
+    of_hudi: defaultdict[str, list[HudiWord]] = defaultdict(list)
     for event in events:
         name = (event.db, event.table)
         meant = heard(event.type, name, event.message, former=event.former)
         if meant is not None:
             said[event.lake].append(meant)
+        word = heard_hudi(event.type, name, event.message, former=event.former)
+        if word is not None:
+            of_hudi[event.lake].append(word)
+    for lake, words in of_hudi.items():
+        hudi_note(lake, words, now=now)
     for lake, some in said.items():
         # Commits of our own make a look due, and no task by themselves.
         queue_heard(note(lake, some, now=now).committed, now=now)
 
 
 def on_missed(missed: Missed, now: datetime) -> None:
-    """Have the lake's Iceberg tables read again from the metastore's database."""
+    """Have the lake's Iceberg and Hudi tables read again from the metastore's database."""
     poll_missed(missed, now=now)
 
 

@@ -1,4 +1,4 @@
-"""What did nobody tell? All Iceberg tables of a lake are read again and compared with our rows.
+"""What did nobody tell? Iceberg and Hudi tables of a lake are read again, and compared with rows.
 
 It repairs what events missed and takes in the tables that were there before the portal. Several
 commits may hide behind one change: the look at the table's metadata finds them.
@@ -14,6 +14,7 @@ from optimizer.domain.heard import PARAMETERS, HeardTable, iceberg_table
 from optimizer.domain.poll_times import Polled, next_poll_at
 from optimizer.models import IcebergTable
 from optimizer.services.forgetting import commits_forget, tasks_forget
+from optimizer.services.hudi_polling import hudi_compare, hudi_listed
 from optimizer.services.noting import note_gone, note_listed
 from portal.access.lakes import get_lake
 from portal.access.models import KEEPERS
@@ -36,11 +37,11 @@ _COLUMNS = {name: parameter_column(name) for name in ("metadata_location", *PARA
 
 
 class PollKind(RunKind):
-    """Compares the metastore's Iceberg tables with what is known of them."""
+    """Compares the metastore's Iceberg and Hudi tables with what is known of them."""
 
     name = KIND
     job = "optimizer.jobs.poll"
-    title = "Poll of Iceberg tables"
+    title = "Poll of Iceberg and Hudi tables"
     queue = "scan"
     start_roles = KEEPERS
     # How often it is asked whether one is due; `poll_times` says when that is.
@@ -77,6 +78,9 @@ class PollKind(RunKind):
         read_at = datetime.fromisoformat(result["read_at"])
         listed = _listed(run.lake, result["results_uri"])
         n_changed, n_gone = poll_compare(run.lake, listed, read_at=read_at, now=timezone.now())
+        hudi = hudi_listed(run.lake, result["results_uri"])
+        of_hudi = hudi_compare(run.lake, hudi, read_at=read_at, now=timezone.now())
+        n_changed, n_gone = n_changed + of_hudi[0], n_gone + of_hudi[1]
         text = f"{n_changed} tables had changed unheard of, or were new; {n_gone} were gone."
         run_log(run, text, now=timezone.now())
         commits_forget(run.lake, now=timezone.now())

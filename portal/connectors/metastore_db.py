@@ -84,6 +84,20 @@ SELECT p.[PART_NAME] AS [part_name] FROM [PARTITIONS] p
 WHERE p.[TBL_ID] = {tbl_id} AND MOD(p.[PART_ID], {step}) = 0
 """
 
+HUDI_TABLES = """
+SELECT t.[TBL_ID] AS [tbl_id], d.[NAME] AS [db], t.[TBL_NAME] AS [tbl], t.[OWNER] AS [owner],
+       s.[LOCATION] AS [location], s.[INPUT_FORMAT] AS [input_format],
+       text(f.[PARAM_VALUE]) AS [path], text(p.[PARAM_VALUE]) AS [provider]
+FROM [TBLS] t
+JOIN [DBS] d ON d.[DB_ID] = t.[DB_ID] AND d.[CTLG_NAME] = 'hive'
+JOIN [SDS] s ON s.[SD_ID] = t.[SD_ID]
+LEFT JOIN [TABLE_PARAMS] p
+  ON p.[TBL_ID] = t.[TBL_ID] AND p.[PARAM_KEY] = 'spark.sql.sources.provider'
+LEFT JOIN [SERDE_PARAMS] f ON f.[SERDE_ID] = s.[SERDE_ID] AND f.[PARAM_KEY] = 'path'
+WHERE LOWER(text(p.[PARAM_VALUE])) = 'hudi'
+   OR s.[INPUT_FORMAT] LIKE 'org.apache.hudi.%' OR s.[INPUT_FORMAT] LIKE 'com.uber.hoodie.%'
+"""
+
 # What names a table's current metadata is there once a table; other formats have other parameters.
 _ICEBERG = """
 FROM [TABLE_PARAMS] m
