@@ -6,7 +6,6 @@ to mend it meanwhile. Telling twice writes nothing new.
 
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
@@ -14,13 +13,10 @@ from django.db.models import F, Q
 from django.urls import reverse
 
 from portal.access.lakes import get_lake
-from portal.access.models import KEEPERS, User
-from portal.connectors.directory import directory_read
 from portal.lake.clock import day_of
 from portal.lake.lines import one_line
-from portal.notices.addresses import address_problem
+from portal.notices.reached import keepers_reached
 from portal.notices.services import Mail, notice_queue, webhook_queue
-from portal.people.leavers import departed
 from refresh.domain.freshness import Freshness
 from refresh.models import RefreshTarget, TargetOnFe, WatchedTable
 
@@ -44,19 +40,6 @@ def divergences_tell(target: RefreshTarget, *, now: datetime) -> int:
         ended = [row for row in over if _mark(row, told_at=None)]
         n_mails = _write(DIVERGED, target, began, addresses=addresses, now=now)
         return n_mails + _write(AGREES, target, ended, addresses=addresses, now=now)
-
-
-def keepers_reached() -> dict[str, str]:
-    """Give the admins and operators who can be written to, with their addresses."""
-    users = User.objects.filter(is_active=True, groups__name__in=KEEPERS).order_by("username")
-    people = directory_read(Path(settings.LAKEWARDEN_DIRECTORY)).people
-    left = departed()
-    found = {
-        user.username: people[user.username].email if user.username in people else user.email
-        for user in users
-        if user.username not in left
-    }
-    return {name: email for name, email in found.items() if not address_problem(email)}
 
 
 def _mark(row: TargetOnFe, *, told_at: datetime | None) -> bool:

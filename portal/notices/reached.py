@@ -1,0 +1,36 @@
+"""Who can be written to, and at which address?"""
+
+from pathlib import Path
+
+from django.conf import settings
+
+from portal.access.models import KEEPERS, User
+from portal.connectors.directory import directory_read
+from portal.notices.addresses import address_problem
+from portal.people.leavers import departed
+
+
+def keepers_reached() -> dict[str, str]:
+    """Give the admins and operators who can be written to, with their addresses."""
+    users = User.objects.filter(is_active=True, groups__name__in=KEEPERS).order_by("username")
+    people = directory_read(Path(settings.LAKEWARDEN_DIRECTORY)).people
+    left = departed()
+    found = {
+        user.username: people[user.username].email if user.username in people else user.email
+        for user in users
+        if user.username not in left
+    }
+    return {name: email for name, email in found.items() if not address_problem(email)}
+
+
+def person_reached(username: str) -> str:
+    """Give the address of a person; nothing for who left, is unknown, or has none."""
+    if username in departed():
+        return ""
+    people = directory_read(Path(settings.LAKEWARDEN_DIRECTORY)).people
+    if username in people:
+        email = people[username].email
+    else:
+        user = User.objects.filter(username=username, is_active=True).first()
+        email = user.email if user is not None else ""
+    return "" if address_problem(email) else email
