@@ -12,9 +12,10 @@ class OptimizerConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what this room adds; imported here, because models must be loaded first."""
-        from optimizer.selectors import numbers
+        from optimizer.selectors import hudi_numbers, numbers
         from optimizer.services import (
             hearing,
+            hudi_observe_kinds,
             observe_kinds,
             polling,
             queueing,
@@ -27,8 +28,10 @@ class OptimizerConfig(AppConfig):
         hearing.register_subscriber()
         polling.register_poll_kind()
         observe_kinds.register_observe_kind(queueing.decide_due)
+        hudi_observe_kinds.register_observe_hudi_kind()
         task_kinds.register_task_kinds()
         removal_kinds.register_removal_kinds()
         nav.register_pages()
         numbers.register_gauges()
+        hudi_numbers.register_hudi_gauges()
         register_scope(Scope("optimizer", "Report what was committed to Iceberg tables."))

@@ -10,13 +10,14 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from optimizer.domain.heard import PARAMETERS
+from optimizer.domain.hudi.facts import PROPERTIES
 from portal.connectors import metastore_db as sql
 from portal.connectors.lake_config import LakeConfig
 from portal.spark.job import JobContext
 
 IN_ENVIRONMENT = "LW_METASTORE_DB_PASSWORD"
 TABLES = "iceberg_tables"
-HUDI = "hudi_tables"
+HUDI, HUDI_SAID = "hudi_tables", "hudi_properties"
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
@@ -25,6 +26,7 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     for name, rows in (
         (TABLES, iceberg_rows(spark, job.config)),
         (HUDI, hudi_rows(spark, job.config)),
+        (HUDI_SAID, hudi_properties(spark, job.config)),
     ):
         target = str(job.spool.results.child(name))
         rows.coalesce(1).write.mode("overwrite").parquet(target)
@@ -39,6 +41,12 @@ def iceberg_rows(spark: SparkSession, config: LakeConfig) -> DataFrame:
 def hudi_rows(spark: SparkSession, config: LakeConfig) -> DataFrame:
     """Give one row a name of a Hudi table; nothing is read yet."""
     return _rows(spark, config, sql.HUDI_TABLES)
+
+
+def hudi_properties(spark: SparkSession, config: LakeConfig) -> DataFrame:
+    """Give what tables say of who compacts, cleans and locks, one row a property."""
+    names = ", ".join(f"'{name}'" for name in PROPERTIES)
+    return _rows(spark, config, sql.TABLE_PARAMETERS.format(names=names))
 
 
 def _rows(spark: SparkSession, config: LakeConfig, template: str) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from optimizer.models.commits import Commit, LayoutWrite
 from optimizer.models.health import HealthPoint, PartitionHealth
-from optimizer.models.hudi import HudiPoint, HudiTable, StoredLook
+from optimizer.models.hudi import HudiAlarm, HudiPoint, HudiTable, StoredLook
 from optimizer.models.policies import PolicyVersion
 from optimizer.models.removals import RemovalPlan
 from optimizer.models.tables import IcebergTable
@@ -11,6 +11,7 @@ from optimizer.models.tasks import OptimizeTask
 __all__ = [
     "Commit",
     "HealthPoint",
+    "HudiAlarm",
     "HudiPoint",
     "HudiTable",
     "IcebergTable",

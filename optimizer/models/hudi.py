@@ -22,6 +22,9 @@ class HudiTable(models.Model):
     location = models.TextField()
     place = models.CharField(max_length=64, help_text="sha256 of the location")
     owner = models.CharField(max_length=128, blank=True)
+    properties = models.JSONField(
+        default=dict, help_text="of the metastore's, those that say who does what"
+    )
     is_gone = models.BooleanField(default=False)
     gone_at = models.DateTimeField(null=True)
     heard_at = models.DateTimeField(help_text="when the portal last heard of a change")
@@ -29,6 +32,11 @@ class HudiTable(models.Model):
     # What the last look at its timeline and files found; null until it was looked at.
     looked_at = models.DateTimeField(null=True)
     look_due_at = models.DateTimeField(null=True)
+    wants_logs = models.BooleanField(default=False, help_text="the next look reads its log files")
+    wants_keys = models.BooleanField(default=False, help_text="the next look compares its keys")
+    logs_read_at = models.DateTimeField(null=True)
+    keys_read_at = models.DateTimeField(null=True)
+    unseen = models.JSONField(default=list, help_text="in words: what the last look cannot tell")
     look_problem = models.TextField(blank=True, help_text="why the last look found nothing")
     table_type = models.CharField(max_length=16, blank=True)
     version = models.PositiveSmallIntegerField(null=True, help_text="hoodie.table.version")
@@ -69,6 +77,34 @@ class HudiTable(models.Model):
 
     def __str__(self) -> str:
         return f"{self.db}.{self.table}"
+
+
+class HudiAlarm(models.Model):
+    """One thing that looks find wrong with a table, from the first of them until one does not."""
+
+    table = models.ForeignKey(HudiTable, on_delete=models.CASCADE, related_name="alarms")
+    code = models.CharField(max_length=32, help_text="of the finding")
+    # True while it is open, null then: MariaDB knows no conditional uniqueness.
+    is_open = models.BooleanField(null=True, default=True)
+    severity = models.CharField(max_length=16)
+    words = models.TextField()
+    opened_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True)
+    told_at = models.DateTimeField(null=True, help_text="when people were written to")
+    over_told_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["table", "code", "is_open"], name="optimizer_hudi_alarm_once"
+            )
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["is_open", "code"], name="optimizer_hudi_alarm_open")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.code} of {self.table_id}"
 
 
 class StoredLook(models.Model):

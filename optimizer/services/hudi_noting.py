@@ -14,12 +14,15 @@ from django.db.models import Q
 
 from optimizer.domain.hudi.heard import HeardHudi, HudiWord
 from optimizer.models import HudiTable
+from optimizer.services.hudi_alarms import alarms_end
+from optimizer.services.task_ends import abandon_open
 
 Name = tuple[str, str]
 _CHUNK = 500
+_GONE = "The table was dropped or moved, or its place has another name now."
 _HEARD = (
     *("db", "table", "location", "place", "owner", "is_gone", "gone_at", "heard_at"),
-    "look_due_at",
+    *("properties", "look_due_at"),
 )
 
 
@@ -102,7 +105,7 @@ class _Rows:
 
     def _take_in(self, row: HudiTable, after: HeardHudi) -> None:
         row.owner = after.owner or row.owner
-        row.location = after.location
+        row.location, row.properties = after.location, dict(after.properties)
         row.heard_at = self.now
         row.look_due_at = min(row.look_due_at or self.now, self.now)
         self.touched[id(row)] = row
@@ -152,6 +155,7 @@ def _is_known(rows: _Rows, after: HeardHudi, *, read_at: datetime) -> bool:
     row = rows.named.get((after.db, after.table))
     if row is not None:
         is_same = row.place == after.place and after.owner in ("", row.owner)
+        is_same = is_same and row.properties == after.properties
         return is_same or row.heard_at >= read_at
     other = rows.placed.get(after.place)
     if other is not None and other.heard_at >= read_at:
@@ -187,10 +191,10 @@ def _write(rows: _Rows) -> HudiNoted:
     HudiTable.objects.bulk_create(
         [row for row in touched if not row.pk], batch_size=_CHUNK, ignore_conflicts=True
     )
-    return HudiNoted(
-        tuple(row for row in touched if not row.is_gone),
-        tuple(row for row in touched if row.is_gone),
-    )
+    gone = tuple(row for row in touched if row.is_gone)
+    abandon_open(gone, why=_GONE, now=rows.now)
+    alarms_end(gone, now=rows.now)
+    return HudiNoted(tuple(row for row in touched if not row.is_gone), gone)
 
 
 def _heard(row: HudiTable) -> HeardHudi:

@@ -1,24 +1,29 @@
 """Which Hudi tables did a poll of the metastore's database find unheard of, or not find?"""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from optimizer.domain.hudi.heard import HeardHudi, hudi_table
+from optimizer.domain.hudi.heard import PROVIDER, HeardHudi, hudi_table
 from optimizer.models import HudiTable
 from optimizer.services.hudi_noting import hudi_note_gone, hudi_note_listed
 from portal.access.lakes import get_lake
 from portal.runs.results import result_rows
 
-RESULTS = "hudi_tables"
+RESULTS, PROPERTIES = "hudi_tables", "hudi_properties"
 _CHUNK = 500
 
 
 def hudi_listed(lake: str, results_uri: str) -> list[HeardHudi]:
     """Give the Hudi tables that a poll read, one for each place: the best of its names."""
+    said: defaultdict[int, dict[str, str]] = defaultdict(dict)
+    for rows in result_rows(get_lake(lake), results_uri, PROPERTIES):
+        for row in rows:
+            said[row["tbl_id"]][row["param"]] = row["val"] or ""
     best: dict[str, HeardHudi] = {}
     for rows in result_rows(get_lake(lake), results_uri, RESULTS, chunk=_CHUNK):
-        for found in filter(None, map(_heard, rows)):
+        for found in filter(None, (_heard(row, said.get(row["tbl_id"], {})) for row in rows)):
             known = best.get(found.place)
             if known is None or found.rank < known.rank:
                 best[found.place] = found
@@ -41,10 +46,10 @@ def hudi_compare(
     return n_changed, n_gone
 
 
-def _heard(row: Mapping[str, Any]) -> HeardHudi | None:
+def _heard(row: Mapping[str, Any], said: Mapping[str, str]) -> HeardHudi | None:
     return hudi_table(
         (row["db"], row["tbl"]),
-        provider=row["provider"] or "",
+        {**said, PROVIDER: row["provider"] or ""},
         input_format=row["input_format"] or "",
         location=row["location"] or "",
         path=row["path"] or "",

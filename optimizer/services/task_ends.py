@@ -7,19 +7,23 @@ the job leaves it before its next group of files. What is committed by then stay
 from collections.abc import Iterable
 from datetime import datetime
 
+from django.db.models import Q
+
 from optimizer.domain.tasks import STOPPED, TaskState
-from optimizer.models import IcebergTable, OptimizeTask
+from optimizer.models import HudiTable, IcebergTable, OptimizeTask
 from portal.runs.models import Run
 
 NOT_SENT = (TaskState.WAITING, TaskState.HELD)
 
 
-def abandon_open(tables: Iterable[IcebergTable], *, why: str, now: datetime) -> int:
+def abandon_open(tables: Iterable[IcebergTable | HudiTable], *, why: str, now: datetime) -> int:
     """Give up what waits for tables; what is in a run ends with the run."""
-    keys = [table.pk for table in tables]
-    if not keys:
+    some = list(tables)
+    if not some:
         return 0
-    return OptimizeTask.objects.filter(table__in=keys, state__in=NOT_SENT).update(
+    theirs = Q(table__in=[one.pk for one in some if isinstance(one, IcebergTable)])
+    theirs |= Q(hudi__in=[one.pk for one in some if isinstance(one, HudiTable)])
+    return OptimizeTask.objects.filter(theirs, state__in=NOT_SENT).update(
         state=TaskState.ABANDONED,
         is_open=None,
         ended_at=now,

@@ -8,10 +8,11 @@ its services must not be run for each of its names.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from optimizer.domain.hudi.facts import PROPERTIES
 from portal.lake.lines import fitted
 
 PROVIDER = "spark.sql.sources.provider"
@@ -26,12 +27,13 @@ _LOCATION, _INPUT_FORMAT, _SERDE, _SERDE_PARAMETERS = "2", "3", "7", "3"
 
 @dataclass(frozen=True, slots=True)
 class HeardHudi:
-    """A Hudi table as the metastore holds it."""
+    """A Hudi table as the metastore holds it; of its properties those that say who does what."""
 
     db: str
     table: str
     location: str
     owner: str = ""
+    properties: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def place(self) -> str:
@@ -71,8 +73,8 @@ def place_of(location: str) -> str:
 
 def hudi_table(
     name: tuple[str, str],
+    parameters: Mapping[str, str],
     *,
-    provider: str,
     input_format: str,
     location: str,
     path: str = "",
@@ -83,10 +85,14 @@ def hudi_table(
     `path` is the serde's: Spark keeps the place there of a table that Hive cannot read, and a
     place that does not exist in `location`.
     """
+    provider = parameters.get(PROVIDER, "")
     if provider.strip().lower() != "hudi" and not input_format.startswith(INPUT_FORMATS):
         return None
     found = (path or location).rstrip("/")
-    return HeardHudi(name[0], name[1], found, fitted(owner, OWNER_CHARS)) if found else None
+    if not found:
+        return None
+    properties = {key: parameters[key] for key in PROPERTIES if key in parameters}
+    return HeardHudi(*name, found, fitted(owner, OWNER_CHARS), properties)
 
 
 def heard_hudi(
@@ -124,7 +130,7 @@ def _table(text: Any) -> HeardHudi | None:
     storage = _inner(found, _STORAGE)
     return hudi_table(
         (_text(found, _DB), _text(found, _NAME)),
-        provider=_map(found, _PARAMETERS).get(PROVIDER, ""),
+        _map(found, _PARAMETERS),
         input_format=_text(storage, _INPUT_FORMAT),
         location=_text(storage, _LOCATION),
         path=_map(_inner(storage, _SERDE), _SERDE_PARAMETERS).get("path", ""),
