@@ -15,7 +15,9 @@ class OptimizerConfig(AppConfig):
         from optimizer.selectors import hudi_numbers, numbers
         from optimizer.services import (
             hearing,
+            hudi_kinds,
             hudi_observe_kinds,
+            hudi_queueing,
             observe_kinds,
             polling,
             queueing,
@@ -28,9 +30,10 @@ class OptimizerConfig(AppConfig):
         hearing.register_subscriber()
         polling.register_poll_kind()
         observe_kinds.register_observe_kind(queueing.decide_due)
-        hudi_observe_kinds.register_observe_hudi_kind()
+        hudi_observe_kinds.register_observe_hudi_kind(hudi_queueing.hudi_decide)
         task_kinds.register_task_kinds()
         removal_kinds.register_removal_kinds()
+        hudi_kinds.register_hudi_kinds()
         nav.register_pages()
         numbers.register_gauges()
         hudi_numbers.register_hudi_gauges()

@@ -6,16 +6,17 @@ task is in one run. What is held says why, and is asked again at the next turn.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 
-from django.db.models import QuerySet, Sum
+from django.db.models import QuerySet
 
 from optimizer.domain.deciding import hold_reason
 from optimizer.domain.estimates import UNMEASURED, Estimate
 from optimizer.domain.scoring import Candidate, Chosen, choose, rank
 from optimizer.domain.tasks import TaskState
 from optimizer.models import OptimizeTask
-from optimizer.selectors.policies import LakePolicies, TablePolicy, policies_of
+from optimizer.selectors.policies import TablePolicy, policies_of
+from optimizer.services.budgets import seconds_spent
 from optimizer.services.speeds import speed_of
 from portal.access.lakes import get_lake
 from portal.act.selectors import red_button_wait
@@ -53,7 +54,7 @@ def choose_tasks(lake: str, *, now: datetime) -> list[OptimizeTask]:
         else:
             free[found[key].sources["budget_gb_hours"]].append(_candidate(task))
     chosen: list[OptimizeTask] = []
-    for one in _within_budgets(lake, free, found, policies, now=now):
+    for one in _within_budgets(lake, free, found, now=now):
         task = rows[one.candidate.key]
         if one.is_begun or task.asked_by:
             chosen.append(task)
@@ -138,7 +139,6 @@ def _within_budgets(
     lake: str,
     free: Mapping[str, Sequence[Candidate]],
     found: Mapping[str, TablePolicy],
-    policies: LakePolicies,
     *,
     now: datetime,
 ) -> Iterator[Chosen]:
@@ -148,7 +148,7 @@ def _within_budgets(
     speed = speed_of(lake) or UNMEASURED
     wholes = {scope: found[some[0].key].policy.budget_gb_hours for scope, some in free.items()}
     has_budget = any(whole is not None for whole in wholes.values())
-    spent = _seconds_spent(lake, policies, now=now) if has_budget else {}
+    spent = seconds_spent(lake, now=now) if has_budget else {}
     for scope, candidates in free.items():
         whole = wholes[scope]
         left = None
@@ -156,17 +156,3 @@ def _within_budgets(
             left = whole - spent.get(scope, 0.0) * speed.memory_gb / 3600
         line = rank(candidates, speed=speed)
         yield from choose(line, budget=left, whole_budget=whole, speed=speed, now=now)
-
-
-def _seconds_spent(lake: str, policies: LakePolicies, *, now: datetime) -> Mapping[str, float]:
-    """Give the seconds that tasks took in the last day, by the scope that sets their budget."""
-    ended = OptimizeTask.objects.filter(
-        table__lake=lake, ended_at__gte=now - timedelta(days=1), seconds__gt=0
-    )
-    naming = [one for one in policies.levels if "budget_gb_hours" in one.values]
-    budgets = LakePolicies(naming, policies.ids)
-    seconds: defaultdict[str, float] = defaultdict(float)
-    totals = ended.values_list("table__db", "table__table").order_by().annotate(Sum("seconds"))
-    for db, table, total in totals:
-        seconds[budgets.of(db, table).sources["budget_gb_hours"]] += total
-    return seconds

@@ -14,7 +14,7 @@ from django.utils import timezone
 from optimizer.domain.removal_states import RemovalState
 from optimizer.domain.tasks import TaskState
 from optimizer.models import OptimizeTask, RemovalPlan
-from optimizer.selectors.policies import LakePolicies, policies_of
+from optimizer.selectors.policies import policies_of
 from optimizer.services.removals import (
     APPROVAL_KIND,
     end_task,
@@ -81,9 +81,11 @@ def removals_claim(run: Run, *, now: datetime) -> int:
     policies = policies_of(run.lake)
     tables: set[int] = set()
     for plan in removals_ready(run.lake, now=now).order_by("created_at")[:MOST_IN_A_RUN]:
-        table = plan.subject.pk
-        if table not in tables and _take(plan, run, policies, now=now):
-            tables.add(table)
+        table = plan.subject
+        policy = policies.of(table.db, table.table).policy
+        is_allowed = policy.is_on and plan.kind in policy.kinds
+        if table.pk not in tables and removal_take(plan, run, is_allowed=is_allowed, now=now):
+            tables.add(table.pk)
     return len(tables)
 
 
@@ -103,15 +105,17 @@ def register_removal_kinds() -> None:
     )
 
 
-def _take(plan: RemovalPlan, run: Run, policies: LakePolicies, *, now: datetime) -> bool:
-    """Take one list into a run; one that may not be acted on any more ends here, with why."""
+def removal_take(plan: RemovalPlan, run: Run, *, is_allowed: bool, now: datetime) -> bool:
+    """Take one list into a run; one that may not be acted on any more ends here, with why.
+
+    `is_allowed` is the policy's word; what a person asked for goes without it.
+    """
     task = plan.task
-    table = plan.subject
-    policy = policies.of(table.db, table.table).policy
     try:
-        if not task.asked_by and not (policy.is_on and plan.kind in policy.kinds):
+        if not task.asked_by and not is_allowed:
             raise StaleState(
-                "removal.policy", f"The policy of {table} does not allow {plan.kind} any more."
+                "removal.policy",
+                f"The policy of {plan.subject} does not allow {plan.kind} any more.",
             )
         with transaction.atomic():
             approval = approval_check(

@@ -23,7 +23,10 @@ from portal.audit.services import audit_record
 from portal.lake.errors import RuleViolation, StaleState
 
 APPROVAL_KIND = "optimizer.removal"
-DECIDES = frozenset({"is_on", "kinds", "expire_days", "keep_snapshots", "orphan_days"})
+DECIDES = frozenset(
+    {"is_on", "kinds", "expire_days", "keep_snapshots", "orphan_days"}
+    | {"lock", "clean_commits", "ttl_days", "stuck_minutes"}
+)
 """Fields of a policy by which something goes: who wrote them does not approve."""
 _BY_ITSELF = "lakewarden"
 _COUNTS = ("n_items", "n_files", "n_bytes")
@@ -34,20 +37,23 @@ def removal_propose(
     task: OptimizeTask, proposal: Mapping[str, Any], *, now: datetime
 ) -> RemovalPlan:
     """Show a list that a job drew up to people; inside the caller's transaction."""
-    table = task.iceberg
-    plan = RemovalPlan.objects.create(
-        table=table,
+    plan = RemovalPlan(
+        table=task.iceberg,
         task=task,
         kind=task.kind,
         digest=str(proposal["digest"]),
         items_uri=str(proposal["uri"]),
         snapshot_id=proposal.get("snapshot_id"),
         facts={name: proposal[name] for name in _FACTS if name in proposal},
-        requesters=_requesters(task),
-        reason=task.reason,
-        created_at=now,
         **{name: int(proposal[name]) for name in _COUNTS},
     )
+    return removal_open(task, plan, now=now)
+
+
+def removal_open(task: OptimizeTask, plan: RemovalPlan, *, now: datetime) -> RemovalPlan:
+    """Ask people about a plan that was not kept yet; its task waits for them from now on."""
+    table = task.subject
+    plan.requesters, plan.reason, plan.created_at = _requesters(task), task.reason, now
     plan.approval = approval_open(
         APPROVAL_KIND,
         lake=table.lake,
@@ -59,7 +65,7 @@ def removal_propose(
         n_needed=plan_needed(table.lake, n_items=plan.n_files, n_bytes=plan.n_bytes).n,
         now=now,
     )
-    plan.save(update_fields=["approval"])
+    plan.save()
     task.state, task.run, task.sent_at = TaskState.TO_APPROVE, None, None
     task.waits_for = f"A list of what would go waits for {plan.approval.n_needed} people."
     task.save(update_fields=["state", "run", "sent_at", "waits_for"])

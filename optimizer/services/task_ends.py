@@ -33,6 +33,24 @@ def abandon_open(tables: Iterable[IcebergTable | HudiTable], *, why: str, now: d
     )
 
 
+def give_up(task: OptimizeTask, *, why: str, now: datetime) -> bool:
+    """Let a task end that is in no run and whose need is gone; False where it was sent meanwhile.
+
+    It is nobody's cancelling: what made it needed was done by others, or ended.
+    """
+    waiting = OptimizeTask.objects.filter(pk=task.pk, state__in=NOT_SENT)
+    return bool(
+        waiting.update(
+            state=TaskState.ABANDONED,
+            is_open=None,
+            ended_at=now,
+            outcome_code="task.not_needed",
+            outcome=why,
+            waits_for="",
+        )
+    )
+
+
 def take_back(
     task: OptimizeTask, *, why: str, code: str = "task.not_needed", now: datetime
 ) -> bool:

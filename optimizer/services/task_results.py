@@ -23,12 +23,12 @@ def results_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> N
         with transaction.atomic():
             result = found.get(task.pk)
             proposal = result.get("proposal") if result is not None else None
-            if proposal and not _is_cancelled(task):
+            if proposal and not is_cancelled(task):
                 removal_propose(task, proposal, now=now)
             elif result is not None and result.get("outcome") in OUTCOMES:
                 _end(task, result, now=now)
             else:
-                _give_back(task, manifest, is_stopped=_is_stopped(run, manifest), now=now)
+                _give_back(task, manifest, is_stopped=is_stopped(run, manifest), now=now)
 
 
 def reclaim(lake: str, *, now: datetime) -> int:
@@ -103,13 +103,13 @@ def _give_back(
     _look(task, now=now)
 
 
-def _is_stopped(run: Run, manifest: Mapping[str, Any]) -> bool:
+def is_stopped(run: Run, manifest: Mapping[str, Any]) -> bool:
     """Whether the run was stopped on purpose, which is no task's fault."""
     said = manifest.get("result", {}).get("stopped")
     return bool(run.cancel_requested_by or said or manifest.get("outcome") == "cancelled")
 
 
-def _is_cancelled(task: OptimizeTask) -> bool:
+def is_cancelled(task: OptimizeTask) -> bool:
     """Whether a person cancelled the task while it ran: nobody is asked about its list then."""
     mine = OptimizeTask.objects.select_for_update().filter(pk=task.pk)
     return mine.filter(outcome_code=STOPPED).exists()

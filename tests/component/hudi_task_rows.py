@@ -1,14 +1,15 @@
 """Hudi tables with a look and with tasks, for tests of what becomes of them in the queue."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
 from optimizer.domain.hudi.facts import HudiLook
+from optimizer.domain.hudi.tasks import Service
 from optimizer.domain.tasks import FINAL, TaskState
-from optimizer.models import HudiTable, OptimizeTask, StoredLook
-
-NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, StoredLook
+from portal.runs.models import Run
+from tests.unit.hudi_world import LOCK, NOW
 
 
 def hudi(name: str = "rides", *, now: datetime = NOW, **values: Any) -> HudiTable:
@@ -65,3 +66,50 @@ def hudi_task(
     if state is TaskState.SENT:
         fields["sent_at"] = now - timedelta(minutes=1)
     return OptimizeTask.objects.create(hudi=of, kind=kind, state=state, **{**fields, **values})
+
+
+def allow(*, scope: str = "*", version: int = 1, by: str = "paula", **values: Any) -> PolicyVersion:
+    """Set a Hudi policy: on, with a shared lock, no quiet hours, and every service but TTL."""
+    fields = {
+        "is_on": True,
+        "lock": LOCK,
+        "kinds": [one.value for one in Service if one is not Service.TTL],
+        "quiet": None,
+        **values,
+    }
+    made: PolicyVersion = PolicyVersion.objects.create(
+        lake="main", format="hudi", scope=scope, version=version, values=fields,
+        by=by, at=NOW, why="test",
+    )  # fmt: skip
+    return made
+
+
+def run_of(kind: str = "hudi_services", *, now: datetime = NOW) -> Run:
+    """Give a run of the lake that was just queued."""
+    return Run.objects.create(lake="main", kind=kind, requested_by="test", queued_at=now)
+
+
+def said(task: OptimizeTask, outcome: str = "DONE", **values: Any) -> dict[str, Any]:
+    """Give a manifest with the job's word on one task, as the job writes it."""
+    word = {
+        "task": task.pk,
+        "outcome": outcome,
+        "code": "",
+        "reason": "",
+        "done": [],
+        "found": {},
+        "seconds": 2.0,
+        "before": {},
+        "after": {},
+        **values,
+    }
+    return {"outcome": "done", "result": {"tasks": [word], "stopped": ""}}
+
+
+def executed(*instants: str, action: str = "compaction") -> list[dict[str, Any]]:
+    """Give what the job says of instants that it executed."""
+    return [
+        {"instant": one, "action": action, "was": "requested", "seconds": 1.0, "n_files": 2,
+         "bytes": 2048, "rows": 10}
+        for one in instants
+    ]  # fmt: skip

@@ -90,6 +90,12 @@ def decide(
     return HudiDecision(tuple(tasks), tuple(verdicts))
 
 
+def precedence(service: Service, step: Step) -> int:
+    """Give how early a step comes among those of one table: the greater, the earlier."""
+    at = _PRECEDENCE.index((service, step)) if (service, step) in _PRECEDENCE else len(_PRECEDENCE)
+    return len(_PRECEDENCE) - at
+
+
 def _refused(look: HudiLook, policy: HudiPolicy) -> HudiVerdict | None:
     if not policy.is_on:
         words = "Services are switched off for this table."
