@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from optimizer.api import acts, policies, queue, removals, tables
+from optimizer.api import acts, hudi_acts, policies, queue, removals, tables
 
 app_name = "optimizer-api"
 
@@ -19,6 +19,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("tables/<int:table_id>/resume/", acts.TableResume.as_view(), name="resume"),
     path("tasks/<int:task_id>/cancel/", acts.TaskCancel.as_view(), name="task-cancel"),
     path("tables/<int:table_id>/removal/", removals.RemovalAsk.as_view(), name="table-removal"),
+    path("hudi/<int:table_id>/plan/", hudi_acts.HudiPlan.as_view(), name="hudi-plan"),
+    path("hudi/<int:table_id>/service/", hudi_acts.HudiService.as_view(), name="hudi-service"),
+    path("hudi/<int:table_id>/pause/", hudi_acts.HudiPause.as_view(), name="hudi-pause"),
+    path("hudi/<int:table_id>/resume/", hudi_acts.HudiResume.as_view(), name="hudi-resume"),
     path("removals/", removals.RemovalList.as_view(), name="removals"),
     path("removals/<uuid:removal_id>/", removals.RemovalDetail.as_view(), name="removal"),
     path(

@@ -60,11 +60,11 @@ def optimize_now(
         `optimizer.to_approve`.
     """
     _check(row, user)
-    why = _said(reason)
+    why = said_reason(reason)
     if row.is_gone or row.is_paused:
         code = "gone" if row.is_gone else "paused"
         raise StaleState(f"optimizer.{code}", f"{row} is {code}; nothing is done to it.")
-    by = _name(user)
+    by = asker(user)
     found = policies_of(row.lake).of(row.db, row.table)
     try:
         with transaction.atomic():
@@ -86,7 +86,7 @@ def optimize_now(
             for name, value in asked_of(found, kind).items():
                 setattr(task, name, value)
             task.save()
-            _audit("optimizer.asked", row, by=by, now=now, kind=kind.value, reason=why)
+            asked_audit("optimizer.asked", row, by=by, now=now, kind=kind.value, reason=why)
     except IntegrityError:
         raise StaleState(
             "optimizer.task", f"{kind} of {row} was queued by somebody else just now."
@@ -124,13 +124,13 @@ def task_cancel(task: OptimizeTask, *, user: User | None, reason: str, now: date
     """
     row = task.subject
     _check(row, user)
-    why, by = _said(reason), _name(user)
+    why, by = said_reason(reason), asker(user)
     with transaction.atomic():
         is_back = take_back(task, why=f"{by}: {why}", code=STOPPED, now=now)
         if not is_back and not tell_to_stop(task, why=f"{by}: {why}"):
             raise _not_cancelled(task)
         was = "waiting" if is_back else "in a run"
-        _audit("optimizer.cancelled", row, by=by, now=now, kind=task.kind, was=was, reason=why)
+        asked_audit("optimizer.cancelled", row, by=by, now=now, kind=task.kind, was=was, reason=why)
     task.refresh_from_db()
 
 
@@ -149,7 +149,9 @@ def _not_cancelled(task: OptimizeTask) -> StaleState:
     return StaleState("optimizer.ended", f"The task is already {task.state.lower()}.")
 
 
-def table_pause(row: IcebergTable, *, user: User | None, reason: str, now: datetime) -> None:
+def table_pause(
+    row: IcebergTable | HudiTable, *, user: User | None, reason: str, now: datetime
+) -> None:
     """Have nothing begun on a table until it is resumed; a run under way goes on.
 
     Raises:
@@ -157,16 +159,18 @@ def table_pause(row: IcebergTable, *, user: User | None, reason: str, now: datet
         StaleState: `optimizer.paused`.
     """
     _check(row, user)
-    why, by = _said(reason), _name(user)
+    why, by = said_reason(reason), asker(user)
     with transaction.atomic():
-        free = IcebergTable.objects.filter(pk=row.pk, is_paused=False)
+        free = type(row)._default_manager.filter(pk=row.pk, is_paused=False)
         if not free.update(is_paused=True, paused_by=by, paused_at=now, paused_why=why):
             raise StaleState("optimizer.paused", f"{row} is paused already.")
-        _audit("optimizer.paused", row, by=by, now=now, reason=why)
+        asked_audit("optimizer.paused", row, by=by, now=now, reason=why)
     row.refresh_from_db()
 
 
-def table_resume(row: IcebergTable, *, user: User | None, reason: str, now: datetime) -> None:
+def table_resume(
+    row: IcebergTable | HudiTable, *, user: User | None, reason: str, now: datetime
+) -> None:
     """Let a paused table be optimized again, and have it looked at.
 
     Raises:
@@ -174,13 +178,13 @@ def table_resume(row: IcebergTable, *, user: User | None, reason: str, now: date
         StaleState: `optimizer.not_paused`.
     """
     _check(row, user)
-    why, by = _said(reason), _name(user)
+    why, by = said_reason(reason), asker(user)
     with transaction.atomic():
-        paused = IcebergTable.objects.filter(pk=row.pk, is_paused=True)
+        paused = type(row)._default_manager.filter(pk=row.pk, is_paused=True)
         fields = {"is_paused": False, "paused_by": "", "paused_at": None, "paused_why": ""}
         if not paused.update(**fields, look_due_at=None if row.is_gone else now):
             raise StaleState("optimizer.not_paused", f"{row} is not paused.")
-        _audit("optimizer.resumed", row, by=by, now=now, reason=why)
+        asked_audit("optimizer.resumed", row, by=by, now=now, reason=why)
     row.refresh_from_db()
 
 
@@ -198,19 +202,26 @@ def _check(row: IcebergTable | HudiTable, user: User | None) -> None:
         raise NotVisible("optimizer.table", "There is no such table, or it is not yours.")
 
 
-def _said(reason: str) -> str:
+def said_reason(reason: str) -> str:
+    """Give why somebody asks, without which nothing is done.
+
+    Raises:
+        RuleViolation: `optimizer.reason`.
+    """
     if not reason.strip():
         raise RuleViolation("optimizer.reason", "Say why, in a few words: it is kept for others.")
     return reason.strip()
 
 
-def _name(user: User | None) -> str:
+def asker(user: User | None) -> str:
+    """Give under which name somebody's act is kept."""
     return AT_THE_SHELL if user is None else user.username
 
 
-def _audit(
+def asked_audit(
     action: str, row: IcebergTable | HudiTable, *, by: str, now: datetime, **data: object
 ) -> None:
+    """Write down what somebody asked of a table."""
     which = {"uuid": row.uuid} if isinstance(row, IcebergTable) else {"location": row.location}
     audit_record(
         action,

@@ -9,7 +9,10 @@ FORM = {"manifests": "7", "seen": "0", "why": "because"}
 WISH = {"scope": "*", "values": {"manifests": 7}, "seen": 1, "why": "because"}
 ICEBERG = ("table_id:iceberg_id",)
 SCOPE = ("scope:policy_scope",)
+SERVED = ("table_id:served_hudi_id",)
 TASK = ("task_id:optimize_task_id",)
+
+SERVICE = {"service": "COMPACTION", "step": "EXECUTE", "instants": [], **WHY}
 
 POLICIES_AND_TASKS: Mapping[str, Row] = {
     "optimizer:table-policy": Row(OF_THE_TABLE, OF_THE_TABLE, ICEBERG, body=FORM),
@@ -22,4 +25,8 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
     "optimizer-api:policy-history": Row(SIGNED_IN, values=SCOPE),
     "optimizer:task-cancel": Row(OF_THE_TABLE, OF_THE_TABLE, TASK, body=WHY),
     "optimizer-api:task-cancel": post_only(OF_THE_TABLE, *TASK, **WHY),
+    "optimizer-api:hudi-plan": Row(OF_THE_TABLE, values=SERVED),
+    "optimizer-api:hudi-service": post_only(OF_THE_TABLE, *SERVED, **SERVICE),
+    "optimizer-api:hudi-pause": post_only(OF_THE_TABLE, *SERVED, **WHY),
+    "optimizer-api:hudi-resume": post_only(OF_THE_TABLE, "table_id:paused_hudi_id", **WHY),
 }

@@ -1,12 +1,14 @@
-"""What an address of the optimizer room can name: an Iceberg table of alice in sales."""
+"""What an address of the optimizer room can name: tables of alice in sales."""
 
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from optimizer.models import PolicyVersion
+from tests.component.hudi_task_rows import hudi, looked
 from tests.component.optimizer_rows import commit, iceberg, looks, partition, task
 from tests.component.removal_rows import proposed
+from tests.unit.hudi_world import asked, look, plan
 
 
 def optimizer_values(now: datetime) -> Mapping[str, Any]:
@@ -22,9 +24,13 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
     paused = iceberg("paused", now=now, db="sales", owner="alice", is_paused=True, paused_by="otto")
     old = iceberg("old", now=now, db="sales", owner="alice")
     removal = proposed(old, now=now, asked_by="anna")
+    served = looked("served", look(asked(10), plans=(plan(10, "a"),)), db="sales", owner="alice")
+    held = hudi("held", db="sales", owner="alice", is_paused=True, paused_by="otto")
     return {
         "iceberg_id": row.pk,
         "paused_iceberg_id": paused.pk,
+        "served_hudi_id": served.pk,
+        "paused_hudi_id": held.pk,
         "optimize_task_id": waits.pk,
         "policy_scope": "*",
         "removal_id": removal.pk,
