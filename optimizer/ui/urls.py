@@ -2,7 +2,20 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from optimizer.ui import acts, policies, queue, removals, table, table_policy, tables
+from optimizer.ui import (
+    acts,
+    hudi_files,
+    hudi_policy,
+    hudi_quality,
+    hudi_tables,
+    hudi_timeline,
+    policies,
+    queue,
+    removals,
+    table,
+    table_policy,
+    tables,
+)
 
 app_name = "optimizer"
 
@@ -20,6 +33,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("tables/<int:table_id>/resume/", acts.resume, name="table-resume"),
     path("tasks/<int:task_id>/cancel/", acts.cancel, name="task-cancel"),
     path("tables/<int:table_id>/removal/", removals.ask, name="table-removal"),
+    path("hudi/", hudi_tables.hudi_tables, name="hudi-tables"),
+    path("hudi/<int:table_id>/", hudi_quality.health, name="hudi-table"),
+    path("hudi/<int:table_id>/timeline/", hudi_timeline.timeline, name="hudi-timeline"),
+    path("hudi/<int:table_id>/files/", hudi_files.files, name="hudi-files"),
+    path("hudi/<int:table_id>/settings/", hudi_policy.policy, name="hudi-settings"),
     path("removals/", removals.removals, name="removals"),
     path("removals/<uuid:removal_id>/", removals.removal, name="removal"),
     path("removals/<uuid:removal_id>/decide/", removals.decide, name="removal-decide"),

@@ -45,6 +45,8 @@ FIXED = {
     "cluster-edit": "/refresh/clusters/bi/edit/",
     "iceberg-tables": "/optimizer/tables/",
     "iceberg-tables-none": "/optimizer/tables/?db=no_such_database",
+    "hudi-tables": "/optimizer/hudi/",
+    "hudi-tables-none": "/optimizer/hudi/?db=no_such_database",
     "optimizer-queue": "/optimizer/queue/",
     "removals": "/optimizer/removals/",
     "removals-none": "/optimizer/removals/?db=no_such_database",
@@ -103,6 +105,8 @@ def of_the_day(demo: Demo) -> dict[str, str]:
          " FROM refresh_refresh ORDER BY id DESC"),
         ("iceberg-table", "SELECT '/optimizer/tables/' || id || '/' FROM optimizer_icebergtable"
          " ORDER BY health IS NULL, health"),
+        ("hudi-table", "SELECT '/optimizer/hudi/' || id || '/' FROM optimizer_huditable"
+         " ORDER BY health IS NULL, health"),
         ("removal", "SELECT '/optimizer/removals/' || id || '/' FROM optimizer_removalplan"),
         ("policy-scope", "SELECT '/optimizer/policies/of/' || scope || '/' FROM"
          " optimizer_policyversion WHERE is_current ORDER BY scope"),
@@ -117,6 +121,9 @@ def of_the_day(demo: Demo) -> dict[str, str]:
     if "iceberg-table" in pages:
         for tab in ("files", "layout", "commits", "tasks", "policy"):
             pages[f"iceberg-{tab}"] = f"{pages['iceberg-table']}{tab}/"
+    if "hudi-table" in pages:
+        for tab in ("timeline", "files", "settings"):
+            pages[f"hudi-{tab}"] = f"{pages['hudi-table']}{tab}/"
     pages["optimizer-policy-new"] = "/optimizer/policies/new/"  # an operator sets none
     return pages
 

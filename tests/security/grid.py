@@ -31,6 +31,7 @@ from tests.security.grid_rows import (
     Row,
     post_only,
 )
+from tests.security.hudi_grid import HUDI_PAGES
 from tests.security.optimizer_grid import POLICIES_AND_TASKS
 
 GRID: dict[str, Row] = {
@@ -350,6 +351,7 @@ GRID: dict[str, Row] = {
         )
     },
     **POLICIES_AND_TASKS,
+    **HUDI_PAGES,
     **dict.fromkeys(("optimizer:queue-live", "optimizer-api:queue-now"), Row(SIGNED_IN)),
     # -- clusters of the refresh room ------------------------------------------------------------
     "refresh:clusters": Row(KEEPERS),

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from optimizer.models import PolicyVersion
+from tests.component import hudi_shown
 from tests.component.hudi_task_rows import hudi, looked
 from tests.component.optimizer_rows import commit, iceberg, looks, partition, task
 from tests.component.removal_rows import proposed
@@ -25,9 +26,12 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
     old = iceberg("old", now=now, db="sales", owner="alice")
     removal = proposed(old, now=now, asked_by="anna")
     served = looked("served", look(asked(10), plans=(plan(10, "a"),)), db="sales", owner="alice")
+    healthy = hudi_shown.healthy()
+    shown = hudi_shown.hudi("orders", seen=healthy, db="sales", owner="alice")
     held = hudi("held", db="sales", owner="alice", is_paused=True, paused_by="otto")
     return {
         "iceberg_id": row.pk,
+        "hudi_id": shown.pk,
         "paused_iceberg_id": paused.pk,
         "served_hudi_id": served.pk,
         "paused_hudi_id": held.pk,

@@ -1,0 +1,106 @@
+"""The first tab of a Hudi table: how well it is, what is wrong by what evidence, what helps."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from optimizer.domain.hudi.facts import HudiLook
+from optimizer.domain.hudi.findings import Finding, Remedy
+from optimizer.domain.hudi.health import health_of
+from optimizer.domain.hudi.policy import HudiPolicy
+from optimizer.domain.hudi.quality import failures, not_looked_at
+from optimizer.domain.hudi.tasks import Service, Step
+from optimizer.domain.hudi.timeline import Unfit, unfit
+from optimizer.models import HudiTable
+from optimizer.selectors.hudi_looks import hudi_policy_of, last_look
+from optimizer.selectors.hudi_tables import get_hudi_for_user, last_hudi_points
+from optimizer.ui import hudi_charts
+from optimizer.ui.hudi_evidence import EvidenceTable, evidence_tables
+from optimizer.ui.hudi_frame import frame_of
+from portal.ui.frame import person
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A finding as it is shown, with the form that its remedy sends."""
+
+    number: int
+    finding: Finding
+    tables: list[EvidenceTable]
+    hidden: dict[str, str]
+    label: str
+
+    @property
+    def n_left_out(self) -> int:
+        """How many rows of evidence are not shown."""
+        return self.finding.n_evidence - len(self.finding.evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the last look says, judged by the policy that holds now and at this hour."""
+
+    left_alone: Unfit | None
+    score: float | None
+    deductions: list[dict[str, object]]
+    wrong: list[Wrong]
+    silent: tuple[str, ...]
+
+
+@login_required
+@require_GET
+def health(request: HttpRequest, table_id: int) -> HttpResponse:
+    """Show what the score lost and why, and everything that is wrong with its remedy."""
+    table = get_hudi_for_user(table_id, person(request))
+    seen = last_look(table)
+    policy = hudi_policy_of(table).policy
+    shown: dict[str, Any] = {
+        "judged": judge(seen.look, policy, now=timezone.now()) if seen.look else None,
+        "charts": trend_of(table),
+    }
+    return render(request, "optimizer/hudi_health.html", frame_of(table, seen, shown))
+
+
+def judge(look: HudiLook, policy: HudiPolicy, *, now: datetime) -> Judged:
+    """Judge a look again: policies change and views grow older between two looks."""
+    found = health_of(look, policy, now)
+    return Judged(
+        unfit(look),
+        found.score if found else None,
+        found.as_list() if found else [],
+        [_wrong(number, one) for number, one in enumerate(failures(look, policy, now), 1)],
+        not_looked_at(look),
+    )
+
+
+def trend_of(table: HudiTable) -> list[Any]:
+    """Give the pictures of how the table did."""
+    return hudi_charts.trend(last_hudi_points(table))
+
+
+def _wrong(number: int, one: Finding) -> Wrong:
+    hidden = {}
+    if one.remedy is not None and one.remedy.service is not None and one.remedy.step is not None:
+        hidden = {
+            "service": str(one.remedy.service),
+            "step": str(one.remedy.step),
+            "instants": " ".join(one.remedy.instants),
+        }
+    label = "" if one.remedy is None else _label(one.remedy)
+    return Wrong(number, one, evidence_tables(one.evidence), hidden, label)
+
+
+def _label(remedy: Remedy) -> str:
+    """Give what stands on the remedy's button."""
+    if remedy.service is Service.ROLLBACK:
+        return "List what they wrote" if remedy.step is Step.SCHEDULE else "Roll it back"
+    if remedy.step is Step.SCHEDULE:
+        return f"Schedule a {str(remedy.service).lower()}"
+    plans = len(remedy.instants)
+    return f"Execute {'it' if plans == 1 else f'all {plans:,}, oldest first'}"
