@@ -16,16 +16,17 @@ from optimizer.api.policy_fields import (
     OptimizerScopeSerializer,
     OptimizerTablePolicySerializer,
 )
-from optimizer.domain.policy import FIELDS
-from optimizer.domain.policy_manners import TableFormat
-from optimizer.domain.policy_values import write_policy
-from optimizer.selectors.policies import policies_of, policy_current
+from optimizer.domain.policy_manners import MANNERS, TableFormat
+from optimizer.models import HudiTable, IcebergTable
+from optimizer.selectors.hudi_tables import get_hudi_for_user
+from optimizer.selectors.policies import levels_of, policy_current
 from optimizer.selectors.policy_scopes import (
     HISTORY_ORDERS,
     SCOPE_FILTERS,
     SCOPE_ORDERS,
     ScopeRow,
     VersionFilter,
+    format_of,
     get_scope_for_user,
     history_of,
     scope_of_table,
@@ -132,19 +133,35 @@ class TablePolicy(APIView):
     @extend_schema(operation_id="optimizer_tables_policy", responses=OptimizerTablePolicySerializer)
     def get(self, request: Request, table_id: int) -> Response:
         """Give every setting as it holds for the table now, with the scope that says so."""
-        table = get_table_for_user(table_id, person(request))
-        found, scope = policies_of(table.lake).of(table.db, table.table), scope_of_table(table)
-        own = policy_current(table.lake, scope) if scope else None
-        values = write_policy(found.policy)
-        shown: dict[str, Any] = {
-            "lake": table.lake,
-            "scope": scope,
-            "seen": own.version if own else 0,
-            "settings": {
-                name: {"value": values[name], "scope": found.sources[name]} for name in FIELDS
-            },
-        }
-        return Response(OptimizerTablePolicySerializer(shown).data)
+        return _of_table(get_table_for_user(table_id, person(request)))
+
+
+class HudiTablePolicy(APIView):
+    """The policy of one Hudi table."""
+
+    @extend_schema(
+        operation_id="optimizer_hudi_tables_policy", responses=OptimizerTablePolicySerializer
+    )
+    def get(self, request: Request, table_id: int) -> Response:
+        """Give every setting as it holds for the table now, with the scope that says so."""
+        return _of_table(get_hudi_for_user(table_id, person(request)))
+
+
+def _of_table(table: IcebergTable | HudiTable) -> Response:
+    about, scope = format_of(table), scope_of_table(table)
+    manners, (levels, _) = MANNERS[about], levels_of(table.lake, about)
+    found = manners.resolve(levels, db=table.db, table=table.table)
+    own = policy_current(table.lake, scope, about) if scope else None
+    values = manners.write(found.policy)
+    shown: dict[str, Any] = {
+        "lake": table.lake,
+        "scope": scope,
+        "seen": own.version if own else 0,
+        "settings": {
+            name: {"value": values[name], "scope": found.sources[name]} for name in manners.fields
+        },
+    }
+    return Response(OptimizerTablePolicySerializer(shown).data)
 
 
 def _format(request: Request) -> TableFormat:

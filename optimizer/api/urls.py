@@ -38,6 +38,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("queue/", queue.WaitingList.as_view(), name="queue"),
     path("queue/now/", queue.QueueNow.as_view(), name="queue-now"),
     path("tables/<int:table_id>/policy/", policies.TablePolicy.as_view(), name="table-policy"),
+    path("hudi/<int:table_id>/policy/", policies.HudiTablePolicy.as_view(), name="hudi-policy"),
     path("policies/", policies.PolicyList.as_view(), name="policies"),
     path("policies/preview/", policies.PolicyPreview.as_view(), name="policy-preview"),
     path("policies/of/<str:scope>/", policies.PolicyHistory.as_view(), name="policy-history"),

@@ -221,6 +221,11 @@ def scope_of_table(table: IcebergTable | HudiTable) -> str | None:
         return None
 
 
+def format_of(table: IcebergTable | HudiTable) -> TableFormat:
+    """Say of which format a table is."""
+    return TableFormat.HUDI if isinstance(table, HudiTable) else TableFormat.ICEBERG
+
+
 def table_of_scope(
     lake: str, scope: str, user: User, table_format: TableFormat = TableFormat.ICEBERG
 ) -> IcebergTable | HudiTable | None:

@@ -1,5 +1,6 @@
 """The pages of policies: all scopes of a lake with settings, one scope, and a new one."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -10,25 +11,28 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from optimizer.domain.policy import LevelKind, kind_of_scope
+from optimizer.domain.policy_manners import MANNERS, TableFormat
+from optimizer.selectors.hudi_tables import get_hudi_for_user
 from optimizer.selectors.policies import policy_current
 from optimizer.selectors.policy_scopes import (
     HISTORY_ORDERS,
     KIND_WORDS,
     NAMES_AT_MOST,
+    SCOPE_FILTERS,
     SCOPE_ORDERS,
     TABLES_SHOWN,
-    ScopeFilter,
     ScopeRow,
     TableNames,
     VersionFilter,
     get_scope_for_user,
     history_of,
+    scope_of_table,
     scopes_visible,
     table_names,
     table_of_scope,
 )
 from optimizer.services.policies import policy_allowed
-from optimizer.ui.policy_acts import policy_said, scope_url
+from optimizer.ui.policy_acts import policy_said, scope_url, settings_of
 from optimizer.ui.tables import cell
 from portal.access.models import User
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
@@ -59,7 +63,7 @@ COLUMNS = (
         title="Scope",
         kind="code",
         sort="scope",
-        url=lambda row: scope_url(row.lake, row.scope),
+        url=lambda row: scope_url(row.lake, row.scope, TableFormat(row.format)),
     ),
     Column(key="level", title="Level"),
     cell("What it sets", "policy_values", is_wide=True),
@@ -71,6 +75,38 @@ COLUMNS = (
 EXPORTS = ("lake", "scope", "level", "version", "values", "n_tables", "by", "at", "why")
 
 
+@dataclass(frozen=True, slots=True)
+class About:
+    """Of which tables the policies of a page are, and under which names its pages stand."""
+
+    table_format: TableFormat
+
+    @property
+    def title(self) -> str:
+        """The format's name."""
+        return MANNERS[self.table_format].title
+
+    @property
+    def is_hudi(self) -> bool:
+        """Whether they are of Hudi tables."""
+        return self.table_format is TableFormat.HUDI
+
+    @property
+    def list(self) -> str:
+        """The page of all scopes."""
+        return "optimizer:hudi-policies" if self.is_hudi else "optimizer:policies"
+
+    @property
+    def new(self) -> str:
+        """The page of a new one."""
+        return "optimizer:hudi-policy-new" if self.is_hudi else "optimizer:policy-new"
+
+    @property
+    def table(self) -> str:
+        """The page of a single table's policy."""
+        return "optimizer:optimizer-hudi-policy" if self.is_hudi else "optimizer:table-policy"
+
+
 class NewForm(forms.Form):
     """The scope of a policy that is to be set."""
 
@@ -79,11 +115,14 @@ class NewForm(forms.Form):
 
 @login_required
 @require_GET
-def policies(request: HttpRequest) -> HttpResponseBase:
+def policies(
+    request: HttpRequest, table_format: TableFormat = TableFormat.ICEBERG
+) -> HttpResponseBase:
     """List the scopes with settings that the person may see, also as CSV."""
     lake, user = current_lake(request), person(request)
-    names = table_names(lake, user)
-    chosen = ScopeFilter(request.GET, queryset=scopes_visible(lake, user, names))
+    names = table_names(lake, user, table_format)
+    rows = scopes_visible(lake, user, names, table_format)
+    chosen = SCOPE_FILTERS[table_format](request.GET, queryset=rows)
     rows = filtered(chosen)
     if request.GET.get("format") == "csv":
         ordered = rows.order_by("scope", "pk").iterator(chunk_size=2_000)
@@ -101,13 +140,16 @@ def policies(request: HttpRequest) -> HttpResponseBase:
         "names": names,
         "names_at_most": NAMES_AT_MOST,
         "may_add": may_add(lake, user),
+        "about": About(table_format),
     }
     return render(request, "optimizer/policies.html", context)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def policy_new(request: HttpRequest) -> HttpResponseBase:
+def policy_new(
+    request: HttpRequest, table_format: TableFormat = TableFormat.ICEBERG
+) -> HttpResponseBase:
     """Ask for a scope, then for its settings."""
     lake, user = current_lake(request), person(request)
     if not may_add(lake, user):
@@ -120,50 +162,88 @@ def policy_new(request: HttpRequest) -> HttpResponseBase:
     if form.is_valid():
         scope = form.cleaned_data["scope"].strip().lower()
         try:
-            policy_allowed(lake, scope, user)
+            policy_allowed(lake, scope, user, table_format)
         except (RuleViolation, NotAllowed, NotVisible) as error:
             form.add_error("scope", error.message)
         else:
-            return _new(request, lake, scope, user)
-    context: dict[str, Any] = {"form": form, "databases": user.administered.get(lake, [])}
+            return _new(request, lake, scope, user, table_format)
+    context: dict[str, Any] = {
+        "form": form,
+        "databases": user.administered.get(lake, []),
+        "about": About(table_format),
+    }
     status = 400 if form.errors or request.method == "POST" else 200
     return render(request, "optimizer/policy_new.html", context, status=status)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def policy_scope(request: HttpRequest, scope: str) -> HttpResponseBase:
+def policy_scope(
+    request: HttpRequest, scope: str, table_format: TableFormat = TableFormat.ICEBERG
+) -> HttpResponseBase:
     """Show one scope: its settings, form, history and the tables it fits; take its form in."""
     lake, user = current_lake(request), person(request)
-    names = table_names(lake, user)
-    scope = get_scope_for_user(lake, scope, user, names).scope
-    return _table_url(lake, scope, user) or _page(request, lake, scope, user, names)
+    names = table_names(lake, user, table_format)
+    scope = get_scope_for_user(lake, scope, user, names, table_format).scope
+    led = _table_url(lake, scope, user, table_format)
+    return led or scope_page(request, lake, scope, names, table_format)
 
 
-def _new(request: HttpRequest, lake: str, scope: str, user: User) -> HttpResponseBase:
+@login_required
+@require_http_methods(["GET", "POST"])
+def hudi_table(request: HttpRequest, table_id: int) -> HttpResponseBase:
+    """Show the same for one Hudi table, whether or not it has settings of its own."""
+    user, about = person(request), TableFormat.HUDI
+    table = get_hudi_for_user(table_id, user)
+    scope = None if table.is_gone else scope_of_table(table)
+    if scope is None:
+        raise NotVisible(
+            "policy.table",
+            f"The policy of {table} alone cannot be set: it is gone, or its name has signs that a "
+            "scope cannot have. Set one for its database.",
+        )
+    names = table_names(table.lake, user, about)
+    return scope_page(
+        request, table.lake, scope, names, about, settings=settings_of(table), back=request.path
+    )
+
+
+def _new(
+    request: HttpRequest, lake: str, scope: str, user: User, table_format: TableFormat
+) -> HttpResponseBase:
     """Show the page of a scope that may have no settings yet."""
-    if policy_current(lake, scope) is not None and request.method == "GET":
-        return HttpResponseRedirect(scope_url(lake, scope))
-    names = table_names(lake, user)
-    return _table_url(lake, scope, user) or _page(request, lake, scope, user, names)
+    if policy_current(lake, scope, table_format) is not None and request.method == "GET":
+        return HttpResponseRedirect(scope_url(lake, scope, table_format))
+    names = table_names(lake, user, table_format)
+    led = _table_url(lake, scope, user, table_format)
+    return led or scope_page(request, lake, scope, names, table_format)
 
 
-def _table_url(lake: str, scope: str, user: User) -> HttpResponseRedirect | None:
+def _table_url(
+    lake: str, scope: str, user: User, table_format: TableFormat
+) -> HttpResponseRedirect | None:
     """Lead to the tab of the table that a scope names, where there is one."""
     if kind_of_scope(scope) is not LevelKind.TABLE:
         return None
-    table = table_of_scope(lake, scope, user)
-    if table is None:
+    table = table_of_scope(lake, scope, user, table_format)
+    if table is None or (table.is_gone and table_format is TableFormat.HUDI):
         return None
-    return HttpResponseRedirect(reverse("optimizer:table-policy", args=[table.pk]))
+    return HttpResponseRedirect(reverse(About(table_format).table, args=[table.pk]))
 
 
-def _page(
-    request: HttpRequest, lake: str, scope: str, user: User, names: TableNames
+def scope_page(
+    request: HttpRequest,
+    lake: str,
+    scope: str,
+    names: TableNames,
+    table_format: TableFormat,
+    **of_table: Any,
 ) -> HttpResponseBase:
-    said = policy_said(request, lake=lake, scope=scope, user=user)
+    """Show a scope's page; of a single table with what holds for it."""
+    user = person(request)
+    said = policy_said(request, lake=lake, scope=scope, user=user, table_format=table_format)
     if said.is_kept:
-        return HttpResponseRedirect(scope_url(lake, scope))
+        return HttpResponseRedirect(of_table.get("back") or scope_url(lake, scope, table_format))
     under = list(names.under(scope))
     context: dict[str, Any] = {
         "said": said,
@@ -174,8 +254,10 @@ def _page(
         "n_under": len(under),
         "names": names,
         "names_at_most": NAMES_AT_MOST,
+        "about": About(table_format),
+        **of_table,
     }
-    filterset = VersionFilter(request.GET, queryset=history_of(lake, scope))
+    filterset = VersionFilter(request.GET, queryset=history_of(lake, scope, table_format))
     answer = list_response(request, HISTORY, filterset=filterset, context=context)
     answer.status_code = said.status
     return answer

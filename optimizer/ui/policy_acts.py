@@ -12,19 +12,24 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from optimizer.domain.policy import BUILT_IN, FIELDS
-from optimizer.domain.policy_values import write_policy
-from optimizer.domain.policy_words import SETTINGS, say
-from optimizer.models import IcebergTable, PolicyVersion
-from optimizer.selectors.policies import inherited_by, policies_of, policy_current
-from optimizer.selectors.policy_scopes import table_names
+from optimizer.domain.policy_manners import MANNERS, TableFormat, is_built_in
+from optimizer.domain.policy_words import say
+from optimizer.models import HudiTable, IcebergTable, PolicyVersion
+from optimizer.selectors.policies import inherited_by, levels_of, policy_current
+from optimizer.selectors.policy_scopes import format_of, table_names
 from optimizer.services.policies import policy_allowed, policy_may_set, policy_set
 from optimizer.services.policy_preview import Preview, policy_preview
-from optimizer.ui.policy_forms import PolicyForm, shown
+from optimizer.ui.hudi_policy_forms import HudiPolicyForm
+from optimizer.ui.policy_forms import PolicyForm, ScopeForm, shown
 from portal.access.models import User
 from portal.lake.errors import RuleViolation, StaleState
 
 TRY = "preview"
+FORMS: Mapping[TableFormat, type[ScopeForm]] = {
+    TableFormat.ICEBERG: PolicyForm,
+    TableFormat.HUDI: HudiPolicyForm,
+}
+_PAGES = {TableFormat.ICEBERG: "policy-scope", TableFormat.HUDI: "hudi-policy-scope"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class Said:
 
     scope: str
     current: PolicyVersion | None
-    form: PolicyForm | None
+    form: ScopeForm | None
     preview: Preview | None = None
     status: int = 200
     is_kept: bool = False
@@ -55,41 +60,53 @@ class Said:
         return self.status == StaleState.status
 
 
-def scope_url(lake: str, scope: str) -> str:
+def scope_url(lake: str, scope: str, table_format: TableFormat = TableFormat.ICEBERG) -> str:
     """Give the page of a scope."""
-    return f"{reverse('optimizer:policy-scope', args=[scope])}?{urlencode({'lake': lake})}"
+    page = reverse(f"optimizer:{_PAGES[table_format]}", args=[scope])
+    return f"{page}?{urlencode({'lake': lake})}"
 
 
-def settings_of(table: IcebergTable) -> list[SettingRow]:
+def settings_of(table: IcebergTable | HudiTable) -> list[SettingRow]:
     """Give every setting of a table as it resolves now."""
-    found = policies_of(table.lake).of(table.db, table.table)
-    values, own = write_policy(found.policy), str(table).lower()
+    about = format_of(table)
+    manners, (levels, _) = MANNERS[about], levels_of(table.lake, about)
+    found = manners.resolve(levels, db=table.db, table=table.table)
+    values, own = manners.write(found.policy), str(table).lower()
     return [
         SettingRow(
-            SETTINGS[name][0],
+            manners.settings[name][0],
             say(name, values[name]),
             scope,
-            "" if scope in (BUILT_IN, own) else scope_url(table.lake, scope),
+            "" if is_built_in(scope) or scope == own else scope_url(table.lake, scope, about),
             is_own=scope == own,
         )
-        for name, scope in ((name, found.sources[name]) for name in FIELDS)
+        for name, scope in ((name, found.sources[name]) for name in manners.fields)
     ]
 
 
-def policy_said(request: HttpRequest, *, lake: str, scope: str, user: User) -> Said:
+def policy_said(
+    request: HttpRequest,
+    *,
+    lake: str,
+    scope: str,
+    user: User,
+    table_format: TableFormat = TableFormat.ICEBERG,
+) -> Said:
     """Do what the form asks.
 
     Raises:
         NotAllowed, NotVisible: for who sends the form and does not answer for the scope.
     """
-    scope = scope.lower()
-    current, inherits = policy_current(lake, scope), _inherits(lake, scope)
+    scope, make = scope.lower(), FORMS[table_format]
+    current = policy_current(lake, scope, table_format)
+    inherits = _inherits(lake, scope, table_format)
     if request.method != "POST":
         opened = shown(current.values if current else {}, current.version if current else 0)
-        form = PolicyForm(initial=opened, inherits=inherits)
-        return Said(scope, current, form if policy_may_set(lake, scope, user) else None)
-    policy_allowed(lake, scope, user)
-    form = PolicyForm(request.POST, inherits=inherits)
+        form = make(initial=opened, inherits=inherits)
+        may_set = policy_may_set(lake, scope, user, table_format)
+        return Said(scope, current, form if may_set else None)
+    policy_allowed(lake, scope, user, table_format)
+    form = make(request.POST, inherits=inherits)
     is_trial = request.POST.get("do") == TRY
     form.fields["why"].required = not is_trial
     if not form.is_valid():
@@ -97,7 +114,7 @@ def policy_said(request: HttpRequest, *, lake: str, scope: str, user: User) -> S
     change = form.change(lake, scope)
     try:
         if is_trial:
-            names = table_names(lake, user)
+            names = table_names(lake, user, table_format)
             return Said(scope, current, form, policy_preview(change, user=user, names=names))
         policy_set(change, user=user, now=timezone.now())
     except RuleViolation as error:
@@ -105,21 +122,21 @@ def policy_said(request: HttpRequest, *, lake: str, scope: str, user: User) -> S
         return Said(scope, current, form, status=error.status)
     except StaleState as error:
         # The page shows what stands now, so the next try is for that version.
-        current = policy_current(lake, scope)
+        current = policy_current(lake, scope, table_format)
         typed = request.POST.copy()
         typed["seen"] = str(current.version if current else 0)
-        form = PolicyForm(typed, inherits=inherits)
+        form = make(typed, inherits=inherits)
         form.add_error(None, error.message)
         return Said(scope, current, form, status=error.status)
     messages.success(request, "It is set, and holds from the next decision on.")
     return Said(scope, current, form, is_kept=True)
 
 
-def _inherits(lake: str, scope: str) -> Mapping[str, tuple[str, str]]:
-    found = inherited_by(lake, scope)
-    values = write_policy(found.policy)
-    return {name: (say(name, values[name]), _from(found.sources[name])) for name in FIELDS}
+def _inherits(lake: str, scope: str, table_format: TableFormat) -> Mapping[str, tuple[str, str]]:
+    found, manners = inherited_by(lake, scope, table_format), MANNERS[table_format]
+    values = manners.write(found.policy)
+    return {name: (say(name, values[name]), _from(found.sources[name])) for name in manners.fields}
 
 
 def _from(scope: str) -> str:
-    return BUILT_IN if scope == BUILT_IN else f"from {scope}"
+    return scope if is_built_in(scope) else f"from {scope}"

@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from optimizer.domain.policy_manners import TableFormat
 from optimizer.ui import (
     acts,
     hudi_files,
@@ -18,6 +19,7 @@ from optimizer.ui import (
 )
 
 app_name = "optimizer"
+OF_HUDI = {"table_format": TableFormat.HUDI}
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("tables/", tables.tables, name="tables"),
@@ -47,4 +49,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("policies/", policies.policies, name="policies"),
     path("policies/new/", policies.policy_new, name="policy-new"),
     path("policies/of/<str:scope>/", policies.policy_scope, name="policy-scope"),
+    path("hudi/policies/", policies.policies, OF_HUDI, name="hudi-policies"),
+    path("hudi/policies/new/", policies.policy_new, OF_HUDI, name="hudi-policy-new"),
+    path(
+        "hudi/policies/of/<str:scope>/",
+        policies.policy_scope,
+        OF_HUDI,
+        name="hudi-policy-scope",
+    ),
+    path("hudi/<int:table_id>/policy/", policies.hudi_table, name="optimizer-hudi-policy"),
 ]

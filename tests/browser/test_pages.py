@@ -52,6 +52,8 @@ FIXED = {
     "removals-none": "/optimizer/removals/?db=no_such_database",
     "optimizer-policies": "/optimizer/policies/",
     "optimizer-policies-none": "/optimizer/policies/?by=nobody_at_all",
+    "hudi-policies": "/optimizer/hudi/policies/",
+    "hudi-policies-none": "/optimizer/hudi/policies/?by=nobody_at_all",
     "runs": "/runs/",
     "runs-failed": "/runs/?state=FAILED",
     "audit": "/audit/",
@@ -109,7 +111,9 @@ def of_the_day(demo: Demo) -> dict[str, str]:
          " ORDER BY health IS NULL, health"),
         ("removal", "SELECT '/optimizer/removals/' || id || '/' FROM optimizer_removalplan"),
         ("policy-scope", "SELECT '/optimizer/policies/of/' || scope || '/' FROM"
-         " optimizer_policyversion WHERE is_current ORDER BY scope"),
+         " optimizer_policyversion WHERE is_current AND format = 'iceberg' ORDER BY scope"),
+        ("hudi-policy", "SELECT '/optimizer/hudi/' || id || '/policy/' FROM optimizer_huditable"
+         " WHERE NOT is_gone ORDER BY id"),
         ("task-cancel", "SELECT '/optimizer/tasks/' || id || '/cancel/' FROM"
          " optimizer_optimizetask ORDER BY is_open DESC, id"),
         ("drill", "SELECT '/lifecycle/drills/' || public_id || '/' FROM lifecycle_restoredrill"

@@ -9,7 +9,7 @@ from django.test import Client
 
 from optimizer.domain.hudi.policy import Profile
 from optimizer.domain.policy_manners import TableFormat, is_built_in
-from optimizer.models import PolicyVersion
+from optimizer.models import HudiTable, PolicyVersion
 from optimizer.selectors.hudi_policies import hudi_policies_of
 from optimizer.selectors.policies import policies_of, policy_current, policy_history
 from optimizer.selectors.policy_scopes import table_names
@@ -133,5 +133,9 @@ def test_programs_read_try_and_set_them(client: Client, people: People) -> None:
     history = client.get(f"{base}of/shop*/?lake={LAKE}&table_format=hudi").json()["results"]
     assert history[0]["values"] == {"commits": 4}
     assert client.get(f"{base}of/shop*/?lake={LAKE}").status_code == 404
+    table = HudiTable.objects.get()
+    found = client.get(f"/api/v1/optimizer/hudi/{table.pk}/policy/").json()
+    assert (found["scope"], found["seen"]) == ("shop.clicks", 0)
+    assert found["settings"]["commits"] == {"value": 4, "scope": "shop*"}
     refused = client.get(f"{base}?lake={LAKE}&table_format=delta")
     assert (refused.status_code, refused.json()["code"]) == (400, "policy.format")

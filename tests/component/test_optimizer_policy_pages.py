@@ -230,7 +230,7 @@ def test_who_sees_and_sets_which_scope(people: People, row: IcebergTable, now: d
 
 def test_a_new_policy_begins_with_its_scope(people: People, row: IcebergTable) -> None:
     empty = page(people.admin, POLICIES)
-    for words in ("No policy is set yet, so nothing is optimized", "New policy"):
+    for words in ("No policy is set yet, so nothing is done", "New policy"):
         assert words in empty, words
     assert "New policy" not in page(people.owner, POLICIES)
     for user in (people.owner, people.operator):

@@ -6,8 +6,10 @@ from tests.security.grid_bodies import WHY
 from tests.security.grid_rows import ADMINS, OF_THE_TABLE, SIGNED_IN, Row, post_only
 
 FORM = {"manifests": "7", "seen": "0", "why": "because"}
+HUDI_FORM = {"commits": "7", "seen": "0", "why": "because"}
 WISH = {"scope": "*", "values": {"manifests": 7}, "seen": 1, "why": "because"}
 ICEBERG = ("table_id:iceberg_id",)
+HUDI = ("table_id:hudi_id",)
 SCOPE = ("scope:policy_scope",)
 SERVED = ("table_id:served_hudi_id",)
 TASK = ("task_id:optimize_task_id",)
@@ -20,6 +22,11 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
     "optimizer:policies": Row(SIGNED_IN),
     "optimizer:policy-new": Row(ADMINS | {"dba"}, ADMINS | {"dba"}, body=FORM),
     "optimizer:policy-scope": Row(SIGNED_IN, ADMINS, SCOPE, body=FORM | {"seen": "1"}),
+    "optimizer:hudi-policies": Row(SIGNED_IN),
+    "optimizer:hudi-policy-new": Row(ADMINS | {"dba"}, ADMINS | {"dba"}, body=HUDI_FORM),
+    "optimizer:hudi-policy-scope": Row(SIGNED_IN, ADMINS, SCOPE, body=HUDI_FORM | {"seen": "1"}),
+    "optimizer:optimizer-hudi-policy": Row(OF_THE_TABLE, OF_THE_TABLE, HUDI, body=HUDI_FORM),
+    "optimizer-api:hudi-policy": Row(OF_THE_TABLE, values=HUDI),
     "optimizer-api:policies": Row(SIGNED_IN, ADMINS, body=WISH),
     "optimizer-api:policy-preview": post_only(ADMINS, **WISH),
     "optimizer-api:policy-history": Row(SIGNED_IN, values=SCOPE),

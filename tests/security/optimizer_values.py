@@ -22,6 +22,16 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
     PolicyVersion.objects.create(
         lake=row.lake, scope="*", version=1, values={"manifests": 9}, by="ada", at=now, why="so"
     )
+    PolicyVersion.objects.create(
+        lake=row.lake,
+        format="hudi",
+        scope="*",
+        version=1,
+        values={"commits": 9},
+        by="ada",
+        at=now,
+        why="so",
+    )
     paused = iceberg("paused", now=now, db="sales", owner="alice", is_paused=True, paused_by="otto")
     old = iceberg("old", now=now, db="sales", owner="alice")
     removal = proposed(old, now=now, asked_by="anna")
