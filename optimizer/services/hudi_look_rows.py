@@ -105,8 +105,12 @@ def _show(
         table.logs_read_at, table.wants_logs = look.looked_at, False
     if found.read_keys:
         table.keys_read_at, table.wants_keys = look.looked_at, False
-    # What was heard of since, or asked for more closely, is looked at again.
-    if table.heard_at <= look.looked_at and not (table.wants_logs or table.wants_keys):
+    # What was heard of or asked for since the look began, or asked for more closely, stays due.
+    due_at = table.look_due_at
+    is_since = table.heard_at > look.looked_at or (
+        due_at is not None and look.looked_at < due_at <= now
+    )
+    if not (is_since or table.wants_logs or table.wants_keys):
         table.look_due_at = next_look_at(look.looked_at, policy)
     table.save()
     _point(table, stale, n_uncompacted=len(look.uncompacted))

@@ -5,7 +5,7 @@ Hudi's commits leave no event. Taken in twice it is the same.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -80,12 +80,6 @@ def hudi_looks_ingest(
     if looked and decide is not None:
         decide(run.lake, now=now)
     alarms_tell(run.lake, now=now)
-
-
-def hudi_look_soon(lake: str, keys: Sequence[int], *, now: datetime) -> int:
-    """Have tables looked at again because something happened to them; gives how many."""
-    tables = HudiTable.objects.filter(lake=lake, pk__in=keys, is_gone=False)
-    return tables.update(look_due_at=now, heard_at=now)
 
 
 def hudi_look_ask(

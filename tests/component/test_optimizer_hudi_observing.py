@@ -16,7 +16,6 @@ from optimizer.services.hudi_observing import (
     MOST_TABLES,
     REFUSED_RETRY,
     hudi_look_ask,
-    hudi_look_soon,
 )
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotVisible
@@ -89,14 +88,17 @@ def test_taken_in_twice_it_is_the_same_and_an_older_look_changes_nothing(lake: L
 
 def test_what_was_heard_or_asked_for_since_stays_due(lake: LakeConfig) -> None:
     heard, wanted, gone = known("heard"), known("wanted", wants_keys=True), known("gone")
-    looked = LookedHudi(lake, heard, wanted, gone)
-    for row in (heard, wanted, gone):
+    served = known("served")
+    looked = LookedHudi(lake, heard, wanted, gone, served)
+    for row in (heard, wanted, gone, served):
         looked.found(row, stale_look())
-    hudi_look_soon(LAKE, [heard.pk], now=LATER)
+    HudiTable.objects.filter(pk=heard.pk).update(heard_at=LATER, look_due_at=LATER)
+    HudiTable.objects.filter(pk=served.pk).update(look_due_at=LATER)
     HudiTable.objects.filter(pk=gone.pk).update(is_gone=True, look_due_at=None)
     looked.taken_in(LATER)
-    for row in (heard, wanted, gone):
+    for row in (heard, wanted, gone, served):
         row.refresh_from_db()
+    assert (served.looked_at, served.look_due_at) == (NOW, LATER)
     assert (heard.looked_at, heard.look_due_at) == (NOW, LATER)
     assert wanted.look_due_at is not None
     assert wanted.look_due_at < NOW
