@@ -5,11 +5,14 @@ What is executed, scheduled or refused is told by what Hudi's timeline and reade
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from optimizer.domain.hudi.facts import Action, InstantState
+from optimizer.jobs.hudi.orders import Order
+from optimizer.jobs.hudi.writing import settings_for
 from stack.stack import LAKE, Stack
 from tests.support.hudi_lake import HudiTable, Row
 from tests.support.hudi_services import APART, LOCK, SHARED, Services, order
@@ -133,6 +136,18 @@ def test_nothing_is_scheduled_while_a_writer_holds_the_lock(
 
     assert (held["outcome"], held["code"]) == (_PASSES, "hudi.locked")
     assert sorted(path.name for path in table.timeline.iterdir()) == before
+
+
+def test_what_a_lock_needs_stands_in_the_spark_conf_of_the_lake(planned: HudiTable) -> None:
+    conf: Any = planned.spark.sparkContext._conf
+    conf.set("spark.hoodie.write.lock.zookeeper.url", "keeper")
+    try:
+        settings = settings_for(planned.opened, Order.read(order(planned, "CLEAN", lock=LOCK)))
+    finally:
+        conf._jconf.remove("spark.hoodie.write.lock.zookeeper.url")
+
+    assert settings["hoodie.write.lock.zookeeper.url"] == "keeper"
+    assert settings["hoodie.write.lock.provider"] == LOCK["hoodie.write.lock.provider"]
 
 
 def test_a_copy_on_write_table_without_partitions_is_clustered(

@@ -58,6 +58,7 @@ _AT_ONCE: Mapping[Service, Mapping[str, str]] = {
 _KEPT = "hoodie.clean.commits.retained"
 _LEAST_ARCHIVED = 20
 _META_FIELDS = False
+_OF_LOCKS = "spark.hoodie.write.lock."
 
 
 def settings_for(table: OpenedTable, order: Order) -> dict[str, str]:
@@ -66,6 +67,7 @@ def settings_for(table: OpenedTable, order: Order) -> dict[str, str]:
     said = {**table.written, **order.properties, **order.hudi_settings}
     kept = int(said[_KEPT]) if said.get(_KEPT, "").isdecimal() else 10
     return {
+        **_locks_of_lake(table),
         **{key: text for key, text in said.items() if key.startswith("hoodie.")},
         **(_AT_ONCE.get(order.service, {}) if order.step is Step.SCHEDULE else {}),
         **_NOTHING_ELSE,
@@ -101,6 +103,12 @@ def writing_client(table: OpenedTable, order: Order) -> Iterator[Any]:
             yield client
         finally:
             client.close()
+
+
+def _locks_of_lake(table: OpenedTable) -> dict[str, str]:
+    """Give what the Spark of the lake says of locks: the address of a ZooKeeper, say."""
+    known = table.spark.sparkContext.getConf().getAll()
+    return {key.removeprefix("spark."): text for key, text in known if key.startswith(_OF_LOCKS)}
 
 
 def _schema(table: OpenedTable) -> str:
