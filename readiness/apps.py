@@ -1,4 +1,4 @@
-"""Registers the room of ready partitions with the platform: what a program's token may do there."""
+"""Registers the room of ready partitions with the platform: its pages, its run, its scope."""
 
 from django.apps import AppConfig
 
@@ -13,5 +13,9 @@ class ReadinessConfig(AppConfig):
     def ready(self) -> None:
         """Register what this room adds; imported here, because models must be loaded first."""
         from portal.access.scopes import Scope, register_scope
+        from readiness.services import look_kind
+        from readiness.ui import nav
 
+        look_kind.register_look_kind()
+        nav.register_pages()
         register_scope(Scope("readiness", "Say which partitions are ready to be read."))

@@ -12,13 +12,14 @@ from pymetastore.hive_metastore import ttypes
 
 from portal.access.lakes import get_lake
 from portal.access.models import User
-from portal.access.visibility import may_see
 from portal.audit.services import audit_record
 from portal.connectors.metastore import Metastore
-from portal.lake.errors import ExternalFailure, NotVisible, RuleViolation, TooMuch
+from portal.lake.errors import ExternalFailure, NotVisible, RuleViolation, StaleState, TooMuch
 from portal.lake.names import TableName
 from portal.lake.partition_specs import expand
-from portal.lake.readiness import marked
+from portal.lake.readiness import is_ready, marked
+from readiness.services.arrivals import arrivals_note
+from readiness.services.tables import keys_of, table_seen
 
 MOST_PARTITIONS = 1_000
 AT_THE_SHELL = "shell"
@@ -57,6 +58,7 @@ def partitions_mark(mark: Mark, *, user: User | None, now: datetime) -> Marked:
         NotVisible: no such lake, table or partition for this person.
         TooMuch: more partitions than are set at once.
         ExternalFailure: the metastore does not answer; what was set stays set, so say it again.
+        StaleState: somebody else changed one of the partitions at the same moment; say it again.
     """
     _check_amount(len(mark.partitions))
     if not mark.partitions:
@@ -67,32 +69,27 @@ def partitions_mark(mark: Mark, *, user: User | None, now: datetime) -> Marked:
     config = get_lake(mark.lake)
     hive = TableName.parse(config.lake, mark.table)
     with Metastore.connect(config) as metastore:
-        names = _names_meant(metastore, hive, mark.partitions, user=user)
+        keys = keys_of(table_seen(metastore, hive, user=user))
+        names = _names_meant(metastore, hive, mark.partitions, keys=keys)
         n_changed, problem = 0, ""
         try:
-            for n_set in _flags_set(metastore, hive, names, ready=mark.ready):
+            for n_set in flags_set(metastore, hive, names, ready=mark.ready):
                 n_changed += n_set
-        except ExternalFailure as error:
+        except (ExternalFailure, StaleState) as error:
             problem = error.message
             raise
         finally:
             if n_changed or problem:
                 _record(mark, Marked(hive, mark.ready, len(names), n_changed), problem, user, now)
+                said = [] if problem else names
+                by = AT_THE_SHELL if user is None else user.username
+                arrivals_note(hive, said, keys=keys, ready=mark.ready, by=by, now=now)
     return Marked(hive, mark.ready, len(names), n_changed)
 
 
 def _names_meant(
-    metastore: Metastore, hive: TableName, specs: Sequence[str], *, user: User | None
+    metastore: Metastore, hive: TableName, specs: Sequence[str], *, keys: tuple[str, ...]
 ) -> tuple[str, ...]:
-    table = metastore.table_or_none(hive)
-    if table is None or (user is not None and not may_see(user, hive, owner=table.owner or "")):
-        raise NotVisible(
-            "readiness.table",
-            f"The lake {hive.lake} has no table {hive} that you may see. Check its name "
-            "(db.table).",
-            table=str(hive),
-        )
-    keys = tuple(str(key.name) for key in table.partitionKeys or ())
     # Read only once the specs have been found to be names at all.
     found = expand(specs, keys=keys, names=_names(metastore, hive))
     if found.unmatched:
@@ -121,10 +118,16 @@ def _check_amount(n_partitions: int) -> None:
         )
 
 
-def _flags_set(
+def flags_set(
     metastore: Metastore, hive: TableName, names: Sequence[str], *, ready: bool
 ) -> Iterator[int]:
-    """Set the flag where it says something else, giving after each call how many were changed."""
+    """Set the flag where it says something else, giving after each call how many were changed.
+
+    The metastore has no compare-and-set for partitions: what was written is read again.
+
+    Raises:
+        StaleState: `readiness.overtaken`, a flag says something else right after it was set.
+    """
     for start in range(0, len(names), _AT_ONCE):
         changed: list[ttypes.Partition] = []
         for struct in metastore.partitions_by_names(hive, names[start : start + _AT_ONCE]):
@@ -134,7 +137,23 @@ def _flags_set(
                 changed.append(struct)
         if changed:
             metastore.alter_partitions(hive, changed)
+            _check_stands(metastore, hive, names[start : start + _AT_ONCE], ready=ready)
         yield len(changed)
+
+
+def _check_stands(
+    metastore: Metastore, hive: TableName, names: Sequence[str], *, ready: bool
+) -> None:
+    """Refuse to say that a flag was set which another writer of the partition has written over."""
+    for struct in metastore.partitions_by_names(hive, names):
+        if is_ready(struct.parameters or {}) is not ready:
+            raise StaleState(
+                "readiness.overtaken",
+                f"Somebody else changed the partition {'/'.join(struct.values)} of {hive} at the "
+                "same moment, and its flag says something else now. If that was no later word on "
+                "its data, say it again.",
+                table=str(hive),
+            )
 
 
 def _record(mark: Mark, marked: Marked, problem: str, user: User | None, now: datetime) -> None:

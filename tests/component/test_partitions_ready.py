@@ -9,60 +9,19 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
-from pymetastore.hive_metastore import ttypes
 from pytest_django.fixtures import Settings
 
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
-from portal.lake.names import PartitionName
 from readiness.services.marking import MOST_PARTITIONS
 from tests.component.conftest import People
-from tests.component.hook_world import LEAVES, HookLake
+from tests.component.flag_lake import ODD, FlagLake
+from tests.component.hook_world import LEAVES
 from tests.support.thrift_lake import served
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/api/readiness/"
-ODD = "dt=ü%27 %22%25/hour=`"
-
-
-class FlagLake(HookLake):
-    """Partitions with parameters; a call that changes some may fail."""
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(root)
-        self.names["sales"] = [*LEAVES, ODD]
-        self.parameters: dict[str, dict[str, str]] = {}
-        self.calls: list[list[str]] = []
-        self.n_calls_that_work = 1_000
-
-    def get_partitions_by_names(self, db: str, name: str, names: list[str]) -> list[Any]:
-        return [
-            ttypes.Partition(
-                values=PartitionName.parse(one).metastore_values,
-                parameters={"note": "stays", **self.parameters.get(one, {})},
-            )
-            for one in names
-            if one in self.names[name]
-        ]
-
-    def alter_partitions_with_environment_context(
-        self, db: str, name: str, partitions: list[Any], context: Any
-    ) -> None:
-        assert context.properties == {"DO_NOT_UPDATE_STATS": "true"}
-        if len(self.calls) >= self.n_calls_that_work:
-            raise ttypes.MetaException("it is broken")
-        changed = {
-            str(PartitionName.stored(("dt", "hour"), one.values)): one.parameters
-            for one in partitions
-        }
-        self.parameters |= changed
-        self.calls.append(list(changed))
-
-    def flags(self) -> dict[str, str | None]:
-        """What the flag of each changed partition says; all else of it must have stayed."""
-        assert all(one.get("note") == "stays" for one in self.parameters.values())
-        return {name: one.get("commit") for name, one in self.parameters.items()}
 
 
 @pytest.fixture
@@ -197,3 +156,15 @@ def test_at_the_shell_it_is_said_in_one_line(
     assert AuditEvent.objects.order_by("-seq")[0].actor == "shell"
     with pytest.raises(CommandError, match=r"readiness\.partition: shop\.sales has no partition"):
         call_command("partition_ready", "main", "shop.sales", "--partition", "dt=1999")
+
+
+def test_a_flag_that_another_writer_took_back_at_once_is_not_called_set(
+    hive: FlagLake, people: People
+) -> None:
+    hive.is_overtaken = True
+    answer = say(people.operator, LEAVES[0], ready=False)
+    assert (answer.status_code, answer.json()["code"]) == (409, "readiness.overtaken")
+    record = AuditEvent.objects.get().data
+    assert "2026-11-21/00" in record["problem"]
+    hive.is_overtaken = False
+    assert say(people.operator, LEAVES[0], ready=False).json()["n_changed"] == 1

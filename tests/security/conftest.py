@@ -44,6 +44,7 @@ from tests.component.fix_world import drawn_fix, stray_findings
 from tests.component.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
 from tests.security.odd_lake import OddLake, odd_lake
 from tests.security.optimizer_values import optimizer_values
+from tests.security.ready_values import ready_values
 from tests.security.refresh_values import refresh_values
 
 register_scope(Scope("refresh", "Tell what a job has written."))
@@ -123,6 +124,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "yes_id": _yes().public_id,
         "token_id": _token(world),
         **refresh_values(NOW),
+        **ready_values(NOW),
         **optimizer_values(NOW),
         "cluster_name": _cluster().name,
     }

@@ -13,6 +13,7 @@ from tests.security.grid_bodies import (
     ETL,
     LIMITS,
     OTHER_TTL,
+    READY,
     REMOVAL,
     RULE,
     STILL_READ,
@@ -34,6 +35,7 @@ from tests.security.grid_rows import (
 from tests.security.hudi_grid import HUDI_PAGES
 from tests.security.optimizer_grid import POLICIES_AND_TASKS
 
+READY_RULE = ("rule_id:ready_rule_id",)
 GRID: dict[str, Row] = {
     # -- the platform ------------------------------------------------------------------------
     "ui:home": Row(SIGNED_IN),
@@ -248,6 +250,16 @@ GRID: dict[str, Row] = {
     # Whose the table is only the metastore knows, which answers nobody here: see
     # tests/component/test_partitions_ready.py for who is refused.
     "readiness-hook:mark": post_only(SIGNED_IN, table="sales.orders", partitions=[], ready=True),
+    "readiness:awaited": Row(SIGNED_IN),
+    "readiness:readers": Row(SIGNED_IN),
+    "readiness:rules": Row(SIGNED_IN),
+    "readiness:rule-new": Row(SIGNED_IN, SIGNED_IN, body={"table": "sales.orders", **READY}),
+    "readiness:rule": Row(OF_THE_TABLE, OF_THE_TABLE, values=READY_RULE, body=READY),
+    "readiness:rule-end": post_only(OF_THE_TABLE, *READY_RULE, version="9"),
+    "readiness-api:awaited": Row(SIGNED_IN),
+    "readiness-api:rules": Row(SIGNED_IN, SIGNED_IN, body={"table": "sales.orders", **READY}),
+    "readiness-api:rule": Row(OF_THE_TABLE, OF_THE_TABLE, values=READY_RULE, body=READY),
+    "readiness-api:rule-end": post_only(OF_THE_TABLE, *READY_RULE, version="9"),
     "refresh-hook:tell": post_only(OF_THE_TABLE, lake="main", table="sales.orders"),
     "refresh-hook:wait": Row(
         OF_THE_TABLE,

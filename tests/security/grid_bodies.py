@@ -33,6 +33,8 @@ REMOVAL = {**WORD, "digest": "@removal_digest"}
 
 STILL_READ = {"db": "sales", "table": "orders", "until": "@until", "reason": "because"}
 
+READY = {"time_key": "dt", "time_format": "yyyy-MM-dd", "sla_minutes": "90", "version": "0"}
+
 CLUSTER_NAME = ("name:cluster_name",)
 CLUSTER = {"addresses": "127.0.0.1:1", "user": "svc", "password_file": "/none/at/all"}
 LIMITS = {"per_fe": "5", "per_catalog": "7"}

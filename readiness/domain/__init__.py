@@ -1,0 +1,1 @@
+"""Decides when a partition is expected, when it is ready by a rule, and how late it is."""

@@ -1,0 +1,31 @@
+"""Which table does somebody mean, and by which keys is it partitioned?"""
+
+from typing import Any
+
+from portal.access.models import User
+from portal.access.visibility import may_see
+from portal.connectors.metastore import Metastore
+from portal.lake.errors import NotVisible
+from portal.lake.names import TableName
+
+
+def table_seen(metastore: Metastore, hive: TableName, *, user: User | None) -> Any:
+    """Give a table as the metastore has it; `user` None is somebody at the portal's shell.
+
+    Raises:
+        NotVisible: `readiness.table`: there is none, or not for this person.
+    """
+    table = metastore.table_or_none(hive)
+    if table is None or (user is not None and not may_see(user, hive, owner=table.owner or "")):
+        raise NotVisible(
+            "readiness.table",
+            f"The lake {hive.lake} has no table {hive} that you may see. Check its name "
+            "(db.table).",
+            table=str(hive),
+        )
+    return table
+
+
+def keys_of(table: Any) -> tuple[str, ...]:
+    """Give the names of a table's partition keys, in order."""
+    return tuple(str(key.name) for key in table.partitionKeys or ())
