@@ -1,8 +1,10 @@
 """Who can be written to, and at which address?"""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from portal.access.models import KEEPERS, User
 from portal.connectors.directory import directory_read
@@ -12,15 +14,12 @@ from portal.people.leavers import departed
 
 def keepers_reached() -> dict[str, str]:
     """Give the admins and operators who can be written to, with their addresses."""
-    users = User.objects.filter(is_active=True, groups__name__in=KEEPERS).order_by("username")
-    people = directory_read(Path(settings.LAKEWARDEN_DIRECTORY)).people
-    left = departed()
-    found = {
-        user.username: people[user.username].email if user.username in people else user.email
-        for user in users
-        if user.username not in left
-    }
-    return {name: email for name, email in found.items() if not address_problem(email)}
+    return _reached(User.objects.filter(groups__name__in=KEEPERS))
+
+
+def people_reached(names: Iterable[str]) -> dict[str, str]:
+    """Give those of the named people who have an account and can be written to."""
+    return _reached(User.objects.filter(username__in=set(names)))
 
 
 def person_reached(username: str) -> str:
@@ -34,3 +33,14 @@ def person_reached(username: str) -> str:
         user = User.objects.filter(username=username, is_active=True).first()
         email = user.email if user is not None else ""
     return "" if address_problem(email) else email
+
+
+def _reached(users: QuerySet[User]) -> dict[str, str]:
+    people = directory_read(Path(settings.LAKEWARDEN_DIRECTORY)).people
+    left = departed()
+    found = {
+        user.username: people[user.username].email if user.username in people else user.email
+        for user in users.filter(is_active=True).order_by("username")
+        if user.username not in left
+    }
+    return {name: email for name, email in found.items() if not address_problem(email)}

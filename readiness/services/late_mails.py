@@ -16,7 +16,7 @@ from django.utils import timezone
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.lake.lines import one_line
-from portal.notices.keepers import keepers_reached, people_reached
+from portal.notices.reached import keepers_reached, people_reached
 from portal.notices.services import Mail, notice_queue, webhook_queue
 from readiness.models import Awaited, Standing
 
