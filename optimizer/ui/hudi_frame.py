@@ -9,6 +9,8 @@ HUDI_TABS = (
     ("hudi-table", "Health"),
     ("hudi-timeline", "Timeline"),
     ("hudi-files", "File groups"),
+    ("hudi-services", "Services"),
+    ("hudi-tasks", "Tasks"),
     ("hudi-settings", "Policy"),
 )
 

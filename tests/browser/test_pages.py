@@ -131,7 +131,7 @@ def of_the_day(demo: Demo) -> dict[str, str]:
         for tab in ("files", "layout", "commits", "tasks", "policy"):
             pages[f"iceberg-{tab}"] = f"{pages['iceberg-table']}{tab}/"
     if "hudi-table" in pages:
-        for tab in ("timeline", "files", "settings"):
+        for tab in ("timeline", "files", "services", "tasks", "settings", "plan"):
             pages[f"hudi-{tab}"] = f"{pages['hudi-table']}{tab}/"
     pages["optimizer-policy-new"] = "/optimizer/policies/new/"  # an operator sets none
     return pages

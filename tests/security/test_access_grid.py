@@ -19,7 +19,7 @@ from lifecycle.models import (
     StandingRule,
     StillReadYes,
 )
-from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion
+from optimizer.models import HudiTable, IcebergTable, OptimizeTask, PolicyVersion
 from portal.act.models import Hold, RedButton
 from portal.approvals.models import Approval, Decision
 from portal.notices.models import Notice
@@ -129,6 +129,7 @@ def states(target: Target) -> list[Any]:
             (WatchedTable, "pk", "is_off", "whole_at"),
             (RefreshTarget, "pk", "due_at"),
             (IcebergTable, "pk", "is_paused"),
+            (HudiTable, "pk", "is_paused", "look_due_at"),
             (OptimizeTask, "pk", "state", "asked_by", "outcome_code"),
             (PolicyVersion, "pk", "is_current"),
             (Cluster, "pk", "is_paused", "per_fe", "names_read_at"),

@@ -1,0 +1,39 @@
+"""The tab of a Hudi table's services: what is decided, what is pending, what may be asked."""
+
+from datetime import datetime
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from optimizer.domain.hudi.facts import HudiLook
+from optimizer.models import HudiTable
+from optimizer.selectors.hudi_looks import hudi_policy_of, last_look
+from optimizer.selectors.hudi_tables import get_hudi_for_user
+from optimizer.services.hudi_past import lately_of
+from optimizer.ui.hudi_boards import Board, boards_of, said_of_all
+from optimizer.ui.hudi_frame import frame_of
+from optimizer.ui.hudi_tasks import now_of
+from portal.ui.frame import person
+
+
+@login_required
+@require_GET
+def services(request: HttpRequest, table_id: int) -> HttpResponse:
+    """Show every service with its pending plans and its buttons, or why there is none."""
+    table, now = get_hudi_for_user(table_id, person(request)), timezone.now()
+    seen = last_look(table)
+    shown = {
+        "boards": _boards(table, seen.look, now) if seen.look else [],
+        "said_of_all": said_of_all(table.verdicts),
+        **now_of(table),
+        "may_act": not table.is_gone and not table.is_paused,
+    }
+    return render(request, "optimizer/hudi_services.html", frame_of(table, seen, shown))
+
+
+def _boards(table: HudiTable, look: HudiLook, now: datetime) -> list[Board]:
+    policy, lately = hudi_policy_of(table).policy, lately_of(table, look, now=now)
+    return boards_of(look, policy, table.verdicts, lately=lately, now=now)
