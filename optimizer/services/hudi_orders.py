@@ -60,7 +60,7 @@ def _order(task: OptimizeTask, policies: HudiPolicies) -> dict[str, Any] | None:
         "takes_turns": policy.takes_turns,
         "patience_seconds": policy.patience.total_seconds(),
         "settings": _settings(service, step, policy, plan),
-        "properties": dict(look.table.properties),
+        "properties": dict(row.properties),
         "partitions": list(task.partitions or ()),
         "digest": str(plan.facts["found"].get("digest", "")) if plan else "",
     }

@@ -13,7 +13,8 @@ from django.db import transaction
 from optimizer.domain.hudi.findings import count_words
 from optimizer.domain.hudi.tasks import TASKS, Step
 from optimizer.domain.tasks import OUTCOMES, STOPPED, TaskState
-from optimizer.models import HudiTable, OptimizeTask
+from optimizer.models import OptimizeTask
+from optimizer.services.hudi_observing import hudi_look_soon
 from optimizer.services.hudi_removals import list_of, propose_list, proposed_words
 from optimizer.services.removals import removal_ended, removal_lost
 from optimizer.services.task_results import MOST_TRIES, is_cancelled, is_stopped
@@ -107,7 +108,7 @@ def _give_back(
 
 
 def _look(task: OptimizeTask, *, now: datetime) -> None:
-    HudiTable.objects.filter(pk=task.subject.pk, is_gone=False).update(look_due_at=now)
+    hudi_look_soon(task.subject.lake, [task.subject.pk], now=now)
 
 
 def _removed(done: list[Any]) -> dict[str, int]:
