@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from optimizer.domain.bands import band_of
+from optimizer.domain.hudi.findings import count_words
 from optimizer.domain.policy_manners import MANNERS, TableFormat
 from optimizer.domain.policy_words import changes, say
 from optimizer.models import HealthPoint, OptimizeTask, PolicyVersion, RemovalPlan
@@ -106,10 +107,31 @@ def tasks_url(row: OptimizeTask | RemovalPlan) -> str:
     return tasks_page(row)
 
 
+@register.filter
+def removal_title(plan: RemovalPlan) -> str:
+    """Say what a list would remove."""
+    return _REMOVALS[plan.kind][0]
+
+
+@register.filter
+def removal_items(plan: RemovalPlan) -> str:
+    """Say how many of what stand on a list."""
+    return count_words(plan.n_items, _REMOVALS[plan.kind][1])
+
+
 @register.simple_tag
 def nothing() -> SafeString:
     """Show that there is no value."""
     return NOTHING
+
+
+_REMOVALS = {
+    "EXPIRE": ("Old snapshots", "snapshot"),
+    "ORPHANS": ("Orphan files", "file"),
+    "HUDI_CLEAN_EXECUTE": ("Old file versions", "file"),
+    "HUDI_TTL_EXECUTE": ("Old partitions", "partition"),
+    "HUDI_ROLLBACK_EXECUTE": ("What dead writers left", "instant"),
+}
 
 
 def _counted(value: int) -> str:

@@ -90,7 +90,7 @@ def removals_card(request: HttpRequest) -> Card | None:
     query = urlencode({"lake": lake, "state": "PENDING"})
     return Card(
         kind="waiting",
-        title="Removals from Iceberg tables to decide",
+        title="Removals from tables to decide",
         value=f"{len(waiting):,}",
         url=f"{reverse('optimizer:removals')}?{query}",
         detail=f"{human_bytes(sum(one.n_bytes for one in waiting))} would be freed",

@@ -75,7 +75,7 @@ def removal(request: HttpRequest, removal_id: UUID) -> HttpResponse:
     found = get_removal_for_user(removal_id, user=user)
     context = {
         "found": found,
-        "iceberg": found.table,
+        "subject": found.subject,
         "may": removal_steps(found, user, now=timezone.now()),
         "decisions": decisions_of(found.approval),
     }

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -56,8 +58,17 @@ OLD = {
     ],
 }
 
+STUCK = {
+    "instants": [
+        {"instant": name(10), "action": "deltacommit", "state": "inflight", "n_files": 2,
+         "heard_at": NOW.isoformat()}
+    ]
+}  # fmt: skip
 
-def listed(row: HudiTable, kind: str, found: dict[str, Any], **values: Any) -> RemovalPlan:
+
+def listed(
+    row: HudiTable, kind: str, found: dict[str, Any], *, at: datetime = NOW, **values: Any
+) -> RemovalPlan:
     """Have a run draw a list up."""
     made = hudi_task(row, kind=kind, instants=None, **values)
     run = run_of()
@@ -65,7 +76,7 @@ def listed(row: HudiTable, kind: str, found: dict[str, Any], **values: Any) -> R
     made.refresh_from_db()
     manifest = said(made, "NOTHING", found=found)
     for _ in range(2):
-        hudi_results_ingest(run, manifest, now=NOW)
+        hudi_results_ingest(run, manifest, now=at)
     made.refresh_from_db()
     assert made.state == "DONE"
     return RemovalPlan.objects.get(hudi=row)
@@ -127,6 +138,31 @@ def test_a_clean_is_listed_approved_by_two_and_done_by_exactly_that_list(people:
     assert (found.state, task.state) == ("DONE", "DONE")
     assert found.removed == {"n_items": 1, "n_files": 2, "n_bytes": 2048}
     assert hudi_lists_claim(run_of("hudi_remove", now=ready), now=ready + DAY) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "found", "words"),
+    [
+        (CLEAN_LIST, CLEANING, ("Old file versions of shop.rides", "p/&lt;i&gt;c.log", "3 files")),
+        ("HUDI_TTL_SCHEDULE", OLD, ("Old partitions of shop.rides", "day=1, last", "1 partition")),
+        ("HUDI_ROLLBACK_SCHEDULE", STUCK, ("What dead writers left", "deltacommit", "1 instant")),
+    ],
+)
+def test_the_page_and_the_api_say_what_would_go(
+    people: People, kind: str, found: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    allow()
+    made = listed(looked("rides", look()), kind, found, at=timezone.now())
+    client = Client()
+    client.force_login(people.admin)
+    page = client.get(f"/optimizer/removals/{made.pk}/").content.decode()
+    for one in (*words, "Approve removing", "This cannot be taken back"):
+        assert one in page, one
+    (row,) = client.get("/api/v1/optimizer/removals/?table_format=hudi").json()["results"]
+    assert (row["hudi_id"], row["table_id"], row["table"]) == (made.hudi_id, None, "rides")
+    assert "shop.rides" in client.get("/optimizer/removals/").content.decode()
+    client.force_login(people.stranger)
+    assert client.get(f"/optimizer/removals/{made.pk}/").status_code == 404
 
 
 def test_who_asked_or_set_the_policy_does_not_approve(people: People) -> None:

@@ -396,4 +396,4 @@ def test_an_admin_sees_on_the_home_page_what_waits(people: People) -> None:
         client = Client()
         client.force_login(user)
         text = client.get("/").content.decode()
-        assert ("Removals from Iceberg tables to decide" in text) is is_told, user
+        assert ("Removals from tables to decide" in text) is is_told, user

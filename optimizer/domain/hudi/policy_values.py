@@ -43,7 +43,11 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
         "Turns",
         "Whether a scheduler never lets the writer and the services run at once",
     ),
-    "is_resident": ("Resident service", "A service that stays, instead of jobs that end"),
+    "is_resident": (
+        "Resident service",
+        "Looked at every few minutes and served at once, as a service that stays would; "
+        "give it no quiet hours",
+    ),
     "kinds": ("Services allowed", "What may be done by itself; CLEAN and TTL are approved first"),
     "commits": ("Delta commits", "From how many on a compaction is scheduled; 1 or more"),
     "minutes": ("Minutes", "Or after how many minutes; 1 or more"),
