@@ -13,8 +13,7 @@ from django.db import transaction
 from optimizer.domain.hudi.findings import count_words
 from optimizer.domain.hudi.tasks import TASKS, Step
 from optimizer.domain.tasks import OUTCOMES, STOPPED, TaskState
-from optimizer.models import OptimizeTask
-from optimizer.services.hudi_observing import hudi_look_soon
+from optimizer.models import HudiTable, OptimizeTask
 from optimizer.services.hudi_removals import list_of, propose_list, proposed_words
 from optimizer.services.removals import removal_ended, removal_lost
 from optimizer.services.task_results import MOST_TRIES, is_cancelled, is_stopped
@@ -108,7 +107,7 @@ def _give_back(
 
 
 def _look(task: OptimizeTask, *, now: datetime) -> None:
-    hudi_look_soon(task.subject.lake, [task.subject.pk], now=now)
+    HudiTable.objects.filter(pk=task.hudi_id, is_gone=False).update(look_due_at=now)
 
 
 def _removed(done: list[Any]) -> dict[str, int]:
