@@ -107,7 +107,7 @@ def _give_back(
 
 
 def _look(task: OptimizeTask, *, now: datetime) -> None:
-    HudiTable.objects.filter(pk=task.hudi_id, is_gone=False).update(look_due_at=now)
+    HudiTable.objects.filter(pk=task.subject.pk, is_gone=False).update(look_due_at=now)
 
 
 def _removed(done: list[Any]) -> dict[str, int]:
