@@ -40,7 +40,8 @@ def hudi_waiting(lake: str, *, now: datetime) -> QuerySet[OptimizeTask]:
         hudi__lake=lake, hudi__is_gone=False, hudi__is_paused=False, state__in=NOT_SENT
     )
     rows = rows.exclude(kind__in=BY_LIST).exclude(not_before__gt=now).exclude(pk__in=listed)
-    return rows.select_related("hudi")
+    # What a look found is wide, and nothing is chosen by it.
+    return rows.select_related("hudi").defer("hudi__findings", "hudi__verdicts")
 
 
 def hudi_choose(lake: str, *, now: datetime) -> list[OptimizeTask]:

@@ -48,9 +48,16 @@ def wished(
     return wish_of(found, by or locked(), wish, lately=lately or Lately(), now=NOW)
 
 
-def refusal(found: HudiLook, service: Service, step: Step, *instants: str, **rest: object) -> str:
+def refusal(
+    found: HudiLook,
+    service: Service,
+    step: Step,
+    *instants: str,
+    by: HudiPolicy | None = None,
+    lately: Lately | None = None,
+) -> str:
     with pytest.raises(PortalError) as caught:
-        wished(found, service, step, *instants, **rest)  # type: ignore[arg-type]
+        wished(found, service, step, *instants, by=by, lately=lately)
     return caught.value.code
 
 
