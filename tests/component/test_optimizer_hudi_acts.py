@@ -1,5 +1,6 @@
 """What can be asked for on the pages of a Hudi table, by whom, and what do they say of it?"""
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -102,6 +103,8 @@ def test_services_tell_what_waits_and_what_may_be_done(people: People) -> None:
         "Old partitions",
     ):
         assert words in text, words
+    (of_the_ticks,) = re.findall(r'<form[^>]* id="chosen-compaction".*?</form>', text, re.DOTALL)
+    assert 'name="chosen"' in of_the_ticks, "what is ticked goes with this button and no other"
     without = hudi("unlocked", seen=piled())
     text = page(people.owner, without, "services/")
     assert "Schedule a compaction…" not in text
