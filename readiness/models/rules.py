@@ -125,6 +125,7 @@ class Awaited(models.Model):
     ready_by = models.CharField(max_length=150, blank=True, help_text="who said so; rule: the rule")
     reason = models.TextField(blank=True, help_text="why it was set, or what it waits for")
     seen_at = models.DateTimeField(null=True)
+    came_late = models.BooleanField(default=False, help_text="it was ready, after its time")
     is_held = models.BooleanField(
         default=False, help_text="said to be not ready after it was: no rule says otherwise"
     )
@@ -140,6 +141,7 @@ class Awaited(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["lake", "start"], name="readiness_awaited_start"),
             models.Index(fields=["lake", "standing", "due_at"], name="readiness_awaited_late"),
+            models.Index(fields=["lake", "came_late", "start"], name="readiness_awaited_came"),
             models.Index(fields=["rule", "standing"], name="readiness_awaited_rule"),
         ]
 

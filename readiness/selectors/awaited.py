@@ -1,6 +1,6 @@
 """Which partitions are awaited, which are late, and by how much?"""
 
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 
 import django_filters as filters
 from django.db.models import F, Q, QuerySet
@@ -13,6 +13,7 @@ from readiness.models import Awaited, Standing
 
 # The day first: each list is of one lake, and the index gives it in this order.
 AWAITED_ORDERS = {"-start": ("-start",), "start": ("start",)}
+_FIRST, _LAST = date(1970, 1, 2), date(9000, 1, 1)
 _LATE = [("now", "Late now"), ("was", "Came late"), ("any", "Late now, or came late")]
 
 
@@ -29,12 +30,8 @@ class AwaitedFilter(ListFilter):
     late = filters.ChoiceFilter(
         choices=_LATE, label="Late", empty_label="Any", method="filter_late"
     )
-    since = filters.DateFilter(
-        field_name="start", lookup_expr="date__gte", label="From", widget=DayInput()
-    )
-    until = filters.DateFilter(
-        field_name="start", lookup_expr="date__lte", label="Until", widget=DayInput()
-    )
+    since = filters.DateFilter(label="From", widget=DayInput(), method="filter_since")
+    until = filters.DateFilter(label="Until", widget=DayInput(), method="filter_until")
 
     class Meta:
         model = Awaited
@@ -42,13 +39,34 @@ class AwaitedFilter(ListFilter):
 
     def filter_late(self, rows: QuerySet[Awaited], name: str, value: str) -> QuerySet[Awaited]:
         """Keep what is late now, what came late, or both."""
-        now, was = late_now(timezone.now()), Q(ready_at__gt=F("due_at"))
+        now, was = late_now(timezone.now()), Q(came_late=True)
         return rows.filter({"now": now, "was": was}.get(value, now | was))
+
+    # By instants, which the index knows; the day of each row would be worked out for every row.
+    def filter_since(self, rows: QuerySet[Awaited], name: str, value: date) -> QuerySet[Awaited]:
+        """Keep what began on a day of the lake's zone or later."""
+        return rows.filter(start__gte=_begin(value))
+
+    def filter_until(self, rows: QuerySet[Awaited], name: str, value: date) -> QuerySet[Awaited]:
+        """Keep what began on a day of the lake's zone or earlier."""
+        return rows.filter(start__lt=_begin(min(value, _LAST) + timedelta(days=1)))
+
+
+def _begin(day: date) -> datetime:
+    # The first and last days of the calendar have no instant in every zone.
+    near = min(max(day, _FIRST), _LAST)
+    return datetime.combine(near, time(), tzinfo=timezone.get_current_timezone())
 
 
 def late_now(now: datetime) -> Q:
     """Give the condition for what should be ready by an instant and is not."""
     return Q(due_at__lt=now, standing__in=(Standing.MISSING, Standing.UNREADY))
+
+
+def late_unsaid(lake: str, *, now: datetime) -> QuerySet[Awaited]:
+    """Give what is late and nobody was told of, as a look after its time has found."""
+    rows = Awaited.objects.filter(late_now(now), lake=lake, told_at=None, is_given_up=False)
+    return rows.filter(seen_at__gte=F("due_at"))
 
 
 def awaited_visible(lake: str, user: User) -> QuerySet[Awaited]:

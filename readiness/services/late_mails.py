@@ -19,6 +19,7 @@ from portal.lake.lines import one_line
 from portal.notices.reached import keepers_reached, people_reached
 from portal.notices.services import Mail, notice_queue, webhook_queue
 from readiness.models import Awaited, Standing
+from readiness.selectors.awaited import late_unsaid
 
 LATE = "readiness.late"
 _MOST = 500
@@ -27,8 +28,7 @@ _NAMED = 20
 
 def late_tell(lake: str, *, now: datetime) -> int:
     """Write of what is late and nobody was told of; gives how many partitions were told."""
-    late = Awaited.objects.filter(lake=lake, due_at__lt=now, told_at=None, is_given_up=False)
-    late = late.exclude(standing=Standing.READY).select_related("rule").order_by("due_at", "pk")
+    late = late_unsaid(lake, now=now).select_related("rule").order_by("due_at", "pk")
     rows = list(late[:_MOST])
     if not rows:
         return 0

@@ -17,7 +17,8 @@ from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds import RunKind, register
 from portal.runs.logs import run_log
 from portal.runs.models import Run
-from readiness.models import Awaited, ReadyRule, Standing
+from readiness.models import ReadyRule
+from readiness.selectors.awaited import late_unsaid
 from readiness.services.late_mails import late_tell
 from readiness.services.looking import look_at
 
@@ -83,8 +84,7 @@ def register_look_kind() -> None:
 def _is_due(lake: str, *, now: datetime) -> bool:
     if ReadyRule.objects.filter(lake=lake, look_at__lte=now).exists():
         return True
-    late = Awaited.objects.filter(lake=lake, due_at__lt=now, told_at=None, is_given_up=False)
-    return late.exclude(standing=Standing.READY).exists()
+    return late_unsaid(lake, now=now).exists()
 
 
 def _due(lake: str, *, now: datetime) -> list[ReadyRule]:

@@ -36,7 +36,7 @@ _STANDINGS = {
     Verdict.SET: Standing.READY,
     Verdict.READY: Standing.READY,
 }
-_TAKEN = ("standing", "ready_at", "ready_by", "reason", "seen_at", "is_held")
+_TAKEN = ("standing", "ready_at", "ready_by", "came_late", "reason", "seen_at", "is_held")
 Leaves = dict[str, Any]
 
 
@@ -156,6 +156,7 @@ def _take(row: Awaited, ruling: Ruling, found: Leaves, *, now: datetime) -> None
     if row.standing is Standing.READY:
         row.ready_at = now if ruling.verdict is Verdict.SET else _ready_since(found, now=now)
         row.ready_by = BY_RULE if ruling.verdict is Verdict.SET else ""
+        row.came_late = row.late_by(now) is not None
         row.is_held = False
     if not row.is_held:
         row.reason = ruling.reason

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
@@ -49,6 +50,7 @@ def rows(db: str = "shop", table: str = "notes", owner: str = "olga") -> ReadyRu
             end=end,
             due_at=end + timedelta(hours=4),
             standing=Standing.MISSING if hours is None else Standing.READY,
+            came_late=hours == 9,
             ready_at=None if hours is None else end + timedelta(hours=hours),
             reason="The metastore has no partition of it yet." if hours is None else "It came.",
         )
@@ -81,6 +83,12 @@ def test_the_list_says_what_is_late_by_how_much_and_since_when(
     assert "dt=2026-11-02" in late
     assert "dt=2026-11-03" not in late
     assert "dt=2026-11-03" in text(people.operator, "/readiness/?late=was")
+    first = Awaited.objects.get(spec="dt=2026-11-04")
+    day = timezone.localtime(first.start, ZoneInfo("Europe/Berlin")).date().isoformat()
+    one_day = text(people.operator, f"/readiness/?since={day}&until={day}")
+    assert "dt=2026-11-04" in one_day
+    assert "dt=2026-11-03" not in one_day
+    assert "dt=2026-11-04" in text(people.operator, "/readiness/?since=0001-01-01&until=9999-12-31")
     assert "No partition fits" in text(people.operator, "/readiness/?table=nothing")
     lines = text(people.operator, "/readiness/?format=csv&late=any").splitlines()
     assert len(lines) == 3

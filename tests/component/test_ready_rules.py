@@ -129,6 +129,7 @@ def test_a_rule_sets_the_flag_when_all_that_it_asks_holds_and_says_why(
     assert look(now=at) == 1
     row.refresh_from_db()
     assert (row.standing, row.ready_at, row.ready_by) == ("READY", at, "rule")
+    assert not row.came_late
     assert row.reason.startswith("The rule holds: its time and the delay of 30 min are over; 10")
     assert hive.flags() == {DAY: "true"}
     record = AuditEvent.objects.order_by("-seq")[0]
@@ -161,6 +162,12 @@ def test_what_somebody_took_back_is_theirs_until_they_say_otherwise(
     assert hive.flags() == {DAY: "false"}
     row = say(ready=True, hours=2)
     assert (row.standing, row.is_held, row.ready_by) == ("READY", False, "olga")
+    assert not row.came_late
+    assert say(ready=False, hours=3).due_at == MIDNIGHT + timedelta(hours=4)
+    assert say(ready=True, hours=5).came_late
+    row = say(ready=False, hours=6)
+    assert not row.came_late
+    row = say(ready=True, hours=2)
     assert row.ready_at == MIDNIGHT + timedelta(hours=2), "the very instant, not that of a look"
 
 

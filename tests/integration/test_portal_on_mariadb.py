@@ -28,6 +28,8 @@ FILES = (
     "tests/component/test_refresh_noting.py",
     "tests/component/test_refresh_noting_many.py",
     "tests/component/test_refresh_at_once.py",
+    "tests/component/test_ready_rules.py::"
+    "test_what_somebody_took_back_is_theirs_until_they_say_otherwise",
     "tests/component/test_optimizer_hearing.py",
     "tests/component/test_optimizer_queue.py::test_a_run_takes_its_tasks_once",
     "tests/component/test_refresh_worker.py::test_r5_a_dead_front_end_makes_it_degraded_not_failed",
