@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from optimizer.domain.hudi.facts import Action, InstantState
+from optimizer.domain.hudi.facts import Action, BlockState, InstantState
 from optimizer.jobs.hudi.orders import Order
 from optimizer.jobs.hudi.writing import settings_for
 from stack.stack import LAKE, Stack
@@ -67,6 +67,24 @@ def test_all_pending_plans_are_executed_oldest_first(
         != planned.rows(only_base_files=True)
     )
     assert services.one(table, "COMPACTION")["outcome"] == "NOTHING"
+
+
+def test_what_readers_skip_a_compaction_leaves_out(
+    planned: HudiTable, services: Services, tmp_path: Path
+) -> None:
+    table = planned.copied(tmp_path / "skipped")
+    forgotten = table.logs()[-1]
+    commit = forgotten.name.split("_")[1].partition(".")[0]
+    for path in table.timeline.glob(f"*{commit}*"):
+        path.unlink()
+    seen = table.rows()
+    assert seen != planned.rows()
+    (skipped,) = table.look().blocks
+    assert (skipped.state, skipped.instant) == (BlockState.NOWHERE, commit)
+
+    assert services.one(table, "COMPACTION")["outcome"] == "DONE"
+
+    assert table.rows() == table.rows(only_base_files=True) == seen
 
 
 def test_some_are_executed_and_never_the_newest_alone(

@@ -23,20 +23,16 @@ from optimizer.domain.hudi.findings import (
     Severity,
     count_words,
     finding,
-    remedy_of,
 )
-from optimizer.domain.hudi.policy import HudiPolicy
-from optimizer.domain.hudi.services import may
-from optimizer.domain.hudi.tasks import Service, Step
 from optimizer.domain.hudi.timeline import COMPACTIONS, first_write, planned_groups
 from optimizer.domain.sizes import size_words
 
 
-def damage(look: HudiLook, policy: HudiPolicy) -> Iterable[Finding]:
+def damage(look: HudiLook) -> Iterable[Finding]:
     """Give everything that makes the table's rows wrong."""
     yield from _corrupt(look)
     yield from _lost_base(look)
-    yield from _unknown(look, policy)
+    yield from _unknown(look)
     yield from _duplicates(look)
 
 
@@ -138,7 +134,7 @@ def _lost_base(look: HudiLook) -> Iterable[Finding]:
     )
 
 
-def _unknown(look: HudiLook, policy: HudiPolicy) -> Iterable[Finding]:
+def _unknown(look: HudiLook) -> Iterable[Finding]:
     merged = merged_blocks(look)
     known = frozenset(merged)
     skipped = [one for one in _nowhere(look) if one not in known]
@@ -150,7 +146,12 @@ def _unknown(look: HudiLook, policy: HudiPolicy) -> Iterable[Finding]:
             f"{count_words(len(merged), 'block')} of logs. They lie before its first write "
             f"{first_write(look)} and are read as if they had completed.{_keys_words(look)}",
             [*map(plain, look.duplicates), *map(plain, merged)],
-            _rolled_back(look, policy, merged),
+            Remedy(
+                "Hold the table's services, for each would make these rows last. Then let the "
+                "writer delete the keys in the evidence, or write them again as they shall be, "
+                "and release the services.",
+                holds=True,
+            ),
         )
     if skipped:
         yield finding(
@@ -159,18 +160,13 @@ def _unknown(look: HudiLook, policy: HudiPolicy) -> Iterable[Finding]:
             f"Of instants in neither timeline: {count_words(len(skipped), 'block')} of logs. "
             "Readers skip them now, and will read them once the timeline is archived past them.",
             [plain(one) for one in skipped],
-            _rolled_back(look, policy, skipped),
+            Remedy(
+                "Hold the table's services, let its writer keep the timeline meanwhile "
+                "(hoodie.archive.automatic=false), and move the log files named in the evidence "
+                "away from the table: no reader reads them now.",
+                holds=True,
+            ),
         )
-
-
-def _rolled_back(look: HudiLook, policy: HudiPolicy, blocks: Iterable[LogBlock]) -> Remedy:
-    return remedy_of(
-        may(look, policy, Service.ROLLBACK, Step.SCHEDULE),
-        Service.ROLLBACK,
-        Step.SCHEDULE,
-        "List what these instants wrote; once that is approved it is rolled back.",
-        sorted({one.instant for one in blocks if one.instant}),
-    )
 
 
 def _duplicates(look: HudiLook) -> Iterable[Finding]:

@@ -64,7 +64,7 @@ def health_of(look: HudiLook, policy: HudiPolicy, now: datetime) -> Health | Non
         return Health(note="The table has no files: there is nothing to improve.")
     return _told(
         {
-            Part.DAMAGE: _damage(look, policy),
+            Part.DAMAGE: _damage(look),
             Part.STALE: _stale(look, policy, now),
             Part.STUCK: _stuck(look, policy, now),
             Part.PLANS: _plans(look, policy),
@@ -81,8 +81,8 @@ def _told(judged: dict[Part, _Judged]) -> Health:
     )
 
 
-def _damage(look: HudiLook, policy: HudiPolicy) -> _Judged:
-    found = list(damage(look, policy))
+def _damage(look: HudiLook) -> _Judged:
+    found = list(damage(look))
     return float(bool(found)), " ".join(one.words for one in found)
 
 

@@ -22,7 +22,7 @@ def failures(look: HudiLook, policy: HudiPolicy, now: datetime) -> tuple[Finding
     if unfit(look) is not None:
         return ()
     found = [
-        *damage(look, policy),
+        *damage(look),
         *stuck_instants(look, policy, now),
         *stale_view(look, policy, now),
         *waiting_plans(look, policy, now),
