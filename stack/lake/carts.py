@@ -18,7 +18,7 @@ LOCK = "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"
 POLICIES: Mapping[TableName, Mapping[str, object]] = {
     SERVED: {"is_on": True, "profile": "near-line", "commits": 3},
     # Off: people are to see what is wrong, and mend it with their own clicks.
-    ILL: {"is_on": False, "profile": "near-line", "lock": LOCK, "stale_minutes": 10},
+    ILL: {"is_on": False, "profile": "near-line", "lock": LOCK, "minutes": 5, "stale_minutes": 10},
 }
 
 _BESIDE: Mapping[str, str] = {

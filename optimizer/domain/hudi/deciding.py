@@ -70,7 +70,7 @@ class HudiDecision:
     def words(self) -> str:
         """All of it in a sentence or two: what is done, or the reason that is given most."""
         if self.proposals:
-            return " ".join(f"{one.name}: {one.reason}" for one in self.proposals)
+            return " ".join(f"{one.words}: {one.reason}" for one in self.proposals)
         ((code, _),) = Counter(one.code for one in self.verdicts).most_common(1)
         return next(one.reason for one in self.verdicts if one.code == code)
 

@@ -60,6 +60,12 @@ class HudiTask:
         """How it is called among the tasks of all tables."""
         return task_name(self.service, self.step)
 
+    @property
+    def words(self) -> str:
+        """What is done, for people."""
+        what = "partitions by age" if self.service is Service.TTL else self.service.lower()
+        return f"{self.step.capitalize()} {what}"
+
 
 def task_name(service: Service, step: Step) -> str:
     """Give the name of a step of a service among the tasks of all tables."""
