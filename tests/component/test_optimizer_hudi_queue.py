@@ -70,7 +70,7 @@ def test_plans_that_are_pending_become_one_task_oldest_first() -> None:
     made = OptimizeTask.objects.get(hudi=row)
     assert (made.kind, made.state, made.instants) == (RUN, "WAITING", [name(10), name(20)])
     row.refresh_from_db()
-    assert row.verdict.startswith(f"{RUN}: 2 plans of compaction pending")
+    assert row.verdict.startswith("Execute compaction: 2 plans of compaction pending")
     codes = {(one["service"], one["step"]): one["code"] for one in row.verdicts}
     assert codes["COMPACTION", "EXECUTE"] == "task"
     assert codes["COMPACTION", "SCHEDULE"] == "none"
