@@ -29,7 +29,7 @@ WRITER: Mapping[TableName, Mapping[str, str]] = {
     SERVED: {
         **_BESIDE,
         "hoodie.compact.schedule.inline": "true",
-        "hoodie.compact.inline.max.delta.commits": "3",
+        "hoodie.compact.inline.max.delta.commits": "4",
     },
     ILL: {
         **_BESIDE,

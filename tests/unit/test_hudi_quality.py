@@ -187,6 +187,25 @@ def test_a_block_of_an_unknown_instant_is_read_if_it_is_older_than_the_timeline(
     assert skipped.remedy.holds
 
 
+def test_a_remedy_executes_only_the_plans_that_take_nothing_damaged() -> None:
+    torn = block(None, BlockState.CORRUPT, BlockKind.CORRUPT)
+    some = look(
+        *(asked(minute) for minute in (10, 20, 30)),
+        plans=(plan(10, "a"), plan(20, "f"), plan(30, "b")),
+        blocks=(torn,),
+        has_read_logs=True,
+    )
+    settings = replace(locked(), most_pending=1)
+    pile = next(one for one in failures(some, settings, NOW) if one.code is Code.PLANS_PILE_UP)
+    assert pile.remedy is not None
+    assert pile.remedy.instants == (name(10), name(30))
+    assert "but those that take damaged file groups" in pile.remedy.words
+    only_bad = replace(some, instants=(asked(20), asked(30)), plans=(plan(20, "f"), plan(30, "f")))
+    pile = next(one for one in failures(only_bad, settings, NOW) if one.code is Code.PLANS_PILE_UP)
+    assert pile.remedy is not None
+    assert pile.remedy.holds
+
+
 def test_blocks_of_known_instants_are_no_failure() -> None:
     for state in (BlockState.COMPLETED, BlockState.PENDING):
         assert failures(look(done(500), blocks=(block(100, state),)), policy(), NOW) == ()

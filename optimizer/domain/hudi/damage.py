@@ -45,6 +45,20 @@ def damaged_groups(look: HudiLook) -> frozenset[FileGroupId]:
     )
 
 
+def spared(look: HudiLook, instants: Iterable[str]) -> tuple[str, ...]:
+    """Give those of some plans that take no damaged file group, in their order.
+
+    What cannot be read of a plan may be any group, so it is not among them.
+    """
+    damaged = damaged_groups(look)
+    plans = {one.instant: one for one in look.plans}
+    return tuple(
+        one
+        for one in instants
+        if not damaged or (one in plans and damaged.isdisjoint(plans[one].file_groups))
+    )
+
+
 def corrupt_blocks(look: HudiLook) -> tuple[LogBlock, ...]:
     """Give the corrupt blocks in logs that readers read.
 

@@ -14,6 +14,10 @@ from optimizer.domain.hudi.services import Ruling
 from optimizer.domain.hudi.tasks import Service, Step
 
 MOST_ROWS = 50
+MEND_FIRST = (
+    "Every pending plan takes a file group that is damaged, and executing it would make the damage "
+    "last: mend that first, and hold the table's services until then."
+)
 
 
 class Severity(StrEnum):

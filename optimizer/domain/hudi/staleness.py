@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from optimizer.domain.hudi.damage import spared
 from optimizer.domain.hudi.facts import FileSlice, HudiLook, TableType, Uncompacted, plain
 from optimizer.domain.hudi.findings import (
+    MEND_FIRST,
     Code,
     Finding,
     Remedy,
@@ -105,9 +107,11 @@ def stale_view(look: HudiLook, policy: HudiPolicy, now: datetime) -> Iterable[Fi
 def _remedy(look: HudiLook, policy: HudiPolicy, *, is_waiting: bool) -> Remedy:
     if is_waiting:
         step, words = Step.EXECUTE, "Execute the pending plans, oldest first."
-        instants = [one.instant for one in plans_of(look, COMPACTIONS)]
+        instants = spared(look, (one.instant for one in plans_of(look, COMPACTIONS)))
+        if not instants:
+            return Remedy(MEND_FIRST, holds=True)
     else:
         step, words = Step.SCHEDULE, "Schedule a compaction of what no plan takes, and execute it."
-        instants = []
+        instants = ()
     ruling = may(look, policy, Service.COMPACTION, step)
     return remedy_of(ruling, Service.COMPACTION, step, words, instants)

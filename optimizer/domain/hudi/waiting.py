@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from optimizer.domain.hudi.damage import spared
 from optimizer.domain.hudi.facts import HudiLook, Instant, plain
 from optimizer.domain.hudi.findings import (
+    MEND_FIRST,
     Code,
     Finding,
     Remedy,
@@ -30,13 +32,7 @@ def waiting_plans(look: HudiLook, policy: HudiPolicy, now: datetime) -> Iterable
         if not plans:
             continue
         rows = [_row(look, one, now) for one in plans]
-        remedy = remedy_of(
-            may(look, policy, service, Step.EXECUTE),
-            service,
-            Step.EXECUTE,
-            "Execute all that are pending, oldest first.",
-            oldest_first(one.instant for one in plans),
-        )
+        remedy = _executed(look, policy, service, [one.instant for one in plans])
         if len(plans) > policy.most_pending:
             yield finding(
                 Code.PLANS_PILE_UP,
@@ -70,6 +66,17 @@ def stuck_instants(look: HudiLook, policy: HudiPolicy, now: datetime) -> Iterabl
             [plain(one.instant)],
             _stuck_remedy(look, policy, one),
         )
+
+
+def _executed(look: HudiLook, policy: HudiPolicy, service: Service, pending: list[str]) -> Remedy:
+    free = pending if service is Service.CLEAN else spared(look, pending)
+    if not free:
+        return Remedy(MEND_FIRST, holds=True)
+    words = "Execute all that are pending, oldest first."
+    if len(free) < len(pending):
+        words = f"{words[:-1]}, but those that take damaged file groups."
+    ruling = may(look, policy, service, Step.EXECUTE)
+    return remedy_of(ruling, service, Step.EXECUTE, words, oldest_first(free))
 
 
 def _never_executed(
