@@ -40,7 +40,7 @@ def list_of(task: OptimizeTask, found: Mapping[str, Any], *, now: datetime) -> H
     """Read what a run listed; None where nothing would go."""
     service, _ = TASKS[task.kind]
     match service:
-        case Service.CLEAN if found.get("instant") and found.get("n_files"):
+        case Service.CLEAN if found.get("instant") and found.get("n_files") and found.get("digest"):
             n_files = int(found["n_files"])
             files = [str(one) for one in found.get("files", ())]
             return HudiList(files, n_files, n_files, 0, dict(found), [str(found["instant"])])
