@@ -16,6 +16,7 @@ from pytest_django.fixtures import Settings
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
 from readiness.models import Awaited, ReadyRule, Standing
+from readiness.selectors.numbers import late
 from tests.component.conftest import People
 from tests.component.flag_lake import FlagLake
 from tests.support.thrift_lake import served
@@ -55,6 +56,14 @@ def rows(db: str = "shop", table: str = "notes", owner: str = "olga") -> ReadyRu
             reason="The metastore has no partition of it yet." if hours is None else "It came.",
         )
     return rule
+
+
+def test_a_monitoring_server_reads_how_many_are_late() -> None:
+    assert list(late()) == []
+    rule = rows()
+    assert list(late()) == [({"lake": "main"}, 1)]
+    rule.awaited.update(standing=Standing.READY)
+    assert list(late()) == [({"lake": "main"}, 0)]
 
 
 def as_(user: User) -> Client:
