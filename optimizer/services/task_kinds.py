@@ -42,6 +42,7 @@ class OptimizeKind(RunKind):
 
     name = KIND
     job = "optimizer.jobs.rewrite"
+    writes_tables = True
     title = "Optimize Iceberg tables"
     attempts = 1
     start_roles = KEEPERS

@@ -23,6 +23,8 @@ class RunKind:
     queue: ClassVar[str] = "default"
     acting: ClassVar[bool] = False
     """Whether the job changes the lake: such a run is settled and never adopted blindly."""
+    writes_tables: ClassVar[bool] = False
+    """Whether the job writes files that readers of a table read, whoever they are."""
     destroys: ClassVar[bool] = False
     """Whether it takes something away: it is then started only in the lake's working hours."""
     start_roles: ClassVar[frozenset[str]] = frozenset()

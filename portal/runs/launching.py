@@ -40,6 +40,7 @@ def run_submit(run: Run, kind: RunKind, *, holder: str, now: datetime) -> None:
             config=get_lake(run.lake),
             log_file=log_file(run),
             environment={**kind.environment(run), TAG_VARIABLE: run.tag},
+            writes_tables=kind.writes_tables,
         )
     try:
         run_adopt(run, launched, now=timezone.now())

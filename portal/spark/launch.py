@@ -55,13 +55,21 @@ def submit(
     config: LakeConfig,
     log_file: Path,
     environment: Mapping[str, str],
+    writes_tables: bool = False,
 ) -> Launched:
     """Run `portal/spark/entry.py <module> <spool>` by spark-submit in its own session.
 
     Returns once the process exists; how the job ends stands in the spool's manifest.
     """
     log_file.parent.mkdir(parents=True, exist_ok=True)
-    argv = submit_argv(module=module, tag=tag, spool=spool, config=config, log_file=log_file)
+    argv = submit_argv(
+        module=module,
+        tag=tag,
+        spool=spool,
+        config=config,
+        log_file=log_file,
+        writes_tables=writes_tables,
+    )
     with log_file.open("ab") as log:
         try:
             process = subprocess.Popen(
@@ -87,9 +95,19 @@ def submit(
 
 
 def submit_argv(
-    *, module: str, tag: str, spool: str, config: LakeConfig, log_file: Path
+    *,
+    module: str,
+    tag: str,
+    spool: str,
+    config: LakeConfig,
+    log_file: Path,
+    writes_tables: bool = False,
 ) -> list[str]:
-    """Give the argv of a submission (also a way to see what would be run)."""
+    """Give the argv of a submission (also a way to see what would be run).
+
+    What it writes is for the portal alone, unless it `writes_tables`: whoever reads these has to
+    be able to read its files, so they get the file system's own permissions.
+    """
     quick = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" if _is_local(config) else ""
     settings = {
         "spark.ui.enabled": "false",
@@ -98,7 +116,7 @@ def submit_argv(
         "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC{quick}",
         "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
         "spark.executorEnv.LC_ALL": "C.UTF-8",
-        "spark.hadoop.fs.permissions.umask-mode": "077",
+        **({} if writes_tables else {"spark.hadoop.fs.permissions.umask-mode": "077"}),
         **config.spark_conf,
         # Readers may hide partitions that are not ready (jvm/ready-partitions); jobs see them all.
         f"spark.hadoop.{SHOWS_ALL}": "true",
