@@ -33,14 +33,14 @@ def run_submit(run: Run, kind: RunKind, *, holder: str, now: datetime) -> None:
         kind.beat(run)
         if not run_renew(run, holder=holder, now=timezone.now()):
             raise StaleState("run.lost", f"Run {run.pk} was taken over before it was submitted.")
+        config = get_lake(run.lake)
         launched = launch.submit(
             module=str(kind.job),
             tag=run.tag,
             spool=run.spool,
-            config=get_lake(run.lake),
+            config=config if kind.writes_tables else launch.private(config),
             log_file=log_file(run),
             environment={**kind.environment(run), TAG_VARIABLE: run.tag},
-            writes_tables=kind.writes_tables,
         )
     try:
         run_adopt(run, launched, now=timezone.now())

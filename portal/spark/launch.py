@@ -13,7 +13,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyspark
@@ -35,6 +35,7 @@ _PASSED_ON = (
     "HADOOP_CONF_DIR",
 )
 _KILL_WAIT_SECONDS = 20.0
+_UMASK = "spark.hadoop.fs.permissions.umask-mode"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +56,13 @@ def submit(
     config: LakeConfig,
     log_file: Path,
     environment: Mapping[str, str],
-    writes_tables: bool = False,
 ) -> Launched:
     """Run `portal/spark/entry.py <module> <spool>` by spark-submit in its own session.
 
     Returns once the process exists; how the job ends stands in the spool's manifest.
     """
     log_file.parent.mkdir(parents=True, exist_ok=True)
-    argv = submit_argv(
-        module=module,
-        tag=tag,
-        spool=spool,
-        config=config,
-        log_file=log_file,
-        writes_tables=writes_tables,
-    )
+    argv = submit_argv(module=module, tag=tag, spool=spool, config=config, log_file=log_file)
     with log_file.open("ab") as log:
         try:
             process = subprocess.Popen(
@@ -94,20 +87,19 @@ def submit(
     return Launched(socket.gethostname(), process.pid, started or 0.0, process.pid)
 
 
-def submit_argv(
-    *,
-    module: str,
-    tag: str,
-    spool: str,
-    config: LakeConfig,
-    log_file: Path,
-    writes_tables: bool = False,
-) -> list[str]:
-    """Give the argv of a submission (also a way to see what would be run).
+def private(config: LakeConfig) -> LakeConfig:
+    """Give a lake's settings for a program whose files are for the portal alone.
 
-    What it writes is for the portal alone, unless it `writes_tables`: whoever reads these has to
-    be able to read its files, so they get the file system's own permissions.
+    Without it they get the file system's own permissions, for whoever reads a table has to be able
+    to read its files. What the lake itself says of them holds in both cases.
     """
+    return replace(config, spark_conf={_UMASK: "077", **config.spark_conf})
+
+
+def submit_argv(
+    *, module: str, tag: str, spool: str, config: LakeConfig, log_file: Path
+) -> list[str]:
+    """Give the argv of a submission (also a way to see what would be run)."""
     quick = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" if _is_local(config) else ""
     settings = {
         "spark.ui.enabled": "false",
@@ -116,7 +108,6 @@ def submit_argv(
         "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC{quick}",
         "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
         "spark.executorEnv.LC_ALL": "C.UTF-8",
-        **({} if writes_tables else {"spark.hadoop.fs.permissions.umask-mode": "077"}),
         **config.spark_conf,
         # Readers may hide partitions that are not ready (jvm/ready-partitions); jobs see them all.
         f"spark.hadoop.{SHOWS_ALL}": "true",

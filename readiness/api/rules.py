@@ -14,8 +14,8 @@ from readiness.api.serializers import (
     AwaitedSerializer,
     DeclareSerializer,
     EndSerializer,
-    NewRuleSerializer,
-    RuleSerializer,
+    NewReadyRuleSerializer,
+    ReadyRuleSerializer,
     declared,
 )
 from readiness.selectors.awaited import AWAITED_ORDERS, AwaitedFilter, awaited_visible
@@ -47,7 +47,7 @@ class RuleList(APIView):
 
     @extend_schema(
         operation_id="readiness_rules_list",
-        responses=page_of("ReadinessRule", RuleSerializer),
+        responses=page_of("ReadinessRule", ReadyRuleSerializer),
         parameters=list_parameters("db", "table", "sets"),
     )
     def get(self, request: Request) -> Response:
@@ -57,17 +57,17 @@ class RuleList(APIView):
             rules_visible(current_lake(request), person(request)),
             filter_class=RuleFilter,
             orders=RULE_ORDERS,
-            show=lambda row: dict(RuleSerializer(row).data),
+            show=lambda row: dict(ReadyRuleSerializer(row).data),
         )
 
     @extend_schema(
         operation_id="readiness_rules_declare",
-        request=NewRuleSerializer,
-        responses={201: RuleSerializer},
+        request=NewReadyRuleSerializer,
+        responses={201: ReadyRuleSerializer},
     )
     def post(self, request: Request) -> Response:
         """Declare for a table that you may see; the same twice changes nothing."""
-        body = NewRuleSerializer(data=request.data)
+        body = NewReadyRuleSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         said = body.validated_data
         made = rule_declare(
@@ -78,19 +78,21 @@ class RuleList(APIView):
             user=person(request),
             now=timezone.now(),
         )
-        return Response(RuleSerializer(made).data, status=201)
+        return Response(ReadyRuleSerializer(made).data, status=201)
 
 
 class RuleDetail(APIView):
     """What is declared of one table."""
 
-    @extend_schema(operation_id="readiness_rules_get", responses=RuleSerializer)
+    @extend_schema(operation_id="readiness_rules_get", responses=ReadyRuleSerializer)
     def get(self, request: Request, rule_id: int) -> Response:
         """Give what is declared."""
-        return Response(RuleSerializer(get_rule_for_user(rule_id, person(request))).data)
+        return Response(ReadyRuleSerializer(get_rule_for_user(rule_id, person(request))).data)
 
     @extend_schema(
-        operation_id="readiness_rules_change", request=DeclareSerializer, responses=RuleSerializer
+        operation_id="readiness_rules_change",
+        request=DeclareSerializer,
+        responses=ReadyRuleSerializer,
     )
     def post(self, request: Request, rule_id: int) -> Response:
         """Change what is declared, as of the version that you read."""
@@ -107,7 +109,7 @@ class RuleDetail(APIView):
             user=user,
             now=timezone.now(),
         )
-        return Response(RuleSerializer(made).data)
+        return Response(ReadyRuleSerializer(made).data)
 
 
 class RuleEnd(APIView):

@@ -26,7 +26,7 @@ class AwaitedSerializer(serializers.ModelSerializer[Awaited]):
         ]  # fmt: skip
 
 
-class RuleSerializer(serializers.ModelSerializer[ReadyRule]):
+class ReadyRuleSerializer(serializers.ModelSerializer[ReadyRule]):
     """What is declared of one table."""
 
     table = serializers.CharField(source="__str__")
@@ -73,7 +73,7 @@ class EndSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField(min_value=0, help_text="as read")
 
 
-class NewRuleSerializer(DeclareSerializer):
+class NewReadyRuleSerializer(DeclareSerializer):
     """The same of a table that is named."""
 
     lake = serializers.CharField(default="main", max_length=32)
