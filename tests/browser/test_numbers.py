@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from stack.lake import live
 from tests.browser.conftest import Opener
 from tests.browser.demo import LAKE, Demo
 from tests.browser.look import Person
@@ -47,7 +48,9 @@ def test_databases_and_tables(demo: Demo, opened: Opener) -> None:
     shown = {row["db"]: row for row in exported(ada, "/lifecycle/databases/?format=csv")}
     for db, n_tables in in_database.items():
         assert int(shown[db]["n_tables"]) == n_tables, db
-        assert int(shown[db]["n_partitions"]) == parts_in_database[db], db
+        # One table is written all the time: between two beats it has a partition less.
+        off = 1 if db == live.LIVE.db else 0
+        assert abs(int(shown[db]["n_partitions"]) - parts_in_database[db]) <= off, db
     page_text = ada.go("/lifecycle/databases/").locator("tbody").inner_text()
     for db in in_database:
         assert db in page_text
