@@ -126,6 +126,26 @@ def test_pending_plans_and_what_is_inflight_are_told(logged: HudiTable, tmp_path
 
 
 @pytest.mark.usefixtures("embedded_stack")
+def test_what_is_written_after_a_plan_stands_only_in_logs_too(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = HudiTable(spark, tmp_path / "behind")
+    plans = {
+        "hoodie.compact.schedule.inline": "true",
+        "hoodie.compact.inline.max.delta.commits": "1",
+    }
+    for k in range(5):
+        table.upsert([(1, "2026-05-01", f"w{k}", k)], plans if k == 2 else {})
+
+    found = table.look(read_logs=False)
+
+    assert [len(plan.file_groups) for plan in found.plans] == [1]
+    assert len(found.uncompacted) == 4
+    (one,) = found.slices
+    assert (one.n_logs, one.log_bytes) == (4, sum(path.stat().st_size for path in table.logs()))
+    assert table.rows(only_base_files=True) == [(1, "2026-05-01", "w0", 0)]
+
+
 def test_one_run_looks_at_many_tables_and_says_which_it_could_not(
     logged: HudiTable, embedded_stack: Stack, spark: SparkSession, tmp_path: Path
 ) -> None:

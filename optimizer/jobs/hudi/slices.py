@@ -151,8 +151,11 @@ def _view(table: OpenedTable) -> Any:
     settings = table.jvm.java.util.Properties()
     settings.setProperty("hoodie.metadata.enable", "false")
     listing = of.config.HoodieMetadataConfig.newBuilder().fromProperties(settings).build()
-    view = of.table.view.FileSystemViewManager.createInMemoryFileSystemView(
-        table.engine, table.java, listing
+    # A file that a pending compaction shall replace has its newer logs after that plan, and a
+    # reader merges both; a view of completed instants alone would not show them.
+    seen = table.java.getActiveTimeline().filterCompletedAndCompactionInstants()
+    view = of.table.view.FileSystemViewManager.createInMemoryFileSystemViewWithTimeline(
+        table.engine, table.java, listing, seen
     )
     view.loadAllPartitions()
     return view
