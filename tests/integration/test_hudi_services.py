@@ -193,25 +193,31 @@ def test_a_copy_on_write_table_without_partitions_is_clustered(
 def test_the_metadata_table_knows_one_writer_at_a_time(
     spark: SparkSession, services: Services, tmp_path: Path
 ) -> None:
-    table = HudiTable(spark, tmp_path / "metadata", by="")
+    table = HudiTable(spark, tmp_path / "metadata")
     with_metadata = {"hoodie.metadata.enable": "true"}
     table.upsert([(1, "2026-05-01", "a", 1)], with_metadata)
     table.upsert([(1, "2026-05-01", "b", 2)], {**with_metadata, **_PLANS})
     held = table.opened.metadata_partitions
-    writing = table.timeline / "29991231235959999.deltacommit.requested"
-    writing.touch()
+    in_the_way = table.place / "dt=2026-05-02"
+    in_the_way.write_text("no folder")
+    with pytest.raises(Exception, match="dt="):
+        table.upsert([(2, "2026-05-02", "c", 3)], with_metadata)
 
     alone, beside = services.run(
         order(table, "COMPACTION"), order(table, "COMPACTION", takes_turns=True)
     )
-    writing.unlink()
+    in_the_way.unlink()
+    table.upsert([(2, "2026-05-02", "c", 3)], with_metadata)  # it rolls back what it left
     done = services.one(table, "COMPACTION", takes_turns=True)
 
     assert (alone["outcome"], alone["code"]) == (_MAY_NOT, "hudi.metadata_table")
     assert (beside["outcome"], beside["code"]) == (_PASSES, "hudi.writer_at_work")
     assert done["outcome"] == "DONE"
     assert table.opened.metadata_partitions == held
-    assert table.rows(only_base_files=True) == [(1, "2026-05-01", "b", 2)]
+    assert table.rows(only_base_files=True) == [
+        (1, "2026-05-01", "b", 2),
+        (2, "2026-05-02", "c", 3),
+    ]
 
 
 def test_tables_that_nothing_may_be_done_to_stop_no_other(

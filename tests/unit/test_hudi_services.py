@@ -22,6 +22,7 @@ from tests.unit.hudi_world import (
     begun,
     done,
     locked,
+    logs,
     look,
     name,
     policy,
@@ -162,6 +163,15 @@ def test_a_service_that_a_table_has_no_use_for_says_so() -> None:
     assert may(flat, locked(), Service.COMPACTION, EXECUTE).code == "no-logs"
     assert may(flat, locked(), Service.TTL, EXECUTE).code == "no-partitions"
     assert may(flat, locked(), Service.CLUSTERING, EXECUTE).is_allowed
+
+
+def test_file_groups_that_are_hash_buckets_are_clustered_by_their_writer_s_plans_alone() -> None:
+    bucket, other = logs("00000001-21a8-4b", 1), logs("8f00a1c2-21a8-4b", 1)
+    hashed, mixed = look(slices=(bucket,)), look(slices=(bucket, other))
+    assert may(hashed, locked(), Service.CLUSTERING, SCHEDULE).code == "hash-buckets"
+    assert may(hashed, locked(), Service.CLUSTERING, EXECUTE).is_allowed
+    assert may(hashed, locked(), Service.COMPACTION, SCHEDULE).is_allowed
+    assert may(mixed, locked(), Service.CLUSTERING, SCHEDULE).is_allowed
 
 
 def test_what_a_service_left_is_rolled_back_without_approval_for_its_plan_stays() -> None:

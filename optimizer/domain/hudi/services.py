@@ -7,6 +7,7 @@ where it is on and there is no lock, the two must take turns. Every refusal says
 allow it.
 """
 
+import re
 from dataclasses import dataclass, replace
 
 from optimizer.domain.hudi.facts import Action, HudiLook, HudiTable, TableType
@@ -16,6 +17,7 @@ from optimizer.domain.hudi.timeline import WRITES, Silence, pending, unfit
 
 _MODES = frozenset({"optimistic_concurrency_control", "non_blocking_concurrency_control"})
 ALLOWED = "allowed"
+_BUCKET = re.compile(r"\d{8}-")
 _COMPACT_INLINE = "hoodie.compact.inline"
 _INLINE = {
     Service.COMPACTION: (
@@ -63,6 +65,7 @@ def may(look: HudiLook, policy: HudiPolicy, service: Service, step: Step) -> Rul
         return Ruling(left_alone.code, left_alone.reason)
     refused = (
         _no_use(look.table, service)
+        or _bucketed(look, service, step)
         or _by_service(look.table, policy, service, step)
         or (_apart(look, policy) if step is Step.EXECUTE else None)
     )
@@ -105,6 +108,19 @@ def _no_use(table: HudiTable, service: Service) -> Ruling | None:
     if service is Service.TTL and not table.is_partitioned:
         return Ruling("no-partitions", "TTL drops partitions and the table has none.")
     return None
+
+
+def _bucketed(look: HudiLook, service: Service, step: Step) -> Ruling | None:
+    """A bucket index finds rows by the number in the file id, and our plans give new ids."""
+    if service is not Service.CLUSTERING or step is not Step.SCHEDULE or not look.slices:
+        return None
+    if not all(_BUCKET.match(one.group.file_id) for one in look.slices):
+        return None
+    return Ruling(
+        "hash-buckets",
+        "Its file groups are the buckets of a hash index, as their names say: a clustering planned "
+        "here would put rows where its writer does not look for them. Let the writer plan it.",
+    )
 
 
 def _by_service(

@@ -1,11 +1,11 @@
 """What do a Hudi table's settings and timeline say right now, for the rules to judge an act by?
 
 Asked afresh before every act: between the look, the order and the act somebody else may have been
-there. No file of data is listed for it.
+there. No file of data is listed for it, but where a rule asks for them.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from optimizer.domain.hudi.facts import Action, HudiLook, Instant
@@ -13,6 +13,7 @@ from optimizer.domain.hudi.timeline import pending
 from optimizer.jobs.hudi.errors import clear_errors
 from optimizer.jobs.hudi.instants import read_timeline
 from optimizer.jobs.hudi.plans import read_plans
+from optimizer.jobs.hudi.slices import read_files
 from optimizer.jobs.hudi.table import OpenedTable
 
 
@@ -54,3 +55,10 @@ def present_of(table: OpenedTable, *, closely: bool = False) -> Present:
             plans=plans,
         )
     return Present(again, look)
+
+
+def with_slices(present: Present) -> Present:
+    """Give it with the table's file groups too."""
+    with clear_errors(present.table.name):
+        slices = read_files(present.table).slices
+    return replace(present, look=replace(present.look, slices=slices))

@@ -4,7 +4,7 @@ import time
 
 from optimizer.domain.hudi.tasks import ACTIONS, Service
 from optimizer.jobs.hudi.orders import Order, Result, Stop
-from optimizer.jobs.hudi.present import Present, present_of
+from optimizer.jobs.hudi.present import Present, present_of, with_slices
 from optimizer.jobs.hudi.rules import check_may
 from optimizer.jobs.hudi.writing import writing_client
 
@@ -23,7 +23,7 @@ def schedule(present: Present, order: Order, result: Result, check_stop: Stop) -
     Raises:
         PortalError: it may not be done, or what Hudi says.
     """
-    check_may(present, order)
+    check_may(with_slices(present) if order.service is Service.CLUSTERING else present, order)
     check_stop()
     started = time.monotonic()
     before = present.pending(ACTIONS[order.service])
