@@ -59,6 +59,9 @@ class HudiTable(models.Model):
     decided_at = models.DateTimeField(null=True)
     verdict = models.TextField(blank=True, help_text="in words: what is done, or why nothing is")
     verdicts = models.JSONField(default=list, help_text="of each step of each service, and why")
+    is_resident = models.BooleanField(
+        default=False, help_text="a service shall stay with it, by its policy as last decided on"
+    )
     is_paused = models.BooleanField(default=False)
     paused_by = models.CharField(max_length=150, blank=True)
     paused_at = models.DateTimeField(null=True)
@@ -73,6 +76,7 @@ class HudiTable(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["lake", "is_gone", "health"], name="optimizer_hudi_by_health"),
             models.Index(fields=["look_due_at"], name="optimizer_hudi_look_due"),
+            models.Index(fields=["lake", "is_resident"], name="optimizer_hudi_resident"),
         ]
 
     def __str__(self) -> str:
@@ -125,7 +129,16 @@ class StoredLook(models.Model):
         Raises:
             RuleViolation: `hudi.look`, it was stored in another form.
         """
-        return HudiLook.from_dict(json.loads(zlib.decompress(self.packed)))
+        return self.unpack(self.packed)
+
+    @staticmethod
+    def unpack(packed: bytes | memoryview) -> HudiLook:
+        """Read what `pack` gave.
+
+        Raises:
+            RuleViolation: `hudi.look`, it was stored in another form.
+        """
+        return HudiLook.from_dict(json.loads(zlib.decompress(packed)))
 
     @staticmethod
     def pack(look: HudiLook) -> bytes:

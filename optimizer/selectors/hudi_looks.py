@@ -4,8 +4,6 @@ A look at a table of 100,000 file groups takes a second to unpack, so the last f
 kept: turning a page or a filter asks for the same look again.
 """
 
-import json
-import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -45,4 +43,4 @@ def hudi_policy_of(table: HudiTable) -> ResolvedHudi:
 
 @lru_cache(maxsize=_LOOKS_KEPT)
 def _unpacked(packed: bytes) -> HudiLook:
-    return HudiLook.from_dict(json.loads(zlib.decompress(packed)))
+    return StoredLook.unpack(packed)

@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Max
 
 from optimizer.domain.hudi.policy import ResolvedHudi, resolve
 from optimizer.domain.policy import Level
 from optimizer.domain.policy_manners import TableFormat
+from optimizer.models import PolicyVersion
 from optimizer.selectors.policies import levels_of, versions_in
 
 
@@ -23,6 +27,13 @@ class HudiPolicies:
     def versions(self, found: ResolvedHudi) -> tuple[int, ...]:
         """Give the rows of `PolicyVersion` that say any of a policy."""
         return versions_in(found, self.ids)
+
+
+def hudi_policies_changed_at(lake: str) -> datetime | None:
+    """Say when a policy of Hudi tables of a lake changed last; None where there is none."""
+    of_hudi = PolicyVersion.objects.filter(lake=lake, format=TableFormat.HUDI)
+    changed_at: datetime | None = of_hudi.aggregate(at=Max("at"))["at"]
+    return changed_at
 
 
 def hudi_policies_of(lake: str) -> HudiPolicies:

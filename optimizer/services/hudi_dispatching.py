@@ -7,7 +7,7 @@ its tasks by a conditional UPDATE. What takes something away never goes this way
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, tzinfo
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from optimizer.domain.estimates import UNMEASURED
 from optimizer.domain.hudi.policy import ResolvedHudi
@@ -16,6 +16,7 @@ from optimizer.domain.hudi.timeline import PLANNED
 from optimizer.domain.tasks import TaskState
 from optimizer.models import OptimizeTask, RemovalPlan
 from optimizer.selectors.hudi_policies import hudi_policies_of
+from optimizer.selectors.hudi_resident import watched_tables
 from optimizer.services.budgets import BUDGET, seconds_spent
 from optimizer.services.hudi_queueing import held_by_hour, look_of_table
 from optimizer.services.speeds import speed_of
@@ -44,16 +45,18 @@ def hudi_waiting(lake: str, *, now: datetime) -> QuerySet[OptimizeTask]:
     return rows.select_related("hudi").defer("hudi__findings", "hudi__verdicts")
 
 
-def hudi_choose(lake: str, *, now: datetime) -> list[OptimizeTask]:
+def hudi_choose(lake: str, *, now: datetime, watched: bool = False) -> list[OptimizeTask]:
     """Choose what begins now, the first first; what is held is written with its reason.
 
     What people asked for comes first, then what holds others up, then what waits longest. A table
-    has one task in a run, and none beside one that another run has.
+    has one task in a run, and none beside one that another run has. `watched` chooses of the
+    tables that a service stays with, else of all others.
     """
     policies, zone = hudi_policies_of(lake), get_lake(lake).zone
     chosen = []
     spent = None
-    for task in _candidates(lake, now=now):
+    theirs = Q(hudi__in=watched_tables(lake))
+    for task in _candidates(hudi_waiting(lake, now=now).filter(theirs if watched else ~theirs)):
         found = policies.of(task.subject.db, task.subject.table)
         if spent is None and found.policy.budget_gb_hours is not None:
             spent = seconds_spent(lake, now=now)
@@ -71,15 +74,15 @@ def hudi_claim(run: Run, *, now: datetime) -> int:
     mine = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT)
     if mine.exists() or red_button_wait(run.lake):
         return mine.count()
-    n_taken = 0
-    for task in hudi_choose(run.lake, now=now):
-        free = OptimizeTask.objects.filter(
-            pk=task.pk, state__in=NOT_SENT, hudi__is_paused=False, removals=None
-        )
-        n_taken += free.exclude(kind__in=BY_LIST).update(
-            state=TaskState.SENT, run=run.pk, sent_at=now, waits_for=""
-        )
-    return n_taken
+    return _take(run, hudi_choose(run.lake, now=now), now=now)
+
+
+def hudi_claim_more(run: Run, *, now: datetime) -> int:
+    """Let the run that stays take what waits now, beside what it has; gives how many."""
+    n_free = MOST_IN_A_RUN - OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT).count()
+    if n_free <= 0 or red_button_wait(run.lake):
+        return 0
+    return _take(run, hudi_choose(run.lake, now=now, watched=True)[:n_free], now=now)
 
 
 def needs_a_list(task: OptimizeTask) -> bool:
@@ -102,9 +105,20 @@ def begun_by_services(task: OptimizeTask) -> list[str]:
     return [one for one in task.instants or () if pending.get(one) in PLANNED]
 
 
-def _candidates(lake: str, *, now: datetime) -> Iterator[OptimizeTask]:
+def _take(run: Run, tasks: Iterable[OptimizeTask], *, now: datetime) -> int:
+    n_taken = 0
+    for task in tasks:
+        free = OptimizeTask.objects.filter(
+            pk=task.pk, state__in=NOT_SENT, hudi__is_paused=False, removals=None
+        )
+        n_taken += free.exclude(kind__in=BY_LIST).update(
+            state=TaskState.SENT, run=run.pk, sent_at=now, waits_for=""
+        )
+    return n_taken
+
+
+def _candidates(rows: QuerySet[OptimizeTask]) -> Iterator[OptimizeTask]:
     """Give the best and the oldest of what waits, in the order in which it goes."""
-    rows = hudi_waiting(lake, now=now)
     lines = (
         rows.exclude(asked_by="").order_by("noted_at", "pk"),
         rows.order_by("-score", "pk"),

@@ -1,8 +1,7 @@
 """Which runs serve Hudi tables? Many tables in one Spark application, one run at a time a lake.
 
-What people approved goes in runs of their own, in the lake's working hours, as it does of Iceberg
-tables. A resident service is no process of its own: a table whose policy asks for one has no quiet
-hours and is asked after every five seconds, and the run begins with what waits then.
+One kind of run ends with its tasks, another stays with the tables whose policy asks for it. What
+people approved goes in runs of their own, in the lake's working hours, as of Iceberg tables.
 """
 
 from datetime import datetime, timedelta
@@ -12,23 +11,25 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from optimizer.domain.hudi.tasks import TASKS
-from optimizer.domain.removal_states import RemovalState
-from optimizer.domain.tasks import TaskState
-from optimizer.models import OptimizeTask, RemovalPlan
+from optimizer.models import RemovalPlan
 from optimizer.selectors.hudi_policies import hudi_policies_of
+from optimizer.selectors.hudi_resident import RESIDENT, resident_tables
 from optimizer.services.hudi_dispatching import hudi_choose, hudi_claim
 from optimizer.services.hudi_orders import orders_of
 from optimizer.services.hudi_queueing import hudi_decide
+from optimizer.services.hudi_resident import resident_hear, resident_turn
 from optimizer.services.hudi_results import hudi_reclaim, hudi_results_ingest
-from optimizer.services.removal_kinds import removal_take
+from optimizer.services.removal_kinds import lists_claim, lists_ready
 from optimizer.services.task_kinds import AFTER_A_FAILURE, OptimizeKind
 from portal.act.selectors import red_button_wait
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds import register
 from portal.runs.models import Run
+from portal.runs.spools import open_spool
 
 KIND, REMOVE_KIND = "hudi_services", "hudi_remove"
 MOST_LISTS = 20
+STAY = timedelta(hours=6)
 
 
 class HudiServicesKind(OptimizeKind):
@@ -63,6 +64,46 @@ class HudiServicesKind(OptimizeKind):
         hudi_results_ingest(run, manifest, now=timezone.now())
 
 
+class HudiResidentKind(HudiServicesKind):
+    """Stays with tables: looks at them when they change, and serves them as it is decided.
+
+    It ends by itself after some hours, so that no process lives for ever, and the next one follows.
+    One that a person ended is not followed at once.
+    """
+
+    name = RESIDENT
+    job = "optimizer.jobs.hudi.resident"
+    title = "Stay with Hudi tables"
+    stays = True
+    attempts = 5  # where its host was restarted, say
+    longest = STAY + timedelta(hours=1)
+
+    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+        """Wanted where a policy says so of a table and no other such run is under way."""
+        ended = Q(cancel_requested_at__gt=now - AFTER_A_FAILURE)
+        if not resident_tables(lake) or _is_busy(lake, self.name, now=now, too=ended):
+            return None
+        return {}
+
+    def prepare(self, run: Run) -> None:
+        """Nothing: it is told at its beats what to do."""
+
+    def request(self, run: Run) -> dict[str, Any]:
+        """Say for how long it stays."""
+        return {"stay_seconds": STAY.total_seconds()}
+
+    def wanted(self, run: Run) -> dict[str, Any]:
+        """Hear what it did, and say what it does next."""
+        return resident_turn(run, hudi_decide, now=timezone.now())
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Take in what it did since its last beat; what it did not come to waits again."""
+        now = timezone.now()
+        if run.spool:
+            resident_hear(run, hudi_decide, before=open_spool(run).read_control(), now=now)
+        super().ingest(run, manifest)
+
+
 class HudiRemoveKind(HudiServicesKind):
     """Cleans, drops and rolls back what stands on approved lists; the job judges it anew."""
 
@@ -85,42 +126,37 @@ class HudiRemoveKind(HudiServicesKind):
 
 
 def hudi_lists_ready(lake: str, *, now: datetime) -> QuerySet[RemovalPlan]:
-    """Give the approved lists whose cooling-off is over, of tables on which nothing else runs."""
-    busy = OptimizeTask.objects.filter(hudi__lake=lake, state=TaskState.SENT).values("hudi")
-    return RemovalPlan.objects.filter(
-        hudi__lake=lake,
-        hudi__is_gone=False,
-        hudi__is_paused=False,
-        state=RemovalState.APPROVED,
-        approval__cool_until__lte=now,
-    ).exclude(hudi__in=busy)
+    """Give the lists of Hudi tables that may be acted on."""
+    return lists_ready(lake, "hudi", now=now)
 
 
 def hudi_lists_claim(run: Run, *, now: datetime) -> int:
     """Let a run take the lists that may be acted on; asked again it keeps those that it has."""
-    mine = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT)
-    if mine.exists() or red_button_wait(run.lake):
-        return mine.count()
     policies = hudi_policies_of(run.lake)
-    tables: set[int] = set()
-    for plan in hudi_lists_ready(run.lake, now=now).order_by("created_at")[:MOST_LISTS]:
-        table = plan.subject
-        policy = policies.of(table.db, table.table).policy
-        service, _ = TASKS[plan.kind]
-        is_allowed = policy.is_on and service in policy.kinds
-        if table.pk not in tables and removal_take(plan, run, is_allowed=is_allowed, now=now):
-            tables.add(table.pk)
-    return len(tables)
+
+    def is_allowed(plan: RemovalPlan) -> bool:
+        policy = policies.of(plan.subject.db, plan.subject.table).policy
+        return policy.is_on and TASKS[plan.kind][0] in policy.kinds
+
+    return lists_claim(
+        run, hudi_lists_ready(run.lake, now=now), is_allowed, most=MOST_LISTS, now=now
+    )
 
 
 def register_hudi_kinds() -> None:
     """Tell the platform of the runs of this file."""
     register(HudiServicesKind())
+    register(HudiResidentKind())
     register(HudiRemoveKind())
 
 
-def _is_busy(lake: str, kind: str, *, now: datetime) -> bool:
-    """Whether a run is under way, or failed a moment ago and would again, or none may begin."""
+def _is_busy(lake: str, kind: str, *, now: datetime, too: Q | None = None) -> bool:
+    """Whether a run is under way, or failed a moment ago and would again, or none may begin.
+
+    `too` are other runs after which none begins.
+    """
     lately = Q(state=RunState.FAILED, finished_at__gt=now - AFTER_A_FAILURE)
+    if too is not None:
+        lately |= too
     runs = Run.objects.filter(lake=lake, kind=kind).filter(Q(finished_at=None) | lately)
     return runs.exists() or bool(red_button_wait(lake))

@@ -14,6 +14,7 @@ from optimizer.domain.hudi.findings import Code
 from optimizer.domain.hudi.look_times import RETRY, LastRead
 from optimizer.models import HudiTable
 from optimizer.selectors.hudi_policies import HudiPolicies, hudi_policies_of
+from optimizer.selectors.hudi_resident import resident_run, watched_tables
 from optimizer.services.hudi_alarms import alarms_tell
 from optimizer.services.hudi_look_rows import ReadLook, look_keep
 from portal.access.lakes import get_lake
@@ -33,8 +34,12 @@ Decide = Callable[..., object]
 
 
 def hudi_looks_due(lake: str, *, now: datetime) -> dict[str, list[int]] | None:
-    """Give the params of a run: the tables longest due, few enough; None where none is due."""
+    """Give the params of a run: the tables longest due, few enough; None where none is due.
+
+    At those that a service watches it looks itself.
+    """
     due = HudiTable.objects.filter(lake=lake, is_gone=False, look_due_at__lte=now)
+    due = due.exclude(pk__in=watched_tables(lake))
     return _params(due.order_by("look_due_at", "pk")[:MOST_TABLES], now=now)
 
 
@@ -42,20 +47,48 @@ def hudi_looks_request(run: Run) -> dict[str, Any]:
     """Give what the job must know of each table, as it is named and lies now."""
     logs, keys = set(run.params["logs"]), set(run.params["keys"])
     rows = HudiTable.objects.filter(lake=run.lake, is_gone=False, pk__in=run.params["tables"])
-    return {
-        "tables": [
-            {
-                "table_id": row.pk,
-                "db": row.db,
-                "table": row.table,
-                "location": row.location,
-                "properties": row.properties,
-                "read_logs": row.pk in logs,
-                "read_keys": row.pk in keys,
-            }
-            for row in rows.order_by("pk")
-        ]
-    }
+    tables = (
+        _request(row, read_logs=row.pk in logs, read_keys=row.pk in keys)
+        for row in rows.order_by("pk")
+    )
+    return {"tables": list(tables)}
+
+
+def look_request(row: HudiTable, *, now: datetime) -> dict[str, Any]:
+    """Give what a job must know of a table to look at it, as closely as is due."""
+    last = _last_read(row)
+    return _request(row, read_logs=last.reads_logs(now), read_keys=last.reads_keys(now))
+
+
+def look_stored(run: Run, key: int) -> dict[str, Any] | None:
+    """Read what a run's job wrote of a table; None where it did not come to it.
+
+    Raises:
+        RuleViolation: `hudi.too_large`, `hudi.look`.
+    """
+    config = get_lake(run.lake)
+    path = config.path(f"{run.spool.rstrip('/')}/results/looks").child(f"{key}.json")
+    files = open_file_system(path, config=config)
+    status = files.status(path)
+    if status is None:
+        return None
+    if status.size > _MOST_READ:
+        raise RuleViolation(
+            "hudi.too_large",
+            f"A look at it takes {status.size:,} bytes, and {_MOST_READ:,} are read; cluster the "
+            "table into fewer file groups.",
+        )
+    try:
+        return dict(json.loads(files.read(path)))
+    except (TypeError, ValueError) as error:
+        raise RuleViolation("hudi.look", f"A look at it cannot be read: {error}.") from error
+
+
+def look_problem(lake: str, key: int, reason: str, *, due_at: datetime) -> None:
+    """Say why a look found nothing, and when the next one is due."""
+    rows = HudiTable.objects.filter(pk=key, lake=lake)
+    rows.update(look_problem=reason)
+    rows.filter(is_gone=False).update(look_due_at=due_at)
 
 
 def hudi_looks_ingest(
@@ -72,9 +105,9 @@ def hudi_looks_ingest(
                 if key not in failed and _take_in(run, key, policies, now=now):
                     looked.append(key)
             except RuleViolation as error:
-                _problem(run.lake, key, error.message, due_at=now + REFUSED_RETRY)
+                look_problem(run.lake, key, error.message, due_at=now + REFUSED_RETRY)
         for key, reason in failed.items():
-            _problem(run.lake, key, reason, due_at=now + RETRY)
+            look_problem(run.lake, key, reason, due_at=now + RETRY)
     rest = HudiTable.objects.filter(pk__in=wanted, lake=run.lake, look_due_at__lte=now)
     rest.exclude(pk__in=looked).update(look_due_at=now + RETRY)
     if looked and decide is not None:
@@ -99,6 +132,8 @@ def hudi_look_ask(
     if not tables.update(**wanted):
         raise NotVisible("hudi.table", "There is no such Hudi table for you.")
     under_way = hudi_look_under_way(lake)
+    if table_id in watched_tables(lake):
+        under_way = resident_run(lake)
     if under_way is not None:
         return under_way
     params = _params(tables, now=now)
@@ -113,13 +148,7 @@ def hudi_look_under_way(lake: str) -> Run | None:
 def _params(rows: Any, *, now: datetime) -> dict[str, list[int]] | None:
     params: dict[str, list[int]] = {"tables": [], "logs": [], "keys": []}
     for row in rows:
-        last = LastRead(
-            row.logs_read_at,
-            row.keys_read_at,
-            any(one["code"] in _BAD_LOGS for one in row.findings),
-            row.wants_logs,
-            row.wants_keys,
-        )
+        last = _last_read(row)
         params["tables"].append(row.pk)
         if last.reads_logs(now):
             params["logs"].append(row.pk)
@@ -130,39 +159,32 @@ def _params(rows: Any, *, now: datetime) -> dict[str, list[int]] | None:
 
 def _take_in(run: Run, key: int, policies: HudiPolicies, *, now: datetime) -> bool:
     name = HudiTable.objects.filter(pk=key, lake=run.lake).values_list("db", "table").first()
-    look = _read(run, key)
-    if name is None or look is None:
+    stored = look_stored(run, key)
+    if name is None or stored is None:
         return False
-    found = ReadLook(look, key in run.params["logs"], key in run.params["keys"])
+    found = ReadLook(
+        HudiLook.from_dict(stored), key in run.params["logs"], key in run.params["keys"]
+    )
     return look_keep(run.lake, key, found, policies.of(*name).policy, now=now)
 
 
-def _read(run: Run, key: int) -> HudiLook | None:
-    """Read what the job wrote of a table; None where it did not come to it.
-
-    Raises:
-        RuleViolation: `hudi.too_large`, `hudi.look`.
-    """
-    config = get_lake(run.lake)
-    path = config.path(f"{run.spool.rstrip('/')}/results/looks").child(f"{key}.json")
-    files = open_file_system(path, config=config)
-    status = files.status(path)
-    if status is None:
-        return None
-    if status.size > _MOST_READ:
-        raise RuleViolation(
-            "hudi.too_large",
-            f"A look at it takes {status.size:,} bytes, and {_MOST_READ:,} are read; cluster the "
-            "table into fewer file groups.",
-        )
-    try:
-        stored = json.loads(files.read(path))
-    except ValueError as error:
-        raise RuleViolation("hudi.look", f"A look at it cannot be read: {error}.") from error
-    return HudiLook.from_dict(stored)
+def _last_read(row: HudiTable) -> LastRead:
+    return LastRead(
+        row.logs_read_at,
+        row.keys_read_at,
+        any(one["code"] in _BAD_LOGS for one in row.findings),
+        row.wants_logs,
+        row.wants_keys,
+    )
 
 
-def _problem(lake: str, key: int, reason: str, *, due_at: datetime) -> None:
-    rows = HudiTable.objects.filter(pk=key, lake=lake)
-    rows.update(look_problem=reason)
-    rows.filter(is_gone=False).update(look_due_at=due_at)
+def _request(row: HudiTable, *, read_logs: bool, read_keys: bool) -> dict[str, Any]:
+    return {
+        "table_id": row.pk,
+        "db": row.db,
+        "table": row.table,
+        "location": row.location,
+        "properties": row.properties,
+        "read_logs": read_logs,
+        "read_keys": read_keys,
+    }

@@ -19,7 +19,11 @@ from optimizer.domain.hudi.policy import HudiPolicy, ResolvedHudi
 from optimizer.domain.hudi.tasks import HudiTask, Step, task_name
 from optimizer.domain.tasks import TaskState
 from optimizer.models import HudiTable, OptimizeTask, StoredLook
-from optimizer.selectors.hudi_policies import HudiPolicies, hudi_policies_of
+from optimizer.selectors.hudi_policies import (
+    HudiPolicies,
+    hudi_policies_changed_at,
+    hudi_policies_of,
+)
 from optimizer.services.hudi_past import given_way, last_end, lately_of
 from optimizer.services.task_ends import NOT_SENT, give_up
 from portal.access.lakes import get_lake
@@ -45,9 +49,13 @@ class _Table:
 def hudi_decide(lake: str, *, now: datetime, limit: int = AT_ONCE) -> int:
     """Decide on the tables that were looked at since their last decision; gives how many.
 
-    Of the others on those whose decision is an hour old, unless a look at them is due anyway.
+    Of the others on those whose policy may have changed since, and on those whose decision is an
+    hour old, unless a look at them is due anyway.
     """
     is_old = Q(decided_at__lt=now - AGAIN_AFTER) & (Q(look_due_at=None) | Q(look_due_at__gt=now))
+    changed_at = hudi_policies_changed_at(lake)
+    if changed_at is not None:
+        is_old |= Q(decided_at__lt=changed_at)
     rows = HudiTable.objects.filter(
         Q(decided_at=None) | Q(decided_at__lt=F("looked_at")) | is_old,
         lake=lake,
@@ -87,6 +95,7 @@ def hudi_decide_table(row: HudiTable, *, policies: HudiPolicies, now: datetime) 
     with transaction.atomic():
         _bring_in_line(table, decision, now=now)
         _keep(row, decision.verdicts, decision.words, now=now)
+        HudiTable.objects.filter(pk=row.pk).update(is_resident=found.policy.stays)
 
 
 def decision_of(row: HudiTable, look: HudiLook, policy: HudiPolicy, now: datetime) -> HudiDecision:

@@ -26,14 +26,32 @@ def hudi_results_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime)
     """Write the outcomes of a run's tasks; said again it changes nothing."""
     found = {int(one["task"]): one for one in manifest.get("result", {}).get("tasks", [])}
     sent = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT, hudi__isnull=False)
+    by_will = is_stopped(run, manifest)
     for task in sent.select_related("hudi").order_by("pk"):
-        with transaction.atomic():
-            result = found.get(task.pk)
-            if result is not None and result.get("outcome") in OUTCOMES:
-                _end(task, result, now=now)
-            else:
-                _give_back(task, manifest, by_will=is_stopped(run, manifest), now=now)
-            _look(task, now=now)
+        hudi_result_take(task, found.get(task.pk), manifest, by_will=by_will, now=now)
+
+
+@transaction.atomic
+def hudi_result_take(
+    task: OptimizeTask,
+    result: Mapping[str, Any] | None,
+    manifest: Mapping[str, Any],
+    *,
+    by_will: bool,
+    now: datetime,
+) -> None:
+    """Write the outcome of one task that was sent; without one it waits again.
+
+    `by_will` says that it is not the task's fault. Of two at once the second changes nothing.
+    """
+    mine = OptimizeTask.objects.select_for_update().filter(pk=task.pk, run=task.run)
+    if not mine.filter(state=TaskState.SENT).exists():
+        return
+    if result is not None and result.get("outcome") in OUTCOMES:
+        _end(task, result, now=now)
+    else:
+        _give_back(task, manifest, by_will=by_will, now=now)
+    _look(task, now=now)
 
 
 def hudi_reclaim(lake: str, *, now: datetime) -> int:

@@ -4,6 +4,7 @@ The lists are drawn up by the runs that optimize. What was approved goes in runs
 in the lake's working hours, after the cooling-off, and only while approval and policy still stand.
 """
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -62,30 +63,53 @@ class RemoveKind(OptimizeKind):
 
 
 def removals_ready(lake: str, *, now: datetime) -> QuerySet[RemovalPlan]:
-    """Give the approved lists whose cooling-off is over, of tables on which nothing else runs."""
-    busy = OptimizeTask.objects.filter(table__lake=lake, state=TaskState.SENT).values("table")
-    return RemovalPlan.objects.filter(
-        table__lake=lake,
-        table__is_gone=False,
-        table__is_paused=False,
-        state=RemovalState.APPROVED,
-        approval__cool_until__lte=now,
-    ).exclude(table__in=busy)
+    """Give the lists of Iceberg tables that may be acted on."""
+    return lists_ready(lake, "table", now=now)
 
 
 def removals_claim(run: Run, *, now: datetime) -> int:
     """Let a run take the lists that may be acted on; asked again it keeps those that it has."""
+    policies = policies_of(run.lake)
+
+    def is_allowed(plan: RemovalPlan) -> bool:
+        policy = policies.of(plan.subject.db, plan.subject.table).policy
+        return policy.is_on and plan.kind in policy.kinds
+
+    return lists_claim(
+        run, removals_ready(run.lake, now=now), is_allowed, most=MOST_IN_A_RUN, now=now
+    )
+
+
+def lists_ready(lake: str, of: str, *, now: datetime) -> QuerySet[RemovalPlan]:
+    """Give the approved lists whose cooling-off is over, of tables on which nothing else runs.
+
+    `of` is the field that names the table: `table` of Iceberg's, `hudi` of Hudi's.
+    """
+    there = {f"{of}__lake": lake, f"{of}__is_gone": False, f"{of}__is_paused": False}
+    sent = OptimizeTask.objects.filter(**{f"{of}__lake": lake}, state=TaskState.SENT)
+    approved = RemovalPlan.objects.filter(
+        **there, state=RemovalState.APPROVED, approval__cool_until__lte=now
+    )
+    return approved.exclude(**{f"{of}__in": sent.values(of)})
+
+
+def lists_claim(
+    run: Run,
+    ready: QuerySet[RemovalPlan],
+    is_allowed: Callable[[RemovalPlan], bool],
+    *,
+    most: int,
+    now: datetime,
+) -> int:
+    """Let a run take the oldest lists, one a table; asked again it keeps those that it has."""
     mine = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT)
     if mine.exists() or red_button_wait(run.lake):
         return mine.count()
-    policies = policies_of(run.lake)
     tables: set[int] = set()
-    for plan in removals_ready(run.lake, now=now).order_by("created_at")[:MOST_IN_A_RUN]:
-        table = plan.subject
-        policy = policies.of(table.db, table.table).policy
-        is_allowed = policy.is_on and plan.kind in policy.kinds
-        if table.pk not in tables and removal_take(plan, run, is_allowed=is_allowed, now=now):
-            tables.add(table.pk)
+    for plan in ready.order_by("created_at")[:most]:
+        key, may = plan.subject.pk, is_allowed(plan)
+        if key not in tables and removal_take(plan, run, is_allowed=may, now=now):
+            tables.add(key)
     return len(tables)
 
 

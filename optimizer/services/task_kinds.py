@@ -43,6 +43,7 @@ class OptimizeKind(RunKind):
     name = KIND
     job = "optimizer.jobs.rewrite"
     writes_tables = True
+    yields = True
     title = "Optimize Iceberg tables"
     attempts = 1
     start_roles = KEEPERS
@@ -77,14 +78,19 @@ class OptimizeKind(RunKind):
         return {"tasks": [_order(task, policies, speed) for task in _tasks(run.pk)]}
 
     def beat(self, run: Run) -> None:
-        """Tell the job to stop where a person or the red button says so, with all or a task."""
+        """Tell the job to stop where a person or the red button says so, or what it must know."""
         pressed = red_button_wait(run.lake)
         if pressed and run.spool:
             open_spool(run).write_control({"cancel": True, "by": "red button", "why": pressed})
         elif run.cancel_requested_by:
             write_cancel(run)
-        elif run.spool and (tasks := told_to_stop(run)):
-            open_spool(run).write_control({LEAVE_OUT: tasks})
+        elif run.spool and (wanted := self.wanted(run)):
+            open_spool(run).write_control(wanted)
+
+    def wanted(self, run: Run) -> dict[str, Any]:
+        """Give what the job must know now: the tasks to leave out; empty says nothing new."""
+        tasks = told_to_stop(run)
+        return {LEAVE_OUT: tasks} if tasks else {}
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Write what came of each task; those without a word go back into the queue."""

@@ -25,6 +25,10 @@ class RunKind:
     """Whether the job changes the lake: such a run is settled and never adopted blindly."""
     writes_tables: ClassVar[bool] = False
     """Whether the job writes files that readers of a table read, whoever they are."""
+    yields: ClassVar[bool] = False
+    """Whether the job gives way to all else on its machine: upkeep that nobody waits for."""
+    stays: ClassVar[bool] = False
+    """Whether the job mostly waits: on a cluster it then gives back what it does not use."""
     destroys: ClassVar[bool] = False
     """Whether it takes something away: it is then started only in the lake's working hours."""
     start_roles: ClassVar[frozenset[str]] = frozenset()

@@ -34,6 +34,7 @@ def run_submit(run: Run, kind: RunKind, *, holder: str, now: datetime) -> None:
         if not run_renew(run, holder=holder, now=timezone.now()):
             raise StaleState("run.lost", f"Run {run.pk} was taken over before it was submitted.")
         config = get_lake(run.lake)
+        config = launch.waiting(config) if kind.stays else config
         launched = launch.submit(
             module=str(kind.job),
             tag=run.tag,
@@ -42,6 +43,8 @@ def run_submit(run: Run, kind: RunKind, *, holder: str, now: datetime) -> None:
             log_file=log_file(run),
             environment={**kind.environment(run), TAG_VARIABLE: run.tag},
         )
+        if kind.yields:
+            launch.yield_to_others(launched, config)
     try:
         run_adopt(run, launched, now=timezone.now())
     except StaleState:

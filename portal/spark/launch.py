@@ -4,6 +4,7 @@ In client mode the Python driver outlives a killed JVM and the cluster's word do
 a program is alive as long as its process group on the launching host holds a process.
 """
 
+import contextlib
 import os
 import signal
 import socket
@@ -33,8 +34,17 @@ _PASSED_ON = (
     "TMPDIR",
     "JAVA_HOME",
     "HADOOP_CONF_DIR",
+    "LAKEWARDEN_STACK",  # by which a demo ends all that it started
 )
+NICENESS = 10
 _KILL_WAIT_SECONDS = 20.0
+_ON_DEMAND = {
+    "spark.dynamicAllocation.enabled": "true",
+    "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+    "spark.dynamicAllocation.executorIdleTimeout": "60s",
+    "spark.dynamicAllocation.cachedExecutorIdleTimeout": "60s",
+    "spark.dynamicAllocation.shuffleTracking.timeout": "60s",
+}
 _UMASK = "spark.hadoop.fs.permissions.umask-mode"
 
 
@@ -96,6 +106,15 @@ def private(config: LakeConfig) -> LakeConfig:
     return replace(config, spark_conf={_UMASK: "077", **config.spark_conf})
 
 
+def waiting(config: LakeConfig) -> LakeConfig:
+    """Give a lake's settings for a program that mostly waits: executors come when it works.
+
+    Without it such a program would keep a cluster's cores from all others. What the lake itself
+    says of them holds; a local master has none.
+    """
+    return replace(config, spark_conf={**_ON_DEMAND, **config.spark_conf})
+
+
 def submit_argv(
     *, module: str, tag: str, spool: str, config: LakeConfig, log_file: Path
 ) -> list[str]:
@@ -153,6 +172,16 @@ def driver_environment(config: LakeConfig, environment: Mapping[str, str]) -> di
     if config.hadoop_user is not None:
         found["HADOOP_USER_NAME"] = config.hadoop_user
     return found | dict(environment)
+
+
+def yield_to_others(launched: Launched, config: LakeConfig) -> None:
+    """Let a program that was just started take what others on this machine leave.
+
+    Only with a local master: on a cluster its queues decide.
+    """
+    if _is_local(config):
+        with contextlib.suppress(ProcessLookupError):
+            os.setpriority(os.PRIO_PGRP, launched.pgid, NICENESS)
 
 
 def is_alive(launched: Launched) -> bool:

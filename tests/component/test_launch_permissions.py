@@ -10,7 +10,7 @@ from portal.spark.launch import private, submit_argv
 from tests.support.lakes import local_lake
 
 UMASK = "spark.hadoop.fs.permissions.umask-mode"
-WRITING = {"optimize", "optimizer.remove", "hudi_services", "hudi_remove"}
+WRITING = {"optimize", "optimizer.remove", "hudi_services", "hudi_resident", "hudi_remove"}
 
 
 def test_what_a_run_writes_is_private_where_that_is_asked_for(tmp_path: Path) -> None:

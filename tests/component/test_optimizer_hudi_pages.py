@@ -14,7 +14,9 @@ from django.test.utils import CaptureQueriesContext
 
 from optimizer.domain.hudi.facts import TableType
 from optimizer.models import StoredLook
+from optimizer.selectors.hudi_resident import RESIDENT
 from portal.access.models import User
+from portal.runs.models import Run
 from tests.component.conftest import People
 from tests.component.hudi_shown import NOW, healthy, hudi, ill, points, wide
 from tests.component.test_page_costs import just_seen
@@ -257,6 +259,21 @@ def test_pages_ask_as_much_for_many_as_for_few(people: People) -> None:
     for tab in TABS:
         asked = [statements(client, f"{HUDI}{row.pk}/{tab}") for row in (narrow, broad)]
         assert asked[0] == asked[1] <= 16, tab
+
+
+def test_a_table_with_which_a_service_stays_says_so(people: People) -> None:
+    row = hudi("near", seen=healthy(), is_resident=True)
+    address = f"{HUDI}{row.pk}/services/"
+    assert "none runs now" in page(people.owner, address)
+    run = Run.objects.create(
+        lake=row.lake, kind=RESIDENT, state="RUNNING", requested_by="schedule", queued_at=NOW,
+        submitted_at=NOW - timedelta(hours=2),
+    )  # fmt: skip
+    assert "A service stays with this table" in page(people.owner, address)
+    assert f"/runs/{run.pk}/" in page(people.admin, address)
+    assert f"/runs/{run.pk}/" not in page(people.owner, address)
+    well = hudi("well", seen=healthy())
+    assert "service stays" not in page(people.admin, f"{HUDI}{well.pk}/services/")
 
 
 def statements(client: Client, address: str) -> int:

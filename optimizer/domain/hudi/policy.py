@@ -77,6 +77,11 @@ class HudiPolicy:
         return timedelta(minutes=self.stale_minutes)
 
     @property
+    def stays(self) -> bool:
+        """Whether a service stays with the table."""
+        return self.is_on and self.is_resident
+
+    @property
     def has_lock(self) -> bool:
         """Whether a lock is declared that works between processes."""
         return bool(self.lock) and not self.lock.endswith(IN_PROCESS)

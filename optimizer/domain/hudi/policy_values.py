@@ -45,8 +45,8 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     ),
     "is_resident": (
         "Resident service",
-        "Looked at every few minutes and served at once, as a service that stays would; "
-        "give it no quiet hours",
+        "Whether a run stays with the table, sees each commit within seconds and serves it at "
+        "once; give it no quiet hours",
     ),
     "kinds": ("Services allowed", "What may be done by itself; CLEAN and TTL are approved first"),
     "commits": ("Delta commits", "From how many on a compaction is scheduled; 1 or more"),

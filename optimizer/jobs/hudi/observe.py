@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from optimizer.jobs.hudi.look import Asked, look_at
-from optimizer.jobs.hudi.table import open_table, use_hudi
+from optimizer.jobs.hudi.table import OpenedTable, open_table, use_hudi
 from portal.lake.errors import PortalError, RuleViolation
 from portal.spark.job import JobContext
 
@@ -36,7 +36,7 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
             job.progress("look", n, len(asked), _name(row))
             told_at = time.monotonic()
         try:
-            _look(spark, job, row)
+            _look(job, row)
         except PortalError as error:
             job.log(f"{_name(row)}: {error.code}: {error.message}")
             failed.append(
@@ -50,18 +50,33 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     }
 
 
-def _look(spark: SparkSession, job: JobContext, row: Mapping[str, Any]) -> None:
+def open_row(job: JobContext, row: Mapping[str, Any]) -> OpenedTable:
+    """Open a table of a request.
+
+    Raises:
+        PortalError: `hudi.request`, or what `open_table` says.
+    """
     try:
-        key, location = int(row["table_id"]), str(row["location"])
+        int(row["table_id"])  # it names the file of the look
+        location = str(row["location"])
         metastore = {str(k): str(v) for k, v in dict(row.get("properties") or {}).items()}
     except (KeyError, TypeError, ValueError) as error:
         raise RuleViolation(
             "hudi.request", f"{_name(row)}: the request for it cannot be read: {error!r}."
         ) from error
-    table = open_table(spark, _name(row), location, lake_zone=job.config.zone, metastore=metastore)
-    asked = Asked(bool(row.get("read_logs", True)), bool(row.get("read_keys", False)))
-    look = look_at(table, asked, now=job.now)
-    path = job.spool.results.child("looks", f"{key}.json")
+    return open_table(
+        job.spark, _name(row), location, lake_zone=job.config.zone, metastore=metastore
+    )
+
+
+def asked_of(row: Mapping[str, Any]) -> Asked:
+    """Give how closely a row of a request wants its table looked at."""
+    return Asked(bool(row.get("read_logs", True)), bool(row.get("read_keys", False)))
+
+
+def _look(job: JobContext, row: Mapping[str, Any]) -> None:
+    look = look_at(open_row(job, row), asked_of(row), now=job.now)
+    path = job.spool.results.child("looks", f"{row['table_id']}.json")
     job.spool.fs.write_new(path, json.dumps(look.as_dict(), sort_keys=True).encode())
 
 

@@ -30,12 +30,12 @@ from portal.spark.job import CANCELLED, JobContext
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     """Do the tasks of the request one after the other."""
     use_hudi(spark, lake=str(job.config.lake), writing_in=job.config.zone)
-    rows = sorted(job.params["tasks"], key=partial(_offset, spark, job))
+    rows = sorted(job.params["tasks"], key=partial(offset_of, job))
     results: list[dict[str, Any]] = []
     stopped = ""
     for n, row in enumerate(rows):
         job.progress("services", n, len(rows), _name(row))
-        result, stopped = _task(job, row)
+        result, stopped = task_done(job, row)
         if result is not None:
             results.append(result)
         if stopped:
@@ -44,8 +44,8 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     return {"tasks": results, "stopped": stopped}
 
 
-def _task(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """Give the result of one task, and why to end the run; no result where nothing was done."""
+def task_done(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """Do one task; gives its result, None where nothing was done, and why to end the run."""
     started = time.monotonic()
     result = Result(int(row["task"]), _name(row))
     try:
@@ -63,9 +63,23 @@ def _task(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] | Non
     return result.as_dict(seconds=time.monotonic() - started), ""
 
 
+def offset_of(job: JobContext, row: Mapping[str, Any]) -> float:
+    """Give how far ahead of UTC the digits of a table's instants are.
+
+    Hudi never makes an instant in a JVM that lies before the last one, and waits instead: hours,
+    if a table whose timeline is in UTC came after one in a zone that is ahead.
+    """
+    try:
+        zone = _open(job, Order.read(row)).zone
+    except PortalError:
+        return 0.0
+    offset = datetime.now(UTC).astimezone(zone).utcoffset()
+    return offset.total_seconds() if offset else 0.0
+
+
 def _serve(job: JobContext, order: Order, result: Result) -> None:
     """Do one task; what came of it stands in `result`, also when it raises."""
-    table = _open(job.spark, job, order)
+    table = _open(job, order)
     present = present_of(table, closely=True)
     check_fit(present, order)
     result.before = result.after = _count(table)
@@ -77,9 +91,9 @@ def _serve(job: JobContext, order: Order, result: Result) -> None:
                 result.after = _count(table.again())
 
 
-def _open(spark: SparkSession, job: JobContext, order: Order) -> OpenedTable:
+def _open(job: JobContext, order: Order) -> OpenedTable:
     return open_table(
-        spark,
+        job.spark,
         order.name,
         order.location,
         lake_zone=job.config.zone,
@@ -90,20 +104,6 @@ def _open(spark: SparkSession, job: JobContext, order: Order) -> OpenedTable:
 def _count(table: OpenedTable) -> dict[str, int]:
     with clear_errors(table.name):
         return read_files(table).totals()
-
-
-def _offset(spark: SparkSession, job: JobContext, row: Mapping[str, Any]) -> float:
-    """Give how far ahead of UTC the digits of a table's instants are.
-
-    Hudi never makes an instant in a JVM that lies before the last one, and waits instead: hours,
-    if a table whose timeline is in UTC came after one in a zone that is ahead.
-    """
-    try:
-        zone = _open(spark, job, Order.read(row)).zone
-    except PortalError:
-        return 0.0
-    offset = datetime.now(UTC).astimezone(zone).utcoffset()
-    return offset.total_seconds() if offset else 0.0
 
 
 def _name(row: Mapping[str, Any]) -> str:

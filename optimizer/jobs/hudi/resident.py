@@ -1,0 +1,157 @@
+"""The program that stays: it watches Hudi tables, and serves them as the portal decides.
+
+What the portal wants stands in the run's control file, read every second: `watch` are tables to
+look at, `orders` are tasks. A table is looked at when it is new to the program, when its timeline
+changed, and when the portal says that a look is due. Below the spool's results a look is
+`looks/<table id>.json`, with `looks.json` telling when each was made, and what came of a task is
+`tasks/<turn>.json`, a turn being a task as it was sent this time. Each file is written whole.
+
+It ends when it is told to, after `stay_seconds`, and where a table's instants could not follow
+those that it made before. A task that it did not come to is in no file, and waits again.
+"""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from optimizer.jobs.hudi.errors import clear_errors
+from optimizer.jobs.hudi.look import look_at
+from optimizer.jobs.hudi.observe import asked_of, open_row
+from optimizer.jobs.hudi.services import offset_of, task_done
+from optimizer.jobs.hudi.table import OpenedTable, use_hudi
+from portal.lake.errors import PortalError
+from portal.spark.job import CANCELLED, JobContext
+
+_PAUSE_SECONDS = 1.0
+_CHECK_SECONDS = 5.0
+_TELL_SECONDS = 10.0
+_STAYED = "It stayed for as long as one does; another takes its place."
+_ZONES = "It has served tables whose instants are ahead of those of {table}; another serves it."
+
+
+@dataclass
+class Watched:
+    """What the program knows of a table: its timeline, and which wish for a look it has met."""
+
+    timeline: str = ""
+    due: str = ""
+    check_at: float = float("-inf")
+
+
+def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
+    """Stay; `stay_seconds` is for how long. Gives why it ended, the rest stands in files."""
+    use_hudi(spark, lake=str(job.config.lake), writing_in=job.config.zone)
+    for name in ("looks", "tasks"):
+        job.spool.fs.make_directories(job.spool.results.child(name), mode=0o700)
+    service = Resident(job)
+    return {"tasks": [], "stopped": service.stay(float(job.params["stay_seconds"]))}
+
+
+@dataclass
+class Resident:
+    """One program's stay."""
+
+    job: JobContext
+    _watched: dict[int, Watched] = field(default_factory=dict)
+    _looked: dict[str, str] = field(default_factory=dict)
+    _turns: set[str] = field(default_factory=set)
+    _offset: float = float("-inf")
+    _told: str = ""
+    _told_at: float = float("-inf")
+
+    def stay(self, seconds: float) -> str:
+        """Do what is wanted until the time is over or somebody ends it; gives why it ended."""
+        ends, stopped = time.monotonic() + seconds, ""
+        try:
+            while not stopped and time.monotonic() < ends:
+                stopped = self._turn(self.job.control(fresh=True))
+        except PortalError as error:
+            if error.code != CANCELLED:
+                raise
+            stopped = error.message
+        return stopped or _STAYED
+
+    def _turn(self, wanted: Mapping[str, Any]) -> str:
+        """Do the first thing that is wanted; tasks come before looks."""
+        self.job.check_control()
+        watch = list(wanted.get("watch", ()))
+        self._tell(f"Watches {len(watch)} tables, did {len(self._turns)} tasks.")
+        for row in wanted.get("orders", ()):
+            if row["turn"] not in self._turns:
+                return self._serve(row, watch)
+        row = self._first_to_look_at(watch)
+        if row is None:
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            self._look(row)
+        return ""
+
+    def _serve(self, row: Mapping[str, Any], watch: Sequence[Mapping[str, Any]]) -> str:
+        offset = offset_of(self.job, row)
+        if offset < self._offset:
+            return _ZONES.format(table=f"{row.get('db')}.{row.get('table')}")
+        self._offset = offset
+        result, stopped = task_done(self.job, row)
+        self._turns.add(row["turn"])
+        self._write(f"tasks/{row['turn']}.json", result or {"task": row["task"], "outcome": ""})
+        # The portal asks for a look once it knows what came of the task: not twice.
+        for one in watch:
+            if one["location"] == row["location"] and one["table_id"] in self._watched:
+                self._watched[one["table_id"]].timeline = self._timeline(one)
+        return stopped
+
+    def _first_to_look_at(self, watch: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+        """Give the first table to look at; asks so many timelines as a second allows."""
+        until = time.monotonic() + _PAUSE_SECONDS
+        for row in watch:
+            known = self._watched.get(row["table_id"])
+            if known is None or row["due"] not in {"", known.due}:
+                return row
+            if known.check_at <= time.monotonic() < until:
+                known.check_at = time.monotonic() + _CHECK_SECONDS
+                if self._timeline(row) != known.timeline:
+                    return row
+        return None
+
+    def _look(self, row: Mapping[str, Any]) -> None:
+        """Look at a table; what is written to it meanwhile is seen as a change afterwards."""
+        at, asked = datetime.now(UTC), asked_of(row)
+        known = self._watched.setdefault(row["table_id"], Watched())
+        known.due, known.check_at = row["due"], time.monotonic() + _CHECK_SECONDS
+        known.timeline = self._timeline(row)
+        found: dict[str, Any] = {"read_logs": asked.read_logs, "read_keys": asked.read_keys}
+        try:
+            found["look"] = look_at(open_row(self.job, row), asked, now=at).as_dict()
+        except PortalError as error:
+            self.job.log(f"{row.get('db')}.{row.get('table')}: {error.code}: {error.message}")
+            found["failed"] = error.message
+        self._write(f"looks/{row['table_id']}.json", found)
+        self._looked[str(row["table_id"])] = at.isoformat()
+        self._write("looks.json", self._looked)
+
+    def _timeline(self, row: Mapping[str, Any]) -> str:
+        """Give what changes when an instant is begun, goes on or ends."""
+        try:
+            table = open_row(self.job, row)
+            with clear_errors(table.name):
+                return _instants(table)
+        except PortalError as error:
+            return error.code
+
+    def _write(self, name: str, found: Mapping[str, Any]) -> None:
+        path = self.job.spool.results.child(*name.split("/"))
+        self.job.spool.fs.replace(path, json.dumps(found, sort_keys=True).encode())
+
+    def _tell(self, words: str) -> None:
+        if words != self._told and time.monotonic() - self._told_at >= _TELL_SECONDS:
+            self.job.progress("stay", len(self._turns), 0, words)
+            self._told, self._told_at = words, time.monotonic()
+
+
+def _instants(table: OpenedTable) -> str:
+    return str(table.java.getActiveTimeline().getTimelineHash())

@@ -1,0 +1,26 @@
+"""Which Hudi tables does a staying service watch, and is there one now?"""
+
+from optimizer.models import HudiTable
+from portal.runs.domain import RunState
+from portal.runs.models import Run
+
+RESIDENT = "hudi_resident"
+MOST_WATCHED = 200
+"""So many tables one service watches; those after them are looked at and served by other runs."""
+
+
+def resident_tables(lake: str) -> list[int]:
+    """Give the tables that a service shall stay with, the oldest first."""
+    rows = HudiTable.objects.filter(lake=lake, is_gone=False, is_resident=True)
+    return list(rows.order_by("pk").values_list("pk", flat=True)[:MOST_WATCHED])
+
+
+def resident_run(lake: str) -> Run | None:
+    """Give the run that stays with them now; None where none runs, or it was told to end."""
+    runs = Run.objects.filter(lake=lake, kind=RESIDENT, state=RunState.RUNNING)
+    return runs.filter(cancel_requested_by="").first()
+
+
+def watched_tables(lake: str) -> list[int]:
+    """Give the tables that a service watches now: no other run looks at them or serves them."""
+    return resident_tables(lake) if resident_run(lake) is not None else []

@@ -1,0 +1,59 @@
+"""Upkeep gives way: to all else on its machine, and a run that mostly waits to all of a cluster."""
+
+import os
+import socket
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from portal.connectors.lake_config import LakeConfig
+from portal.lake.ids import LakeId
+from portal.runs.kinds import all_kinds
+from portal.spark.launch import NICENESS, Launched, submit_argv, waiting, yield_to_others
+from tests.support.lakes import local_lake
+
+ON_DEMAND = "spark.dynamicAllocation.enabled"
+
+
+@pytest.mark.parametrize(("master", "niceness"), [("local[2]", NICENESS), ("yarn", 0)])
+def test_with_a_local_master_it_runs_after_all_others(
+    tmp_path: Path, master: str, niceness: int
+) -> None:
+    config = replace(local_lake(tmp_path, LakeId("main")), spark_master=master)
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
+        try:
+            yield_to_others(Launched(socket.gethostname(), process.pid, 0, process.pid), config)
+            found = os.getpriority(os.PRIO_PROCESS, process.pid)
+        finally:
+            process.kill()
+    assert found == (niceness or before)
+
+
+def test_a_program_that_has_ended_already_is_left_alone(tmp_path: Path) -> None:
+    nobody = 1 << 22
+    config = local_lake(tmp_path, LakeId("main"))
+    yield_to_others(Launched(socket.gethostname(), nobody, 0, nobody), config)
+
+
+def test_what_mostly_waits_asks_for_executors_as_it_needs_them(tmp_path: Path) -> None:
+    lake = local_lake(tmp_path, LakeId("main"))
+    own = replace(lake, spark_conf={ON_DEMAND: "false"})
+
+    def said(of: LakeConfig) -> list[str]:
+        argv = submit_argv(module="m", tag="t", spool="s", config=of, log_file=tmp_path / "log")
+        return [one for one in argv if one.startswith(ON_DEMAND)]
+
+    assert said(lake) == []
+    assert said(waiting(lake)) == [f"{ON_DEMAND}=true"]
+    assert said(waiting(own)) == [f"{ON_DEMAND}=false"], "the lake's own word"
+
+
+def test_the_runs_that_give_way_are_those_of_the_optimizer_that_write() -> None:
+    kinds = all_kinds()
+    assert {kind.name for kind in kinds if kind.yields} == {
+        kind.name for kind in kinds if kind.writes_tables
+    }
+    assert {kind.name for kind in kinds if kind.stays} == {"hudi_resident"}
