@@ -11,7 +11,15 @@ import pytest
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.ids import LakeId
 from portal.runs.kinds import all_kinds
-from portal.spark.launch import NICENESS, Launched, submit_argv, waiting, yield_to_others
+from portal.spark.launch import (
+    NICENESS,
+    Launched,
+    driver_environment,
+    submit_argv,
+    waiting,
+    yield_to_others,
+)
+from stack.ledger import MARK
 from tests.support.lakes import local_lake
 
 ON_DEMAND = "spark.dynamicAllocation.enabled"
@@ -49,6 +57,14 @@ def test_what_mostly_waits_asks_for_executors_as_it_needs_them(tmp_path: Path) -
     assert said(lake) == []
     assert said(waiting(lake)) == [f"{ON_DEMAND}=true"]
     assert said(waiting(own)) == [f"{ON_DEMAND}=false"], "the lake's own word"
+
+
+def test_what_a_demo_starts_can_be_found_again_when_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MARK, "the demo")
+    config = local_lake(tmp_path, LakeId("main"))
+    assert driver_environment(config, {})[MARK] == "the demo"
 
 
 def test_the_runs_that_give_way_are_those_of_the_optimizer_that_write() -> None:

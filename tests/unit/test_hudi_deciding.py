@@ -73,6 +73,18 @@ def test_one_task_takes_no_more_plans_than_the_policy_says_and_never_the_newest_
     assert "2 of them go now" in found.proposals[0].reason
 
 
+def test_a_table_that_needs_nothing_says_so_in_a_sentence() -> None:
+    found = decide(look(done(1)), policy=NEAR, now=NOW)
+    assert found.words == "Nothing needs to be done: no plan is pending and no instant is stuck."
+    young = look(done(959), slices=(logs("a", 959),), uncompacted=waiting(959))
+    assert "a compaction is due from 20 on" in decide(young, policy=locked(), now=NOW).words
+
+
+def test_what_stands_in_the_way_of_a_plan_comes_before_what_is_not_needed() -> None:
+    planned = look(asked(10), plans=(plan(10, "a"),), table=table(properties={}))
+    assert "inline" in decide(planned, policy=NEAR, now=NOW).words
+
+
 def test_nothing_is_scheduled_beside_a_writer_without_a_lock_and_the_reason_stands() -> None:
     seen = look(done(1), slices=(logs("a", 1),), uncompacted=waiting(1))
     found = decide(seen, policy=NEAR, now=NOW)
@@ -209,7 +221,7 @@ def test_what_was_done_lately_is_not_done_again_at_once(lately: Lately, code: st
         (look(asked(1)), policy(commits=0), "contradicts itself"),
         (look(asked(1), table=table(version=5, layout_version=1)), NEAR, "as Hudi 0.x writes"),
         (look(asked(1), table=table(faults=("It is empty.",))), NEAR, "timeline is broken"),
-        (look(), NEAR, "No"),
+        (look(), NEAR, "Nothing needs to be done"),
     ],
 )
 def test_nothing_done_is_said_in_words(seen: HudiLook, settings: HudiPolicy, says: str) -> None:

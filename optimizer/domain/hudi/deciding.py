@@ -29,7 +29,9 @@ from optimizer.domain.hudi.tasks import ACTIONS, HudiTask, Service, Step
 from optimizer.domain.hudi.timeline import Silence, stuck, unfit
 
 REFUSED_FOR = timedelta(days=7)
-_TASK = "task"
+_TASK, _YOUNG = "task", "young"
+# Of needs that nobody has: there is nothing, not yet, not wanted, or others see to it.
+_AT_REST = frozenset({"none", _YOUNG, "off", "pile", "writer-does"})
 _PRECEDENCE = (
     (Service.ROLLBACK, Step.EXECUTE),
     (Service.ROLLBACK, Step.SCHEDULE),
@@ -61,18 +63,19 @@ class HudiVerdict:
 
 @dataclass(frozen=True, slots=True)
 class HudiDecision:
-    """What is to be done, at most one task a step, first things first; a verdict on everything."""
+    """What is to be done, at most one task a step, first things first; a verdict on everything.
+
+    `why_not` says in a sentence why nothing is done, where that is so.
+    """
 
     proposals: tuple[HudiTask, ...]
     verdicts: tuple[HudiVerdict, ...]
+    why_not: str
 
     @property
     def words(self) -> str:
-        """All of it in a sentence or two: what is done, or the reason that is given most."""
-        if self.proposals:
-            return " ".join(f"{one.words}: {one.reason}" for one in self.proposals)
-        ((code, _),) = Counter(one.code for one in self.verdicts).most_common(1)
-        return next(one.reason for one in self.verdicts if one.code == code)
+        """All of it in a sentence or two: what is done, or why nothing is."""
+        return " ".join(f"{one.words}: {one.reason}" for one in self.proposals) or self.why_not
 
 
 def decide(
@@ -81,13 +84,18 @@ def decide(
     """Decide what a table needs; the same arguments give the same decision."""
     refused = _refused(look, policy)
     if refused is not None:
-        return HudiDecision((), (refused,))
+        return HudiDecision((), (refused,), refused.reason)
     case = Case.of(look, policy, lately or Lately(), now)
     judged = [(need, _gate(case, need)) for need in _needs(case)]
     tasks = [_task(need, ruling) for need, ruling in judged if need.is_needed and ruling.is_allowed]
     verdicts = [_verdict(need, ruling) for need, ruling in judged]
     tasks.sort(key=lambda one: _PRECEDENCE.index((one.service, one.step)))
-    return HudiDecision(tuple(tasks), tuple(verdicts))
+    open_ones = [
+        verdict
+        for (need, ruling), verdict in zip(judged, verdicts, strict=True)
+        if need.code not in _AT_REST and not (need.is_needed and ruling.is_allowed)
+    ]
+    return HudiDecision(tuple(tasks), tuple(verdicts), _why_not(open_ones, verdicts))
 
 
 def precedence(service: Service, step: Step) -> int:
@@ -169,6 +177,16 @@ def _gate(case: Case, need: Need) -> Ruling:
         # Each instant was ruled on already; what it says depends on who wrote it.
         return Ruling(ALLOWED, need.reason)
     return may(case.look, case.policy, service, step)
+
+
+def _why_not(open_ones: list[HudiVerdict], verdicts: list[HudiVerdict]) -> str:
+    """Say what stands in the way of most that is needed; else what will be needed some day."""
+    if open_ones:
+        ((code, _),) = Counter(one.code for one in open_ones).most_common(1)
+        return next(one.reason for one in open_ones if one.code == code)
+    compactions = (one for one in verdicts if one.service is Service.COMPACTION)
+    young = (one.reason for one in compactions if one.code == _YOUNG)
+    return next(young, "Nothing needs to be done: no plan is pending and no instant is stuck.")
 
 
 def _task(need: Need, ruling: Ruling) -> HudiTask:

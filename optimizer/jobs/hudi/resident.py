@@ -19,6 +19,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from optimizer.domain.hudi.findings import count_words
 from optimizer.jobs.hudi.errors import clear_errors
 from optimizer.jobs.hudi.look import look_at
 from optimizer.jobs.hudi.observe import asked_of, open_row
@@ -80,7 +81,7 @@ class Resident:
         """Do the first thing that is wanted; tasks come before looks."""
         self.job.check_control()
         watch = list(wanted.get("watch", ()))
-        self._tell(f"Watches {len(watch)} tables, did {len(self._turns)} tasks.")
+        self._tell(_words(len(watch), len(self._turns)))
         for row in wanted.get("orders", ()):
             if row["turn"] not in self._turns:
                 return self._serve(row, watch)
@@ -151,6 +152,11 @@ class Resident:
         if words != self._told and time.monotonic() - self._told_at >= _TELL_SECONDS:
             self.job.progress("stay", len(self._turns), 0, words)
             self._told, self._told_at = words, time.monotonic()
+
+
+def _words(n_tables: int, n_tasks: int) -> str:
+    watched, done = count_words(n_tables, "table"), count_words(n_tasks, "task")
+    return f"Watches {watched}, did {done}."
 
 
 def _instants(table: OpenedTable) -> str:
