@@ -255,13 +255,18 @@ def test_what_it_did_before_it_died_is_kept_and_the_rest_waits_again(lake: LakeC
     assert [(task.state, task.n_tries) for task in tasks] == [("DONE", 1), ("WAITING", 1)]
 
 
-def test_its_end_by_the_clock_is_no_task_s_fault(lake: LakeConfig) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "result"),
+    [("done", {"tasks": [], "stopped": "It is late."}), ("cancelled", {})],
+)
+def test_its_end_by_the_clock_or_by_people_is_no_task_s_fault(
+    lake: LakeConfig, outcome: str, result: dict[str, Any]
+) -> None:
     allow()
     staying = Staying(lake)
     task = hudi_task(resident(), instants=[name(10)])
     staying.beat()
-    manifest = {"outcome": "done", "error": None, "result": {"tasks": [], "stopped": "It is late."}}
-    HudiResidentKind().ingest(staying.run, manifest)
+    HudiResidentKind().ingest(staying.run, {"outcome": outcome, "error": None, "result": result})
     task.refresh_from_db()
     assert (task.state, task.n_tries) == ("WAITING", 0)
 

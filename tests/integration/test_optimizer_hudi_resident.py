@@ -24,6 +24,7 @@ from optimizer.models import HudiTable, OptimizeTask, PolicyVersion
 from optimizer.selectors.hudi_resident import RESIDENT
 from optimizer.services.hudi_kinds import HudiResidentKind, HudiServicesKind
 from optimizer.services.hudi_observe_kinds import ObserveHudiKind
+from portal.lake.errors import StaleState
 from portal.runs.domain import RunState
 from portal.runs.models import Run
 from stack.stack import LAKE, Stack
@@ -55,14 +56,14 @@ class Staying:
             kind.beat(self.run)
             time.sleep(0.3)
 
-    def end(self, by: str) -> dict[str, Any]:
-        """End it as a person does, and take in what it did; gives how it ended."""
+    def end(self, by: str) -> None:
+        """End it as a person does, and take in what it did."""
         self.run.cancel_requested_by = by
         self.run.save()
         HudiResidentKind().beat(self.run)
-        result = self.program.result(timeout=_PATIENCE_SECONDS)
-        HudiResidentKind().ingest(self.run, {"outcome": "done", "error": None, "result": result})
-        return result
+        with pytest.raises(StaleState, match="was cancelled"):
+            self.program.result(timeout=_PATIENCE_SECONDS)
+        HudiResidentKind().ingest(self.run, {"outcome": "cancelled", "error": None, "result": {}})
 
 
 @contextmanager
@@ -124,7 +125,7 @@ def test_it_sees_each_plan_of_the_writers_by_itself_and_executes_it(
         assert HudiServicesKind().scheduled_params(LAKE, now=timezone.now()) is None
         later = timezone.now() + timedelta(hours=1)
         assert ObserveHudiKind().scheduled_params(LAKE, now=later) is None
-        assert service.end("ada")["stopped"] == "The run was cancelled; nothing more was done."
+        service.end("ada")
     row.refresh_from_db()
     assert (row.look_problem, row.stale_since, row.log_bytes) == ("", None, 0)
     assert not OptimizeTask.objects.filter(hudi=row, is_open=True).exists()

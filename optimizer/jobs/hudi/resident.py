@@ -26,7 +26,7 @@ from optimizer.jobs.hudi.observe import asked_of, open_row
 from optimizer.jobs.hudi.services import offset_of, task_done
 from optimizer.jobs.hudi.table import OpenedTable, use_hudi
 from portal.lake.errors import PortalError
-from portal.spark.job import CANCELLED, JobContext
+from portal.spark.job import JobContext
 
 _PAUSE_SECONDS = 1.0
 _CHECK_SECONDS = 5.0
@@ -66,19 +66,18 @@ class Resident:
     _told_at: float = float("-inf")
 
     def stay(self, seconds: float) -> str:
-        """Do what is wanted until the time is over or somebody ends it; gives why it ended."""
+        """Do what is wanted until the time is over; gives why it ended.
+
+        Raises:
+            StaleState: `run.cancelled`, somebody ended it.
+        """
         ends, stopped = time.monotonic() + seconds, ""
-        try:
-            while not stopped and time.monotonic() < ends:
-                stopped = self._turn(self.job.control(fresh=True))
-        except PortalError as error:
-            if error.code != CANCELLED:
-                raise
-            stopped = error.message
+        while not stopped and time.monotonic() < ends:
+            stopped = self._turn(self.job.control(fresh=True))
         return stopped or _STAYED
 
     def _turn(self, wanted: Mapping[str, Any]) -> str:
-        """Do the first thing that is wanted; tasks come before looks."""
+        """Do the first thing that is wanted, tasks before looks; gives why it has to end."""
         self.job.check_control()
         watch = list(wanted.get("watch", ()))
         self._tell(_words(len(watch), len(self._turns)))
@@ -97,14 +96,14 @@ class Resident:
         if offset < self._offset:
             return _ZONES.format(table=f"{row.get('db')}.{row.get('table')}")
         self._offset = offset
-        result, stopped = task_done(self.job, row)
+        result, _ = task_done(self.job, row)
         self._turns.add(row["turn"])
         self._write(f"tasks/{row['turn']}.json", result or {"task": row["task"], "outcome": ""})
         # The portal asks for a look once it knows what came of the task: not twice.
         for one in watch:
             if one["location"] == row["location"] and one["table_id"] in self._watched:
                 self._watched[one["table_id"]].timeline = self._timeline(one)
-        return stopped
+        return ""
 
     def _first_to_look_at(self, watch: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
         """Give the first table to look at; asks so many timelines as a second allows."""
