@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import threading
 import time
 from collections.abc import Sequence
@@ -100,8 +101,9 @@ def _object(table: str, version: int) -> str:
 def switch_on(bench: Bench) -> None:
     """Let the lake's policy be that the optimizer works."""
     bench.ask(
-        "insert into optimizer_policyversion (lake, scope, version, is_current, `values`, `by`, "
-        "`at`, why) values (%s, '*', 1, 1, %s, 'bench', utc_timestamp(6), 'bench')",
+        "insert into optimizer_policyversion (lake, format, scope, version, is_current, `values`, "
+        "`by`, `at`, why) "
+        "values (%s, 'iceberg', '*', 1, 1, %s, 'bench', utc_timestamp(6), 'bench')",
         str(LAKE),
         json.dumps(ON),
     )
@@ -156,7 +158,8 @@ def main() -> None:
     parser.add_argument("--burst", type=int, default=2_000, help="of the tables, at one moment")
     asked = parser.parse_args()
     work = asked.work.resolve()
-    work.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(work, ignore_errors=True)  # the tables of a run before would have their tasks
+    work.mkdir(parents=True)
     tables = [f"t{n}" for n in range(asked.tables)]
     with running(work) as bench:
         switch_on(bench)

@@ -32,6 +32,14 @@ class Subscriber:
     handle_many: Callable[[Sequence[LakeEvent], datetime], None] | None = None
     """Does the same for many at once; should it raise, they are handed over one by one."""
 
+    def take(self, events: Sequence[LakeEvent], now: datetime) -> None:
+        """Handle many, in their order."""
+        if self.handle_many is not None:
+            self.handle_many(events, now)
+        elif self.handle is not None:
+            for event in events:
+                self.handle(event, now)
+
     def wants(self, event: LakeEvent) -> bool:
         """Whether the event is of a type it asked for."""
         return self.handle is not None and (self.types is None or event.type in self.types)

@@ -20,7 +20,7 @@ from portal.events.registry import Missed, Subscriber, subscribers
 from portal.lake.errors import PortalError, RuleViolation, StaleState
 from portal.runs.leases import lease_take, new_holder
 
-BATCH = 200
+BATCH = 500
 LEASE = timedelta(seconds=60)
 Clock = Callable[[], datetime]
 _HOLDER = new_holder()
@@ -175,10 +175,7 @@ def _take_in(batch: _Batch, raws: Sequence[Any], step: Step) -> list[EventAlarm]
             batch.touched[event.db, event.table] = event
         for subscriber in subscribers():
             if subscriber.wants(event) and (subscriber.name, event.db, event.table) not in parked:
-                if subscriber.handle_many is not None:
-                    batch.gathered.setdefault(subscriber.name, []).append(event)
-                else:
-                    _hand_over(batch, subscriber, event, parked)
+                batch.gathered.setdefault(subscriber.name, []).append(event)
     for subscriber in subscribers():
         _hand_over_many(batch, subscriber, parked)
     _write_touches(batch.lake, batch.touched.values())
@@ -191,13 +188,13 @@ def _take_in(batch: _Batch, raws: Sequence[Any], step: Step) -> list[EventAlarm]
 def _hand_over_many(
     batch: _Batch, subscriber: Subscriber, parked: set[tuple[str, str, str]]
 ) -> None:
-    """Let a subscriber write all of its events at once; if one spoils it, one by one."""
+    """Let a subscriber write all of its events in one savepoint; if one spoils it, one by one."""
     events = batch.gathered.get(subscriber.name, [])
-    if subscriber.handle_many is None or not events:
+    if not events:
         return
     try:
         with transaction.atomic():
-            subscriber.handle_many(events, batch.now)
+            subscriber.take(events, batch.now)
     except OperationalError:
         raise
     except Exception:  # who of them it was shows when each comes alone

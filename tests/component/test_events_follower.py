@@ -146,10 +146,12 @@ def test_what_is_read_is_noted_under_an_instant_after_the_reading(log: Log) -> N
 
 
 def test_more_events_than_a_batch_are_taken_in_turns(log: Log, ears: Ears) -> None:
-    for number in range(450):
+    n_events = 2 * BATCH + 50
+    for number in range(n_events):
         log.add(f"t{number}")
-    assert [follow(log), follow(log), follow(log)] == [(200, 250), (200, 50), (50, 0)]
-    assert [event_id for event_id, _ in ears.heard] == list(range(101, 551))
+    turns = [(BATCH, BATCH + 50), (BATCH, 50), (50, 0)]
+    assert [follow(log), follow(log), follow(log)] == turns
+    assert [event_id for event_id, _ in ears.heard] == list(range(101, 101 + n_events))
 
 
 def test_a_follower_that_lost_its_lease_moves_nothing(log: Log, ears: Ears) -> None:

@@ -36,7 +36,7 @@ class Command(BaseCommand):
                 Loop("supervise", settings.LAKEWARDEN_POLL_SECONDS, supervise, here),
                 Loop("watchdog", settings.LAKEWARDEN_WATCHDOG_SECONDS, watchdog, LEADER),
                 Loop("schedule", 5.0, schedule, f"{LEADER}:schedule"),
-                Loop("follow", 2.0, follow, f"{LEADER}:follow"),
+                Loop("follow", 1.0, follow, f"{LEADER}:follow"),
             ],
             holder=new_holder(),
         )
