@@ -18,7 +18,7 @@ from portal.ui.charts import Chart, bar_chart, chart_json, line_chart
 
 INSTANTS_DRAWN = 200
 FEW = 8
-_HOUR = 3600
+_HOUR, _MINUTE = 3600, 60
 _HEAD, _LINE = 96, 18
 # Of each state: the mark at the end of its line. The theme gives the colours in this order.
 _MARKS = (
@@ -39,7 +39,9 @@ def trend(oldest_first: Sequence[HudiPoint]) -> list[Chart]:
         "health-trend", title="Health over time", labels=labels, series={"health": health}
     )
     drawn.figure["layout"]["yaxis"] = {"range": [0, 100]}
-    behind = [round(one.stale_seconds / _HOUR, 1) for one in oldest_first]
+    most = max(one.stale_seconds for one in oldest_first)
+    unit, seconds = ("hours", _HOUR) if most >= 2 * _HOUR else ("minutes", _MINUTE)
+    behind = [round(one.stale_seconds / seconds, 1) for one in oldest_first]
     pending = {
         "plans pending": [one.n_pending for one in oldest_first],
         "delta commits only in logs": [one.n_uncompacted for one in oldest_first],
@@ -48,9 +50,9 @@ def trend(oldest_first: Sequence[HudiPoint]) -> list[Chart]:
         drawn,
         line_chart(
             "stale-trend",
-            title="Hours that the read-optimized view lay behind",
+            title=f"{unit.capitalize()} that the read-optimized view lay behind",
             labels=labels,
-            series={"hours": behind},
+            series={unit: behind},
         ),
         line_chart("pending-trend", title="What waited", labels=labels, series=pending),
     ]

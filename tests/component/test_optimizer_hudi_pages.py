@@ -261,6 +261,14 @@ def test_pages_ask_as_much_for_many_as_for_few(people: People) -> None:
         assert asked[0] == asked[1] <= 16, tab
 
 
+def test_a_view_that_is_hardly_behind_is_drawn_in_minutes(people: People) -> None:
+    row = hudi(seen=healthy())
+    points(row, [96, 95])
+    assert "Minutes that the read-optimized view lay behind" in page(
+        people.owner, f"{HUDI}{row.pk}/"
+    )
+
+
 def test_a_table_with_which_a_service_stays_says_so(people: People) -> None:
     row = hudi("near", seen=healthy(), is_resident=True)
     address = f"{HUDI}{row.pk}/services/"
