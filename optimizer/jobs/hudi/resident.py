@@ -31,6 +31,7 @@ from portal.spark.job import JobContext
 _PAUSE_SECONDS = 1.0
 _CHECK_SECONDS = 5.0
 _TELL_SECONDS = 10.0
+_AGAIN_SECONDS = 60.0
 _STAYED = "It stayed for as long as one does; another takes its place."
 _ZONES = "It has served tables whose instants are ahead of those of {table}; another serves it."
 
@@ -41,7 +42,15 @@ class Watched:
 
     timeline: str = ""
     due: str = ""
+    looked_at: float = float("-inf")
     check_at: float = float("-inf")
+
+    def is_wanted(self, due: str, *, now: float) -> bool:
+        """Whether a look is due: a new one, or still the same, made too early by another's clock.
+
+        `now` is in seconds of the monotonic clock.
+        """
+        return bool(due) and (due != self.due or now - self.looked_at >= _AGAIN_SECONDS)
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
@@ -110,7 +119,7 @@ class Resident:
         until = time.monotonic() + _PAUSE_SECONDS
         for row in watch:
             known = self._watched.get(row["table_id"])
-            if known is None or row["due"] not in {"", known.due}:
+            if known is None or known.is_wanted(row["due"], now=time.monotonic()):
                 return row
             if known.check_at <= time.monotonic() < until:
                 known.check_at = time.monotonic() + _CHECK_SECONDS
@@ -122,7 +131,8 @@ class Resident:
         """Look at a table; what is written to it meanwhile is seen as a change afterwards."""
         at, asked = datetime.now(UTC), asked_of(row)
         known = self._watched.setdefault(row["table_id"], Watched())
-        known.due, known.check_at = row["due"], time.monotonic() + _CHECK_SECONDS
+        known.due, known.looked_at = row["due"], time.monotonic()
+        known.check_at = known.looked_at + _CHECK_SECONDS
         known.timeline = self._timeline(row)
         found: dict[str, Any] = {"read_logs": asked.read_logs, "read_keys": asked.read_keys}
         try:
