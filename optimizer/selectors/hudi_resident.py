@@ -16,8 +16,11 @@ def resident_tables(lake: str) -> list[int]:
 
 
 def resident_run(lake: str) -> Run | None:
-    """Give the run that stays with them now; None where none runs, or it was told to end."""
-    runs = Run.objects.filter(lake=lake, kind=RESIDENT, state=RunState.RUNNING)
+    """Give the run that stays with them now; None where none runs, or it was told to end.
+
+    One that is only being started, which a cluster may put off for hours, is none yet.
+    """
+    runs = Run.objects.filter(lake=lake, kind=RESIDENT, state=RunState.RUNNING, progress_n__gt=0)
     return runs.filter(cancel_requested_by="").first()
 
 

@@ -7,6 +7,7 @@ its tasks by a conditional UPDATE. What takes something away never goes this way
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, tzinfo
 
+from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from optimizer.domain.estimates import UNMEASURED
@@ -20,6 +21,7 @@ from optimizer.selectors.hudi_resident import watched_tables
 from optimizer.services.budgets import BUDGET, seconds_spent
 from optimizer.services.hudi_queueing import held_by_hour, look_of_table
 from optimizer.services.speeds import speed_of
+from optimizer.services.table_locks import lock_free_table
 from optimizer.services.task_ends import NOT_SENT
 from portal.access.lakes import get_lake
 from portal.act.selectors import red_button_wait
@@ -106,15 +108,20 @@ def begun_by_services(task: OptimizeTask) -> list[str]:
 
 
 def _take(run: Run, tasks: Iterable[OptimizeTask], *, now: datetime) -> int:
-    n_taken = 0
-    for task in tasks:
-        free = OptimizeTask.objects.filter(
-            pk=task.pk, state__in=NOT_SENT, hudi__is_paused=False, removals=None
-        )
-        n_taken += free.exclude(kind__in=BY_LIST).update(
-            state=TaskState.SENT, run=run.pk, sent_at=now, waits_for=""
-        )
-    return n_taken
+    return sum(_taken(run, task, now=now) for task in tasks)
+
+
+@transaction.atomic
+def _taken(run: Run, task: OptimizeTask, *, now: datetime) -> int:
+    """Let a run take a task, unless another has one of the table meanwhile."""
+    if not lock_free_table(task):
+        return 0
+    free = OptimizeTask.objects.filter(
+        pk=task.pk, state__in=NOT_SENT, hudi__is_paused=False, removals=None
+    )
+    return free.exclude(kind__in=BY_LIST).update(
+        state=TaskState.SENT, run=run.pk, sent_at=now, waits_for=""
+    )
 
 
 def _candidates(rows: QuerySet[OptimizeTask]) -> Iterator[OptimizeTask]:

@@ -17,7 +17,7 @@ from optimizer.selectors.hudi_resident import RESIDENT, resident_tables
 from optimizer.services.hudi_dispatching import hudi_choose, hudi_claim
 from optimizer.services.hudi_orders import orders_of
 from optimizer.services.hudi_queueing import hudi_decide
-from optimizer.services.hudi_resident import resident_hear, resident_turn
+from optimizer.services.hudi_resident import resident_hear, resident_left, resident_turn
 from optimizer.services.hudi_results import hudi_reclaim, hudi_results_ingest
 from optimizer.services.removal_kinds import lists_claim, lists_ready
 from optimizer.services.task_kinds import AFTER_A_FAILURE, OptimizeKind
@@ -76,7 +76,7 @@ class HudiResidentKind(HudiServicesKind):
     title = "Stay with Hudi tables"
     stays = True
     attempts = 5  # where its host was restarted, say
-    longest = STAY + timedelta(hours=1)
+    longest = STAY + timedelta(hours=24)  # what it has begun is ended first
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Wanted where a policy says so of a table and no other such run is under way."""
@@ -101,6 +101,7 @@ class HudiResidentKind(HudiServicesKind):
         now = timezone.now()
         if run.spool:
             resident_hear(run, hudi_decide, before=open_spool(run).read_control(), now=now)
+            resident_left(run, manifest, now=now)
         super().ingest(run, manifest)
 
 

@@ -26,6 +26,7 @@ from portal.runs.services import run_request
 KIND = "observe_hudi"
 MOST_TABLES = 200
 REFUSED_RETRY = timedelta(hours=1)
+LEFT_TO_ITS_SERVICE = timedelta(minutes=5)
 _MOST_READ = 512 * 1024**2
 _BAD_LOGS = frozenset({Code.CORRUPT_BLOCKS.value, Code.UNKNOWN_BLOCKS.value})
 
@@ -36,10 +37,10 @@ Decide = Callable[..., object]
 def hudi_looks_due(lake: str, *, now: datetime) -> dict[str, list[int]] | None:
     """Give the params of a run: the tables longest due, few enough; None where none is due.
 
-    At those that a service watches it looks itself.
+    At those that a service watches it looks itself, unless it is long at work elsewhere.
     """
     due = HudiTable.objects.filter(lake=lake, is_gone=False, look_due_at__lte=now)
-    due = due.exclude(pk__in=watched_tables(lake))
+    due = due.exclude(pk__in=watched_tables(lake), look_due_at__gt=now - LEFT_TO_ITS_SERVICE)
     return _params(due.order_by("look_due_at", "pk")[:MOST_TABLES], now=now)
 
 

@@ -69,7 +69,13 @@ def hudi_decide(lake: str, *, now: datetime, limit: int = AT_ONCE) -> int:
 
 
 def hudi_decide_table(row: HudiTable, *, policies: HudiPolicies, now: datetime) -> None:
-    """Decide what a table needs by its last look, and bring its open tasks in line with it."""
+    """Decide what a table needs by its last look, and bring its open tasks in line with it.
+
+    Of two that decide at once the second changes nothing.
+    """
+    found = policies.of(row.db, row.table)
+    if row.is_resident != found.policy.stays:
+        HudiTable.objects.filter(pk=row.pk).update(is_resident=found.policy.stays)
     try:
         look = look_of_table(row)
     except RuleViolation as error:
@@ -81,7 +87,6 @@ def hudi_decide_table(row: HudiTable, *, policies: HudiPolicies, now: datetime) 
         # What a run did is not in it; the look that is due then decides.
         HudiTable.objects.filter(pk=row.pk).update(decided_at=now)
         return
-    found = policies.of(row.db, row.table)
     lately = lately_of(row, look, now=now)
     decision = decide(look, policy=found.policy, lately=lately, now=now)
     table = _Table(
@@ -93,9 +98,10 @@ def hudi_decide_table(row: HudiTable, *, policies: HudiPolicies, now: datetime) 
         get_lake(row.lake).zone,
     )
     with transaction.atomic():
-        _bring_in_line(table, decision, now=now)
-        _keep(row, decision.verdicts, decision.words, now=now)
-        HudiTable.objects.filter(pk=row.pk).update(is_resident=found.policy.stays)
+        mine = HudiTable.objects.select_for_update().filter(pk=row.pk, decided_at=row.decided_at)
+        if mine.exists():
+            _bring_in_line(table, decision, now=now)
+            _keep(row, decision.verdicts, decision.words, now=now)
 
 
 def decision_of(row: HudiTable, look: HudiLook, policy: HudiPolicy, now: datetime) -> HudiDecision:

@@ -2,7 +2,7 @@
 
 All of it goes through files of the run's spool, at each of its beats (every 5 to 10 seconds): first
 what came of tasks and looks is taken in, then it is decided what follows, and that is written into
-the control file. The file is the portal's memory too: a look that it names as `seen` is not read
+the control file. The file is the portal's memory too: looks that it names as `seen` are not read
 again. A beat that dies in the middle is done again by the next, and changes nothing twice.
 """
 
@@ -41,15 +41,16 @@ _LEFT = "Nothing of it was left to do when its turn came."
 
 
 def resident_turn(run: Run, decide: Decide, *, now: datetime) -> dict[str, Any]:
-    """Hear what the service did, and give what it does next; nothing new before it runs."""
-    if run.state != RunState.RUNNING:
+    """Hear what the service did, and give what it does next; nothing before it has begun."""
+    if run.state != RunState.RUNNING or not run.progress_n:
         return {}
     before = open_spool(run).read_control()
     seen = resident_hear(run, decide, before=before, now=now)
     hudi_claim_more(run, now=now)
     wanted = {
         "orders": _orders(run, before, now=now),
-        "watch": list(_watch(run.lake, seen, now=now)),
+        "watch": list(_watch(run.lake, now=now)),
+        "seen": seen,
         LEAVE_OUT: told_to_stop(run),
     }
     return wanted if wanted != before else {}
@@ -64,18 +65,26 @@ def resident_hear(
         told = _read(spool, f"tasks/{turn_of(task)}.json")
         if told is not None:
             hudi_result_take(task, told, {}, by_will=True, now=now)
-    seen = {str(one["table_id"]): str(one["seen"]) for one in before.get("watch", ())}
+    seen: dict[str, str] = dict(before.get("seen", {}))
     made = {
         key: at for key, at in (_read(spool, "looks.json") or {}).items() if at != seen.get(key)
     }
     policies = hudi_policies_of(run.lake)
-    for key, at in sorted(made.items(), key=lambda one: one[1])[:MOST_LOOKS]:
+    for key, at in sorted(made.items(), key=lambda one: one[1], reverse=True)[:MOST_LOOKS]:
         _keep(run, int(key), policies, now=now)
         seen[key] = at
     if made:
         decide(run.lake, now=now)
         alarms_tell(run.lake, now=now)
     return seen
+
+
+def resident_left(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> None:
+    """Give tasks back that a service that ended never began: it is not their fault."""
+    begun = (_read(open_spool(run), "begun.json") or {}).get("turn")
+    for task in _sent(run):
+        if turn_of(task) != begun:
+            hudi_result_take(task, None, manifest, by_will=True, now=now)
 
 
 def turn_of(task: OptimizeTask) -> str:
@@ -94,24 +103,30 @@ def _orders(run: Run, before: Mapping[str, Any], *, now: datetime) -> list[dict[
     sent = {turn_of(task): task for task in _sent(run)}
     given = [one for one in before.get("orders", ()) if one["turn"] in sent]
     known = {one["turn"] for one in given}
-    new = {task.pk: turn for turn, task in sent.items() if turn not in known}
-    orders = orders_of(run, hudi_policies_of(run.lake), only=new) if new else []
-    for one in orders:
-        given.append({**one, "turn": new.pop(one["task"])})
-    for turn in new.values():
-        nothing = {"outcome": TaskState.NOTHING.value, "reason": _LEFT}
-        hudi_result_take(sent[turn], nothing, {}, by_will=True, now=now)
+    policies = hudi_policies_of(run.lake)
+    for turn, task in sent.items():
+        if turn in known:
+            continue
+        try:
+            orders = orders_of(run, policies, only=(task.pk,))
+        except RuleViolation as error:
+            # A look that cannot be read says nothing of what there is to do.
+            hudi_result_take(task, None, {"error": error.as_dict()}, by_will=False, now=now)
+            continue
+        if not orders:
+            nothing = {"outcome": TaskState.NOTHING.value, "reason": _LEFT}
+            hudi_result_take(task, nothing, {}, by_will=True, now=now)
+        given += [{**one, "turn": turn} for one in orders]
     return given
 
 
-def _watch(lake: str, seen: Mapping[str, str], *, now: datetime) -> Iterator[dict[str, Any]]:
+def _watch(lake: str, *, now: datetime) -> Iterator[dict[str, Any]]:
     rows = HudiTable.objects.filter(pk__in=resident_tables(lake)).order_by("pk")
     for row in rows:
         due_at = row.look_due_at
         yield {
             **look_request(row, now=now),
             "due": due_at.isoformat() if due_at is not None and due_at <= now else "",
-            "seen": seen.get(str(row.pk), ""),
         }
 
 

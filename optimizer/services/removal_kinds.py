@@ -26,6 +26,7 @@ from optimizer.services.removals import (
     removal_rejected,
     removal_withdrawn,
 )
+from optimizer.services.table_locks import lock_free_table
 from optimizer.services.task_kinds import AFTER_A_FAILURE, OptimizeKind
 from portal.act.selectors import red_button_wait
 from portal.approvals import kinds as approval_kinds
@@ -142,6 +143,8 @@ def removal_take(plan: RemovalPlan, run: Run, *, is_allowed: bool, now: datetime
                 f"The policy of {plan.subject} does not allow {plan.kind} any more.",
             )
         with transaction.atomic():
+            if not lock_free_table(task):
+                return False  # it keeps its approval and goes later
             approval = approval_check(
                 APPROVAL_KIND, object_id=str(plan.pk), digest=plan.digest, now=now
             )

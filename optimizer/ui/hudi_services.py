@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 from optimizer.domain.hudi.facts import HudiLook
 from optimizer.models import HudiTable
 from optimizer.selectors.hudi_looks import hudi_policy_of, last_look
-from optimizer.selectors.hudi_resident import resident_run
+from optimizer.selectors.hudi_resident import resident_run, watched_tables
 from optimizer.selectors.hudi_tables import get_hudi_for_user
 from optimizer.services.hudi_past import lately_of
 from optimizer.ui.hudi_boards import Board, boards_of, said_of_all
@@ -30,7 +30,7 @@ def services(request: HttpRequest, table_id: int) -> HttpResponse:
         "boards": _boards(table, seen.look, now) if seen.look else [],
         "said_of_all": said_of_all(table.verdicts),
         **now_of(table),
-        "staying": resident_run(table.lake) if table.is_resident else None,
+        "staying": resident_run(table.lake) if table.pk in watched_tables(table.lake) else None,
         "may_act": not table.is_gone and not table.is_paused,
     }
     return render(request, "optimizer/hudi_services.html", frame_of(table, seen, shown))

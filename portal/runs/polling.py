@@ -1,9 +1,10 @@
 """Where has a running application got to, and has it ended?"""
 
+import logging
 import socket
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 
 from portal.lake.errors import PortalError
 from portal.runs.claims import run_to_settling
@@ -16,6 +17,7 @@ from portal.spark import launch
 from portal.spark.launch import Launched
 from portal.spark.spool import Progress, Spool
 
+_log = logging.getLogger(__name__)
 SUPERVISED = timedelta(seconds=60)
 CANCEL_GRACE = timedelta(seconds=60)
 END_GRACE = timedelta(seconds=15)
@@ -57,16 +59,25 @@ def launched_of(run: Run) -> Launched:
 def _look_after(
     run: Run, kind: RunKind, spool: Spool, *, now: datetime, is_alive: bool = True
 ) -> None:
-    """A file system that does not answer now is said once; the next poll asks again."""
+    """What does not answer now, or cannot be read, is said once; the next poll asks again."""
     try:
         if is_alive:
             kind.beat(run)
         _take_progress(run, spool.progress_after(run.progress_n), now=now)
     except PortalError as error:
-        if run.message != error.message[:500]:
-            Run.objects.filter(pk=run.pk, epoch=run.epoch).update(message=error.message[:500])
-            run.message = error.message[:500]
-            run_log(run, error.message, now=now, level="warning")
+        _say_once(run, error.message, now=now)
+    except DatabaseError:
+        raise
+    except Exception as error:  # else the end of its application would never be seen
+        _log.exception("run %s: its beat failed", run.pk)
+        _say_once(run, f"The portal cannot follow it: {type(error).__name__}: {error}", now=now)
+
+
+def _say_once(run: Run, words: str, *, now: datetime) -> None:
+    if run.message != words[:500]:
+        Run.objects.filter(pk=run.pk, epoch=run.epoch).update(message=words[:500])
+        run.message = words[:500]
+        run_log(run, words, now=now, level="warning")
 
 
 def _take_progress(run: Run, steps: list[Progress], *, now: datetime) -> None:

@@ -180,7 +180,7 @@ def yield_to_others(launched: Launched, config: LakeConfig) -> None:
     Only with a local master: on a cluster its queues decide.
     """
     if _is_local(config):
-        with contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(OSError):  # it has ended, or is lower already
             os.setpriority(os.PRIO_PGRP, launched.pgid, NICENESS)
 
 

@@ -275,7 +275,7 @@ def test_a_table_with_which_a_service_stays_says_so(people: People) -> None:
     assert "none runs now" in page(people.owner, address)
     run = Run.objects.create(
         lake=row.lake, kind=RESIDENT, state="RUNNING", requested_by="schedule", queued_at=NOW,
-        submitted_at=NOW - timedelta(hours=2),
+        submitted_at=NOW - timedelta(hours=2), progress_n=1,
     )  # fmt: skip
     assert "A service stays with this table" in page(people.owner, address)
     assert f"/runs/{run.pk}/" in page(people.admin, address)

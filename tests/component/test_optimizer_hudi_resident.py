@@ -1,6 +1,7 @@
 """What the service that stays with Hudi tables is told, and what becomes of what it did."""
 
 import json
+import zlib
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -8,10 +9,10 @@ from typing import Any
 import pytest
 
 from optimizer.domain.hudi.facts import HudiLook
-from optimizer.domain.tasks import LEAVE_OUT
-from optimizer.models import HudiTable, OptimizeTask
+from optimizer.domain.tasks import LEAVE_OUT, TaskState
+from optimizer.models import HudiTable, OptimizeTask, StoredLook
 from optimizer.selectors.hudi_resident import RESIDENT
-from optimizer.services.hudi_dispatching import MOST_IN_A_RUN, hudi_choose
+from optimizer.services.hudi_dispatching import MOST_IN_A_RUN, _take, hudi_choose
 from optimizer.services.hudi_kinds import STAY, HudiResidentKind, HudiServicesKind
 from optimizer.services.hudi_observing import REFUSED_RETRY, hudi_look_ask, hudi_looks_due
 from optimizer.services.hudi_queueing import hudi_decide
@@ -40,6 +41,7 @@ class Staying:
         self.spool = Spool.for_run(config, str(self.run.pk), 1)
         self.spool.create()
         self.run.spool, self.run.state = str(self.spool.root), RunState.RUNNING
+        self.run.progress_n = 1
         self.run.save()
         self.decided = 0
 
@@ -213,8 +215,7 @@ def test_a_look_of_its_is_shown_and_decided_on_once(lake: LakeConfig) -> None:
     assert (row.looked_at, row.n_pending, staying.decided) == (NOW + MINUTE, 1, 1)
     (order,) = control["orders"]
     assert order["instants"] == [name(10)]
-    (watched,) = control["watch"]
-    assert watched["seen"] == "1"
+    assert control["seen"] == {str(row.pk): "1"}
     staying.beat(minutes=3)
     assert staying.decided == 1
 
@@ -243,16 +244,77 @@ def test_a_look_that_found_nothing_says_so_and_is_read_once(
 def test_what_it_did_before_it_died_is_kept_and_the_rest_waits_again(lake: LakeConfig) -> None:
     allow()
     staying = Staying(lake)
-    rows = [resident(one) for one in ("done", "lost")]
+    rows = [resident(one) for one in ("done", "begun", "left")]
     tasks = [hudi_task(row, instants=[name(10)]) for row in rows]
-    first, _ = staying.beat()["orders"]
+    first, second, _ = staying.beat()["orders"]
     staying.did(first, "DONE", done=executed(name(10)))
+    staying.write("begun.json", {"turn": second["turn"]})
     kind = HudiResidentKind()
     for _ in range(2):
         kind.ingest(staying.run, {"outcome": "died", "error": None, "result": {}})
     for task in tasks:
         task.refresh_from_db()
-    assert [(task.state, task.n_tries) for task in tasks] == [("DONE", 1), ("WAITING", 1)]
+    assert [(task.state, task.n_tries) for task in tasks] == [
+        ("DONE", 1),
+        ("WAITING", 1),
+        ("WAITING", 0),
+    ]
+
+
+def test_one_that_a_cluster_has_not_begun_yet_is_given_nothing(lake: LakeConfig) -> None:
+    allow()
+    row, staying = resident(), Staying(lake)
+    task = hudi_task(row, instants=[name(10)])
+    Run.objects.update(progress_n=0)
+    staying.run.refresh_from_db()
+    assert staying.beat() == {}
+    assert hudi_choose(LAKE, now=NOW) == [task]
+
+
+def test_a_look_is_read_once_also_of_a_table_that_is_watched_no_more(lake: LakeConfig) -> None:
+    allow(is_resident=True)
+    row, staying = resident(found=WELL), Staying(lake)
+    staying.saw(row, {"failed": "It has vanished."}, "1")
+    staying.beat(minutes=1)
+    HudiTable.objects.update(is_resident=False, look_due_at=NOW)
+    assert staying.beat(minutes=2)["watch"] == []
+    row.refresh_from_db()
+    assert row.look_due_at == NOW
+
+
+def test_a_table_whose_service_is_long_at_work_is_looked_at_by_others(lake: LakeConfig) -> None:
+    row = resident()
+    Staying(lake)
+    HudiTable.objects.update(look_due_at=NOW)
+    assert hudi_looks_due(LAKE, now=NOW + 4 * MINUTE) is None
+    due = hudi_looks_due(LAKE, now=NOW + 6 * MINUTE)
+    assert due is not None
+    assert due["tables"] == [row.pk]
+
+
+def test_a_table_whose_look_cannot_be_read_stops_no_other(lake: LakeConfig) -> None:
+    allow()
+    good, bad = resident("good"), resident("bad")
+    tasks = [hudi_task(row, instants=[name(10)]) for row in (good, bad)]
+    stored = StoredLook.objects.get(table=bad)
+    stored.packed = zlib.compress(b"{}")
+    stored.save()
+    (order,) = Staying(lake).beat()["orders"]
+    assert order["task"] == tasks[0].pk
+    tasks[1].refresh_from_db()
+    assert (tasks[1].state, tasks[1].n_tries) == ("WAITING", 1)
+
+
+def test_two_runs_never_have_tasks_of_one_table(lake: LakeConfig) -> None:
+    allow()
+    row = resident()
+    first = hudi_task(row, instants=[name(10)])
+    second = hudi_task(row, kind="HUDI_CLUSTERING_EXECUTE", instants=[name(20)])
+    first.state, first.run = TaskState.SENT, run_of("hudi_remove").pk
+    first.save()
+    assert _take(run_of(), [second], now=NOW) == 0
+    second.refresh_from_db()
+    assert second.state == "WAITING"
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def staying(spark: SparkSession, stack: Stack, seconds: float = 600) -> Iterator
     job = job_for(spark, stack.config(LAKE), {"stay_seconds": seconds})
     run = Run.objects.create(
         pk=job.run, lake=LAKE, kind=RESIDENT, requested_by="schedule", queued_at=timezone.now(),
-        state=RunState.RUNNING, epoch=1, spool=str(job.spool.root),
+        state=RunState.RUNNING, epoch=1, spool=str(job.spool.root), progress_n=1,
     )  # fmt: skip
     with ThreadPoolExecutor() as pool:
         program = pool.submit(resident.run, spark, job)
@@ -123,7 +123,7 @@ def test_it_sees_each_plan_of_the_writers_by_itself_and_executes_it(
             assert table.rows(only_base_files=True) == table.rows() == wanted
             service.until(lambda: HudiTable.objects.get().n_pending == 0)
         assert HudiServicesKind().scheduled_params(LAKE, now=timezone.now()) is None
-        later = timezone.now() + timedelta(hours=1)
+        later = timezone.now() + timedelta(minutes=3)
         assert ObserveHudiKind().scheduled_params(LAKE, now=later) is None
         service.end("ada")
     row.refresh_from_db()

@@ -17,7 +17,7 @@ from optimizer.domain.hudi.timeline import WRITES, Silence, pending, unfit
 
 _MODES = frozenset({"optimistic_concurrency_control", "non_blocking_concurrency_control"})
 ALLOWED = "allowed"
-_BUCKET = re.compile(r"\d{8}-")
+_BUCKET = re.compile(r"000\d{5}-")
 _COMPACT_INLINE = "hoodie.compact.inline"
 _INLINE = {
     Service.COMPACTION: (

@@ -25,13 +25,14 @@ from optimizer.jobs.hudi.look import look_at
 from optimizer.jobs.hudi.observe import asked_of, open_row
 from optimizer.jobs.hudi.services import offset_of, task_done
 from optimizer.jobs.hudi.table import OpenedTable, use_hudi
-from portal.lake.errors import PortalError
+from portal.lake.errors import ExternalFailure, PortalError
 from portal.spark.job import JobContext
 
 _PAUSE_SECONDS = 1.0
 _CHECK_SECONDS = 5.0
 _TELL_SECONDS = 10.0
 _AGAIN_SECONDS = 60.0
+_MOST_SILENT = 60
 _STAYED = "It stayed for as long as one does; another takes its place."
 _ZONES = "It has served tables whose instants are ahead of those of {table}; another serves it."
 
@@ -70,7 +71,9 @@ class Resident:
     _watched: dict[int, Watched] = field(default_factory=dict)
     _looked: dict[str, str] = field(default_factory=dict)
     _turns: set[str] = field(default_factory=set)
+    _offsets: dict[str, float] = field(default_factory=dict)
     _offset: float = float("-inf")
+    _n_silent: int = 0
     _told: str = ""
     _told_at: float = float("-inf")
 
@@ -82,17 +85,33 @@ class Resident:
         """
         ends, stopped = time.monotonic() + seconds, ""
         while not stopped and time.monotonic() < ends:
-            stopped = self._turn(self.job.control(fresh=True))
+            wanted = self._wanted()
+            stopped = self._turn(wanted) if wanted is not None else ""
         return stopped or _STAYED
+
+    def _wanted(self) -> dict[str, Any] | None:
+        """Read what the portal wants; None where the spool does not answer for a moment."""
+        try:
+            wanted = self.job.control(fresh=True)
+        except ExternalFailure as error:
+            self._n_silent += 1
+            if self._n_silent > _MOST_SILENT:
+                raise
+            self.job.log(f"{error.code}: {error.message}")
+            time.sleep(_PAUSE_SECONDS)
+            return None
+        self._n_silent = 0
+        return wanted
 
     def _turn(self, wanted: Mapping[str, Any]) -> str:
         """Do the first thing that is wanted, tasks before looks; gives why it has to end."""
         self.job.check_control()
         watch = list(wanted.get("watch", ()))
         self._tell(_words(len(watch), len(self._turns)))
-        for row in wanted.get("orders", ()):
-            if row["turn"] not in self._turns:
-                return self._serve(row, watch)
+        orders = [one for one in wanted.get("orders", ()) if one["turn"] not in self._turns]
+        if orders:
+            # Instants can only follow those that were made before: tables that are behind go first.
+            return self._serve(min(orders, key=lambda one: self._ahead(one) or 0.0), watch)
         row = self._first_to_look_at(watch)
         if row is None:
             time.sleep(_PAUSE_SECONDS)
@@ -101,10 +120,11 @@ class Resident:
         return ""
 
     def _serve(self, row: Mapping[str, Any], watch: Sequence[Mapping[str, Any]]) -> str:
-        offset = offset_of(self.job, row)
-        if offset < self._offset:
+        ahead = self._ahead(row)
+        if ahead is not None and ahead < self._offset:
             return _ZONES.format(table=f"{row.get('db')}.{row.get('table')}")
-        self._offset = offset
+        self._offset = self._offset if ahead is None else ahead
+        self._write("begun.json", {"turn": row["turn"]})
         result, _ = task_done(self.job, row)
         self._turns.add(row["turn"])
         self._write(f"tasks/{row['turn']}.json", result or {"task": row["task"], "outcome": ""})
@@ -115,16 +135,28 @@ class Resident:
         return ""
 
     def _first_to_look_at(self, watch: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-        """Give the first table to look at; asks so many timelines as a second allows."""
-        until = time.monotonic() + _PAUSE_SECONDS
-        for row in watch:
-            known = self._watched.get(row["table_id"])
-            if known is None or known.is_wanted(row["due"], now=time.monotonic()):
+        """Give the table to look at first, so that a busy one never keeps others from their turn.
+
+        What a look is due for comes first, what waits longest first of all; then as many timelines
+        as a second allows are asked, those that were asked longest ago.
+        """
+        now = time.monotonic()
+        known = {row["table_id"]: self._watched.get(row["table_id"], Watched()) for row in watch}
+        wanted = [
+            row
+            for row in watch
+            if row["table_id"] not in self._watched
+            or known[row["table_id"]].is_wanted(row["due"], now=now)
+        ]
+        if wanted:
+            return min(wanted, key=lambda row: known[row["table_id"]].looked_at)
+        for row in sorted(watch, key=lambda row: known[row["table_id"]].check_at):
+            table = known[row["table_id"]]
+            if table.check_at > now or time.monotonic() >= now + _PAUSE_SECONDS:
+                break
+            table.check_at = time.monotonic() + _CHECK_SECONDS
+            if self._timeline(row) != table.timeline:
                 return row
-            if known.check_at <= time.monotonic() < until:
-                known.check_at = time.monotonic() + _CHECK_SECONDS
-                if self._timeline(row) != known.timeline:
-                    return row
         return None
 
     def _look(self, row: Mapping[str, Any]) -> None:
@@ -132,7 +164,6 @@ class Resident:
         at, asked = datetime.now(UTC), asked_of(row)
         known = self._watched.setdefault(row["table_id"], Watched())
         known.due, known.looked_at = row["due"], time.monotonic()
-        known.check_at = known.looked_at + _CHECK_SECONDS
         known.timeline = self._timeline(row)
         found: dict[str, Any] = {"read_logs": asked.read_logs, "read_keys": asked.read_keys}
         try:
@@ -141,8 +172,17 @@ class Resident:
             self.job.log(f"{row.get('db')}.{row.get('table')}: {error.code}: {error.message}")
             found["failed"] = error.message
         self._write(f"looks/{row['table_id']}.json", found)
+        known.check_at = time.monotonic() + _CHECK_SECONDS
         self._looked[str(row["table_id"])] = at.isoformat()
         self._write("looks.json", self._looked)
+
+    def _ahead(self, row: Mapping[str, Any]) -> float | None:
+        """Give how far ahead of UTC a table's instants are; None where it cannot be opened."""
+        place = str(row.get("location"))
+        found = self._offsets.get(place)
+        if found is None and (found := offset_of(self.job, row)) is not None:
+            self._offsets[place] = found
+        return found
 
     def _timeline(self, row: Mapping[str, Any]) -> str:
         """Give what changes when an instant is begun, goes on or ends."""

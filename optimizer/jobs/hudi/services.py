@@ -30,7 +30,7 @@ from portal.spark.job import CANCELLED, JobContext
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     """Do the tasks of the request one after the other."""
     use_hudi(spark, lake=str(job.config.lake), writing_in=job.config.zone)
-    rows = sorted(job.params["tasks"], key=partial(offset_of, job))
+    rows = sorted(job.params["tasks"], key=lambda row: offset_of(job, row) or 0.0)
     results: list[dict[str, Any]] = []
     stopped = ""
     for n, row in enumerate(rows):
@@ -63,8 +63,8 @@ def task_done(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] |
     return result.as_dict(seconds=time.monotonic() - started), ""
 
 
-def offset_of(job: JobContext, row: Mapping[str, Any]) -> float:
-    """Give how far ahead of UTC the digits of a table's instants are.
+def offset_of(job: JobContext, row: Mapping[str, Any]) -> float | None:
+    """Give how far ahead of UTC the digits of a table's instants are; None if it does not open.
 
     Hudi never makes an instant in a JVM that lies before the last one, and waits instead: hours,
     if a table whose timeline is in UTC came after one in a zone that is ahead.
@@ -72,7 +72,7 @@ def offset_of(job: JobContext, row: Mapping[str, Any]) -> float:
     try:
         zone = _open(job, Order.read(row)).zone
     except PortalError:
-        return 0.0
+        return None
     offset = datetime.now(UTC).astimezone(zone).utcoffset()
     return offset.total_seconds() if offset else 0.0
 
