@@ -95,7 +95,7 @@ def turn_of(task: OptimizeTask) -> str:
 
 def _sent(run: Run) -> list[OptimizeTask]:
     rows = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT, hudi__isnull=False)
-    return list(rows.select_related("hudi").order_by("pk"))
+    return list(rows.select_related("hudi").order_by("-score", "noted_at", "pk"))
 
 
 def _orders(run: Run, before: Mapping[str, Any], *, now: datetime) -> list[dict[str, Any]]:

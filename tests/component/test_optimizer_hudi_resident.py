@@ -195,6 +195,16 @@ def test_a_task_that_people_cancel_is_left_out(lake: LakeConfig) -> None:
     assert (task.state, task.outcome) == ("CANCELLED", "not today")
 
 
+def test_what_holds_others_up_comes_first(lake: LakeConfig) -> None:
+    allow()
+    later, first = (
+        hudi_task(resident(one), instants=[name(10)], score=score)
+        for one, score in (("later", 1), ("first", 9))
+    )
+    orders = Staying(lake).beat()["orders"]
+    assert [one["task"] for one in orders] == [first.pk, later.pk]
+
+
 def test_it_has_so_many_tasks_at_once(lake: LakeConfig) -> None:
     allow()
     for n in range(MOST_IN_A_RUN + 3):
