@@ -18,6 +18,7 @@ OUTER_DOORS = {
     "portal/events/services.py": "one subscriber's fault parks a table, the log goes on",
     "portal/health.py": "a check that breaks is the answer",
     "portal/runs/hooks.py": "every brake is pulled before the first error is shown",
+    "portal/runs/polling.py": "a beat that breaks must not hide the end of its application",
     "portal/runs/steps.py": "a run ends with its error, whatever it was",
     "portal/spark/entry.py": "a job ends with a manifest, whatever happened",
     "portal/spark/job.py": "a gateway that is gone raises anything; translated",

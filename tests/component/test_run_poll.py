@@ -183,6 +183,24 @@ def test_a_kind_that_breaks_keeps_no_other_run_waiting(lake: LakeConfig, tmp_pat
         assert sound.phase == "read"
 
 
+def test_the_end_is_seen_of_an_application_whose_beat_breaks(
+    now: datetime, lake: LakeConfig, tmp_path: Path
+) -> None:
+    noting(BrokenKind)
+    run = submitting(
+        run_request("test.broken", lake=LAKE, params={}, requested_by="olga", now=now), now=now
+    )
+    with application(run.tag, tmp_path / "log") as launched:
+        running(run, launched, now=now)
+        for _ in range(2):
+            run_poll(run, now=now)
+        assert run.state == RunState.RUNNING
+        words = [line.text for line in run_events(run)]
+        assert words.count("The portal cannot follow it: ZeroDivisionError: ") == 1
+    run_poll(run, now=now)
+    assert run.state == RunState.SETTLING
+
+
 def test_a_spool_that_cannot_be_read_is_said_once(
     now: datetime, lake: LakeConfig, tmp_path: Path
 ) -> None:
