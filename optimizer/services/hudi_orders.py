@@ -1,6 +1,6 @@
 """What does the job that serves Hudi tables get told of a task?"""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from optimizer.domain.hudi.facts import HudiLook
@@ -21,24 +21,24 @@ from portal.runs.models import Run
 LOCK_PROVIDER = "hoodie.write.lock.provider"
 
 
-def orders_of(
-    run: Run, policies: HudiPolicies, *, only: Collection[int] | None = None
-) -> list[dict[str, Any]]:
-    """Give what a run does, the first first; `only` of some of its tasks.
+def orders_of(run: Run, policies: HudiPolicies) -> list[dict[str, Any]]:
+    """Give what a run does, the first first.
 
     Raises:
         DataSafetyError: `hudi.not_approved`, a task would take away what nobody approved.
     """
     sent = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT, hudi__isnull=False)
-    if only is not None:
-        sent = sent.filter(pk__in=only)
     tasks = sent.select_related("hudi").order_by("-score", "noted_at", "pk")
-    found = (_order(task, policies) for task in tasks)
+    found = (order_of(task, policies) for task in tasks)
     return [one for one in found if one is not None]
 
 
-def _order(task: OptimizeTask, policies: HudiPolicies) -> dict[str, Any] | None:
-    """Give one task's; None where the table's last look leaves nothing of it to do."""
+def order_of(task: OptimizeTask, policies: HudiPolicies) -> dict[str, Any] | None:
+    """Give one task's; None where the table's last look leaves nothing of it to do.
+
+    Raises:
+        DataSafetyError: as `orders_of`; RuleViolation: `hudi.look`, that look cannot be read.
+    """
     row = task.hudi
     look = look_of_table(row) if row is not None else None
     plan = _approved(task)

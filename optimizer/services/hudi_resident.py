@@ -27,7 +27,7 @@ from optimizer.services.hudi_observing import (
     look_request,
     look_stored,
 )
-from optimizer.services.hudi_orders import orders_of
+from optimizer.services.hudi_orders import order_of
 from optimizer.services.hudi_results import hudi_result_take
 from optimizer.services.task_ends import told_to_stop
 from portal.lake.errors import NotVisible, RuleViolation
@@ -69,13 +69,14 @@ def resident_hear(
     made = {
         key: at for key, at in (_read(spool, "looks.json") or {}).items() if at != seen.get(key)
     }
+    if not made:
+        return seen
     policies = hudi_policies_of(run.lake)
     for key, at in sorted(made.items(), key=lambda one: one[1], reverse=True)[:MOST_LOOKS]:
         _keep(run, int(key), policies, now=now)
         seen[key] = at
-    if made:
-        decide(run.lake, now=now)
-        alarms_tell(run.lake, now=now)
+    decide(run.lake, now=now)
+    alarms_tell(run.lake, now=now)
     return seen
 
 
@@ -103,20 +104,22 @@ def _orders(run: Run, before: Mapping[str, Any], *, now: datetime) -> list[dict[
     sent = {turn_of(task): task for task in _sent(run)}
     given = [one for one in before.get("orders", ()) if one["turn"] in sent]
     known = {one["turn"] for one in given}
+    new = {turn: task for turn, task in sent.items() if turn not in known}
+    if not new:
+        return given
     policies = hudi_policies_of(run.lake)
-    for turn, task in sent.items():
-        if turn in known:
-            continue
+    for turn, task in new.items():
         try:
-            orders = orders_of(run, policies, only=(task.pk,))
+            order = order_of(task, policies)
         except RuleViolation as error:
             # A look that cannot be read says nothing of what there is to do.
             hudi_result_take(task, None, {"error": error.as_dict()}, by_will=False, now=now)
             continue
-        if not orders:
+        if order is None:
             nothing = {"outcome": TaskState.NOTHING.value, "reason": _LEFT}
             hudi_result_take(task, nothing, {}, by_will=True, now=now)
-        given += [{**one, "turn": turn} for one in orders]
+        else:
+            given.append({**order, "turn": turn})
     return given
 
 

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
-from portal.connectors.lake_config import LakeConfig
 from portal.lake.ids import LakeId
 from portal.runs.kinds import all_kinds
-from portal.spark.launch import private, submit_argv
+from portal.spark.launch import private
+from tests.component.launched import said_of
 from tests.support.lakes import local_lake
 
 UMASK = "spark.hadoop.fs.permissions.umask-mode"
@@ -16,14 +16,11 @@ WRITING = {"optimize", "optimizer.remove", "hudi_services", "hudi_resident", "hu
 def test_what_a_run_writes_is_private_where_that_is_asked_for(tmp_path: Path) -> None:
     lake = local_lake(tmp_path, LakeId("main"))
     own = replace(lake, spark_conf={UMASK: "027"})
-
-    def said(config: LakeConfig) -> list[str]:
-        argv = submit_argv(module="m", tag="t", spool="s", config=config, log_file=tmp_path / "log")
-        return [one for one in argv if one.startswith(UMASK)]
-
-    assert said(lake) == []
-    assert said(private(lake)) == [f"{UMASK}=077"]
-    assert said(own) == said(private(own)) == [f"{UMASK}=027"], "the lake's own word"
+    assert said_of(UMASK, lake) == []
+    assert said_of(UMASK, private(lake)) == [f"{UMASK}=077"]
+    assert said_of(UMASK, own) == said_of(UMASK, private(own)) == [f"{UMASK}=027"], (
+        "the lake's own word"
+    )
 
 
 def test_the_runs_that_write_tables_are_those_of_the_optimizer() -> None:

@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from portal.connectors.lake_config import LakeConfig
 from portal.lake.ids import LakeId
 from portal.runs.kinds import all_kinds
 from portal.spark.launch import (
     NICENESS,
     Launched,
     driver_environment,
-    submit_argv,
     waiting,
     yield_to_others,
 )
 from stack.ledger import MARK
+from tests.component.launched import said_of
 from tests.support.lakes import local_lake
 
 ON_DEMAND = "spark.dynamicAllocation.enabled"
@@ -49,14 +48,9 @@ def test_a_program_that_has_ended_already_is_left_alone(tmp_path: Path) -> None:
 def test_what_mostly_waits_asks_for_executors_as_it_needs_them(tmp_path: Path) -> None:
     lake = local_lake(tmp_path, LakeId("main"))
     own = replace(lake, spark_conf={ON_DEMAND: "false"})
-
-    def said(of: LakeConfig) -> list[str]:
-        argv = submit_argv(module="m", tag="t", spool="s", config=of, log_file=tmp_path / "log")
-        return [one for one in argv if one.startswith(ON_DEMAND)]
-
-    assert said(lake) == []
-    assert said(waiting(lake)) == [f"{ON_DEMAND}=true"]
-    assert said(waiting(own)) == [f"{ON_DEMAND}=false"], "the lake's own word"
+    assert said_of(ON_DEMAND, lake) == []
+    assert said_of(ON_DEMAND, waiting(lake)) == [f"{ON_DEMAND}=true"]
+    assert said_of(ON_DEMAND, waiting(own)) == [f"{ON_DEMAND}=false"], "the lake's own word"
 
 
 def test_what_a_demo_starts_can_be_found_again_when_it_ends(

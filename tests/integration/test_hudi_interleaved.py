@@ -12,10 +12,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from optimizer.domain.hudi.facts import Action, InstantState
-from portal.spark.launch import submit
 from stack.stack import LAKE, Stack
 from tests.support.hudi_lake import HudiTable, Row
-from tests.support.hudi_services import APART, LOCK, QUICK, SHARED, Services, order
+from tests.support.hudi_services import APART, LOCK, QUICK, SHARED, Services, order, submitted
 from tests.support.scan_spark import job_for
 
 pytestmark = pytest.mark.spark
@@ -166,22 +165,8 @@ def test_a_compaction_killed_amid_its_work_is_done_by_the_next_run(
     (plan,) = services.one(table, "COMPACTION", "SCHEDULE", lock=LOCK)["done"]
     task = order(table, "COMPACTION", properties=_SAID, patience_seconds=3600)
     job = job_for(services.spark, services.config, {"tasks": [task]})
-    job.spool.write_request(
-        {
-            "run": job.run,
-            "epoch": job.epoch,
-            "lake": services.config.as_dict(),
-            "params": job.params,
-            "now": job.now.isoformat(),
-        }
-    )
-    launched = submit(
-        module="optimizer.jobs.hudi.services",
-        tag=f"lw-{job.run}-1",
-        spool=str(job.spool.root),
-        config=services.config,
-        log_file=tmp_path / "log",
-        environment={},
+    launched = submitted(
+        job, "optimizer.jobs.hudi.services", config=services.config, log_file=tmp_path / "log"
     )
     until = time.monotonic() + _SUBMITTED_SECONDS
     while not list(table.place.rglob(f"*_{plan['instant']}.parquet")):

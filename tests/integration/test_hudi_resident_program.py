@@ -15,11 +15,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from portal.lake.errors import NotVisible
-from portal.spark.launch import submit, waiting
+from portal.spark.launch import waiting
 from portal.spark.spool import Spool
 from stack.stack import LAKE, Stack
 from tests.support.hudi_lake import HudiTable, Row
-from tests.support.hudi_services import order
+from tests.support.hudi_services import order, submitted
 from tests.support.scan_spark import job_for
 
 pytestmark = pytest.mark.spark
@@ -36,23 +36,8 @@ def staying(spark: SparkSession, stack: Stack, log: Path) -> Iterator[Spool]:
     """Start it; gives the spool by which it is talked to."""
     config = stack.config(LAKE)
     job = job_for(spark, config, {"stay_seconds": 600})
-    job.spool.write_request(
-        {
-            "run": job.run,
-            "epoch": job.epoch,
-            "lake": config.as_dict(),
-            "params": job.params,
-            "now": job.now.isoformat(),
-        }
-    )
-    launched = submit(
-        module="optimizer.jobs.hudi.resident",
-        tag=f"lw-{job.run}-1",
-        spool=str(job.spool.root),
-        config=waiting(replace(config, spark_conf={**config.spark_conf, **SOON_IDLE})),
-        log_file=log,
-        environment={},
-    )
+    on_demand = waiting(replace(config, spark_conf={**config.spark_conf, **SOON_IDLE}))
+    launched = submitted(job, "optimizer.jobs.hudi.resident", config=on_demand, log_file=log)
     try:
         yield job.spool
     finally:

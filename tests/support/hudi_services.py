@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from optimizer.jobs.hudi import services
 from portal.connectors.lake_config import LakeConfig
+from portal.spark.job import JobContext
+from portal.spark.launch import Launched, submit
 from tests.support.hudi_lake import HudiTable
 from tests.support.scan_spark import job_for
 
@@ -51,6 +54,27 @@ def order(table: HudiTable, service: str, step: str = "EXECUTE", **changed: Any)
         "patience_seconds": 0,
         **changed,
     }
+
+
+def submitted(job: JobContext, module: str, *, config: LakeConfig, log_file: Path) -> Launched:
+    """Start a program by spark-submit for a job's request; its spool knows the job's own lake."""
+    job.spool.write_request(
+        {
+            "run": job.run,
+            "epoch": job.epoch,
+            "lake": job.config.as_dict(),
+            "params": job.params,
+            "now": job.now.isoformat(),
+        }
+    )
+    return submit(
+        module=module,
+        tag=f"lw-{job.run}-1",
+        spool=str(job.spool.root),
+        config=config,
+        log_file=log_file,
+        environment={},
+    )
 
 
 @dataclass(frozen=True)

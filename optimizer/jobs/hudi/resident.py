@@ -164,11 +164,14 @@ class Resident:
         at, asked = datetime.now(UTC), asked_of(row)
         known = self._watched.setdefault(row["table_id"], Watched())
         known.due, known.looked_at = row["due"], time.monotonic()
-        known.timeline = self._timeline(row)
+        known.timeline = ""
         found: dict[str, Any] = {"read_logs": asked.read_logs, "read_keys": asked.read_keys}
         try:
-            found["look"] = look_at(open_row(self.job, row), asked, now=at).as_dict()
+            table = open_row(self.job, row)
+            known.timeline = _instants(table)
+            found["look"] = look_at(table, asked, now=at).as_dict()
         except PortalError as error:
+            known.timeline = known.timeline or error.code
             self.job.log(f"{row.get('db')}.{row.get('table')}: {error.code}: {error.message}")
             found["failed"] = error.message
         self._write(f"looks/{row['table_id']}.json", found)
@@ -187,9 +190,7 @@ class Resident:
     def _timeline(self, row: Mapping[str, Any]) -> str:
         """Give what changes when an instant is begun, goes on or ends."""
         try:
-            table = open_row(self.job, row)
-            with clear_errors(table.name):
-                return _instants(table)
+            return _instants(open_row(self.job, row))
         except PortalError as error:
             return error.code
 
@@ -209,4 +210,5 @@ def _words(n_tables: int, n_tasks: int) -> str:
 
 
 def _instants(table: OpenedTable) -> str:
-    return str(table.java.getActiveTimeline().getTimelineHash())
+    with clear_errors(table.name):
+        return str(table.java.getActiveTimeline().getTimelineHash())
