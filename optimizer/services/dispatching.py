@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 
+from django.db import transaction
 from django.db.models import QuerySet
 
 from optimizer.domain.deciding import hold_reason
@@ -18,6 +19,7 @@ from optimizer.models import OptimizeTask
 from optimizer.selectors.policies import TablePolicy, policies_of
 from optimizer.services.budgets import seconds_spent
 from optimizer.services.speeds import speed_of
+from optimizer.services.table_locks import lock_free_table
 from portal.access.lakes import get_lake
 from portal.act.selectors import red_button_wait
 from portal.runs.models import Run
@@ -72,13 +74,21 @@ def claim(run: Run, *, now: datetime) -> int:
     mine = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT)
     if mine.exists() or red_button_wait(run.lake):
         return mine.count()
-    n_taken = 0
-    for task in choose_tasks(run.lake, now=now):
-        free = OptimizeTask.objects.filter(
-            pk=task.pk, state__in=(TaskState.WAITING, TaskState.HELD), table__is_paused=False
-        )
-        n_taken += free.update(state=TaskState.SENT, run=run.pk, sent_at=now, waits_for="")
-    return n_taken
+    return sum(_take(run, task, now=now) for task in choose_tasks(run.lake, now=now))
+
+
+@transaction.atomic
+def _take(run: Run, task: OptimizeTask, *, now: datetime) -> int:
+    """Let a run take a task, unless another run has one of the same table by now.
+
+    The lock on the table's row is the one that removals take (`removal_kinds.removal_take`).
+    """
+    if not lock_free_table(task):
+        return 0
+    free = OptimizeTask.objects.filter(
+        pk=task.pk, state__in=(TaskState.WAITING, TaskState.HELD), table__is_paused=False
+    )
+    return free.update(state=TaskState.SENT, run=run.pk, sent_at=now, waits_for="")
 
 
 def _candidates(lake: str, *, now: datetime) -> Iterator[OptimizeTask]:
