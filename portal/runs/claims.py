@@ -1,7 +1,6 @@
 """Who works on a run now? Every change of state is a conditional UPDATE on state and epoch."""
 
 import logging
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from portal.lake.errors import StaleState
 from portal.runs.domain import RunState, can_move, tag_of
 from portal.runs.models import Run
 from portal.runs.outbox import hint_run
+from portal.spark.process_table import host_identity
 
 _log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ def run_claim(run_id: UUID | str, *, holder: str, now: datetime) -> Run | None:
     n_changed = Run.objects.filter(pk=run_id, state=RunState.QUEUED).update(
         state=RunState.CLAIMED,
         epoch=F("epoch") + 1,
-        host=socket.gethostname(),
+        host=host_identity(),
         lease_owner=holder,
         lease_until=now + settings.LAKEWARDEN_LEASE,
         claimed_at=now,
@@ -37,6 +37,8 @@ def run_claim(run_id: UUID | str, *, holder: str, now: datetime) -> Run | None:
         pid_started=None,
         pgid=None,
         progress_n=0,
+        silent_since=None,
+        silence=None,
         submitted_at=None,
         settling_at=None,
         n_settles=0,

@@ -62,6 +62,41 @@ def hint_again_after(n_hints: int) -> timedelta:
     return min(FIRST_HINT_AGAIN * int(2 ** min(max(n_hints - 1, 0), 10)), LAST_HINT_AGAIN)
 
 
+SILENCE_SHOWN = timedelta(seconds=20)
+SILENCE = timedelta(minutes=10)
+# The lease of a fence: what acts must be still, or ended, by then (journal.md J4).
+SILENCE_ACTING = timedelta(seconds=60)
+# A process that computes is slow rather than frozen: collecting garbage, or short of cores.
+SILENCE_BUSY_FACTOR = 10
+BUSY_SHARE = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """What is known of an application of which nothing has been heard.
+
+    `cpu` is what its silent process had used at `seen_at`, when the silence was first noticed.
+    """
+
+    part: str
+    seconds: float
+    cpu: float
+    seen_at: datetime
+
+
+def is_frozen(silence: Silence, *, cpu: float, limit: timedelta, now: datetime) -> bool:
+    """Decide whether a silent application is to be ended; never at the first sight of its silence.
+
+    Within ten times its limit a process that uses its processor is left alone.
+    """
+    watched = (now - silence.seen_at).total_seconds()
+    if watched <= 0 or silence.seconds < limit.total_seconds():
+        return False
+    if cpu - silence.cpu < BUSY_SHARE * watched:
+        return True
+    return silence.seconds >= (SILENCE_BUSY_FACTOR * limit).total_seconds()
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
     """What is known when an application has ended."""

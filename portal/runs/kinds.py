@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from portal.lake.errors import NotVisible
-from portal.runs.domain import Schedule
+from portal.runs.domain import SILENCE, SILENCE_ACTING, Schedule
 from portal.runs.models import Run
 from portal.runs.spools import open_spool
 
@@ -37,6 +37,11 @@ class RunKind:
     longest: ClassVar[timedelta] = timedelta(hours=24)
     """After this an application is taken for hung and ended."""
     schedule: ClassVar[Schedule | None] = None
+
+    @property
+    def silence(self) -> timedelta:
+        """After which silence its application is taken for frozen and ended."""
+        return SILENCE_ACTING if self.acting else SILENCE
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Give the params of a run by schedule; None = not wanted now."""

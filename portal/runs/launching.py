@@ -1,5 +1,7 @@
 """How does a claimed run become an application, so that a crash at any line loses nothing?"""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +19,7 @@ from portal.runs.processes import TAG_VARIABLE
 from portal.runs.spools import log_file, new_spool
 from portal.spark import launch
 from portal.spark.launch import Launched
+from portal.spark.process_table import host_name
 
 
 def run_submit(run: Run, kind: RunKind, *, holder: str, now: datetime) -> None:
@@ -43,11 +46,18 @@ def run_submit(run: Run, kind: RunKind, *, holder: str, now: datetime) -> None:
             log_file=log_file(run),
             environment={**kind.environment(run), TAG_VARIABLE: run.tag},
         )
-        if kind.yields:
-            launch.yield_to_others(launched, config)
+        with _killed_on_error(launched):
+            if kind.yields:
+                launch.yield_to_others(launched, config)
+            run_adopt(run, launched, now=timezone.now())
+
+
+@contextmanager
+def _killed_on_error(launched: Launched) -> Iterator[None]:
+    """End what was started if it cannot be stored: nobody else would ever stop it."""
     try:
-        run_adopt(run, launched, now=timezone.now())
-    except StaleState:
+        yield
+    except BaseException:
         launch.kill(launched)
         raise
 
@@ -65,7 +75,7 @@ def run_adopt(run: Run, launched: Launched, *, now: datetime) -> None:
         lease_owner="",
         lease_until=now + SUPERVISED,
     )
-    run_log(run, f"Started on {launched.host} as {run.tag}.", now=now)
+    run_log(run, f"Started on {host_name(launched.host)} as {run.tag}.", now=now)
 
 
 def run_execute(run: Run, kind: RunKind, *, holder: str) -> None:

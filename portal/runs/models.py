@@ -41,6 +41,8 @@ class Run(models.Model):
     n_settles = models.PositiveIntegerField(default=0)
     finished_at = models.DateTimeField(null=True)
 
+    silent_since = models.DateTimeField(null=True)
+    silence = models.JSONField(null=True)
     phase = models.CharField(max_length=64, blank=True, default="")
     done = models.BigIntegerField(default=0)
     total = models.BigIntegerField(default=0)

@@ -1,7 +1,6 @@
 """Where has a running application got to, and has it ended?"""
 
 import logging
-import socket
 from datetime import datetime, timedelta
 
 from django.db import DatabaseError, transaction
@@ -12,9 +11,11 @@ from portal.runs.domain import RunState
 from portal.runs.kinds import RunKind, get_kind
 from portal.runs.logs import Line, run_log, run_log_many
 from portal.runs.models import Run
+from portal.runs.silence import silence_note
 from portal.runs.spools import open_spool
 from portal.spark import launch
 from portal.spark.launch import Launched
+from portal.spark.process_table import host_identity
 from portal.spark.spool import Progress, Spool
 
 _log = logging.getLogger(__name__)
@@ -25,7 +26,7 @@ END_GRACE = timedelta(seconds=15)
 
 def runs_here() -> list[Run]:
     """Give the running applications that only this host can ask after."""
-    return list(Run.objects.filter(state=RunState.RUNNING, host=socket.gethostname()))
+    return list(Run.objects.filter(state=RunState.RUNNING, host=host_identity()))
 
 
 def run_poll(run: Run, *, now: datetime) -> None:
@@ -38,8 +39,8 @@ def run_poll(run: Run, *, now: datetime) -> None:
     _look_after(run, kind, spool, now=now)
     launched = launched_of(run)
     if launch.is_alive(launched):
-        if _must_be_killed(run, kind, spool, now=now):
-            run_log(run, "It did not end by itself and was killed.", now=now, level="warning")
+        if why := _why_killed(run, kind, spool, now=now):
+            run_log(run, f"{why}; it was killed.", now=now, level="warning")
             launch.kill(launched)
         else:
             Run.objects.filter(pk=run.pk, epoch=run.epoch, state=RunState.RUNNING).update(
@@ -105,13 +106,16 @@ def _take_progress(run: Run, steps: list[Progress], *, now: datetime) -> None:
     run.refresh_from_db()
 
 
-def _must_be_killed(run: Run, kind: RunKind, spool: Spool, *, now: datetime) -> bool:
+def _why_killed(run: Run, kind: RunKind, spool: Spool, *, now: datetime) -> str:
+    """Say why an application must be ended; empty while it may go on."""
     if run.cancel_requested_at is not None and now - run.cancel_requested_at > CANCEL_GRACE:
-        return True
+        return "It did not end by itself after the cancel"
     if run.submitted_at is not None and now - run.submitted_at > kind.longest:
-        return True
+        return "It took longer than its kind may"
     written = _manifest_written_at(spool)
-    return written is not None and now.timestamp() - written > END_GRACE.total_seconds()
+    if written is not None and now.timestamp() - written > END_GRACE.total_seconds():
+        return "It did not end by itself after its last step"
+    return silence_note(run, kind, now=now)
 
 
 def _manifest_written_at(spool: Spool) -> float | None:

@@ -10,13 +10,16 @@ from django.utils import timezone
 from portal.audit.services import audit_record
 from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError
 from portal.runs.claims import beating, run_move
-from portal.runs.domain import Ending, RunState, end_state
+from portal.runs.domain import HOST_GONE_GRACE, Ending, RunState, end_state
 from portal.runs.hooks import stop_everything
 from portal.runs.kinds import RunKind
 from portal.runs.logs import Line, run_log, run_log_many
 from portal.runs.models import Run
 from portal.runs.outbox import hint_run, outbox_drop
+from portal.runs.processes import find_by_tag
 from portal.runs.spools import log_file, open_spool
+from portal.spark import launch
+from portal.spark.process_table import host_identity, host_name
 
 SETTLE_AGAIN = timedelta(seconds=30)
 MAX_SETTLES = 5
@@ -32,6 +35,7 @@ def run_settle(run: Run, kind: RunKind, *, holder: str) -> None:
     now = timezone.now()
     try:
         with beating(run, holder=holder):
+            _end_unstored(run, now=now)
             manifest = manifest_of(run)
             _settle_lake(run, kind)
             kind.ingest(run, manifest)
@@ -86,6 +90,29 @@ def run_settle_later(run: Run, why: str, *, now: datetime) -> None:
             hint_run(run, now=now, not_before=again)
             run_log(run, f"Settling again in 30 s: {why}", now=now, level="warning")
     run.refresh_from_db()
+
+
+def _end_unstored(run: Run, *, now: datetime) -> None:
+    """End an application that was started but never stored: its worker died or failed in between.
+
+    Raises:
+        ExternalFailure: `run.elsewhere`, retryable: only its own host can say whether there is one.
+    """
+    if run.pid is not None or not run.tag:
+        return
+    if run.host != host_identity():
+        if run.settling_at is not None and now < run.settling_at + HOST_GONE_GRACE:
+            raise ExternalFailure(
+                "run.elsewhere",
+                f"{host_name(run.host)} may have started the run; it gets a minute to end it.",
+                service="spark",
+                retryable=True,
+            )
+        return
+    launched = find_by_tag(run.tag)
+    if launched is not None:
+        launch.kill(launched)
+        run_log(run, "Its application was never stored and was ended.", now=now, level="warning")
 
 
 def _settle_lake(run: Run, kind: RunKind) -> None:

@@ -6,6 +6,7 @@ from django.conf import settings
 
 from portal.access.lakes import get_lake
 from portal.runs.models import Run
+from portal.spark import launch
 from portal.spark.spool import Spool
 
 
@@ -22,3 +23,8 @@ def open_spool(run: Run) -> Spool:
 def log_file(run: Run) -> Path:
     """Give the driver's log on the launching host."""
     return Path(settings.LAKEWARDEN_VAR) / "runs" / f"{run.pk}-{run.epoch}.log"
+
+
+def heartbeat_file(run: Run) -> Path:
+    """Return where the driver beats on the launching host."""
+    return launch.heartbeat_file(log_file(run))

@@ -5,7 +5,6 @@ a host that cannot be asked is left until its lease and another minute are over.
 """
 
 import logging
-import socket
 from datetime import datetime
 
 from django.db import transaction
@@ -20,6 +19,7 @@ from portal.runs.logs import run_log
 from portal.runs.models import Outbox, Run
 from portal.runs.outbox import RUN, hint_run
 from portal.runs.processes import find_by_tag
+from portal.spark.process_table import host_identity, host_name
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def watch(*, now: datetime) -> int:
         n_moved += _guarded(run, now=now)
     gone = now - HOST_GONE_GRACE
     for run in Run.objects.filter(state=RunState.RUNNING, lease_until__lte=gone).exclude(
-        host=socket.gethostname()
+        host=host_identity()
     ):
         n_moved += _guarded(run, now=now)
     _hint_again(now)
@@ -59,7 +59,12 @@ def _take_over(run: Run, *, now: datetime) -> bool:
         case RunState.SUBMITTING:
             return _take_over_submitting(run, now=now)
         case RunState.RUNNING:
-            run_log(run, f"{run.host} is gone; the run is taken over.", now=now, level="warning")
+            run_log(
+                run,
+                f"{host_name(run.host)} is gone; the run is taken over.",
+                now=now,
+                level="warning",
+            )
             run_to_settling(run, now=now)
         case _:  # SETTLING: the next worker claims it as soon as a message reaches one.
             return False
@@ -87,7 +92,7 @@ def _requeue(run: Run, *, now: datetime) -> None:
 
 def _take_over_submitting(run: Run, *, now: datetime) -> bool:
     """The worker died around the submit: adopt the application if it can be found."""
-    if run.host != socket.gethostname():
+    if run.host != host_identity():
         if run.lease_until is not None and now < run.lease_until + HOST_GONE_GRACE:
             return False
         launched = None

@@ -22,6 +22,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.errors import PortalError, RuleViolation
 from portal.lake.paths import LakePath
+from portal.spark.heartbeat import Heartbeat, heartbeat
 from portal.spark.job import CANCELLED, JobContext
 from portal.spark.session import job_session
 from portal.spark.spool import Spool
@@ -32,13 +33,19 @@ _ROOMS = ("lifecycle.jobs.", "refresh.jobs.", "optimizer.jobs.")
 
 def main(argv: list[str]) -> int:
     """Run one job; 0 when it is done, 1 when its manifest says otherwise."""
-    module, address = argv
     die_with_parent()
+    with heartbeat() as beating:
+        return _run(*argv, beating=beating)
+
+
+def _run(module: str, address: str, *, beating: Heartbeat | None) -> int:
     spool = _open_spool(address)
     job: JobContext | None = None
     try:
         request = spool.read_request()
         job = _context(request, spool=spool)
+        if beating is not None:
+            beating.ask_jvm(job.check_jvm)
         result = _load(module).run(job.spark, job)
         manifest = {"outcome": "done", "error": None, "result": result}
     except PortalError as error:

@@ -7,7 +7,6 @@ a program is alive as long as its process group on the launching host holds a pr
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -22,6 +21,8 @@ import pyspark
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure, StaleState
 from portal.lake.readiness import SHOWS_ALL
+from portal.spark.heartbeat import BEAT_VARIABLE, write_launched
+from portal.spark.process_table import group_members, host_identity, host_name, start_seconds
 
 ROOT = Path(__file__).resolve().parents[2]
 _PACKAGES = ("portal", "lifecycle", "refresh", "optimizer")
@@ -50,7 +51,10 @@ _UMASK = "spark.hadoop.fs.permissions.umask-mode"
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """A started program: its host, first process with start time (s after boot), and group."""
+    """A started program: its host's identity, first process with start time, and group.
+
+    The start time is in seconds after boot.
+    """
 
     host: str
     pid: int
@@ -81,7 +85,10 @@ def submit(
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd=log_file.parent,
-                env=driver_environment(config, environment),
+                env={
+                    **driver_environment(config, environment),
+                    BEAT_VARIABLE: str(heartbeat_file(log_file)),
+                },
                 start_new_session=True,
             )
         except OSError as error:
@@ -91,10 +98,16 @@ def submit(
                 service="spark",
                 retryable=True,
             ) from error
-    started = _start_time(process.pid)
+    started = start_seconds(process.pid)
+    write_launched(heartbeat_file(log_file), process.pid)
     # Reaped by a thread: a zombie would stand in the process table as long as this worker lives.
     threading.Thread(target=process.wait, name=f"reap-{process.pid}", daemon=True).start()
-    return Launched(socket.gethostname(), process.pid, started or 0.0, process.pid)
+    return Launched(host_identity(), process.pid, started or 0.0, process.pid)
+
+
+def heartbeat_file(log_file: Path) -> Path:
+    """Return where a program beats, beside its log on the launching host."""
+    return log_file.with_suffix(".beat")
 
 
 def private(config: LakeConfig) -> LakeConfig:
@@ -191,11 +204,11 @@ def is_alive(launched: Launched) -> bool:
         StaleState: the program was launched on another host; only that host can say.
     """
     _check_host(launched)
-    leader = _start_time(launched.pid)
+    leader = start_seconds(launched.pid)
     if leader is not None:
         # With another start time the number is someone else's: ours has gone, group and all.
         return leader == launched.pid_started
-    return bool(_members(launched.pgid))
+    return bool(group_members(launched.pgid))
 
 
 def kill(launched: Launched) -> None:
@@ -225,43 +238,18 @@ def _is_local(config: LakeConfig) -> bool:
 
 
 def _check_host(launched: Launched) -> None:
-    here = socket.gethostname()
+    here = host_identity()
     if launched.host != here:
         raise StaleState(
             "launch.other_host",
-            f"The program runs on {launched.host}; this is {here} and cannot look there.",
+            f"The program runs on {host_name(launched.host)}. This is {host_name(here)}, another "
+            "host, container or boot, and cannot look there.",
             host=launched.host,
         )
 
 
 def _spark_home() -> Path:
     return Path(pyspark.__file__).parent
-
-
-def _stat_fields(pid: int) -> list[str] | None:
-    """Give /proc/<pid>/stat from the state on (the name before it may hold spaces)."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    return text.rpartition(")")[2].split()
-
-
-def _start_time(pid: int) -> float | None:
-    fields = _stat_fields(pid)
-    if fields is None or fields[0] == "Z":
-        return None
-    return int(fields[19]) / os.sysconf("SC_CLK_TCK")
-
-
-def _members(pgid: int) -> list[int]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            fields = _stat_fields(int(entry.name))
-            if fields is not None and fields[0] not in "ZX" and int(fields[2]) == pgid:
-                found.append(int(entry.name))
-    return found
 
 
 def _zip_packages(target: Path) -> Path:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from portal.runs.models import Run
 from portal.runs.processes import TAG_VARIABLE
 from portal.runs.spools import new_spool
 from portal.spark.launch import Launched
+from portal.spark.process_table import host_identity
 
 
 class NotingKind(RunKind):
@@ -88,7 +88,7 @@ def application(tag: str, log: Path) -> Iterator[Launched]:
     stat = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8")
     started = int(stat.rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
     try:
-        yield Launched(socket.gethostname(), process.pid, started, process.pid)
+        yield Launched(host_identity(), process.pid, started, process.pid)
     finally:
         end(process.pid)
         process.wait(timeout=10)

@@ -1,7 +1,6 @@
 """Upkeep gives way: to all else on its machine, and a run that mostly waits to all of a cluster."""
 
 import os
-import socket
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from portal.spark.launch import (
     waiting,
     yield_to_others,
 )
+from portal.spark.process_table import host_identity
 from stack.ledger import MARK
 from tests.component.launched import said_of
 from tests.support.lakes import local_lake
@@ -32,7 +32,7 @@ def test_with_a_local_master_it_runs_after_all_others(
     before = os.getpriority(os.PRIO_PROCESS, 0)
     with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
         try:
-            yield_to_others(Launched(socket.gethostname(), process.pid, 0, process.pid), config)
+            yield_to_others(Launched(host_identity(), process.pid, 0, process.pid), config)
             found = os.getpriority(os.PRIO_PROCESS, process.pid)
         finally:
             process.kill()
@@ -42,7 +42,7 @@ def test_with_a_local_master_it_runs_after_all_others(
 def test_a_program_that_has_ended_already_is_left_alone(tmp_path: Path) -> None:
     nobody = 1 << 22
     config = local_lake(tmp_path, LakeId("main"))
-    yield_to_others(Launched(socket.gethostname(), nobody, 0, nobody), config)
+    yield_to_others(Launched(host_identity(), nobody, 0, nobody), config)
 
 
 def test_what_mostly_waits_asks_for_executors_as_it_needs_them(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from portal.lake.errors import StaleState
 from portal.spark.launch import Launched, is_alive, kill
+from portal.spark.process_table import host_identity
 from tests.support.scan_lake import start_job
 
 
@@ -63,7 +64,7 @@ def test_the_driver_dies_with_its_jvm(embedded_stack: Any, tmp_path: Path) -> No
 
 def test_a_reused_number_is_not_ours(embedded_stack: Any) -> None:
     own = os.getpid()
-    stranger = Launched(os.uname().nodename, own, pid_started=1.0, pgid=own)
+    stranger = Launched(host_identity(), own, pid_started=1.0, pgid=own)
     assert is_alive(stranger) is False
     kill(stranger)
     with pytest.raises(StaleState) as error:

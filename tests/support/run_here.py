@@ -4,7 +4,6 @@ Only the launching is left out (tests/integration/test_run_application.py has it
 the tests' own Spark session and ends in the spool's manifest as `portal.spark.entry` ends it.
 """
 
-import socket
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +23,7 @@ from portal.runs.steps import run_step
 from portal.spark.entry import _failed, _load
 from portal.spark.job import CANCELLED, JobContext
 from portal.spark.launch import Launched
+from portal.spark.process_table import host_identity
 from portal.spark.spool import Spool
 
 # No process has this number, so the application counts as ended when it is first asked for.
@@ -46,7 +46,7 @@ def _work(run: Run, spark: SparkSession) -> None:
     spool = new_spool(claimed)
     run_move(claimed, RunState.SUBMITTING, tag=next_tag(claimed), spool=str(spool.root))
     job = _prepared(claimed, kind, spool, spark)
-    run_adopt(claimed, Launched(socket.gethostname(), _NOBODY, 0.0, _NOBODY), now=timezone.now())
+    run_adopt(claimed, Launched(host_identity(), _NOBODY, 0.0, _NOBODY), now=timezone.now())
     try:
         result = _load(str(kind.job)).run(spark, job)
         manifest: dict[str, Any] = {"outcome": "done", "error": None, "result": result}

@@ -31,6 +31,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "done",
             "total",
             "message",
+            "silent_since",
             "error",
             "result",
             "cancel_requested_by",

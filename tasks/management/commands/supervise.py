@@ -4,13 +4,13 @@ Any number may run; leases pick who leads. It needs the database, not the broker
 """
 
 import signal
-import socket
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from portal.runs.leases import new_holder
+from portal.spark.process_table import host_identity
 from tasks.follow import follow
 from tasks.loops import Loop, Loops
 from tasks.relay import relay
@@ -29,7 +29,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start the loops and wait."""
         # Applications can be asked after only on the host that launched them, leader or not.
-        here = f"supervise@{socket.gethostname()}"
+        here = f"supervise@{host_identity()}"
         loops = Loops(
             [
                 Loop("relay", 1.0, relay, f"{LEADER}:relay"),
