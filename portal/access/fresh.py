@@ -17,7 +17,11 @@ _KEY = "lw_authenticated_at"
 
 
 def remember_authentication(request: HttpRequest, now: datetime) -> None:
-    """Note in the session when the person proved who they are; called by login and re-login."""
+    """Record when the person proved who they are, under a new session id.
+
+    Called by login and re-login. An id that was copied before the proof does not become fresh.
+    """
+    request.session.cycle_key()
     request.session[_KEY] = now.timestamp()
 
 

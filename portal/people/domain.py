@@ -1,6 +1,7 @@
 """Which role do groups give, what is a good user name, how long is a log-in locked? Pure."""
 
 import re
+import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -60,6 +61,17 @@ def username_of(said: str, *, domain: str = "") -> str:
             "an operator: another claim or attribute must be taken.",
         )
     return name
+
+
+def counted_name(said: str) -> str:
+    """Return the one spelling under which log-ins of a name are counted.
+
+    The log-in form takes compatibility forms (full width, bold) for the plain letters, and
+    directories also ignore case, accents, spaces and invisible characters. So all of these share
+    one count; a name can only lose free tries by it, never gain some.
+    """
+    plain = unicodedata.normalize("NFKD", said.casefold()).casefold()
+    return "".join(sign for sign in plain if unicodedata.category(sign)[0] not in "CMZ")
 
 
 class Counted(StrEnum):

@@ -7,6 +7,7 @@ could otherwise keep them out.
 
 import hashlib
 import hmac
+import unicodedata
 from datetime import datetime
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from django.http import HttpRequest
 from portal.access.services import person_named
 from portal.lake.errors import NotAllowed
 from portal.people.arrivals import audit_person
-from portal.people.domain import Counted, Tally
+from portal.people.domain import Counted, Tally, counted_name
 from portal.people.models import SignInTally
 
 
@@ -32,7 +33,7 @@ class Try(NamedTuple):
 
     def counts(self) -> tuple[tuple[Counted, str], ...]:
         """Give what the try counts against."""
-        name = self.username.strip().casefold()
+        name = counted_name(self.username)
         if self.again:
             return ((Counted.AGAIN, name),)
         return (Counted.NAME, name), (Counted.ADDRESS, self.address)
@@ -95,7 +96,8 @@ def _count(row: SignInTally, tried: Try, *, now: datetime) -> None:
     row.save(update_fields=["n_failed", "last_at", "locked_until"])
     if after.locked_until is None:
         return
-    known = person_named(tried.username.strip())
+    # Read as the log-in form reads it, so that the record names the account that was tried.
+    known = person_named(unicodedata.normalize("NFKC", tried.username).strip())
     data: dict[str, object] = {
         "counted": counted.value,
         "tries": after.n_failed,

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
+from django.db import DataError
 from django.db.models import Model, Q, QuerySet
 from django.http import QueryDict
 
@@ -23,6 +24,10 @@ from portal.lake.errors import RuleViolation
 SIZE = 50
 SIZE_CAP = 200
 SIZES = (25, 50, 100, 200)
+
+# A cursor holds whatever the address holds. OverflowError: a day outside of the calendar or an
+# integer outside of the column; ArithmeticError: an infinite decimal; DataError: MariaDB's word.
+_UNREADABLE = (ValidationError, ValueError, TypeError, ArithmeticError, RecursionError, DataError)
 
 M = TypeVar("M", bound=Model)
 
@@ -76,7 +81,7 @@ def keyset_page(
         if cursor:
             wanted = wanted.filter(_beyond(_decode(cursor, fields), towards))
         keys = list(wanted.values_list(*names)[: size + 1])
-    except (ValidationError, ValueError, TypeError) as error:
+    except _UNREADABLE as error:
         raise _bad_cursor() from error
     more = len(keys) > size
     keys = keys[:size]
@@ -153,7 +158,7 @@ def _decode(cursor: str, fields: Sequence[str]) -> list[Any]:
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         values = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
-    except (binascii.Error, ValueError) as error:
+    except (binascii.Error, ValueError, RecursionError) as error:
         raise _bad_cursor() from error
     if not isinstance(values, list) or len(values) != len(fields):
         raise _bad_cursor()

@@ -1,5 +1,8 @@
 """Do keyset pages show every row once, in order, both ways, with ties and NULLs?"""
 
+import base64
+import contextlib
+import random
 from datetime import timedelta
 
 import pytest
@@ -77,6 +80,56 @@ def test_a_broken_cursor_is_refused_with_a_message(cursor: str) -> None:
         with pytest.raises(RuleViolation) as caught:
             page(**{side: cursor})
         assert caught.value.code == "page.cursor"
+
+
+def cursor_of(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode("utf-8", "surrogatepass")).decode().rstrip("=")
+
+
+BROKEN = {
+    "nested": "[" * 1_500,
+    "deeper than any parser": "[" * 200_000,
+    "infinite": "[Infinity,Infinity]",
+    "not a number": "[NaN,NaN]",
+    "before the first day": '["0001-01-01T00:00:00+14:00",1]',
+    "after the last day": '["9999-12-31T23:59:59-14:00",1]',
+    "2,400 digits": f'["2026-01-01T00:00:00Z",{"9" * 2_400}]',
+    "9,000 digits": f'["2026-01-01T00:00:00Z",{"9" * 9_000}]',
+    "a huge float": '["2026-01-01T00:00:00Z",1e400]',
+    "half a character": '["2026-01-01T00:00:00Z","\\ud800"]',
+    "a NUL": '["2026-01-01T00:00:00Z","\\u0000"]',
+    "truth": "[true,false]",
+}
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
+def test_a_cursor_of_any_content_is_refused_with_a_message(text: str) -> None:
+    for side in ("after", "before"):
+        for sort in ORDERS:
+            with pytest.raises(RuleViolation) as caught:
+                page(**{side: cursor_of(text), "sort": sort})
+            assert caught.value.code == "page.cursor"
+
+
+@pytest.mark.usefixtures("rows")
+def test_random_cursors_give_a_page_or_the_message() -> None:
+    chance = random.Random(15)
+    parts = [
+        "null",
+        "1",
+        "-1e9",
+        '"x"',
+        '"2026-01-01T00:00:00+01:00"',
+        '"9999-12-31T23:59:59Z"',
+        "9" * 40,
+        "{}",
+    ]
+    for _ in range(400):
+        text = f"[{','.join(chance.choices(parts, k=chance.randint(0, 4)))}]"
+        cut = chance.choice([text, text[: chance.randint(0, len(text))]])
+        with contextlib.suppress(RuleViolation):
+            page(after=cursor_of(cut), sort=chance.choice(list(ORDERS)))
 
 
 @pytest.mark.usefixtures("rows")

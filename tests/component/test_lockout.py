@@ -50,6 +50,30 @@ def test_a_name_is_locked_after_a_few_failures_and_free_again_soon(people: Peopl
     assert not SignInTally.objects.filter(counted=Counted.NAME, n_failed__gt=0).exists()
 
 
+@pytest.mark.parametrize(
+    "spelling",
+    ["\uff41da", "ad\u00ada", "\u200bada", "a\u0301da", "\U0001d41ada", " ada\u3000"],
+    ids=["full width", "soft hyphen", "zero width", "accent", "bold", "wide space"],
+)
+def test_a_name_spelt_otherwise_shares_the_tries_of_the_name(people: People, spelling: str) -> None:
+    """The log-in form and directories take other spellings for the same name."""
+    for number in range(FREE):
+        come("ada" if number % 2 else spelling, "wrong", address=f"10.1.0.{number}")
+    for name in ("ada", spelling):
+        is_in, page = come(name, PASSWORD, address="10.9.9.9")
+        assert (is_in, "Too many" in page) == (False, True), name
+    event = AuditEvent.objects.get(action="sign_in.locked")
+    assert event.object_id in ("ada", "(nobody's name)")
+
+
+def test_the_full_width_spelling_of_a_locked_name_is_audited_under_the_name(
+    people: People,
+) -> None:
+    for _ in range(FREE):
+        come("\uff41da", "wrong")
+    assert AuditEvent.objects.get(action="sign_in.locked").object_id == "ada"
+
+
 def test_a_name_that_nobody_has_is_locked_alike_and_not_written_down(people: People) -> None:
     for _ in range(FREE):
         come("my-Secret-Password", "wrong")

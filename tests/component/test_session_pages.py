@@ -1,6 +1,7 @@
 """Do sign-in, re-login, sign-out and the theme do what they say and nothing else?"""
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -59,6 +60,21 @@ def test_re_login_asks_for_ones_own_password(people: People) -> None:
     assert fresh(client)
     request = type("Request", (), {"session": client.session})()
     assert authenticated_at(request) is not None
+
+
+def test_proving_it_again_changes_the_session_id(people: People) -> None:
+    """An id that somebody copied before does not become fresh with the proof."""
+    client = Client()
+    client.force_login(people.admin)
+    before = client.session.session_key
+    assert client.post(reverse("ui:fresh-login"), {"password": "wrong"}).status_code == 200
+    assert client.session.session_key == before
+    client.post(reverse("ui:fresh-login"), {"password": PASSWORD})
+    assert client.session.session_key != before
+    assert client.get(reverse("ui:profile")).status_code == 200
+    copied = Client()
+    copied.cookies[settings.SESSION_COOKIE_NAME] = str(before)
+    assert copied.get(reverse("ui:profile")).status_code == 302
 
 
 def test_signing_out_is_a_post_with_the_token(people: People) -> None:
