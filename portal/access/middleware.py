@@ -27,6 +27,23 @@ class SameSiteMiddleware:
         return self.get_response(request)
 
 
+class NoStoreMiddleware:
+    """Keep browsers and proxies from storing what the site answers.
+
+    After signing out nobody reads pages, CSVs or API answers back from a disk. A view that says
+    otherwise (the calendar feed) is left alone; static files are answered before this.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Mark the answer."""
+        response = self.get_response(request)
+        response.headers.setdefault("Cache-Control", "no-store, private")
+        return response
+
+
 class SessionLimitsMiddleware:
     """End a session after 30 idle minutes and after 12 hours in all.
 

@@ -118,6 +118,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "portal.access.middleware.NoStoreMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "portal.access.middleware.SameSiteMiddleware",
@@ -128,6 +129,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "portal.ui.exports.OneExportMiddleware",
     "portal.ui.errors.PortalErrorMiddleware",
 ]
 
@@ -219,6 +221,9 @@ LAKEWARDEN_WEBHOOK_NETWORKS = tuple(
 )
 LAKEWARDEN_WEBHOOK_PLAIN = os.environ.get("LAKEWARDEN_WEBHOOK_PLAIN", "") == "1"
 
+# Requests a minute that a signed-in person and an API token may send to the API, per process.
+LAKEWARDEN_API_PER_MINUTE = int(os.environ.get("LAKEWARDEN_API_PER_MINUTE", "600"))
+LAKEWARDEN_API_TOKEN_PER_MINUTE = int(os.environ.get("LAKEWARDEN_API_TOKEN_PER_MINUTE", "6000"))
 REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "portal.ui.errors.api_exception_handler",
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -226,6 +231,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_THROTTLE_CLASSES": ["portal.ui.api.throttle.PerCallerThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["portal.ui.api.parsers.PlainJSONParser"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
@@ -239,6 +245,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "portal.ui.api.error_answers.describe_errors",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "BackupStateEnum": [
             (state.value, state.value.lower().replace("_", " ")) for state in BackupState

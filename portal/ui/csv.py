@@ -3,7 +3,8 @@
 Rows are streamed; cells that a spreadsheet would run are defused.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -25,17 +26,28 @@ class _Echo:
         return value
 
 
-def stream_csv(
-    rows: Iterable[Any], columns: Sequence[Column], *, filename: str
-) -> StreamingHttpResponse:
+class CsvResponse(StreamingHttpResponse):
+    """A CSV that is sent while its rows are read; what it holds is freed with it."""
+
+    def on_close(self, free: Callable[[], None]) -> None:
+        """Call `free` once, when the last row is sent, the reader left or the answer is dropped."""
+        self._finalizer = weakref.finalize(self, free)
+
+    def close(self) -> None:
+        """End the answer."""
+        finalizer = getattr(self, "_finalizer", None)
+        if finalizer is not None:
+            finalizer()
+        super().close()
+
+
+def stream_csv(rows: Iterable[Any], columns: Sequence[Column], *, filename: str) -> CsvResponse:
     """Answer with one CSV line a row, under the columns' keys.
 
     Pass `queryset.iterator(chunk_size=2000)` for long lists. Instants are ISO 8601 in UTC; bytes
     and counts are exact.
     """
-    response = StreamingHttpResponse(
-        _lines(rows, exported(columns)), content_type="text/csv; charset=utf-8"
-    )
+    response = CsvResponse(_lines(rows, exported(columns)), content_type="text/csv; charset=utf-8")
     safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in filename)
     response["Content-Disposition"] = f'attachment; filename="{safe}"'
     return response

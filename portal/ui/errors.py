@@ -88,9 +88,12 @@ def as_json(error: PortalError) -> dict[str, Any]:
 def error_page(request: HttpRequest, error: PortalError) -> HttpResponse:
     """Give the page of an expected error."""
     title, step = _words(error)
-    return _page(
+    answer = _page(
         request, error.status, code=error.code, title=title, message=error.message, step=step
     )
+    if isinstance(error, Busy):
+        answer["Retry-After"] = str(error.after_seconds)
+    return answer
 
 
 def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:

@@ -51,6 +51,7 @@ class Site(_PortalProcess):
         return [
             *(sys.executable, "-m", "gunicorn", "portal.wsgi:application"),
             *("--bind", f"{LOOPBACK}:{self.port}", "--workers", "2", "--threads", "4"),
+            *("--worker-class", "portal.serving.BufferedWorker"),
             "--no-control-socket",
             *("--worker-tmp-dir", "/dev/shm"),  # noqa: S108  (gunicorn's own advice: no disk beat)
         ]

@@ -18,6 +18,18 @@ COLUMNS = (
 )
 
 
+@pytest.mark.django_db(transaction=True)
+def test_what_an_export_holds_is_freed_once_when_its_reader_leaves() -> None:
+    freed: list[str] = []
+    response = stream_csv([{"name": "a"}, {"name": "b"}], COLUMNS[:1], filename="x.csv")
+    response.on_close(lambda: freed.append("slot"))
+    next(iter(response))
+    assert freed == []
+    response.close()
+    response.close()
+    assert freed == ["slot"]
+
+
 def lines(rows: list[dict[str, Any]]) -> list[list[str]]:
     response = stream_csv(rows, COLUMNS, filename="a b/../c.csv")
     assert response["Content-Disposition"] == 'attachment; filename="a-b-..-c.csv"'

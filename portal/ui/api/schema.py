@@ -11,6 +11,8 @@ from django.views.decorators.http import require_GET
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
 
 _METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -26,7 +28,13 @@ class Operation(NamedTuple):
 
 
 class Schema(SpectacularAPIView):
-    """The OpenAPI document."""
+    """The OpenAPI document, for who is signed in; it is made once a process."""
+
+    permission_classes = [IsAuthenticated]
+
+    def _get_schema_response(self, request: Request) -> HttpResponse:
+        media_type = request.accepted_renderer.media_type
+        return HttpResponse(_rendered(media_type), content_type=media_type)
 
 
 class ApiExplorer(LoginRequiredMixin, SpectacularSwaggerSplitView):
@@ -51,15 +59,29 @@ def api_page(request: HttpRequest) -> HttpResponse:
 
 
 @cache
+def document() -> dict[str, Any]:
+    """Return the OpenAPI document, which changes only with the code."""
+    generator: Any = SchemaGenerator
+    found: dict[str, Any] = generator().get_schema(request=None, public=True)
+    return found
+
+
+@cache
+def _rendered(media_type: str) -> str | bytes:
+    """Return the document as JSON or YAML: writing it costs as much as making it."""
+    found = {renderer.media_type: renderer for renderer in Schema.renderer_classes}
+    text: str | bytes = found[media_type]().render(document(), renderer_context={})
+    return text
+
+
+@cache
 def operations() -> dict[str, list[Operation]]:
     """Read the operations from the OpenAPI document, by group; they change only with the code."""
-    generator: Any = SchemaGenerator
-    document = generator().get_schema(request=None, public=True)
     groups: dict[str, list[Operation]] = {}
-    for path, methods in document["paths"].items():
+    for path, methods in document()["paths"].items():
         for method in _METHODS:
             if method in methods:
-                found = _operation(document, path, method)
+                found = _operation(document(), path, method)
                 groups.setdefault(_group(path), []).append(found)
     return groups
 
@@ -68,10 +90,10 @@ def _group(path: str) -> str:
     return path.removeprefix("/api/v1/").split("/", 1)[0].replace("-", " ").capitalize()
 
 
-def _operation(document: dict[str, Any], path: str, method: str) -> Operation:
-    described = document["paths"][path][method]
+def _operation(whole: dict[str, Any], path: str, method: str) -> Operation:
+    described = whole["paths"][path][method]
     asked = [part["name"] for part in described.get("parameters", []) if part["in"] == "query"]
     content = described.get("requestBody", {}).get("content", {}).get("application/json", {})
     name = content.get("schema", {}).get("$ref", "").rsplit("/", 1)[-1]
-    body = document.get("components", {}).get("schemas", {}).get(name, {}).get("properties", {})
+    body = whole.get("components", {}).get("schemas", {}).get(name, {}).get("properties", {})
     return Operation(method.upper(), path, described.get("description", ""), asked, list(body))
