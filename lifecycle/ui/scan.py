@@ -4,19 +4,22 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Subquery, UUIDField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from lifecycle.models import CurrentGeneration
 from lifecycle.services.scan import KIND, scan_request
 from lifecycle.services.scan_acceptance import SHRANK, get_smaller_lake, scan_accept_smaller
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.access.models import User
+from portal.runs.domain import RunState
 from portal.runs.models import Run
-from portal.runs.selectors import broker_problem
-from portal.ui.frame import current_lake, person
+from portal.runs.selectors import broker_problem, newest_ended
+from portal.ui.frame import LakeScan, current_lake, person, register_lake_scan
 from portal.ui.run_steps import RunStep, register_run_step
 
 
@@ -71,6 +74,21 @@ def _smaller_step(run: Run, user: User) -> RunStep | None:
     return RunStep("Is the lake really that small?", url, "An admin may accept it for one scan.")
 
 
+def _lake_scan(lake: str) -> LakeScan:
+    """Return the scan whose picture the pages show, and the newest scan where that one failed."""
+    shown = CurrentGeneration.objects.filter(lake=lake)
+    newest = newest_ended(lake, KIND).annotate(
+        shown_as_of=Subquery(shown.values("generation__as_of")[:1]),
+        shown_run=Subquery(shown.values("generation__run_id")[:1], output_field=UUIDField()),
+    )
+    run = newest.first()
+    if run is None:
+        return LakeScan()
+    failed_run = run.pk if run.state == RunState.FAILED else None
+    return LakeScan(as_of=run.shown_as_of, run=run.shown_run, failed_run=failed_run)
+
+
 def register_scan_steps() -> None:
-    """Tell the page of runs of this file's step."""
+    """Register the step on a run's page and the scan that the top bar speaks of."""
     register_run_step(_smaller_step)
+    register_lake_scan(_lake_scan)

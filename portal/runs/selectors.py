@@ -3,8 +3,10 @@
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from portal.lake.errors import NotVisible
-from portal.runs.domain import RunState, is_lease_dead
+from portal.runs.domain import FINAL, RunState, is_lease_dead
 from portal.runs.hours import run_start_wait
 from portal.runs.models import Outbox, Run, RunEvent
 
@@ -60,3 +62,9 @@ def run_waits(run: Run, *, now: datetime) -> str:
             "It is kept and starts by itself."
         )
     return ""
+
+
+def newest_ended(lake: str, kind: str) -> QuerySet[Run]:
+    """Return the runs of a kind that ended and were not cancelled, newest first."""
+    runs = Run.objects.filter(lake=lake, kind=kind, state__in=FINAL - {RunState.CANCELLED})
+    return runs.order_by("-queued_at")

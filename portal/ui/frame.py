@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import NoReverseMatch, reverse
@@ -15,9 +16,7 @@ from portal.access.models import User
 from portal.access.registry import pages_for
 from portal.act.selectors import red_button_state
 from portal.lake.errors import NotAllowed, NotVisible
-from portal.runs.domain import RunState
 from portal.runs.selectors import broker_problem
-from portal.ui.selectors import last_good_scan, newest_scan
 
 THEME_COOKIE = "lw_theme"
 THEMES = ("auto", "light", "dark")
@@ -37,6 +36,26 @@ class Freshness:
     def stale(self) -> bool:
         """Whether a daily scan was missed."""
         return self.at is not None and timezone.now() - self.at > STALE_AFTER
+
+
+@dataclass(frozen=True)
+class LakeScan:
+    """The scan whose result the pages of a lake show, and a newer one that failed."""
+
+    as_of: datetime | None = None
+    run: UUID | None = None
+    failed_run: UUID | None = None
+
+
+_lake_scans: list[Callable[[str], LakeScan]] = []
+
+
+def register_lake_scan(provider: Callable[[str], LakeScan]) -> None:
+    """Set who knows which scan of a lake the pages show; registering again replaces it.
+
+    The top bar of every page and the pages themselves then speak of the same scan.
+    """
+    _lake_scans[:] = [provider]
 
 
 class FrameMiddleware:
@@ -131,13 +150,14 @@ def _longest_match(path: str, entries: list[dict[str, Any]]) -> str:
 
 
 def _freshness(lake: str, *, may_open: bool) -> Freshness:
-    newest = newest_scan(lake)
-    is_good = newest is not None and newest.state == RunState.DONE
-    done = newest if is_good else last_good_scan(lake)
-    failed = newest is not None and newest.state == RunState.FAILED
+    scan = _lake_scans[0](lake) if _lake_scans else LakeScan()
     return Freshness(
-        at=done.finished_at if done else None,
-        failed=failed,
-        url=reverse("ui:run", args=[done.pk]) if done and may_open else "",
-        failed_url=reverse("ui:run", args=[newest.pk]) if newest and failed and may_open else "",
+        at=scan.as_of,
+        failed=scan.failed_run is not None,
+        url=_run_url(scan.run) if may_open else "",
+        failed_url=_run_url(scan.failed_run) if may_open else "",
     )
+
+
+def _run_url(run: UUID | None) -> str:
+    return reverse("ui:run", args=[run]) if run else ""

@@ -15,10 +15,9 @@ from django.db.models.functions import StrIndex, Substr
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent, AuditHead
 from portal.lake.errors import NotVisible
-from portal.runs.domain import FINAL, RunState
+from portal.runs.domain import RunState
 from portal.runs.models import Run, RunEvent
 
-SCAN_QUEUE = "scan"
 OWNED_CAP = 2_000
 OWNED_DATABASES_CAP = 100
 
@@ -66,18 +65,6 @@ def failed_runs_of(user: User, lake: str, *, since: datetime) -> QuerySet[Run]:
 def run_lines(run: Run) -> QuerySet[RunEvent]:
     """Give the log of a run, unordered."""
     return RunEvent.objects.filter(run=run).order_by()
-
-
-def newest_scan(lake: str) -> Run | None:
-    """Give the newest scan of a lake that was not cancelled, whatever came of it."""
-    scans = Run.objects.filter(lake=lake, queue=SCAN_QUEUE).exclude(state=RunState.CANCELLED)
-    return scans.filter(state__in=FINAL).order_by("-queued_at").first()
-
-
-def last_good_scan(lake: str) -> Run | None:
-    """Give the newest scan of a lake that ended well."""
-    scans = Run.objects.filter(lake=lake, queue=SCAN_QUEUE, state=RunState.DONE)
-    return scans.order_by("-queued_at").first()
 
 
 def audit_for_user(user: User, lake: str) -> QuerySet[AuditEvent]:

@@ -193,7 +193,7 @@ def last_good_stands(odd: OddLake, generation: int) -> None:
     for client in (odd.alice, odd.ada):
         page = text_of(client, "/lifecycle/expiring/")
         assert f"{odd.db}.visits" in page
-        assert "Scanned " in page
+        assert "Lake scanned " in page
         assert "The last scan failed" in page
 
 
