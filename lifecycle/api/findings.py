@@ -13,6 +13,7 @@ from lifecycle.api.serializers import (
     ItemSerializer,
     ModeChangeSerializer,
     ModeSerializer,
+    NeedsAnswerSerializer,
     PathSerializer,
     PictureSerializer,
     ScanSerializer,
@@ -22,6 +23,7 @@ from lifecycle.api.serializers import (
     WhySerializer,
 )
 from lifecycle.domain.modes import DatabaseMode
+from lifecycle.selectors.due import needs_answer
 from lifecycle.selectors.filters import (
     DATABASE_ORDERS,
     ITEM_ORDERS,
@@ -42,6 +44,7 @@ from lifecycle.selectors.findings import (
     paths_visible,
     tables_visible,
 )
+from lifecycle.selectors.kept import complete_items, complete_tables
 from lifecycle.selectors.shadow import shadow_of
 from lifecycle.selectors.why import why_expiring
 from lifecycle.services.modes import ModeChange, database_mode_change
@@ -83,6 +86,21 @@ class Picture(APIView):
         return Response(PictureSerializer(generation).data)
 
 
+class NeedsAnswer(APIView):
+    """What waits for your answer."""
+
+    @extend_schema(
+        operation_id="needs_answer_get", responses=NeedsAnswerSerializer, parameters=LAKE
+    )
+    def get(self, request: Request) -> Response:
+        """Give what of yours is due or due soon and waits: the number of Home and of the mails."""
+        generation = current_generation(lake_of(request))
+        if generation is None:
+            raise NotVisible("scan.none", "No scan has finished yet.")
+        found = needs_answer(generation, person(request), now=timezone.now())
+        return Response(NeedsAnswerSerializer(found).data)
+
+
 class PathList(APIView):
     """Nonconforming paths."""
 
@@ -118,6 +136,7 @@ class TableList(APIView):
             filter_class=TableFilterSet,
             orders=TABLE_ORDERS,
             show=lambda row: dict(TableSerializer(row).data),
+            complete=complete_tables,
         )
 
 
@@ -129,6 +148,7 @@ class TableDetail(APIView):
         """Give a table of the last picture, and who is told about it."""
         lake = lake_of(request)
         found: Any = get_table_for_user(lake, db, table, user=person(request))
+        complete_tables([found])
         responsible = responsible_of(found, People.of(lake))
         found.told, found.unknown_owners = responsible.usernames, responsible.unknown
         found.left_owners = responsible.left
@@ -152,6 +172,7 @@ class ItemList(APIView):
             filter_class=ItemFilterSet,
             orders=ITEM_ORDERS,
             show=lambda row: dict(ItemSerializer(row).data),
+            complete=complete_items,
         )
 
 
@@ -173,6 +194,7 @@ class Why(APIView):
             raise NotVisible(
                 "item.range_only", "Only its range is kept; the first 1,000 of a class are shown."
             )
+        complete_items([item])
         now = timezone.now()
         why = why_expiring(found, item, now=now, today=timezone.localdate(now))
         return Response(WhySerializer(why).data)

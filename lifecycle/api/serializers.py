@@ -27,9 +27,37 @@ class PathSerializer(serializers.ModelSerializer[PathFinding]):
         read_only_fields = fields
 
 
+class KeptSerializer(serializers.Serializer[Any]):
+    """What is on hold now, also by holds that the scan did not know, and what waits for a yes."""
+
+    is_whole = serializers.BooleanField(help_text="All of it is on hold.")
+    until = serializers.DateTimeField(allow_null=True, help_text="null = no end, or no whole hold.")
+    n_parts = serializers.IntegerField(help_text="Partitions of a table that are on hold.")
+    n_pending = serializers.IntegerField(help_text="Requests about it that wait for an answer.")
+
+
+class DueSerializer(serializers.Serializer[Any]):
+    """Items by the three classes that lead to a notice."""
+
+    n_items = serializers.IntegerField()
+    n_bytes = serializers.IntegerField()
+    n_clean_now = serializers.IntegerField()
+    n_soon = serializers.IntegerField()
+    n_still_read = serializers.IntegerField()
+
+
+class NeedsAnswerSerializer(serializers.Serializer[Any]):
+    """What of yours waits for an answer, and what is counted beside it."""
+
+    waiting = DueSerializer(help_text="In databases that notify; not on hold.")
+    observed = DueSerializer(help_text="In databases that are only observed; nobody is mailed.")
+    kept = DueSerializer(help_text="Put on hold since the last scan.")
+
+
 class TableSerializer(serializers.ModelSerializer[TableFinding]):
     """A table with how many of its items stand in each class."""
 
+    kept = KeptSerializer(read_only=True)
     mode = serializers.ChoiceField(
         choices=[mode.value for mode in DatabaseMode], source="mode_now", read_only=True
     )
@@ -44,7 +72,7 @@ class TableSerializer(serializers.ModelSerializer[TableFinding]):
             "unsupported_reason", "n_partitions", "n_files", "n_bytes", "n_clean_now", "n_soon",
             "n_not_now", "n_still_read", "n_held", "n_not_enrolled", "n_unsupported",
             "n_nonconforming", "n_unready", "n_keep_forever", "n_missing_directory", "n_unknown",
-            "class_bytes", "oldest_updated_at", "newest_updated_at", "next_due_on",
+            "class_bytes", "oldest_updated_at", "newest_updated_at", "next_due_on", "kept",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -68,12 +96,14 @@ class TableDetailSerializer(TableSerializer):
 class ItemSerializer(serializers.ModelSerializer[ItemExample]):
     """A partition, or an unpartitioned table as one item, with both clocks."""
 
+    kept = KeptSerializer(read_only=True)
+
     class Meta:
         model = ItemExample
         fields = (
             "partition", "location", "cls", "reason", "level", "ttl", "policy_source", "ddl_at",
             "created_at", "modified_at", "read_at", "updated_at", "winner", "due_at", "due_on",
-            "n_files", "n_bytes", "ready",
+            "n_files", "n_bytes", "ready", "kept",
         )  # fmt: skip
         read_only_fields = fields
 

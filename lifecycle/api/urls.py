@@ -13,6 +13,7 @@ app_name = "lifecycle-api"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("picture/", findings.Picture.as_view(), name="picture"),
+    path("needs-answer/", findings.NeedsAnswer.as_view(), name="needs-answer"),
     path("paths/", findings.PathList.as_view(), name="paths"),
     path("tables/", findings.TableList.as_view(), name="tables"),
     path("tables/<name:db>/<name:table>/", findings.TableDetail.as_view(), name="table"),

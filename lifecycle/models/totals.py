@@ -21,6 +21,7 @@ class OwnerTotals(models.Model):
     n_soon = models.BigIntegerField(default=0)
     bytes_soon = models.BigIntegerField(default=0)
     n_still_read = models.BigIntegerField(default=0)
+    bytes_still_read = models.BigIntegerField(default=0)
     n_not_enrolled = models.BigIntegerField(default=0)
     n_paths = models.BigIntegerField(default=0)
 

@@ -17,6 +17,7 @@ from lifecycle.models import (
     PathFinding,
     TableFinding,
 )
+from lifecycle.selectors.due import due_of
 from portal.act.models import BackupBatch
 from portal.act.states import BackupState
 from portal.runs.domain import RunState
@@ -169,21 +170,18 @@ def _upcoming(generation: Generation, owners: _Owners) -> list[Row]:
     tables = TableFinding.objects.filter(
         generation=generation, window_due_last_on__isnull=False
     ).order_by("-bytes_clean_now", "pk")
-    fields = (
-        "db", "table", "owner", "n_clean_now", "n_soon", "bytes_clean_now", "bytes_soon",
-        "next_due_on",
-    )  # fmt: skip
+    due = [(table, due_of(table)) for table in tables.defer("location", "reasons", "class_bytes")]
     return [
         Row(
-            db,
-            table,
-            owners.of(db, owner),
-            n_items=n_now + n_soon,
-            n_bytes=size_now + size_soon,
-            detail=f"{n_now:,} due now, {n_soon:,} soon",
-            day=due,
+            table.db,
+            table.table,
+            owners.of(table.db, table.owner),
+            n_items=parts.n_items,
+            n_bytes=parts.n_bytes,
+            detail=parts.parts,
+            day=table.next_due_on,
         )
-        for db, table, owner, n_now, n_soon, size_now, size_soon, due in tables.values_list(*fields)
+        for table, parts in due
     ]
 
 

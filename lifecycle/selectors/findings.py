@@ -37,6 +37,7 @@ class Totals:
     n_soon: int
     bytes_soon: int
     n_still_read: int
+    bytes_still_read: int
     n_not_enrolled: int
 
 

@@ -10,6 +10,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from lifecycle.models import Generation, TableFinding
+from lifecycle.selectors.due import Due, due_of
 from portal.notices.services import Mail
 
 TABLES_SHOWN = 100
@@ -25,15 +26,19 @@ class TableNews:
     unreachable: tuple[str, ...] = ()
 
     @property
+    def due(self) -> Due:
+        """What of it is due or due soon."""
+        return due_of(self.table)
+
+    @property
     def n_due(self) -> int:
         """How many items are due now or within the notice days."""
-        return self.table.n_clean_now + self.table.n_soon + self.table.n_still_read
+        return self.due.n_items
 
     @property
     def n_bytes(self) -> int:
         """How much data that is."""
-        table = self.table
-        return table.bytes_clean_now + table.bytes_soon + table.bytes_still_read
+        return self.due.n_bytes
 
     @property
     def what(self) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from lifecycle.domain.expiry import ExpiryClass
@@ -25,6 +26,7 @@ from lifecycle.selectors.findings import (
     totals_for,
     trend,
 )
+from lifecycle.selectors.kept import complete_items, complete_tables, table_kept
 from lifecycle.services.notices import responsible_of
 from lifecycle.services.people import People
 from lifecycle.ui.charts import days_chart
@@ -66,6 +68,7 @@ TABLES = ListSpec(
         Column(key="n_soon", title="Due soon", kind="count", url=_of_class("SOON")),
         Column(key="n_still_read", title="Still read", kind="count", url=_of_class("STILL_READ")),
         Column(key="next_due_on", title="First due", kind="day", sort="due"),
+        Column(key="kept", title="Kept", kind="template", template="lifecycle/_cell_kept.html"),
         Column(key="n_partitions", title="Partitions", kind="count"),
     ),
     orders=TABLE_ORDERS,
@@ -76,7 +79,7 @@ TABLES = ListSpec(
         "n_files", "n_bytes", "n_clean_now", "bytes_clean_now", "n_soon", "bytes_soon",
         "n_still_read", "bytes_still_read", "n_not_now", "n_held", "n_not_enrolled",
         "n_unsupported", "n_nonconforming", "n_unready", "n_keep_forever", "n_missing_directory",
-        "n_unknown", "next_due_on", "oldest_updated_at", "newest_updated_at",
+        "n_unknown", "next_due_on", "oldest_updated_at", "newest_updated_at", "kept",
     ),
 )  # fmt: skip
 
@@ -86,6 +89,7 @@ ITEMS = ListSpec(
     columns=(
         Column(key="__str__", title="Partition", kind="code", sort="name", url=_why_url),
         Column(key="cls", title="Class", kind="state"),
+        Column(key="kept", title="Kept", kind="template", template="lifecycle/_cell_kept.html"),
         Column(key="due_on", title="Due", kind="day", sort="due"),
         Column(key="updated_at", title="Last update", kind="ago"),
         Column(key="read_at", title="Last read", kind="ago", help="Unknown where not recorded"),
@@ -97,7 +101,7 @@ ITEMS = ListSpec(
     exports=(
         "partition", "location", "cls", "reason", "level", "ttl", "policy_source", "ddl_at",
         "created_at", "modified_at", "read_at", "updated_at", "winner", "due_at", "due_on",
-        "n_files", "n_bytes", "ready",
+        "n_files", "n_bytes", "ready", "kept",
     ),
 )  # fmt: skip
 
@@ -118,7 +122,9 @@ def expiring(request: HttpRequest) -> HttpResponseBase:
         },
         "chart": _chart(lake, generation, user),
     }
-    return list_response(request, TABLES, filterset=filterset, context=context)
+    return list_response(
+        request, TABLES, filterset=filterset, context=context, complete=complete_tables
+    )
 
 
 @login_required
@@ -136,8 +142,11 @@ def table(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
         "classes": _classes(found),
         "ranges": ranges_of(found)[:RANGES_SHOWN],
         "responsible": responsible_of(found, People.of(lake)),
+        "kept": table_kept(found, now=timezone.now()),
     }
-    return list_response(request, ITEMS, filterset=filterset, context=context)
+    return list_response(
+        request, ITEMS, filterset=filterset, context=context, complete=complete_items
+    )
 
 
 def _classes(found: TableFinding) -> list[dict[str, Any]]:

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 from django.http import HttpRequest
+from django.utils import timezone
 
+from lifecycle.selectors.due import NeedsAnswer, needs_answer
 from lifecycle.selectors.findings import (
     Totals,
     current_generation,
@@ -47,24 +49,36 @@ def owned_tables(user: User, lake: str) -> Iterator[str]:
 
 
 def waiting_card(request: HttpRequest) -> Card | None:
-    """Tell an owner that data of theirs expires."""
+    """Tell an owner how much of theirs waits for an answer."""
     user, seen = person(request), _seen(request)
     if seen is None or user.is_lake_keeper:
         return None
-    lake, totals = seen
-    n_items = totals.n_clean_now + totals.n_soon + totals.n_still_read
-    if not n_items:
+    lake, _ = seen
+    generation = current_generation(lake)
+    if generation is None:
+        return None
+    found = needs_answer(generation, user, now=timezone.now())
+    if not found.waiting.n_items:
         return None
     return Card(
         kind="waiting",
-        title="Data of yours expires",
-        value=f"{n_items:,}",
+        title="Your expiring data needs an answer",
+        value=f"{found.waiting.n_items:,}",
         url=list_url("expiring", lake, show="week", person=user.username),
-        detail=f"{human_bytes(totals.bytes_clean_now + totals.bytes_soon)} due now or soon",
+        detail=_waiting_words(found),
         icon="calendar-due",
         tone="warn",
         order=20,
     )
+
+
+def _waiting_words(found: NeedsAnswer) -> str:
+    words = f"{human_bytes(found.waiting.n_bytes)}: {found.waiting.parts}"
+    if found.kept.n_items:
+        words += f". {found.kept.n_items:,} more are on hold since the last scan"
+    if found.observed.n_items:
+        words += f". {found.observed.n_items:,} more are in databases that are only observed"
+    return words
 
 
 def paths_card(request: HttpRequest) -> Card | None:

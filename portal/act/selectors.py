@@ -36,11 +36,14 @@ def red_button_wait(lake: str) -> str:
     )
 
 
+def standing(now: datetime) -> Q:
+    """Return the condition of a hold that is in force."""
+    return (Q(until__isnull=True) | Q(until__gt=now)) & Q(released_at__isnull=True)
+
+
 def holds_active(lake: str, *, now: datetime) -> QuerySet[Hold]:
     """Give the holds that stand now."""
-    return Hold.objects.filter(
-        Q(until__isnull=True) | Q(until__gt=now), lake=lake, released_at__isnull=True
-    )
+    return Hold.objects.filter(standing(now), lake=lake)
 
 
 def holds_for_jobs(lake: str, *, now: datetime) -> list[dict[str, Any]]:

@@ -1,7 +1,8 @@
 """One way to answer with a list: filters, a keyset page, or the same rows as CSV."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.db.models import QuerySet
@@ -12,6 +13,10 @@ from portal.ui.csv import stream_csv
 from portal.ui.filters import ListFilter, filtered
 from portal.ui.keyset import keyset_page
 from portal.ui.tables import Column, Table
+
+CSV_CHUNK = 2_000
+
+Complete = Callable[[Sequence[Any]], None]
 
 
 @dataclass(frozen=True)
@@ -38,17 +43,25 @@ def list_response(
     *,
     filterset: ListFilter,
     context: Mapping[str, Any],
+    complete: Complete | None = None,
 ) -> HttpResponseBase:
-    """Answer with the page, or with every row of the filter when `format=csv` is asked for."""
+    """Answer with the page, or with every row of the filter when `format=csv` is asked for.
+
+    `complete` gives the shown rows what is read beside them: it is called once for a page, and
+    once for every 2,000 lines of a CSV.
+    """
     rows: QuerySet[Any] = filtered(filterset)
     if request.GET.get("format") == "csv":
         chosen = spec.orders.get(request.GET.get("sort", "")) or next(iter(spec.orders.values()))
         # A line holds a row's own fields and its joins; what is read along is the page's affair.
         ordered = rows.prefetch_related(None).order_by(*chosen, "pk")
-        return stream_csv(
-            ordered.iterator(chunk_size=2_000), spec.csv_columns, filename=spec.filename
-        )
+        lines = ordered.iterator(chunk_size=CSV_CHUNK)
+        if complete is not None:
+            lines = _completed(lines, complete)
+        return stream_csv(lines, spec.csv_columns, filename=spec.filename)
     page = keyset_page(rows, request.GET, orders=spec.orders)
+    if complete is not None:
+        complete(page.rows)
     table = Table(
         columns=spec.columns,
         rows=page.rows,
@@ -59,3 +72,9 @@ def list_response(
     )
     values = {"filter": filterset, "page": page, "table": table, **context}
     return render(request, spec.template, values)
+
+
+def _completed(rows: Iterator[Any], complete: Complete) -> Iterator[Any]:
+    while chunk := list(islice(rows, CSV_CHUNK)):
+        complete(chunk)
+        yield from chunk

@@ -74,7 +74,7 @@ def test_an_admin_reads_the_lake_and_an_owner_what_is_theirs(
 
     admin, owner = reports["ada"], reports["olga"]
     assert admin.subject == (
-        "[Lakewarden] Daily report of 2026-11-20: 9 dropped, 2 left alone, 3 upcoming, "
+        "[Lakewarden] Daily report of 2026-11-20: 9 dropped, 2 left alone, 4 upcoming, "
         "2 nonconforming"
     )
     for words in (
@@ -86,7 +86,7 @@ def test_an_admin_reads_the_lake_and_an_owner_what_is_theirs(
         assert words not in owner.text
     assert "sales.orders | 7 | 3.0 MiB | 2026-11-20" in owner.text
     assert "sales.orders | 1 | written after the plan was made" in owner.text
-    assert "sales.orders | 1 due now, 1 soon" in owner.text
+    assert "sales.orders | 1 due now, 1 due soon, 1 due but recently read" in owner.text
     assert "Every path conforms to the rules." in owner.text
     assert "sales.old" not in admin.text, "it was in the report of the day before"
     assert "BY DAY" in admin.text
@@ -200,7 +200,7 @@ def test_the_chat_gets_numbers_and_links_but_no_names(
     assert daily_report_queue(generation, now=now) == 8
     report, alarm = of(REPORT)["#webhook"], of(ALARM)["#webhook"]
     assert report.text.startswith(
-        "Lakewarden main, Daily report of 2026-11-20: 0 dropped, 0 left alone, 3 upcoming"
+        "Lakewarden main, Daily report of 2026-11-20: 0 dropped, 0 left alone, 4 upcoming"
     )
     assert alarm.text.startswith("Lakewarden main, alarm: 2 nonconforming\nhttp")
     assert "sales" not in report.text + alarm.text

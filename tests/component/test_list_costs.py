@@ -17,7 +17,7 @@ from portal.ui.views.runs import ORDERS
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.scanned import scan
 
-QUERIES_AT_MOST = 12
+QUERIES_AT_MOST = 14
 LISTS = (
     "ui:runs",
     "ui:audit",

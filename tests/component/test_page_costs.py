@@ -26,7 +26,7 @@ from tests.component.conftest import People
 
 SMALL, BIG = 10_000, 1_000_000
 GROWTH_AT_MOST = 1.2
-QUERIES_OF_A_LIST, QUERIES_OF_A_PAGE = 12, 32
+QUERIES_OF_A_LIST, QUERIES_OF_A_PAGE = 14, 35
 # What somebody answers for: databases they administer, names of services they stand for.
 QUERIES_FOR_RIGHTS = 2
 ROWS_AT_MOST = 20 * SIZE

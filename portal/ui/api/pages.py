@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from portal.ui.filters import ListFilter
 from portal.ui.keyset import keyset_page
+from portal.ui.lists import Complete
 
 
 def keyset_response(
@@ -19,12 +20,15 @@ def keyset_response(
     filter_class: type[ListFilter],
     orders: Mapping[str, Sequence[str]],
     show: Callable[[Any], dict[str, Any]],
+    complete: Complete | None = None,
 ) -> Response:
     """Answer `{results, next, previous}`; `next` and `previous` are whole addresses or null."""
     chosen = filter_class(request.query_params, queryset=rows)
     if not chosen.is_valid():
         raise ValidationError(chosen.errors)
     page = keyset_page(chosen.qs, request.query_params, orders=orders)
+    if complete is not None:
+        complete(page.rows)
     return Response(
         {
             "results": [show(row) for row in page.rows],

@@ -1,0 +1,152 @@
+"""One number for what waits for an owner's answer, and an answer that is seen at once."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.models import Generation
+from lifecycle.services.daily_report import REPORT, daily_report_queue
+from lifecycle.services.notices import week_ahead_queue
+from portal.act.services.holds import hold_place
+from portal.act.states import HoldKind
+from portal.connectors.lake_config import LakeConfig
+from portal.notices.models import Notice
+from tests.component.conftest import People
+from tests.component.scanned import PICTURE, scan, set_mode
+from tests.support.scan_results import Item, Picture, Table
+
+pytestmark = pytest.mark.django_db
+
+NOTES = Table(
+    "lab", "notes", 31, owner="olga",
+    items=(Item(ExpiryClass.CLEAN_NOW, "", datetime(2026, 8, 1, tzinfo=UTC), size=70),),
+)  # fmt: skip
+LAKE_SEEN = Picture(
+    owners={**PICTURE.owners, "lab": "lara"}, tables=(*PICTURE.tables, NOTES), findings=()
+)
+ORDERS = "/lifecycle/tables/sales/orders/"
+
+
+@pytest.fixture
+def picture(lake: LakeConfig, people: People) -> Generation:
+    """A scan of now: `sales` notifies, `lab` is only observed."""
+    set_mode("sales", "NOTIFY")
+    return scan(lake, LAKE_SEEN, now=timezone.now() - timedelta(minutes=5))
+
+
+@pytest.fixture
+def olga(people: People) -> Client:
+    client = Client()
+    client.force_login(people.owner)
+    return client
+
+
+def keep(people: People, *, partition: str) -> None:
+    now = timezone.now()
+    hold_place(
+        lake="main", name=("sales", "orders", partition), kind=HoldKind.EXTENSION,
+        until=now + timedelta(days=30), reason="the audit needs it", user=people.owner, now=now,
+    )  # fmt: skip
+
+
+def card(client: Client) -> Any:
+    cards = client.get("/").context["waiting"]
+    return next((one for one in cards if "needs an answer" in one.title), None)
+
+
+def api(client: Client) -> dict[str, Any]:
+    found: dict[str, Any] = client.get("/api/v1/lifecycle/needs-answer/").json()
+    return found
+
+
+def test_home_mail_report_list_and_api_count_the_same(
+    picture: Generation, people: People, olga: Client
+) -> None:
+    week_ahead_queue(picture, now=timezone.now())
+    daily_report_queue(picture, now=timezone.now())
+
+    mail = Notice.objects.get(kind="lifecycle.week_ahead", recipient="olga")
+    report = Notice.objects.get(kind=REPORT, recipient="olga")
+    shown, told = card(olga), api(olga)
+    rows = olga.get("/lifecycle/expiring/?show=week&person=olga&mode=NOTIFY").context["page"].rows
+    listed = sum(row.n_clean_now + row.n_soon + row.n_still_read for row in rows)
+
+    assert listed == told["waiting"]["n_items"] == 3
+    assert shown.value == "3"
+    assert "3 items in 1 table" in mail.text
+    assert "3 upcoming" in report.subject
+    assert "1 due now, 1 due soon, 1 due but recently read" in report.text
+    assert "1 due now, 1 due soon, 1 due but recently read" in shown.detail
+    assert "1 more are in databases that are only observed" in shown.detail
+    assert told["observed"]["n_items"] == 1
+
+
+def test_bytes_of_recently_read_items_are_counted_with_their_items(
+    picture: Generation, people: People, olga: Client
+) -> None:
+    rows = olga.get("/lifecycle/expiring/?show=week&person=olga&mode=NOTIFY").context["page"].rows
+    known = sum(row.bytes_clean_now + row.bytes_soon + row.bytes_still_read for row in rows)
+    assert api(olga)["waiting"]["n_bytes"] == known > 0
+
+
+def test_a_kept_table_is_seen_as_kept_everywhere_before_the_next_scan(
+    picture: Generation, people: People, olga: Client
+) -> None:
+    keep(people, partition="")
+
+    page = olga.get(ORDERS)
+    listed = olga.get("/lifecycle/expiring/?table=orders")
+    answer: Any = olga.get("/lifecycle/expiring/?table=orders&format=csv")
+    exported = b"".join(answer.streaming_content)
+    one = olga.get("/api/v1/lifecycle/tables/sales/orders/").json()
+
+    assert "the audit needs it" in page.content.decode()
+    assert all(row.kept.is_whole for row in page.context["page"].rows)
+    assert listed.context["page"].rows[0].kept.is_whole
+    assert "on hold, until" in exported.decode()
+    assert one["kept"]["is_whole"]
+    assert card(olga) is None
+    assert api(olga)["waiting"]["n_items"] == 0
+    assert api(olga)["kept"]["n_items"] == 3
+
+
+def test_a_kept_partition_is_taken_off_the_count_and_the_others_stay(
+    picture: Generation, people: People, olga: Client
+) -> None:
+    keep(people, partition="dt=2026-08-01")
+
+    rows = {row.partition: row.kept for row in olga.get(ORDERS).context["page"].rows}
+
+    assert rows["dt=2026-08-01"].is_whole
+    assert not rows["dt=2026-09-24"].is_on_hold
+    assert olga.get("/lifecycle/expiring/?table=orders").context["page"].rows[0].kept.n_parts == 1
+    assert card(olga).value == "2"
+    assert api(olga)["waiting"]["n_clean_now"] == 0
+
+
+def test_a_hold_of_somebody_elses_table_changes_nothing_here(
+    picture: Generation, people: People, olga: Client
+) -> None:
+    now = timezone.now()
+    hold_place(
+        lake="main", name=("web", "logs", ""), kind=HoldKind.LEGAL, until=None,
+        reason="court", user=people.admin, now=now,
+    )  # fmt: skip
+    assert card(olga).value == "3"
+
+
+def test_a_request_that_waits_stands_on_the_table(
+    picture: Generation, people: People, olga: Client
+) -> None:
+    answer = olga.post(
+        "/lifecycle/policy-requests/new/",
+        {"kind": "HAND_OVER", "db": "sales", "table": "orders", "seen_owner": "olga",
+         "owner": "dora", "reason": "she runs it now"},
+    )  # fmt: skip
+    assert answer.status_code == 302, answer.content.decode()[:2000]
+    assert "waits for an answer" in olga.get(ORDERS).content.decode()
+    assert olga.get("/lifecycle/expiring/?table=orders").context["page"].rows[0].kept.n_pending == 1
