@@ -4,7 +4,17 @@ from dataclasses import dataclass, fields
 from datetime import date, timedelta
 from typing import Any
 
-from django.db.models import CharField, Count, OuterRef, Q, QuerySet, Subquery, Sum, Value
+from django.db.models import (
+    CharField,
+    Count,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    UUIDField,
+    Value,
+)
 from django.db.models.functions import Coalesce
 
 from lifecycle.domain.conformity import Reason
@@ -23,6 +33,7 @@ from lifecycle.models import (
 )
 from portal.access.models import User
 from portal.lake.errors import NotVisible
+from portal.runs.selectors import newest_ended
 
 TREND_DAYS = 90
 
@@ -45,6 +56,19 @@ def current_generation(lake: str) -> Generation | None:
     """Give the picture that readers see, or None before the first scan."""
     pointer = CurrentGeneration.objects.filter(lake=lake).select_related("generation").first()
     return pointer.generation if pointer else None
+
+
+def newest_scan(lake: str, kind: str) -> Any:
+    """Return the newest scan that ended, annotated with what readers see.
+
+    `shown_as_of` and `shown_run` are an older scan's where the newest failed.
+    """
+    shown = CurrentGeneration.objects.filter(lake=lake)
+    newest = newest_ended(lake, kind).annotate(
+        shown_as_of=Subquery(shown.values("generation__as_of")[:1]),
+        shown_run=Subquery(shown.values("generation__run_id")[:1], output_field=UUIDField()),
+    )
+    return newest.first()
 
 
 def paths_visible(lake: str, user: User) -> QuerySet[PathFinding]:

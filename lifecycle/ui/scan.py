@@ -4,21 +4,20 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Subquery, UUIDField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from lifecycle.models import CurrentGeneration
+from lifecycle.selectors.findings import newest_scan
 from lifecycle.services.scan import KIND, scan_request
 from lifecycle.services.scan_acceptance import SHRANK, get_smaller_lake, scan_accept_smaller
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.access.models import User
 from portal.runs.domain import RunState
 from portal.runs.models import Run
-from portal.runs.selectors import broker_problem, newest_ended
+from portal.runs.selectors import broker_problem
 from portal.ui.frame import LakeScan, current_lake, person, register_lake_scan
 from portal.ui.run_steps import RunStep, register_run_step
 
@@ -76,12 +75,7 @@ def _smaller_step(run: Run, user: User) -> RunStep | None:
 
 def _lake_scan(lake: str) -> LakeScan:
     """Return the scan whose picture the pages show, and the newest scan where that one failed."""
-    shown = CurrentGeneration.objects.filter(lake=lake)
-    newest = newest_ended(lake, KIND).annotate(
-        shown_as_of=Subquery(shown.values("generation__as_of")[:1]),
-        shown_run=Subquery(shown.values("generation__run_id")[:1], output_field=UUIDField()),
-    )
-    run = newest.first()
+    run = newest_scan(lake, KIND)
     if run is None:
         return LakeScan()
     failed_run = run.pk if run.state == RunState.FAILED else None
