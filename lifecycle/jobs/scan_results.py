@@ -15,7 +15,9 @@ from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.jobs.scan_items import ITEM_COLUMNS
 from lifecycle.jobs.scan_tables import POLICY_SOURCE, Catalog, Table
 
-_DUE = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
+_FALLS_DUE = (
+    *(ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ, ExpiryClass.NOT_NOW),
+)
 _FINDING = """kind string, db string, tbl string, part_name string, location string,
 reasons array<string>, related array<string>, hint string, waived array<string>,
 waived_until date"""
@@ -63,14 +65,14 @@ def examples(items: DataFrame) -> DataFrame:
 
 def tables(runs: DataFrame, catalog: Catalog, spark: SparkSession) -> DataFrame:
     """Give one row a table: what it is, and how much of it stands in each class."""
-    due = F.col("cls").isin([cls.value for cls in _DUE])
+    falls_due = F.col("cls").isin([cls.value for cls in _FALLS_DUE])
     sums = runs.groupBy("torder").agg(
         F.sum("n_partitions").alias("n_partitions"),
         *_by_class("n", "n_"),
         *_by_class("n_bytes", "bytes_"),
         F.min("oldest_updated_ms").alias("oldest_updated_ms"),
         F.max("newest_updated_ms").alias("newest_updated_ms"),
-        F.min(F.when(due, F.col("due_first"))).alias("next_due_on"),
+        F.min(F.when(falls_due, F.col("due_first"))).alias("next_due_on"),
         F.sum("n_files").alias("n_files"),
         F.sum("n_bytes").alias("n_bytes"),
     )

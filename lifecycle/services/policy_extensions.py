@@ -50,6 +50,12 @@ def bounds() -> Bounds:
     )
 
 
+def near_due_on(found: TableFinding) -> date | None:
+    """Return the day on which a table first falls due; None where nothing is due or due soon."""
+    is_near = found.n_clean_now or found.n_soon or found.n_still_read
+    return found.next_due_on if is_near else None
+
+
 def put_off_from(
     lake: str, name: tuple[str, str, str], *, user: User
 ) -> tuple[TableFinding, date | None]:
@@ -63,7 +69,7 @@ def put_off_from(
     db, table, partition = name
     if not partition:
         found = get_table_for_user(lake, db, table, user=user)
-        return found, found.next_due_on
+        return found, near_due_on(found)
     found, item, within = get_item_for_user(lake, db, table, partition, user=user)
     cls, due_on = (item.cls, item.due_on) if item else (None, None)
     if within is not None:

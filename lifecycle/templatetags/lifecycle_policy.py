@@ -8,7 +8,7 @@ from django.template import Context
 from django.utils import timezone
 
 from lifecycle.models import TableFinding
-from lifecycle.services.policy_extensions import PUT_OFF
+from lifecycle.services.policy_extensions import PUT_OFF, near_due_on
 from lifecycle.ui.policy_actions import answers_for
 
 register = template.Library()
@@ -27,6 +27,9 @@ def policy_actions(
     For a whole table, or for one partition of it, whose class is given then.
     """
     user = context["request"].user
-    due_on = due_on if not cls or cls in PUT_OFF else None
+    if not partition:
+        due_on = near_due_on(table)
+    elif cls not in PUT_OFF:
+        due_on = None
     answers = answers_for(table, partition, due_on, user=user, now=timezone.now())
     return {"answers": answers, "csrf_token": context.get("csrf_token")}

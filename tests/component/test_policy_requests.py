@@ -16,7 +16,13 @@ from lifecycle.selectors.policy_requests import (
     requests_to_answer,
     requests_visible,
 )
-from lifecycle.services.policy_extensions import ExtendWish, extension_offer, extension_request
+from lifecycle.services.policy_extensions import (
+    ExtendWish,
+    extension_offer,
+    extension_request,
+    near_due_on,
+    put_off_from,
+)
 from lifecycle.services.policy_requests import (
     policy_request_decide,
     policy_request_withdraw,
@@ -195,6 +201,17 @@ def test_a_request_that_was_tampered_with_or_went_out_of_bounds_is_not_run(
     observed.refresh_from_db()
     assert observed.state == "FAILED"
     assert "OBSERVE" in observed.note
+
+
+def test_a_table_whose_items_all_fall_due_later_is_offered_no_more_days(people: People) -> None:
+    found = TableFinding.objects.get(table="orders")
+    assert near_due_on(found) == found.next_due_on
+    found.n_clean_now = found.n_soon = found.n_still_read = 0
+    found.n_not_now = 5
+    found.save()
+    assert found.next_due_on is not None
+    assert near_due_on(found) is None
+    assert put_off_from("main", ("sales", "orders", ""), user=people.owner)[1] is None
 
 
 # -- more days ---------------------------------------------------------------------------------

@@ -198,7 +198,8 @@ def _table_row(table: Table) -> dict[str, Any]:
     of_class: dict[str, list[Item]] = defaultdict(list)
     for item in table.items:
         of_class[item.cls].append(item)
-    due = [row["due_on"] for row in rows if row["cls"] in DUE and row["due_on"]]
+    falls_due = DUE | {ExpiryClass.NOT_NOW}
+    due = [row["due_on"] for row in rows if row["cls"] in falls_due and row["due_on"]]
     updates = [row["updated_ms"] for row in rows]
     return {
         "db": table.db,
