@@ -47,8 +47,9 @@ class RestoreKind(RunKind):
         act_settle(run, now=timezone.now())
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
-        """Take the files' word into the catalogue."""
-        act_ingest(run, manifest, now=timezone.now())
+        """Take the files' word into the catalogue, and the counts of every epoch."""
+        report = act_ingest(run, manifest, now=timezone.now())
+        manifest["result"] = report.whole_result(manifest.get("result") or {})
 
 
 def _claims(run: Run) -> dict[str, Any]:

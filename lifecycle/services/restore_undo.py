@@ -186,7 +186,8 @@ class UndoKind(RunKind):
                 now=now,
             )
 
-        act_ingest(run, manifest, now=now, also=end_holds)
+        report = act_ingest(run, manifest, now=now, also=end_holds)
+        manifest["result"] = report.whole_result(manifest.get("result") or {})
 
 
 def _claims(run: Run) -> dict[str, Any]:

@@ -107,9 +107,16 @@ def restore_steps(
     ]
 
 
-def restored_items(steps: list[RestoreStep]) -> frozenset[str]:
-    """Give the items that a restore brought back, and that no undo took back."""
-    return frozenset(item for _, item in standing_items(steps))
+def restored_items(steps: list[RestoreStep], *, by: str | None = None) -> frozenset[str]:
+    """Return the items that a restore (`by` = this one) brought back, and no undo took back."""
+    return frozenset(item for run, item in standing_items(steps) if by in (None, run))
+
+
+def items_under_way(steps: list[RestoreStep]) -> frozenset[str]:
+    """Return the items of restore steps that are not settled: one acts on them now, or died."""
+    return frozenset(
+        target.item for step in steps if step.done is None for target in step.intent.items
+    )
 
 
 def standing_items(steps: list[RestoreStep]) -> frozenset[tuple[str, str]]:

@@ -13,6 +13,7 @@ from pymetastore.hive_metastore import ttypes
 from portal.act.journal import (
     JournalBatch,
     has_purge_begun,
+    items_under_way,
     read_batch,
     restore_steps,
     restored_items,
@@ -185,14 +186,19 @@ def choose(order: RestoreOrder, batch: JournalBatch, tools: Tools) -> list[Candi
     ]
     now = _look(order, batch, asked, tools)
     steps = restore_steps(tools.fs, batch.directory, intent.batch)
-    restored = restored_items(steps)
+    restored, mine = restored_items(steps), restored_items(steps, by=order.run)
+    under_way = items_under_way(steps)
     is_purged = has_purge_begun(tools.fs, batch)
     listings = tools.lister([batch.directory.child(item.item) for item in asked])
     found = []
     for item in asked:
         home, detail = batch.directory.child(item.item), ""
-        if item.item in restored:
+        if item.item in mine:
+            choice = Choice.RESTORED_BEFORE
+        elif item.item in restored:
             choice = Choice.ALREADY_RESTORED
+        elif item.item in under_way:
+            choice = Choice.UNDER_WAY
         elif batch.done.outcome_of(item.item) not in IN_BACKUP:
             choice = Choice.NOT_IN_BACKUP
         elif is_purged:
@@ -324,6 +330,8 @@ def _verify(moved: list[tuple[LakePath, tuple[FileFact, ...]]], tools: Tools) ->
 
 
 def _outcome(choice: Choice) -> str:
+    if choice is Choice.RESTORED_BEFORE:
+        return Outcome.RESTORED
     return Outcome.CONFLICT if choice in CONFLICTS else Outcome.SKIPPED
 
 

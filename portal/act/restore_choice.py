@@ -8,6 +8,8 @@ class Choice(StrEnum):
 
     RESTORE = "RESTORE"
     ALREADY_RESTORED = "ALREADY_RESTORED"
+    RESTORED_BEFORE = "RESTORED_BEFORE"
+    UNDER_WAY = "UNDER_WAY"
     NOT_IN_BACKUP = "NOT_IN_BACKUP"
     NAME_TAKEN = "NAME_TAKEN"
     PLACE_TAKEN = "PLACE_TAKEN"
@@ -22,6 +24,8 @@ class Choice(StrEnum):
 CONFLICTS = frozenset(Choice) - {
     Choice.RESTORE,
     Choice.ALREADY_RESTORED,
+    Choice.RESTORED_BEFORE,
+    Choice.UNDER_WAY,
     Choice.NOT_IN_BACKUP,
     Choice.STANDS,
 }
@@ -29,6 +33,8 @@ CONFLICTS = frozenset(Choice) - {
 WHY = {
     Choice.RESTORE: "name and place are free",
     Choice.ALREADY_RESTORED: "already restored",
+    Choice.RESTORED_BEFORE: "restored by this run before it was taken over",
+    Choice.UNDER_WAY: "another restore brings it back just now",
     Choice.NOT_IN_BACKUP: "was not dropped by this run",
     Choice.NAME_TAKEN: "something newer is registered under this name; restore under another name",
     Choice.PLACE_TAKEN: "new data stands at its place; restore under another name",

@@ -18,6 +18,11 @@ from portal.lake.errors import RuleViolation
 from portal.lake.paths import LakePath
 
 
+# The metastore writes these by itself, also when it registers a table over files that are there.
+# The files are compared one by one, so a number that it counted is no change of a person's.
+BOOKKEEPING = frozenset({"numFiles", "totalSize", "COLUMN_STATS_ACCURATE"})
+
+
 def metadata_change(batch: JournalBatch, item: ItemIntent, step: RestoreIntent, live: Any) -> str:
     """Say how an item's metadata is another than the restore left it; '' = it is the same."""
     if live is None:
@@ -56,7 +61,9 @@ def _own(struct: Any, made: Any) -> dict[str, Any]:
     parameters = {
         key: value
         for key, value in (struct.parameters or {}).items()
-        if not key.startswith("lakewarden.") and (had_time or key != DDL_TIME)
+        if not key.startswith("lakewarden.")
+        and key not in BOOKKEEPING
+        and (had_time or key != DDL_TIME)
     }
     about = {name: getattr(struct, name, None) for name in ("owner", "tableType", "partitionKeys")}
     return {**about, "parameters": parameters}

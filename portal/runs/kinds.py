@@ -87,7 +87,8 @@ class RunKind:
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Take the result into the portal's database, in chunks.
 
-        Called for failed and cancelled runs too; `manifest["outcome"]` says which.
+        Called for failed and cancelled runs too; `manifest["outcome"]` says which. What it leaves
+        in `manifest["result"]` is the result that the run keeps.
         """
 
 

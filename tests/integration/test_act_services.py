@@ -164,6 +164,25 @@ def test_a_restore_under_another_name_goes_back_and_the_catalogue_knows(
     assert portal.lake.metastore.partition_names(parts) == []
 
 
+def test_a_resumed_restore_counts_what_every_epoch_of_it_brought_back(
+    portal: ActPortal, parts: TableName
+) -> None:
+    items = portal.lake.items(parts)
+    portal.drop(parts, items=items[:1])
+    portal.drop(parts, items=items[1:])
+    run = portal.new_run("restore", partitions=["dt=a", "dt=b"])
+    died = portal.restore_epoch(run, dies_after=2)
+    report = act_ingest(run, died, now=instant())
+    assert report.whole_result(died["result"])["counts"] == {"RESTORED": 2}
+    run.epoch, run.params = 2, {}
+    run.save()
+    ended = portal.restore_epoch(run)
+    # The driver of this epoch met one of its run's own items, and never saw the first batch.
+    assert ended["result"]["counts"] == {"RESTORED": 2}
+    report = act_ingest(run, ended, now=instant())
+    assert report.whole_result(ended["result"])["counts"] == {"RESTORED": 3}
+
+
 def test_the_catalogue_is_rebuilt_from_the_files(portal: ActPortal, parts: TableName) -> None:
     portal.drop(parts)
     portal.restore(partitions=["dt=a"])

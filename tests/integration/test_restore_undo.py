@@ -18,6 +18,7 @@ from stack.stack import Stack
 from tests.integration.act_cases import make_lake
 from tests.support.act_lake import ODD_VALUES, ActLake
 from tests.support.act_restores import backup_of, elsewhere, lake_of, restore, undo
+from tests.support.sql import SqlShell
 
 
 @pytest.fixture(scope="module")
@@ -153,3 +154,30 @@ def test_a_table_that_restores_made_goes_with_the_last_of_them_unless_somebody_a
         "the table that the restore made was altered since"
     ]
     assert lake.metastore.table(copy).parameters["note"] == "mine now"
+
+
+MADE_BY_SPARK = {
+    "spark_text": "STORED AS TEXTFILE",
+    "spark_parquet": "USING parquet",
+    "spark_orc": "STORED AS ORC",
+}
+
+
+def test_unpartitioned_tables_made_by_spark_go_back_when_nobody_touched_them(
+    lake: ActLake, embedded_sql: SqlShell
+) -> None:
+    properties = "TBLPROPERTIES ('LEVEL'='1', 'TTL'='60')"
+    for table, storage in MADE_BY_SPARK.items():
+        embedded_sql.run(f"CREATE TABLE {lake.db}.{table} (id BIGINT) {storage} {properties}")
+        embedded_sql.run(f"INSERT INTO {lake.db}.{table} VALUES (1), (2)")
+    dropped = {table: lake.drop(lake.table_name(table))[0] for table in MADE_BY_SPARK}
+    back = {table: restore(lake, run) for table, run in dropped.items()}
+    assert [result.counts for _, result in back.values()] == [{"RESTORED": 1}] * 3
+    embedded_sql.run(f"ALTER TABLE {lake.db}.spark_orc SET TBLPROPERTIES ('note'='mine')")
+    undone = {table: undo(lake, run, back[table][0]) for table, run in dropped.items()}
+    assert {table: result.counts for table, result in undone.items()} == {
+        "spark_text": {"UNDONE": 1},
+        "spark_parquet": {"UNDONE": 1},
+        "spark_orc": {"CONFLICT": 1},
+    }
+    assert undone["spark_orc"].skipped[0]["reason"] == "its metadata was changed since the restore"

@@ -10,6 +10,7 @@ from portal.act.layout import Day
 from portal.act.models import BackupBatch
 from portal.act.protocol import ActResult, DropOrder
 from portal.act.restore import BackupBatchRef, NewName, RestoreOrder, restore_batches
+from portal.act.selectors import restorable_batches
 from portal.act.services import (
     act_beat,
     act_ingest,
@@ -101,24 +102,35 @@ class ActPortal:
             place = {"db": to.db, "table": to.table, "into": to.into, "location": str(to.location)}
             params["rename_to"] = place
         run = self.new_run("restore", **params)
-        batches = list(BackupBatch.objects.order_by("id"))
+        self.restore_epoch(run, to=to)
+        return run
+
+    def restore_epoch(
+        self, run: Run, *, to: NewName | None = None, dies_after: int | None = None
+    ) -> dict[str, Any]:
+        """Let one epoch of a restore act, whole or on its first batches; gives its manifest."""
+        params = run.params
+        ids = list(BackupBatch.objects.values_list("public_id", flat=True))
+        batches = restorable_batches(ids)
         claims = restore_prepare(run, batches=batches, now=instant())["claims"]
         assert restore_prepare(run, batches=batches, now=instant())["claims"] == claims
         order = RestoreOrder(
             run=str(run.pk),
-            epoch=1,
+            epoch=run.epoch,
             lake=self.lake.config.lake,
             batches=tuple(
                 BackupBatchRef(self.lake.config.path(claim["directory"]), claim["batch"])
-                for claim in claims
+                for claim in claims[:dies_after]
             ),
             partitions=frozenset(params["partitions"]) if params.get("partitions") else None,
             new_name=to,
         )
         tools = self.lake.tools(self.lake.config.path(claims[0]["fence"]))
         result = restore_batches(order, tools_of=lambda _directory: tools)
-        self.end(run, {"outcome": "done", "result": result.as_dict()})
-        return run
+        ended = {"outcome": "done", "result": result.as_dict()}
+        manifest = ended if dies_after is None else {"outcome": "died", "result": {}}
+        self.end(run, manifest)
+        return manifest
 
     def undo(self, restore: Run) -> tuple[Run, ActResult]:
         """Take a restore back into every backup there is."""

@@ -60,6 +60,19 @@ class IngestReport:
             return
         self.items[name] = (outcome, reason)
 
+    def whole_result(self, result: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a restore's or undo's result with what every epoch of the run did.
+
+        A driver counts its own epoch. The files know of all of them; what was left alone without a
+        trace in them stands in the result alone.
+        """
+        known = Counter(str(outcome) for outcome, _ in self.items.values())
+        acted = {name: n for name, n in known.items() if name not in _LEFT_ALONE}
+        left = {
+            name: n for name, n in (result.get("counts") or known).items() if name in _LEFT_ALONE
+        }
+        return {**result, "counts": {**left, **acted}}
+
     def close(self, result: Mapping[str, Any]) -> None:
         """Add what only the manifest knows: what a restore left alone, what a purge did."""
         if not self.items:
