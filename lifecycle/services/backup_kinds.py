@@ -1,5 +1,6 @@
 """Which runs stand behind restore, its preview, and looking into a backup?"""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -10,9 +11,17 @@ from lifecycle.services.backups import ITEMS_KIND, PREVIEW_KIND, RESTORE_KIND, r
 from portal.access.models import User
 from portal.act.models import BackupBatch
 from portal.act.selectors import restorable_batches
-from portal.act.services import act_beat, act_ingest, act_settle, restore_prepare
+from portal.act.services import (
+    act_beat,
+    act_ingest,
+    act_settle,
+    restore_prepare,
+    restore_that_has,
+)
 from portal.runs.kinds import RunKind, register
 from portal.runs.models import Run
+
+OTHER_RESTORE_FIRST = "Another restore of this day is under way; this one begins when it has ended."
 
 
 class RestoreKind(RunKind):
@@ -23,6 +32,15 @@ class RestoreKind(RunKind):
     title = "Restore from backup"
     queue = "restore"
     acting = True
+
+    def waits(self, run: Run, *, now: datetime) -> str:
+        """Wait for another restore that has one of the same backups."""
+        batches = restorable_batches(run.params["batches"])
+        return OTHER_RESTORE_FIRST if restore_that_has(batches, but=str(run.pk)) else ""
+
+    def must_wait(self, error: Mapping[str, Any]) -> bool:
+        """Wait, too, where another run took one between that look and the claim."""
+        return error.get("code") == "act.claimed"
 
     def prepare(self, run: Run) -> None:
         """Claim the backups behind a fence."""

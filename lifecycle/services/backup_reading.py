@@ -20,8 +20,9 @@ from portal.act.fence import Fence
 from portal.act.journal import JournalBatch, items_in_backup, read_known_batch, restore_steps
 from portal.act.models import BackupBatch
 from portal.act.protocol import Tools
-from portal.act.restore import RestoreOrder, choose
+from portal.act.restore import Candidate, RestoreOrder, choose
 from portal.act.restore_choice import CONFLICTS, Choice
+from portal.act.services import read_where_it_lies, restore_that_has
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
@@ -30,11 +31,19 @@ from portal.lake.ids import LakeId
 from portal.lake.paths import LakePath
 
 ROWS_SHOWN = 1_000
+OTHER_RESTORE = (
+    "Another restore of this day is under way. What is chosen here begins when that one has ended."
+)
 
 
 def read_verified(batch: BackupBatch, *, config: LakeConfig, fs: FileSystem) -> JournalBatch:
     """Read a batch's files; a manifest that is not the catalogue's is a DataSafetyError."""
-    directory = config.path(batch.path)
+    return read_where_it_lies(
+        batch, lambda directory: _read(batch, directory, fs=fs), config=config, fs=fs
+    )
+
+
+def _read(batch: BackupBatch, directory: LakePath, *, fs: FileSystem) -> JournalBatch:
     return read_known_batch(fs, directory, batch.batch, sha256=batch.manifest_sha256)
 
 
@@ -66,13 +75,17 @@ def backup_contents(batches: Iterable[BackupBatch], *, lake: str) -> dict[str, A
     found = Contents()
     names: dict[LakePath, list[str]] = {}
     for batch in batches:
-        directory = config.path(batch.path)
-        fs = open_file_system(directory, config=config)
-        journal = read_verified(batch, config=config, fs=fs)
-        if directory not in names:
-            names[directory] = fs.names(directory)
-        steps = restore_steps(fs, directory, batch.batch, names=names[directory])
-        found.add(contents_of(journal, steps))
+        fs = open_file_system(config.path(batch.path), config=config)
+
+        def read(
+            directory: LakePath, *, batch: BackupBatch = batch, fs: FileSystem = fs
+        ) -> Contents:
+            if directory not in names:
+                names[directory] = fs.names(directory)
+            steps = restore_steps(fs, directory, batch.batch, names=names[directory])
+            return contents_of(_read(batch, directory, fs=fs), steps)
+
+        found.add(read_where_it_lies(batch, read, config=config, fs=fs))
     return found.as_dict()
 
 
@@ -100,6 +113,7 @@ def restore_preview(
 ) -> dict[str, Any]:
     """Say for every item what a restore would do now; rows of conflicts come first."""
     config = get_lake(lake)
+    batches = list(batches)
     with Metastore.connect(config) as metastore:
         place = place_of(wanted.to, config=config, metastore=metastore)
         order = RestoreOrder(
@@ -126,6 +140,7 @@ def restore_preview(
         "n_ready": counts.get(Choice.RESTORE, 0),
         "n_conflicts": sum(counts.get(choice, 0) for choice in CONFLICTS),
         "to": place,
+        "waits": OTHER_RESTORE if restore_that_has(batches) else "",
         "rows": rows[:ROWS_SHOWN],
     }
 
@@ -138,18 +153,21 @@ def _rows(
     metastore: Metastore,
     now: datetime,
 ) -> Iterator[dict[str, str]]:
-    directory = config.path(batch.path)
-    fs = open_file_system(directory, config=config)
-    tools = Tools(
-        fs=fs,
-        metastore=metastore,
-        fence=Fence(fs, directory, clock=lambda: now),
-        lister=list_here(fs),
-        control=_never_asked,
-        clock=lambda: now,
-    )
+    fs = open_file_system(config.path(batch.path), config=config)
+
+    def decide(directory: LakePath) -> list[Candidate]:
+        tools = Tools(
+            fs=fs,
+            metastore=metastore,
+            fence=Fence(fs, directory, clock=lambda: now),
+            lister=list_here(fs),
+            control=_never_asked,
+            clock=lambda: now,
+        )
+        return choose(order, _read(batch, directory, fs=fs), tools)
+
     table = f"{batch.db}.{batch.table}"
-    for one in choose(order, read_verified(batch, config=config, fs=fs), tools):
+    for one in read_where_it_lies(batch, decide, config=config, fs=fs):
         partition = one.intent.partition
         if one.choice is not Choice.NOT_IN_BACKUP:
             name = f"{table}/{partition}" if partition else table

@@ -4,6 +4,7 @@ It destroys nothing, but it takes data away from readers: a fresh login, a reaso
 working hours and the red button stand before it (docs/decisions).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -156,6 +157,10 @@ class UndoKind(RunKind):
     queue = "destructive"
     acting = True
     destroys = True
+
+    def must_wait(self, error: Mapping[str, Any]) -> bool:
+        """Wait where another run has one of the backups."""
+        return error.get("code") == "act.claimed"
 
     def prepare(self, run: Run) -> None:
         """Claim the backups behind a fence."""

@@ -17,7 +17,6 @@ from portal.connectors.metastore import from_json
 from portal.lake.errors import RuleViolation
 from portal.lake.paths import LakePath
 
-
 # The metastore writes these by itself, also when it registers a table over files that are there.
 # The files are compared one by one, so a number that it counted is no change of a person's.
 BOOKKEEPING = frozenset({"numFiles", "totalSize", "COLUMN_STATS_ACCURATE"})

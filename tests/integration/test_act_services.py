@@ -8,11 +8,17 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from lifecycle.services.backup_reading import (
+    OTHER_RESTORE,
+    Wanted,
+    backup_contents,
+    restore_preview,
+)
 from portal.act.journal import read_batch
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton, Savings
 from portal.act.probes import probe_batch
 from portal.act.purge import PurgeOrder, PurgeResult, purge_batches
-from portal.act.restore import NewName
+from portal.act.restore import BackupBatchRef, NewName, RestoreOrder, restore_batches
 from portal.act.selectors import probes_due, purgeable_batches
 from portal.act.services import (
     act_beat,
@@ -33,6 +39,7 @@ from portal.audit.models import AuditEvent
 from portal.lake.errors import DataSafetyError, NotAllowed, StaleState
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
+from portal.runs.kinds import get_kind
 from portal.runs.spools import open_spool
 from stack.stack import Stack
 from tests.support.act_jobs import purge_claims
@@ -193,6 +200,51 @@ def test_the_catalogue_is_rebuilt_from_the_files(portal: ActPortal, parts: Table
     assert counts == {"directories": 1, "batches": 1, "new": 1, "unsettled": 0}
     assert list(BackupBatch.objects.values(*fields)) == rows
     assert backups_rebuild("main", now=instant(), roots=[str(portal.lake.root)])["new"] == 0
+
+
+def test_a_preview_beside_a_running_restore_tells_what_stands(
+    portal: ActPortal, parts: TableName
+) -> None:
+    other = portal.lake.make_table("other", keys=("dt",), values=[("x",), ("y",)])
+    portal.drop(parts, items=portal.lake.items(other) + portal.lake.items(parts))
+    batches = list(BackupBatch.objects.order_by("table"))
+    assert len({batch.path for batch in batches}) == 1
+    run = portal.new_run("restore", batches=[str(batches[1].public_id)])
+    claims = restore_prepare(run, batches=batches[1:], now=instant())["claims"]
+
+    def shown(batch: BackupBatch) -> dict[str, Any]:
+        return restore_preview([batch], lake="main", wanted=Wanted(), now=instant())
+
+    found = shown(batches[0])
+    assert (found["counts"], found["waits"]) == ({"RESTORE": 2}, OTHER_RESTORE)
+    # The restore dies between its renames: what its step names is told apart from what is free.
+    tools = portal.lake.tools(portal.lake.config.path(claims[0]["fence"]))
+    looks = iter([None])
+    tools.alive = lambda: next(looks)
+    directory = portal.lake.config.path(claims[0]["directory"])
+    order = RestoreOrder(
+        run=str(run.pk),
+        epoch=1,
+        lake=portal.lake.config.lake,
+        batches=(BackupBatchRef(directory, claims[0]["batch"]),),
+        partitions=frozenset({"dt=a", "dt=b"}),
+    )
+    with pytest.raises(StopIteration):
+        restore_batches(order, tools_of=lambda _directory: tools)
+    assert shown(batches[1])["counts"] == {"UNDER_WAY": 2, "RESTORE": 1}
+    assert backup_contents(batches, lake="main")["n_items"] == 5
+    kind = get_kind("lifecycle.restore")
+    second = portal.new_run("restore", batches=[str(batch.public_id) for batch in batches])
+    assert "Another restore of this day" in kind.waits(second, now=instant())
+    assert kind.waits(run, now=instant()) == ""
+    act_settle(run, now=instant())
+    found = shown(batches[1])
+    assert (found["counts"], found["waits"]) == ({"ALREADY_RESTORED": 1, "RESTORE": 2}, "")
+    assert kind.waits(second, now=instant()) == ""
+    purge = portal.new_run("purge")
+    purge_prepare(purge, batches=batches, now=instant())
+    with pytest.raises(StaleState, match="A purge has the backups of"):
+        shown(batches[0])
 
 
 def test_a_backup_is_claimed_by_one_run_only(portal: ActPortal, parts: TableName) -> None:

@@ -168,8 +168,10 @@ def test_unpartitioned_tables_made_by_spark_go_back_when_nobody_touched_them(
 ) -> None:
     properties = "TBLPROPERTIES ('LEVEL'='1', 'TTL'='60')"
     for table, storage in MADE_BY_SPARK.items():
-        embedded_sql.run(f"CREATE TABLE {lake.db}.{table} (id BIGINT) {storage} {properties}")
-        embedded_sql.run(f"INSERT INTO {lake.db}.{table} VALUES (1), (2)")
+        made = (
+            f"CREATE TABLE {lake.db}.{table} {storage} {properties} AS VALUES (1L), (2L) AS t(id)"
+        )
+        embedded_sql.run(made)
     dropped = {table: lake.drop(lake.table_name(table))[0] for table in MADE_BY_SPARK}
     back = {table: restore(lake, run) for table, run in dropped.items()}
     assert [result.counts for _, result in back.values()] == [{"RESTORED": 1}] * 3

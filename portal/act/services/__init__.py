@@ -15,6 +15,7 @@ from portal.act.services.holds import (
     holds_release_restored,
 )
 from portal.act.services.ingesting import IngestReport, act_ingest, backups_rebuild
+from portal.act.services.locating import read_where_it_lies, restore_that_has
 from portal.act.services.moving import moves_read
 from portal.act.services.probing import probes_ingest, probes_request
 from portal.act.services.purging import purge_ingest
@@ -42,8 +43,10 @@ __all__ = [
     "probes_request",
     "purge_ingest",
     "purge_prepare",
+    "read_where_it_lies",
     "red_button_press",
     "red_button_release",
     "restore_prepare",
+    "restore_that_has",
     "undo_prepare",
 ]
