@@ -16,7 +16,7 @@ from refresh.domain.declared import (
 )
 from refresh.domain.frontends import FrontEnd, read_frontends
 from refresh.domain.names import ExternalTable
-from refresh.domain.probing import Picture, read_costs, read_ddl
+from refresh.domain.probing import Costs, Picture, read_costs, read_ddl
 from refresh.domain.versions import Dialect
 
 _RETRIED = (Remedy.RETRY, Remedy.ASK_METASTORE)
@@ -102,9 +102,9 @@ class FrontEndClient:
         """Give what a table on a resource stands for; None if it is anything else."""
         return read_resource_table(self._ddl(statements.show_create_table(table)))
 
-    def plan(self, table: ExternalTable) -> Picture:
-        """Give how many partitions and rows it believes in; loads what is not cached."""
-        rows = self._read(statements.explain_costs(table))
+    def plan(self, table: ExternalTable, where: Sequence[tuple[str, str]] = ()) -> Costs:
+        """Return how many partitions and rows it believes in; loads names, and no files."""
+        rows = self._read(statements.explain_costs(table, where))
         return read_costs("\n".join(str(next(iter(row.values()))) for row in rows))
 
     def kept_table(self, table: ExternalTable) -> Picture:

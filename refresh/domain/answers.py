@@ -23,6 +23,7 @@ class Meaning(StrEnum):
     PARTITION_UNKNOWN = "PARTITION_UNKNOWN"
     CATALOG_UNKNOWN = "CATALOG_UNKNOWN"
     UNLINKED = "UNLINKED"
+    PLANNER_SLOW = "PLANNER_SLOW"
     METASTORE_SLOW = "METASTORE_SLOW"
     METASTORE_DOWN = "METASTORE_DOWN"
     LOAD_FAILED = "LOAD_FAILED"
@@ -107,6 +108,7 @@ _BOTH = (
     _Rule(None, ("getting syntax error",), Meaning.BAD_STATEMENT),
     _Rule(None, ("do not support refresh external table",), Meaning.UNSUPPORTED),
     _Rule(None, ("could not connect to meta store",), Meaning.METASTORE_DOWN),
+    _Rule(1064, ("planner use long time",), Meaning.PLANNER_SLOW),
     _Rule(None, ("null value in entry",), Meaning.PARTITION_UNKNOWN),
     _Rule(None, ("nosuchobjectexception",), Meaning.NAME_UNKNOWN),
 )
@@ -119,6 +121,7 @@ _RULES = {
         *_BOTH,
         _Rule(5078, (), Meaning.CATALOG_UNKNOWN),
         _Rule(5203, (), Meaning.NO_RIGHT),
+        _Rule(5501, (), Meaning.NAME_UNKNOWN),
         _Rule(5502, (), Meaning.NAME_UNKNOWN),
         *_AFTER_BOTH,
         _Rule(1064, ("failed to get",), Meaning.LOAD_FAILED),
@@ -143,6 +146,7 @@ _REMEDIES = {
     Meaning.LOAD_FAILED: Remedy.ASK_METASTORE,
     Meaning.CATALOG_UNKNOWN: Remedy.READ_NAMES,
     Meaning.UNLINKED: Remedy.READ_NAMES,
+    Meaning.PLANNER_SLOW: Remedy.RETRY,
     Meaning.METASTORE_SLOW: Remedy.RETRY,
     Meaning.METASTORE_DOWN: Remedy.RETRY,
     Meaning.FE_REFUSED: Remedy.RETRY,

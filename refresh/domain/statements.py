@@ -31,9 +31,14 @@ def refresh(table: ExternalTable, *, dialect: Dialect, partitions: Sequence[str]
     return f"{text} PARTITION ({', '.join(literal(name) for name in partitions)})"
 
 
-def explain_costs(table: ExternalTable) -> str:
-    """Write the probe that says how many partitions and rows a front end believes in."""
-    return " ".join(("EXPLAIN COSTS SELECT * FROM", table.sql))
+def explain_costs(table: ExternalTable, where: Sequence[tuple[str, str]] = ()) -> str:
+    """Write the probe that says how many partitions and rows a front end believes in.
+
+    `where`: equalities on partition columns, which select one partition.
+    """
+    text = " ".join(("EXPLAIN COSTS SELECT * FROM", table.sql))
+    equal = " AND ".join(f"{quoted(column)} = {literal(value)}" for column, value in where)
+    return f"{text} WHERE {equal}" if equal else text
 
 
 def show_create_table(table: ExternalTable) -> str:

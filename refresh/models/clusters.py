@@ -6,6 +6,7 @@ from django.db import models
 
 from refresh.domain.breaker import Breaker
 from refresh.domain.frontends import Contact, FeState, FrontEnd, state_of
+from refresh.domain.places import Place
 from refresh.domain.pressure import Pressure, Purse
 from refresh.domain.versions import Dialect, Version
 
@@ -42,6 +43,12 @@ class Cluster(models.Model):
         null=True, help_text="when somebody last asked to have it read; null: it was since"
     )
     problem = models.TextField(blank=True, help_text="why it could not be read; empty: it could")
+    named_after = models.CharField(
+        max_length=300, blank=True, help_text="the last database whose tables were listed"
+    )
+    swept_after = models.BigIntegerField(
+        default=0, help_text="key of the last table at rest whose files were inspected"
+    )
     added_by = models.CharField(max_length=150)
     added_at = models.DateTimeField()
     version = models.PositiveIntegerField(default=0, help_text="how often its login was changed")
@@ -81,6 +88,15 @@ class ClusterFrontEnd(models.Model):
     trial_until = models.DateTimeField(null=True)
     config = models.JSONField(default=dict)
     config_at = models.DateTimeField(null=True)
+    config_start = models.CharField(
+        max_length=64, blank=True, help_text="its start when its settings were read"
+    )
+    unstarted_at = models.DateTimeField(
+        null=True, help_text="when it was last listed as not started; null: it has answered since"
+    )
+    login_refused = models.TextField(
+        blank=True, help_text="why it refused our login; empty: it did not"
+    )
 
     class Meta:
         constraints: ClassVar = [
@@ -89,6 +105,11 @@ class ClusterFrontEnd(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def place(self) -> str:
+        """Its address as people know it."""
+        return str(Place(self.host, self.query_port)) if self.query_port else self.host
 
     @property
     def dialect(self) -> Dialect:

@@ -173,6 +173,9 @@ class TargetOnFe(models.Model):
     why = models.TextField(blank=True)
     behind_since = models.DateTimeField(null=True)
     probed_at = models.DateTimeField(null=True)
+    probe_problem = models.TextField(
+        blank=True, help_text="why the last probe could not ask it; empty: it could"
+    )
     disproof_at = models.DateTimeField(null=True)
     disproof_why = models.TextField(blank=True)
     diverged_told_at = models.DateTimeField(null=True, help_text="when keepers were written to")

@@ -52,7 +52,7 @@ class FrontEndRow:
     @property
     def place(self) -> str:
         """Where it is."""
-        return f"{self.fe.host}:{self.fe.query_port}"
+        return self.fe.place
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from datetime import datetime
 
 from django.db.models import Q
 
+from refresh.domain.dones import read_done
 from refresh.domain.sweeping import Hot
-from refresh.models import Cluster, RefreshTarget, WatchedTable
+from refresh.models import Cluster, RefreshTarget, TargetOnFe, WatchedTable
 
 _Row = tuple[int, datetime, datetime | None, datetime | None]
 
@@ -25,6 +26,20 @@ def hot_targets(cluster: Cluster, *, since: datetime) -> list[Hot]:
     rows = rows.filter(watched__is_off=False, watched__is_gone=False)
     rows = rows.filter(Q(watched__changed_at__gte=since) | Q(refreshed_at__gte=since))
     return _hot(rows.values_list("pk", "watched__changed_at", "refreshed_at", "probe__probed_at"))
+
+
+def touched_lately(watched: WatchedTable, *, since: datetime) -> list[str]:
+    """Return the partitions that were told, refreshed by name or found changed, latest first."""
+    told = [(at, name) for name, at in watched.changed.values_list("name", "at")]
+    found = watched.stamps.filter(changed_at__gte=since).values_list("changed_at", "name")
+    rows = TargetOnFe.objects.filter(target__watched=watched, done_at__gte=since)
+    refreshed = [
+        (one.began_at, name)
+        for done in rows.values_list("done", flat=True)
+        for one in read_done(done)
+        for name in one.partitions
+    ]
+    return [name for _, name in sorted([*told, *found, *refreshed], reverse=True)]
 
 
 def _hot(rows: Iterable[_Row]) -> list[Hot]:

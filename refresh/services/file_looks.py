@@ -13,12 +13,12 @@ from django.db import transaction
 
 from portal.lake.errors import PortalError
 from refresh.domain.changes import Cause, Touch
-from refresh.domain.dones import read_done
 from refresh.domain.frontends import FeState
 from refresh.domain.owing import TABLE_ITSELF, TableChanges, owed_by
 from refresh.domain.sweeping import Known, Stamp, SweepLimits, changed
-from refresh.models import FileStamp, TableSweep, TargetOnFe, WatchedTable
+from refresh.models import FileStamp, TableSweep, WatchedTable
 from refresh.selectors.records import records_of_all
+from refresh.selectors.sweeping import touched_lately
 from refresh.services.file_reading import FilesSeen, files_read
 from refresh.services.load import metastore_pays
 from refresh.services.looking import hive_of
@@ -42,7 +42,7 @@ def look_at_files(watched: WatchedTable, *, clock: Clock, limits: SweepLimits) -
     if not metastore_pays(watched.lake, calls, now=clock()):
         _keep_problem(watched, "The metastore is not asked at the moment.")
         return None
-    lately = _lately(watched, since=clock() - limits.hot_for)
+    lately = touched_lately(watched, since=clock() - limits.hot_for)
     try:
         seen = files_read(watched, lately, limits=limits, clock=clock)
     except PortalError as error:
@@ -57,20 +57,6 @@ def look_at_files(watched: WatchedTable, *, clock: Clock, limits: SweepLimits) -
 
 
 # -- inside ----------------------------------------------------------------------------------
-
-
-def _lately(watched: WatchedTable, *, since: datetime) -> list[str]:
-    """Name the partitions that were told, refreshed by name or found changed, latest first."""
-    told = [(at, name) for name, at in watched.changed.values_list("name", "at")]
-    found = watched.stamps.filter(changed_at__gte=since).values_list("changed_at", "name")
-    rows = TargetOnFe.objects.filter(target__watched=watched, done_at__gte=since)
-    refreshed = [
-        (one.began_at, name)
-        for done in rows.values_list("done", flat=True)
-        for one in read_done(done)
-        for name in one.partitions
-    ]
-    return [name for _, name in sorted([*told, *found, *refreshed], reverse=True)]
 
 
 @transaction.atomic

@@ -1,11 +1,12 @@
 """What does a front end believe of a table, and what has the metastore? Reads only.
 
-A probe loads what is not cached, so only what is hot and no giant is asked for its plan.
+A probe loads the names of partitions, so only what is hot and no giant is asked for plans. Each plan
+selects one partition: the newest, and those that changed lately.
 """
 
-import logging
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from django.conf import settings
 
@@ -14,20 +15,33 @@ from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure
 from refresh.connectors.front_end import FrontEndClient, failure
 from refresh.connectors.session import Budget, Login
-from refresh.domain.answers import Answer
+from refresh.domain.answers import Answer, Meaning
 from refresh.domain.frontends import FeState
 from refresh.domain.lanes import Lane
-from refresh.domain.probing import Picture, both
+from refresh.domain.names import ExternalTable
+from refresh.domain.owing import TABLE_ITSELF
+from refresh.domain.probing import (
+    Costs,
+    Picture,
+    both,
+    can_be_probed,
+    picture_of,
+    selection,
+)
+from refresh.domain.sweeping import SweepLimits, chosen
 from refresh.domain.versions import Dialect
 from refresh.models import ClusterFrontEnd, RefreshTarget
 from refresh.selectors.records import has_unready
+from refresh.selectors.sweeping import touched_lately
 from refresh.services.load import metastore_answered, metastore_pays
 from refresh.services.looking import hive_of
 from refresh.services.sending import Clock
 
-_log = logging.getLogger(__name__)
-# A plan of all partitions loads those that are not cached: too dear for a giant.
+# A plan loads the names of all partitions where they are not cached: too dear for a giant.
 MOST_PLANNED = 2_000
+# The partitions of a table that are probed, each by one statement on each front end.
+_PROBED = SweepLimits(newest=5, changed=5)
+_LATELY = timedelta(days=7)
 _CALLS = 3
 _CONNECT_SECONDS = 3.0
 
@@ -42,6 +56,14 @@ class Truth:
     picture: Picture
     names: tuple[str, ...]
     is_planned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """What each front end that answered believes, and why the others said nothing, by key."""
+
+    found: Mapping[int, Picture] = field(default_factory=dict)
+    problems: Mapping[int, str] = field(default_factory=dict)
 
 
 def truth_of(target: RefreshTarget, *, clock: Clock) -> Truth | None:
@@ -77,32 +99,57 @@ def truth_of(target: RefreshTarget, *, clock: Clock) -> Truth | None:
     return Truth(picture, tuple(names), is_planned)
 
 
-def pictures_of(
-    target: RefreshTarget, truth: Truth, *, login: Login, now: datetime
-) -> dict[str, Picture]:
-    """Ask each front end that lives; one that does not answer says nothing."""
-    found = {}
+def pictures_of(target: RefreshTarget, truth: Truth, *, login: Login, now: datetime) -> Pictures:
+    """Ask each front end that lives; one that does not answer says nothing, and why is kept."""
+    found: dict[int, Picture] = {}
+    problems: dict[int, str] = {}
+    probed = _probed(target, truth, now=now)
     for fe in ClusterFrontEnd.objects.filter(cluster_id=target.cluster_id).order_by("name"):
         if fe.state is not FeState.ALIVE or not fe.breaker.allows(now):
             continue
         try:
-            found[fe.name] = _picture(target, fe, truth, login=login)
+            found[fe.pk] = _picture(target, fe, probed, login=login)
         except ExternalFailure as error:
-            _log.warning("%s was not probed there: %s", target, error.message)
-    return found
+            problems[fe.pk] = error.message
+    return Pictures(found, problems)
 
 
-def _picture(target: RefreshTarget, fe: ClusterFrontEnd, truth: Truth, *, login: Login) -> Picture:
+def _probed(target: RefreshTarget, truth: Truth, *, now: datetime) -> Sequence[str]:
+    """Return the partitions to ask plans for; the table itself where it has none."""
+    if not truth.is_planned:
+        return ()
+    if not truth.names:
+        return (TABLE_ITSELF,)
+    names = [name for name in truth.names if can_be_probed(name)]
+    lately = touched_lately(target.watched, since=now - _LATELY)
+    return chosen(names, lately, limits=_PROBED)[0]
+
+
+def _picture(
+    target: RefreshTarget, fe: ClusterFrontEnd, probed: Sequence[str], *, login: Login
+) -> Picture:
     client = FrontEndClient.connect(
         fe.host, fe.query_port, login=login, dialect=fe.dialect, budget=_budget()
     )
     if isinstance(client, Answer):
-        raise failure(client, place=fe.name)
+        raise failure(client, place=fe.place)
     table = target.external
     with client:
         # On a resource the DDL is StarRocks' own, and says nothing of Hive's.
         kept = client.kept_table(table) if fe.dialect is Dialect.CATALOGS else Picture()
-        return both(client.plan(table) if truth.is_planned else Picture(), kept)
+        costs = {name: _plan(client, table, name) for name in probed}
+        return both(picture_of(costs), kept)
+
+
+def _plan(client: FrontEndClient, table: ExternalTable, name: str) -> Costs:
+    where = selection(name) if name else ()
+    try:
+        return client.plan(table, where)
+    except ExternalFailure as error:
+        if error.code != f"starrocks.{Meaning.PLANNER_SLOW.lower()}":
+            raise
+        # What the first one loaded before it gave up is cached now.
+        return client.plan(table, where)
 
 
 def _budget() -> Budget:

@@ -5,16 +5,16 @@ quiet before and after it, and the metastore said the same both times.
 """
 
 import logging
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from django.db import transaction
 
 from portal.lake.errors import PortalError
+from portal.lake.lines import fitted
 from refresh.domain.changes import Cause, Touch
 from refresh.domain.dones import read_done
 from refresh.domain.freshness import Freshness
-from refresh.domain.probing import Picture, disproofs
+from refresh.domain.probing import disproofs
 from refresh.domain.versions import Dialect, oldest
 from refresh.models import (
     ClusterFrontEnd,
@@ -28,13 +28,14 @@ from refresh.services.divergence_mails import divergences_tell
 from refresh.services.judging import judge
 from refresh.services.looking import hive_of
 from refresh.services.noting import Change, note_change
-from refresh.services.probe_reading import Truth, pictures_of, truth_of
+from refresh.services.probe_reading import Pictures, Truth, pictures_of, truth_of
 from refresh.services.reading import login_of
 from refresh.services.sending import Clock
 
 _log = logging.getLogger(__name__)
 # What a refresh does not mend is shown, not refreshed again and again.
 _MEND_EVERY = timedelta(hours=1)
+_PROBLEM_LENGTH = 1000
 
 
 def probe(target: RefreshTarget, *, clock: Clock) -> list[str] | None:
@@ -51,13 +52,15 @@ def probe(target: RefreshTarget, *, clock: Clock) -> list[str] | None:
         if truth is None:
             return None
         pictures = pictures_of(target, truth, login=login_of(target.cluster), now=began)
-        if not pictures or truth_of(target, clock=clock) != truth:
+        if not pictures.found or truth_of(target, clock=clock) != truth:
+            _keep_problem(target, pictures)
             return None
     except PortalError as error:
         _log.warning("%s was not probed: %s", target, error.message)
         TargetProbe.objects.filter(target=target).update(problem=error.message)
         return None
     wrong = _conclude(target, before, pictures, truth, began=began, now=clock())
+    _keep_problem(target, pictures)
     if wrong is not None:
         divergences_tell(target, now=clock())
     return wrong
@@ -79,7 +82,7 @@ def _quiet(target: RefreshTarget, *, now: datetime, lock: bool = False) -> datet
 def _conclude(
     target: RefreshTarget,
     before: datetime,
-    pictures: Mapping[str, Picture],
+    pictures: Pictures,
     truth: Truth,
     *,
     began: datetime,
@@ -89,21 +92,36 @@ def _conclude(
     ran = Refresh.objects.filter(target=target, began_at__gte=began)
     if _quiet(target, now=began, lock=True) != before or ran.exists():
         return None
-    wrong = disproofs(pictures, truth.picture)
-    for fe in ClusterFrontEnd.objects.filter(cluster_id=target.cluster_id, name__in=pictures):
+    fes = ClusterFrontEnd.objects.in_bulk(pictures.found)
+    places = {key: fe.place for key, fe in fes.items()}
+    wrong = disproofs(
+        {place: pictures.found[key] for key, place in places.items()}, truth.picture
+    )
+    for key, fe in fes.items():
         row, _ = TargetOnFe.objects.get_or_create(target=target, fe=fe)
         row.probed_at = began
-        if fe.name in wrong:
-            row.disproof_at, row.disproof_why = began, wrong[fe.name]
+        if places[key] in wrong:
+            row.disproof_at, row.disproof_why = began, wrong[places[key]]
         elif _is_withdrawn(row):
             row.disproof_at, row.disproof_why = None, ""
         row.save(update_fields=["probed_at", "disproof_at", "disproof_why"])
-    TargetProbe.objects.filter(target=target).update(problem="")
     judge([target])
     if wrong:
         _log.warning("%s diverged: %s", target, wrong)
         _mend(target, truth, now=now)
     return sorted(wrong)
+
+
+def _keep_problem(target: RefreshTarget, pictures: Pictures) -> None:
+    """Keep why front ends could not be probed, so that their silence is not read as agreement."""
+    said = "; ".join(dict.fromkeys(pictures.problems.values()))
+    TargetProbe.objects.filter(target=target).update(problem=fitted(said, _PROBLEM_LENGTH))
+    on_fes = TargetOnFe.objects.filter(target=target)
+    on_fes.filter(fe__in=pictures.found).exclude(probe_problem="").update(probe_problem="")
+    for key, problem in pictures.problems.items():
+        row, _ = TargetOnFe.objects.get_or_create(target=target, fe_id=key)
+        row.probe_problem = problem
+        row.save(update_fields=["probe_problem"])
 
 
 def _is_withdrawn(row: TargetOnFe) -> bool:

@@ -97,25 +97,35 @@ class CatalogCache:
     # -- reading ---------------------------------------------------------------------------
 
     def scan(self, db: str, name: str, where: Sequence[tuple[str, str]]) -> Scan:
-        """Plan a scan from what is kept; what is not kept is loaded."""
+        """Plan a scan from what is kept; names may be loaded, the files of partitions never are."""
+        table, names, wanted = self._selected(db, name, where)
+        kept = dict(self._loaded[db, name])  # a refresh beside this may take some away
+        cached = [kept[part] for part in wanted if part in kept]
+        return scan.plan(table, n_known=len(names), n_selected=len(wanted), cached=cached)
+
+    def query(self, db: str, name: str, where: Sequence[tuple[str, str]]) -> None:
+        """Load the partitions that a query reads, with their files, where they are not kept."""
+        table, _, wanted = self._selected(db, name, where)
+        missing = [part for part in wanted if part not in self._loaded[db, name]]
+        if missing and not table.is_partitioned:
+            self._keep((db, name), [_whole_table(table)])
+        elif missing:
+            found = self._load_partitions(table, missing)
+            _check_all(missing, found)
+            self._keep((db, name), list(found.values()))
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _selected(
+        self, db: str, name: str, where: Sequence[tuple[str, str]]
+    ) -> tuple[HiveTable, tuple[str, ...], list[str]]:
         key = (db, name)
         table = self.table(db, name)
         names = self._names.get(key)
         if names is None:
             names = self._load_names(table) if table.is_partitioned else ("",)
             self._names[key] = names
-        wanted = scan.chosen(names, where) if table.is_partitioned else list(names)
-        kept = dict(self._loaded[key])  # a refresh beside this may take some away
-        missing = [part for part in wanted if part not in kept]
-        if missing and not table.is_partitioned:
-            kept |= self._keep(key, [_whole_table(table)])
-        elif missing:
-            found = self._load_partitions(table, missing)
-            _check_all(missing, found)
-            kept |= self._keep(key, list(found.values()))
-        return scan.plan(table, n_known=len(names), chosen=[kept[part] for part in wanted])
-
-    # -- inside ----------------------------------------------------------------------------
+        return table, names, scan.chosen(names, where) if table.is_partitioned else list(names)
 
     def _load_table(self, key: Key) -> HiveTable:
         try:

@@ -40,6 +40,14 @@ class ExplainCosts:
 
 
 @dataclass(frozen=True, slots=True)
+class Query:
+    """SELECT * FROM a table, with equalities on its columns."""
+
+    table: Name
+    where: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Show:
     """A SHOW; `what` in capitals, then a name, and a pattern of LIKE."""
 
@@ -70,7 +78,7 @@ class Ask:
     what: str
 
 
-Statement = Refresh | ExplainCosts | Show | Set | Use | Ask
+Statement = Refresh | ExplainCosts | Query | Show | Set | Use | Ask
 _SHOWS = (
     "FRONTENDS", "CATALOGS", "RESOURCES", "PROCESSLIST", "DATABASES", "VARIABLES", "TABLES",
     "CREATE TABLE", "CREATE CATALOG", "PROC",
@@ -190,6 +198,8 @@ def _read(tokens: _Tokens) -> Statement:
     if tokens.take("USE"):
         return Use(tokens.db())
     tokens.need("SELECT")
+    if tokens.take("*", "FROM"):
+        return Query(*_select(tokens))
     return _ask(tokens)
 
 
@@ -210,6 +220,10 @@ def _refresh(tokens: _Tokens) -> Refresh:
 
 def _explain(tokens: _Tokens) -> ExplainCosts:
     tokens.need("COSTS", "SELECT", "*", "FROM")
+    return ExplainCosts(*_select(tokens))
+
+
+def _select(tokens: _Tokens) -> tuple[Name, tuple[tuple[str, str], ...]]:
     table = tokens.table()
     where = []
     if tokens.take("WHERE"):
@@ -219,7 +233,7 @@ def _explain(tokens: _Tokens) -> ExplainCosts:
             where.append((column.lower(), tokens.one("text", "word")))
             if not tokens.take("AND"):
                 break
-    return ExplainCosts(table, tuple(where))
+    return table, tuple(where)
 
 
 def _show(tokens: _Tokens) -> Show:

@@ -69,7 +69,8 @@ class ResourceCache:
                     kept[part] = self._load(table, part)
         except HiveError as error:
             raise SqlError(1064, f"get partition detail failed: {error}") from error
-        return scan.plan(table, n_known=len(names), chosen=[kept[part] for part in wanted])
+        cached = [kept[part] for part in wanted]
+        return scan.plan(table, n_known=len(names), n_selected=len(wanted), cached=cached)
 
     def _table(self, key: Key) -> HiveTable:
         table = self._tables.get(key)

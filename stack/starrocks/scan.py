@@ -1,6 +1,7 @@
 """What would a front end plan for a table: how many partitions it knows, how many rows it expects?
 
-Rows come from the metastore's counts where it has some, else from the files' size.
+Rows come from the metastore's counts where it has some, else from the files' size. Only partitions
+whose files are cached count: their mean stands for every selected one, and without any it is 1.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,9 +35,9 @@ class Scan:
     cardinality: int
 
 
-def plan(table: HiveTable, *, n_known: int, chosen: Sequence[Loaded]) -> Scan:
-    """Plan a scan of the chosen ones of the known partitions."""
-    return Scan(table, len(chosen), n_known, cardinality(table, chosen))
+def plan(table: HiveTable, *, n_known: int, n_selected: int, cached: Sequence[Loaded]) -> Scan:
+    """Plan a scan of the selected ones of the known partitions; some of those are cached."""
+    return Scan(table, n_selected, n_known, cardinality(table, cached, n_selected=n_selected))
 
 
 def chosen(names: Iterable[str], where: Iterable[tuple[str, str]]) -> list[str]:
@@ -61,12 +62,18 @@ def row_width(table: HiveTable) -> int:
     return max(1, sum(_WIDTHS.get(kind.partition("(")[0], _WIDTH_OF_OTHERS) for kind in kinds))
 
 
-def cardinality(table: HiveTable, loaded: Sequence[Loaded]) -> int:
-    """Estimate rows: the mean of known counts for every partition, else all bytes by a row's."""
-    known = [n for n in (_rows(one.partition) for one in loaded) if n > 0]
+def cardinality(table: HiveTable, cached: Sequence[Loaded], *, n_selected: int) -> int:
+    """Estimate rows: the mean of known counts, else of the bytes by a row's, for every partition.
+
+    Nothing cached gives 1, as a real front end does.
+    """
+    if not cached:
+        return 1
+    known = [n for n in (_rows(one.partition) for one in cached) if n > 0]
     if known:
-        return max(1, round(sum(known) / len(known) * len(loaded)))
-    return max(1, sum(one.size for one in loaded) // row_width(table))
+        return max(1, round(sum(known) / len(known) * n_selected))
+    n_bytes = sum(one.size for one in cached)
+    return max(1, n_bytes * n_selected // (len(cached) * row_width(table)))
 
 
 def _rows(partition: HivePartition) -> int:

@@ -7,7 +7,7 @@ from stack.starrocks import ddl, fan_out, grammar, listing, texts
 from stack.starrocks.catalog_cache import CatalogCache
 from stack.starrocks.cluster import Cluster
 from stack.starrocks.front_end import FrontEnd, Target
-from stack.starrocks.grammar import Ask, ExplainCosts, Name, Refresh, Set, Show, Use
+from stack.starrocks.grammar import Ask, ExplainCosts, Name, Query, Refresh, Set, Show, Use
 from stack.starrocks.listing import Result
 from stack.starrocks.scan import Scan
 from stack.starrocks.spec import Privilege, ResourceTable
@@ -15,6 +15,7 @@ from stack.starrocks.texts import SqlError
 
 INTERNAL = "default_catalog"
 _SYSTEM = "OPERATE/NODE"
+_NO_QUERIES = "The simulator runs no queries."
 
 
 class Session:
@@ -37,6 +38,8 @@ class Session:
                 self._refresh(statement)
             case ExplainCosts():
                 return listing.one_column("Explain String", ddl.costs(self._scan(statement)))
+            case Query():
+                self._query(statement)
             case Show():
                 return self._show(statement)
             case Ask():
@@ -131,16 +134,29 @@ class Session:
             query_timeout=float(self.variables["query_timeout"]),
         )
 
-    def _scan(self, statement: ExplainCosts) -> Scan:
+    def _scan(self, statement: ExplainCosts | Query) -> Scan:
         if self._is_old:
             found = self._resource_table(statement.table)
             self._need(Privilege.SELECT, table=found.name, command="SELECT")
             cache = self.fe.resources[found.resource]
             return cache.scan(found.hive_db, found.hive_table, statement.where)
-        catalog, db, table = self._full(statement.table)
+        of_catalog, db, table = self._readable(statement.table)
+        return of_catalog.scan(db, table, statement.where)
+
+    def _query(self, statement: Query) -> None:
+        """Load what the query would read; there is nobody to run it."""
+        if self._is_old:
+            self._scan(statement)
+        else:
+            of_catalog, db, table = self._readable(statement.table)
+            of_catalog.query(db, table, statement.where)
+        raise SqlError(1064, _NO_QUERIES)
+
+    def _readable(self, name: Name) -> tuple[CatalogCache, str, str]:
+        catalog, db, table = self._full(name)
         of_catalog = self._cache_of(catalog, db)
         self._need(Privilege.SELECT, table=table)
-        return of_catalog.scan(db, table, statement.where)
+        return of_catalog, db, table
 
     # -- show ------------------------------------------------------------------------------
 
@@ -246,5 +262,5 @@ class Session:
             "database()": self.db,
         }
         if what not in answers:
-            raise SqlError(1064, "The simulator runs no queries.")
+            raise SqlError(1064, _NO_QUERIES)
         return Result((what,), [(answers[what],)])

@@ -76,8 +76,11 @@ class Scene:
         wake(self.row, now=timezone.now())
 
     def costs(self, table: str = "hive.shop.sales") -> list[str]:
-        """What each front end believes of a table; a query may load what was not cached."""
-        return [Client(self.cluster, number).costs(table) for number in (1, 2, 3)]
+        """What each front end believes of a table; a query loads what was not cached."""
+        clients = [Client(self.cluster, number) for number in (1, 2, 3)]
+        for client in clients:
+            client.query(table)
+        return [client.costs(table) for client in clients]
 
     @property
     def target(self) -> RefreshTarget:

@@ -75,6 +75,10 @@ class Client:
             return (int(error.args[0]), str(error.args[1]))
         raise AssertionError(f"{sql} was answered")
 
+    def query(self, table: str) -> None:
+        """Have a query load what it reads; the simulator cannot run it."""
+        assert self.error(" ".join(("SELECT * FROM", table)))[1] == "The simulator runs no queries."
+
     def costs(self, table: str) -> str:
         rows = self.run(" ".join(("EXPLAIN COSTS SELECT * FROM", table)))
         return "\n".join(str(row["Explain String"]) for row in rows)

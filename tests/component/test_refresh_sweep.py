@@ -32,11 +32,14 @@ from stack.starrocks.link import Trouble
 from stack.starrocks.spec import OLD
 from tests.component.refresh_scene import SALES, Scene, govern, scene
 from tests.component.refresh_tables import statement
+from tests.component.starrocks_cluster import Client
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = "dt=2026-11-01"
 NEXT = "dt=2026-11-03"
 PARTS = ("shop", "sales")
+BIG = "dt=2026-11-09"
+PROBED = replace(LIMITS, shortest=timedelta(minutes=5), longest=timedelta(minutes=5))
 AT_ONCE = replace(LIMITS, shortest=timedelta(0), longest=timedelta(0))
 
 
@@ -219,6 +222,35 @@ def test_n13_front_ends_that_differ_in_rows_are_all_in_doubt(set_: Scene) -> Non
     set_.work()
     assert states() == [Freshness.FRESH] * 3
     assert len(set(set_.costs())) == 1
+
+
+def test_s1_who_cached_other_partitions_is_not_wrong(set_: Scene) -> None:
+    # A whole plan stands for the mean of what is cached, and differs though all are right.
+    for number, days in enumerate(((DAY,), (DAY, BIG), (BIG,)), start=1):
+        set_.cluster.restart(f"127.0.0.{number + 1}")
+        for day in days:
+            if number == 1:
+                set_.lake.write("sales", BIG, 260_000)
+            Client(set_.cluster, number).query(f"hive.shop.sales WHERE dt = '{day[3:]}'")
+    set_.look()
+    set_.tell()
+    set_.work()
+    plans = {Client(set_.cluster, number).costs("hive.shop.sales") for number in (1, 2, 3)}
+    assert len(plans) == 3
+    assert swept(set_) == Swept(tables=1, directories=3, probes=1)
+    assert states() == [Freshness.FRESH] * 3
+    assert not TargetOnFe.objects.exclude(disproof_at=None).exists()
+
+
+def test_s1_a_partition_that_two_cached_differently_is_named(set_: Scene) -> None:
+    set_.hive.put("sales", DAY, size=260_000)
+    refresh_one(set_, 2, DAY)
+    set_.cluster.restart("127.0.0.4")
+    TableSweep.objects.update(looked_at=timezone.now())
+    TargetProbe.objects.update(probed_at=None)
+    assert sweep(set_.row, clock=timezone.now, limits=PROBED).diverged == 1
+    assert states() == [Freshness.DIVERGED, Freshness.DIVERGED, Freshness.FRESH]
+    assert f"different numbers of rows of {DAY}" in set_.target.why
 
 
 def test_n13_an_outdated_ddl_time_is_found(set_: Scene) -> None:

@@ -15,7 +15,16 @@ from refresh.domain.answers import (
     settle,
 )
 from refresh.domain.fan_out import Outcome, outcomes, read_failures
-from refresh.domain.probing import Picture, differences, read_costs, read_ddl
+from refresh.domain.probing import (
+    Costs,
+    Picture,
+    can_be_probed,
+    differences,
+    picture_of,
+    read_costs,
+    read_ddl,
+    selection,
+)
 from refresh.domain.versions import Dialect
 from tests.unit.refresh_names import front_end
 
@@ -35,6 +44,21 @@ TEXTS = [
         5502,
         "Getting analyzing error. Detail message: Unknown table 'nodb'.",
         Meaning.NAME_UNKNOWN,
+    ),
+    (
+        NEW,
+        5501,
+        "Getting analyzing error. Detail message: Unknown database 'nodb'.",
+        Meaning.NAME_UNKNOWN,
+    ),
+    (
+        NEW,
+        1064,
+        "StarRocks planner use long time 3000 ms in memo phase, this probably because 1. FE Full "
+        "GC, 2. Hive external table fetch metadata took a long time, 3. The SQL is very complex. "
+        "You could 1. adjust FE JVM config, 2. try query again, 3. enlarge "
+        "new_planner_optimize_timeout session variable",
+        Meaning.PLANNER_SLOW,
     ),
     (
         NEW,
@@ -232,12 +256,25 @@ def test_a_partial_answer_that_names_nobody_proves_nothing(text: str) -> None:
 
 def test_a_probe_contradicts_only_where_both_sides_speak() -> None:
     plan = "  0:HdfsScanNode\n     TABLE: t\n     partitions=2/7\n     cardinality: 100388\n"
-    assert read_costs(plan) == Picture(n_partitions=7, cardinality=100_388)
+    assert read_costs(plan) == Costs(n_selected=2, n_partitions=7, cardinality=100_388)
+    assert read_costs(plan).cached_rows is None, "a mean of what is cached"
+    assert Costs(1, 7, 100).cached_rows == 100
+    assert Costs(1, 7, 1).cached_rows is None, "not cached"
+    assert Costs(0, 7, 100).cached_rows is None, "nothing was selected"
     ddl = 'PROPERTIES ("transient_lastDdlTime" = "1700000000", "location" = "hdfs://nn/t")'
     assert read_ddl(ddl) == Picture(ddl_time=1_700_000_000, location="hdfs://nn/t")
-    assert read_costs("garbage") == read_ddl("") == Picture()
-    assert differences(Picture(n_partitions=7), Picture(cardinality=3)) == ()
-    assert differences(Picture(n_partitions=7), Picture(n_partitions=7, cardinality=3)) == ()
+    assert read_costs("garbage") == Costs()
+    assert read_ddl("") == picture_of({}) == Picture()
+    assert picture_of({"a": Costs(1, 3, 9), "b": Costs(1, 2, 1)}) == Picture(2, rows={"a": 9})
+    assert differences(Picture(n_partitions=7), Picture(ddl_time=3)) == ()
+    assert differences(Picture(n_partitions=7), Picture(n_partitions=7, ddl_time=3)) == ()
     assert differences(Picture(n_partitions=7), Picture(n_partitions=8)) == (
         "partitions: it has 7, should be 8",
     )
+
+
+def test_one_partition_is_selected_by_equalities_unless_they_cannot_say_it() -> None:
+    assert selection("dt=a%2Fb/hr=3") == (("dt", "a/b"), ("hr", "3"))
+    assert can_be_probed("dt=a%2Fb/hr=3")
+    for name in ("dt=__HIVE_DEFAULT_PARTITION__", "dt=1/hr=", "dt=%0A", "none"):
+        assert not can_be_probed(name), name

@@ -97,16 +97,23 @@ def test_the_first_look_concludes_nothing() -> None:
     assert changed(Known({}), {"dt=1": Stamp(1, 1, 1)}, existing=["dt=1"]) == {}
 
 
+def rows(*, n: int = 2, **cached: int) -> Picture:
+    """A picture of `n` partitions, some of them cached."""
+    return Picture(n_partitions=n, rows=cached)
+
+
 @pytest.mark.parametrize(
     ("pictures", "wrong"),
     [
-        ({"a": Picture(2, 10), "b": Picture(2, 10)}, set()),
-        ({"a": Picture(2, 10), "b": Picture(1, 5)}, {"b"}),
-        ({"a": Picture(2, 10), "b": Picture(2, 11), "c": Picture(2, 11)}, {"a", "b", "c"}),
-        ({"a": Picture(2, 10), "b": Picture(2, 11), "c": Picture(1, 5)}, {"a", "b", "c"}),
-        ({"a": Picture(2, 10), "b": Picture()}, set()),
-        ({"a": Picture(2, 10, 7), "b": Picture(2, 10, 6)}, {"b"}),
-        ({"a": Picture(2, 10, None, "hdfs://x/b")}, {"a"}),
+        ({"a": rows(dt=10), "b": rows(dt=10)}, set()),
+        ({"a": rows(dt=10), "b": rows(dt=5, n=1)}, {"b"}),
+        ({"a": rows(dt=10), "b": rows(dt=11), "c": rows(dt=11)}, {"a", "b", "c"}),
+        ({"a": rows(dt=10), "b": rows(dt=11), "c": rows(dt=5, n=1)}, {"a", "b", "c"}),
+        ({"a": rows(dt=10), "b": rows(hr=11), "c": rows()}, set()),
+        ({"a": rows(dt=10, hr=3), "b": rows(hr=4), "c": rows(dt=10)}, {"a", "b"}),
+        ({"a": rows(dt=10), "b": Picture()}, set()),
+        ({"a": Picture(2, 7), "b": Picture(2, 6)}, {"b"}),
+        ({"a": Picture(2, None, "hdfs://x/b")}, {"a"}),
         ({}, set()),
     ],
 )

@@ -35,6 +35,9 @@ def old(link: Link) -> ResourceCache:
 
 
 def seen(cache: CatalogCache | ResourceCache, table: str = "sales") -> tuple[int, int]:
+    """What a query sees: it loads what is not cached."""
+    if isinstance(cache, CatalogCache):
+        cache.query("shop", table, ())
     scan = cache.scan("shop", table, ())
     return scan.n_known, scan.cardinality
 
@@ -49,6 +52,25 @@ def test_an_overwrite_stays_unseen_until_its_partition_is_refreshed(
     assert seen(cache) == before
     cache.refresh_partitions("shop", "sales", [DAY_2])
     assert seen(cache) == (3, 103 * 2600 // WIDTH)  # the new name came along
+
+
+def test_a_plan_counts_the_partitions_whose_files_are_cached_and_loads_none(
+    lake: SmallHive, link: Link, cache: CatalogCache
+) -> None:
+    assert cache.scan("shop", "sales", ()).cardinality == 1
+    cache.query("shop", "sales", [("dt", "2026-11-01")])
+    lake.put("sales", DAY_2, size=2600 * 9)
+    asked = dict(link.calls)
+    plan = cache.scan("shop", "sales", ())
+    assert (plan.n_selected, plan.cardinality) == (2, 2 * 2600 // WIDTH), "a mean stands for both"
+    one = cache.scan("shop", "sales", [("dt", "2026-11-02")])
+    assert (one.n_selected, one.n_known, one.cardinality) == (1, 2, 1), "not cached"
+    cache.refresh_table("shop", "sales")
+    assert cache.scan("shop", "sales", [("dt", "2026-11-02")]).cardinality == 1
+    cache.refresh_partitions("shop", "sales", [DAY_2])
+    assert cache.scan("shop", "sales", [("dt", "2026-11-02")]).cardinality == 9 * 2600 // WIDTH
+    assert cache.scan("shop", "sales", ()).cardinality == 10 * 2600 // WIDTH
+    assert asked["get_partitions_by_names"] == 1
 
 
 def test_a_table_refresh_loads_names_and_whatever_is_cached(
