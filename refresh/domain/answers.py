@@ -43,6 +43,10 @@ class Remedy(StrEnum):
     ASK_METASTORE = "ASK_METASTORE"
     RETRY = "RETRY"
     READ_NAMES = "READ_NAMES"
+    # Nothing more is sent to that front end until it lets us in.
+    HOLD = "HOLD"
+    # Somebody must act, and nobody will tell us: tried again for as long as it takes.
+    RETRY_UNTIL_MENDED = "RETRY_UNTIL_MENDED"
     GIVE_UP = "GIVE_UP"
 
 
@@ -152,8 +156,8 @@ _REMEDIES = {
     Meaning.FE_REFUSED: Remedy.RETRY,
     Meaning.FE_SILENT: Remedy.RETRY,
     Meaning.UNKNOWN: Remedy.RETRY,
-    Meaning.NO_RIGHT: Remedy.GIVE_UP,
-    Meaning.BAD_LOGIN: Remedy.GIVE_UP,
+    Meaning.NO_RIGHT: Remedy.RETRY_UNTIL_MENDED,
+    Meaning.BAD_LOGIN: Remedy.HOLD,
     Meaning.BAD_STATEMENT: Remedy.GIVE_UP,
     Meaning.UNSUPPORTED: Remedy.GIVE_UP,
 }

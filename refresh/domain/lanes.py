@@ -4,7 +4,7 @@ Lanes keep what is slow away from what is fast. What a statement took before cou
 past the number of partitions that it makes the metastore give is counted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from math import ceil
@@ -14,6 +14,11 @@ from refresh.domain.versions import Dialect
 
 _NAMES_A_CALL = 5_000
 _REMEMBERED = 5
+# How many times the expected seconds, and at least how many, others are waited for.
+_WAIT = (4, 10)
+_SILENT_WAIT = (2, 5)
+# Failures that a front end causes without keeping anybody waiting.
+_AT_ONCE = ("connection refused", "invalid port")
 
 
 class Lane(IntEnum):
@@ -70,6 +75,38 @@ def lane_of(seconds: float, *, pace: Pace) -> Lane:
     if seconds >= pace.giant_from:
         return Lane.GIANT
     return Lane.SLOW if seconds >= pace.slow_from else Lane.FAST
+
+
+def statement_timeout(expected: float, *, most: int, is_one_silent: bool) -> int:
+    """Return the seconds for which other front ends are waited for; `most` is the lane's bound.
+
+    The bound does not reach the taker's own part, so a statement that was expected too short still
+    ends; who was not waited for is repaired by a statement of its own. While a front end is known
+    to be silent, nobody waits long for it.
+    """
+    times, least = _SILENT_WAIT if is_one_silent else _WAIT
+    return max(1, min(most, max(least, ceil(expected * times))))
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """A front end during a statement: whether it was silent meanwhile, and how its part ended."""
+
+    was_silent: bool
+    failure: str | None
+
+
+def is_own_pace(waited: Iterable[Waited]) -> bool:
+    """Return whether a statement's duration is the table's own, and not the wait for a silent one.
+
+    A front end that is down refuses at once, which costs nothing. One that answered the portal all
+    the time and was still not done in time is slow by itself.
+    """
+    return all(
+        not one.was_silent
+        or (one.failure is not None and any(word in one.failure.lower() for word in _AT_ONCE))
+        for one in waited
+    )
 
 
 def statement_size(*, seconds_a_partition: float, hold_seconds: float, most: int) -> int:

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """First wait, longest wait, and how often at most."""
+    """First wait, longest wait, and how often at most; None never gives up."""
 
     first: timedelta = timedelta(seconds=2)
     longest: timedelta = timedelta(minutes=5)
-    most_tries: int = 8
+    most_tries: int | None = 8
 
 
 def retry_at(n_tries: int, *, now: datetime, lot: float, policy: RetryPolicy) -> datetime | None:
@@ -18,7 +18,7 @@ def retry_at(n_tries: int, *, now: datetime, lot: float, policy: RetryPolicy) ->
 
     `lot` (from 0 up to 1) spreads those that failed together; half of the wait is certain.
     """
-    if n_tries >= policy.most_tries:
+    if policy.most_tries is not None and n_tries >= policy.most_tries:
         return None
     wait = policy.longest
     doublings = max(0, n_tries - 1)

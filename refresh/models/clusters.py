@@ -94,6 +94,9 @@ class ClusterFrontEnd(models.Model):
     unstarted_at = models.DateTimeField(
         null=True, help_text="when it was last listed as not started; null: it has answered since"
     )
+    silent_at = models.DateTimeField(
+        null=True, help_text="when it last refused a contact or left one unanswered"
+    )
     login_refused = models.TextField(
         blank=True, help_text="why it refused our login; empty: it did not"
     )

@@ -16,7 +16,7 @@ from refresh.domain.coverage import Done
 from refresh.domain.dones import pruned, read_done, write_done
 from refresh.domain.fan_out import FeOutcome, Outcome, outcomes
 from refresh.domain.frontends import FeState
-from refresh.domain.lanes import Lane
+from refresh.domain.lanes import Lane, Waited, is_own_pace
 from refresh.domain.owing import owed_by, settled
 from refresh.domain.retries import RetryPolicy, retry_at
 from refresh.domain.steps import StepKind
@@ -37,6 +37,9 @@ from refresh.services.planning import ask_again
 from refresh.services.sending import Order, longest
 
 POLICY = RetryPolicy()
+UNTIL_MENDED = RetryPolicy(first=timedelta(seconds=10), most_tries=None)
+# Whether it lets us in is seen at the next greeting.
+_HELD = timedelta(seconds=5)
 _PASTS = 5
 _GONE = "The metastore has it no more, so the front end gave up what it had of it."
 _LOTS = random.SystemRandom()
@@ -86,7 +89,7 @@ def end(order: Order, result: Result, *, now: datetime) -> bool:
         found = _outcomes(result, row, taker, fes)
         _write_row(row, result, found, now=now)
         _write_fes(row, order, found, fes=fes, now=now)
-        _write_target(row, order, result, now=now)
+        _write_target(row, order, result, waited=_waited(row, found, fes), now=now)
     if taker is not None:
         _tell_breakers(row, taker, result, now=now)
     judge([row.target])
@@ -177,16 +180,33 @@ def _write_fes(
         mine.save(update_fields=["done", "done_at", "n_tries", "problem"])
 
 
+def _waited(
+    row: Refresh, found: Mapping[str, FeOutcome], fes: list[ClusterFrontEnd]
+) -> list[Waited]:
+    return [
+        Waited(
+            was_silent=fe.state is not FeState.ALIVE
+            or (fe.silent_at is not None and fe.silent_at >= row.began_at),
+            failure=one.why if one.outcome is Outcome.FAILED else None,
+        )
+        for fe in fes
+        if (one := found.get(fe.name)) is not None
+    ]
+
+
 def _oldest_change(target: RefreshTarget) -> datetime | None:
     changes = changes_of(target.watched)
     moments = [at for at, _ in changes.partitions.values()]
     return min([*moments, *filter(None, (changes.whole_at,))], default=None)
 
 
-def _write_target(row: Refresh, order: Order, result: Result, *, now: datetime) -> None:
+def _write_target(
+    row: Refresh, order: Order, result: Result, *, waited: list[Waited], now: datetime
+) -> None:
     target = row.target
     if result.is_taken_in:
-        _remember(row, now=now)
+        if is_own_pace(waited):
+            _remember(row, now=now)
         target.steps = (target.steps or [])[1:]
         if target.steps:
             target.only_on = target.steps[0]["on"]
@@ -197,6 +217,16 @@ def _write_target(row: Refresh, order: Order, result: Result, *, now: datetime) 
         return
     answer = result.answer
     target.problem = answer.short if answer else ""
+    if answer is not None and answer.remedy is Remedy.HOLD:
+        held = ClusterFrontEnd.objects.filter(cluster_id=row.cluster_id, name=row.taker)
+        held.update(login_refused=answer.short)
+        target.steps = None
+        _release(row, not_before=now + _HELD)
+        return
+    if answer is not None and answer.remedy is Remedy.RETRY_UNTIL_MENDED:
+        target.steps = None
+        _try_later(row, now=now, policy=UNTIL_MENDED)
+        return
     if answer is not None and answer.remedy is Remedy.GIVE_UP:
         _rest(row, f"{answer.short} It is not tried again by itself.", now=now)
         return
@@ -220,10 +250,12 @@ def _retry(row: Refresh, result: Result, *, now: datetime) -> None:
         _try_later(row, now=now, unsure=result.may_still_run)
 
 
-def _try_later(row: Refresh, *, now: datetime, unsure: bool = False) -> None:
+def _try_later(
+    row: Refresh, *, now: datetime, unsure: bool = False, policy: RetryPolicy = POLICY
+) -> None:
     target = row.target
     target.n_tries += 1
-    at = retry_at(target.n_tries, now=now, lot=_LOTS.random(), policy=POLICY)
+    at = retry_at(target.n_tries, now=now, lot=_LOTS.random(), policy=policy)
     if at is None:
         _rest(row, f"Given up after {target.n_tries} tries: {target.problem}", now=now)
     else:

@@ -1,7 +1,7 @@
 """What does a front end believe of a table, and what has the metastore? Reads only.
 
-A probe loads the names of partitions, so only what is hot and no giant is asked for plans. Each plan
-selects one partition: the newest, and those that changed lately.
+A probe loads the names of partitions, so only what is hot and no giant is asked for plans. Each
+plan selects one partition: the newest, and those that changed lately.
 """
 
 from collections.abc import Mapping, Sequence

@@ -94,9 +94,7 @@ def _conclude(
         return None
     fes = ClusterFrontEnd.objects.in_bulk(pictures.found)
     places = {key: fe.place for key, fe in fes.items()}
-    wrong = disproofs(
-        {place: pictures.found[key] for key, place in places.items()}, truth.picture
-    )
+    wrong = disproofs({place: pictures.found[key] for key, place in places.items()}, truth.picture)
     for key, fe in fes.items():
         row, _ = TargetOnFe.objects.get_or_create(target=target, fe=fe)
         row.probed_at = began

@@ -16,7 +16,7 @@ from refresh.connectors.front_end import failure
 from refresh.connectors.passwords import read_password
 from refresh.connectors.session import Budget, Login, contact_of
 from refresh.domain.answers import Answer, Meaning
-from refresh.domain.frontends import FrontEnd, empty_after
+from refresh.domain.frontends import Contact, FrontEnd, empty_after
 from refresh.domain.places import Place
 from refresh.models import Cluster, ClusterFrontEnd
 from refresh.models.clusters import NAME_LENGTH
@@ -46,10 +46,30 @@ def login_of(cluster: Cluster) -> Login:
 
 
 def front_ends_read(cluster: Cluster, *, now: datetime) -> None:
-    """Read the list of front ends, and greet each of them; what fails is kept as the problem.
+    """Greet the front ends, then read their list; what fails is kept as the problem.
 
     Nobody answers: nothing is deleted, and the rows say that they were silent.
     """
+    front_ends_greet(cluster, now=now)
+    front_ends_list(cluster, now=now)
+
+
+def front_ends_greet(cluster: Cluster, *, now: datetime) -> None:
+    """Greet every known front end, all at once, and keep who answered; takes a few seconds.
+
+    While one of them is frozen the leader takes most of a minute to list them, and a front end that
+    freezes or comes back must be known sooner.
+    """
+    try:
+        login = login_of(cluster)
+    except PortalError as error:
+        problem_keep(cluster, "Front ends", error.message)
+        return
+    _greet(cluster, members_of(cluster), login=login, now=now)
+
+
+def front_ends_list(cluster: Cluster, *, now: datetime) -> None:
+    """Read the list of front ends, and greet those that are new in it."""
     try:
         login = login_of(cluster)
     except PortalError as error:
@@ -57,18 +77,36 @@ def front_ends_read(cluster: Cluster, *, now: datetime) -> None:
         return
     before = members_of(cluster)
     listed, problem = listing(before, login=login)
-    members = [Member(Place(fe.host, fe.query_port), fe.version.dialect) for fe in listed]
-    answers = greeted(members or before, login=login)
-    with transaction.atomic():
-        locked = lock(cluster)
-        if locked is None:
-            return
-        if listed:
+    if listed:
+        with transaction.atomic():
+            locked = lock(cluster)
+            if locked is None:
+                return
             _write(locked, listed, now=now)
             cluster.read_at = locked.read_at = now
             locked.save(update_fields=["read_at"])
-        _write_contacts(locked, answers, now=now)
+        # What was known by its address alone has a row only now.
+        rows = cluster.front_ends.filter(contact_at=None)
+        new = {Place(row.host, row.query_port) for row in rows}
+        members = [one for one in members_of(cluster) if one.place in new]
+        if members:
+            _greet(cluster, members, login=login, now=now)
     problem_keep(cluster, "Front ends", problem)
+
+
+def _greet(cluster: Cluster, members: Iterable[Member], *, login: Login, now: datetime) -> None:
+    answers = greeted(members, login=login)
+    with transaction.atomic():
+        locked = lock(cluster)
+        if locked is not None:
+            _write_contacts(locked, answers, now=now)
+    refused = [
+        f"{place}: {answer.short} Nothing is sent to it until it lets the portal in; that is "
+        "tried every few seconds."
+        for place, answer in answers.items()
+        if answer is not None and answer.meaning is Meaning.BAD_LOGIN
+    ]
+    problem_keep(cluster, "Login", " ".join(refused))
 
 
 def lock(cluster: Cluster) -> Cluster | None:
@@ -172,5 +210,12 @@ def _write_contacts(
         place = Place(row.host, row.query_port)
         newer = row.contact_at is not None and row.contact_at > now
         if place in answers and not newer:
-            row.contact, row.contact_at = contact_of(answers[place]), now
-            row.save(update_fields=["contact", "contact_at"])
+            answer = answers[place]
+            row.contact, row.contact_at = contact_of(answer), now
+            if row.contact != Contact.ANSWERED:
+                row.silent_at = now
+            elif answer is None:
+                row.login_refused = ""
+            elif answer.meaning is Meaning.BAD_LOGIN:
+                row.login_refused = answer.short
+            row.save(update_fields=["contact", "contact_at", "silent_at", "login_refused"])

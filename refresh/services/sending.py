@@ -12,7 +12,8 @@ from portal.lake.errors import PortalError
 from refresh.connectors.front_end import FrontEndClient
 from refresh.connectors.session import Budget, Login
 from refresh.domain.answers import Answer, Meaning
-from refresh.domain.lanes import Lane
+from refresh.domain.frontends import FeState
+from refresh.domain.lanes import Lane, statement_timeout
 from refresh.domain.names import ExternalTable
 from refresh.domain.versions import Dialect
 from refresh.models import Cluster, ClusterFrontEnd, Refresh, RefreshTarget
@@ -34,6 +35,7 @@ class Order:
     port: int
     dialect: Dialect
     lane: Lane
+    query_timeout: int
 
 
 def begin(target: RefreshTarget, fe: ClusterFrontEnd, *, epoch: int, now: datetime) -> Order | None:
@@ -72,6 +74,7 @@ def begin(target: RefreshTarget, fe: ClusterFrontEnd, *, epoch: int, now: dateti
         fe.query_port,
         fe.dialect,
         Lane(target.lane),
+        _query_timeout(target, Lane(target.lane)),
     )
 
 
@@ -86,7 +89,7 @@ def send(order: Order, *, cluster: Cluster) -> Answer | None:
 
 def longest(lane: Lane) -> float:
     """Give the seconds after which a statement of a lane has ended, heard or not."""
-    budget = _budget(lane)
+    budget = _budget(lane, settings.LAKEWARDEN_REFRESH_SECONDS[lane])
     return budget.connect + budget.read
 
 
@@ -96,7 +99,7 @@ def _send(order: Order, login: Login) -> Answer | None:
         order.port,
         login=login,
         dialect=order.dialect,
-        budget=_budget(order.lane),
+        budget=_budget(order.lane, order.query_timeout),
     )
     if isinstance(client, Answer):
         return client
@@ -107,8 +110,16 @@ def _send(order: Order, login: Login) -> Answer | None:
     return answer
 
 
-def _budget(lane: Lane) -> Budget:
-    return Budget(
-        query_timeout=settings.LAKEWARDEN_REFRESH_SECONDS[lane],
-        beyond=settings.LAKEWARDEN_REFRESH_BEYOND,
+def _query_timeout(target: RefreshTarget, lane: Lane) -> int:
+    fes = ClusterFrontEnd.objects.filter(cluster_id=target.cluster_id)
+    return statement_timeout(
+        target.expected_seconds or 0.0,
+        most=settings.LAKEWARDEN_REFRESH_SECONDS[lane],
+        is_one_silent=any(fe.state is not FeState.ALIVE for fe in fes),
     )
+
+
+def _budget(lane: Lane, query_timeout: int) -> Budget:
+    # The time-out bounds the calls to others only: the taker's own part has the lane's whole time.
+    listens = settings.LAKEWARDEN_REFRESH_SECONDS[lane] + settings.LAKEWARDEN_REFRESH_BEYOND
+    return Budget(query_timeout=query_timeout, beyond=listens - query_timeout)

@@ -43,7 +43,7 @@ from refresh.services.forgetting import history_forget
 from refresh.services.load import fe_began, metastore_may, metastore_pays
 from refresh.services.names_reading import names_read
 from refresh.services.planning import plan
-from refresh.services.reading import front_ends_read
+from refresh.services.reading import front_ends_greet, front_ends_list
 from refresh.services.sending import Clock, Order, begin, send
 from refresh.services.sweeping import sweep
 
@@ -79,11 +79,12 @@ class Worker:
         self._clock = clock
         self._senders = ThreadPoolExecutor(senders, thread_name_prefix="send")
         self._planners = ThreadPoolExecutor(_PLANNERS, thread_name_prefix="plan")
-        self._readers = ThreadPoolExecutor(4, thread_name_prefix="read")
+        self._readers = ThreadPoolExecutor(8, thread_name_prefix="read")
         self._sweepers = ThreadPoolExecutor(2, thread_name_prefix="sweep")
         self._lock = threading.Lock()
         self._sent: set[int] = set()
         self._planned: set[int] = set()
+        self._greeted: set[int] = set()
         self._read: set[int] = set()
         self._swept: set[int] = set()
         self._looked_at: dict[int, datetime] = {}
@@ -111,7 +112,8 @@ class Worker:
         while monotonic() < deadline:
             self.poked.clear()
             with self._lock:
-                if not (self._sent or self._planned or self._read or self._swept):
+                flying = (self._sent, self._planned, self._greeted, self._read, self._swept)
+                if not any(flying):
                     return True
             self.poked.wait(0.5)
         return False
@@ -127,6 +129,7 @@ class Worker:
         is_due = now - self._looked_at.get(cluster.pk, now - READ_EVERY) >= READ_EVERY
         if is_due or cluster.read_asked_at is not None:
             self._looked_at[cluster.pk] = now
+            self._submit(self._readers, self._greeted, cluster.pk, lambda: self._greet(cluster))
             self._submit(self._readers, self._read, cluster.pk, lambda: self._look(cluster))
         if cluster.is_paused:
             return 0
@@ -145,16 +148,20 @@ class Worker:
             if not is_ours:
                 give_up(row, now=now)
 
+    def _greet(self, cluster: Cluster) -> None:
+        """Find out who answers, apart from the list, which a frozen front end holds up."""
+        front_ends_greet(cluster, now=self._clock())
+        wake(cluster, now=self._clock())
+
     def _look(self, cluster: Cluster) -> None:
         began = self._clock()
         old = cluster.names_read_at is None or cluster.names_read_at <= began - NAMES_EVERY
         if cluster.read_asked_at is not None:
             cluster_read(cluster, now=began)
         else:
-            front_ends_read(cluster, now=began)
+            front_ends_list(cluster, now=began)
             if old:
                 names_read(cluster, now=self._clock())
-        wake(cluster, now=self._clock())
         _measure(cluster)
 
     def _sweep(self, cluster: Cluster) -> None:
@@ -188,7 +195,7 @@ class Worker:
 
     def _send(self, cluster: Cluster, *, epoch: int, now: datetime) -> int:
         fes = {fe.name: fe for fe in cluster.front_ends.all()}
-        asked = [fe for fe in fes.values() if fe.state is FeState.ALIVE and fe.breaker.allows(now)]
+        asked = [fe for fe in fes.values() if _may_be_sent_to(fe, now=now)]
         if not asked:
             return 0
         ready = _ready(cluster, now=now)
@@ -284,6 +291,11 @@ def wake(cluster: Cluster, *, now: datetime) -> None:
             asked = list(locked.order_by("pk").values_list("pk", flat=True))
             found = resting.filter(pk__in=keys, watched__in=asked)
             found.update(due_at=now, waits_since=now)
+
+
+def _may_be_sent_to(fe: ClusterFrontEnd, *, now: datetime) -> bool:
+    """Return whether it lives, lets us in, and rests not from failures."""
+    return fe.state is FeState.ALIVE and not fe.login_refused and fe.breaker.allows(now)
 
 
 def _giants(cluster: Cluster, *, now: datetime) -> bool:

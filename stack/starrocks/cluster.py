@@ -80,10 +80,14 @@ class Cluster:
         silent = time.monotonic() - fe.changed_at if fe.life in _WORDS else 0.0
         return datetime.now(UTC) - timedelta(seconds=silent)
 
-    def listing_takes(self) -> float:
-        """Say how many seconds SHOW FRONTENDS takes."""
-        is_any_frozen = any(fe.life is Life.FROZEN for fe in self.front_ends)
-        return self.spec.timings.listing_with_a_frozen_one if is_any_frozen else 0.0
+    def wait_for_listing(self) -> None:
+        """Wait as SHOW FRONTENDS does for a frozen one, which ends when that one thaws."""
+        until = time.monotonic() + self.spec.timings.listing_with_a_frozen_one
+        while time.monotonic() < until and self._is_any_frozen():
+            time.sleep(0.02)
+
+    def _is_any_frozen(self) -> bool:
+        return any(fe.life is Life.FROZEN for fe in self.front_ends)
 
     def add_table(self, table: ResourceTable) -> None:
         """Keep a table on a resource (2.2), as CREATE EXTERNAL TABLE would."""

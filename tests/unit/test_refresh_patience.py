@@ -1,7 +1,9 @@
 """Retries, time-outs, breakers and pressure: how much a failing or busy system is asked."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +16,7 @@ from refresh.domain.breaker import (
     started,
     succeeded,
 )
+from refresh.domain.lanes import Waited, is_own_pace, statement_timeout
 from refresh.domain.pressure import (
     Pressure,
     PressureLimits,
@@ -32,9 +35,11 @@ lots = st.floats(0, 1, exclude_max=True)
 
 @given(n=st.integers(0, 10**6), lot=lots)
 def test_a_retry_comes_within_its_bounds_or_never(n: int, lot: float) -> None:
-    policy = RetryPolicy(most_tries=10**5)
+    most = 10**5
+    policy = RetryPolicy(most_tries=most)
+    assert retry_at(n, now=NOW, lot=lot, policy=replace(policy, most_tries=None)) is not None
     at = retry_at(n, now=NOW, lot=lot, policy=policy)
-    if n >= policy.most_tries:
+    if n >= most:
         assert at is None
     else:
         assert at is not None
@@ -141,3 +146,34 @@ def test_a_purse_keeps_the_rate_and_lets_the_dearest_through(
         assert paid <= most + seconds * rate + dearest
     in_time = purse.at + timedelta(seconds=(abs(min(purse.calls, 0.0)) + 1) / rate + 1)
     assert spent(earned(purse, now=in_time, a_second=rate, most=most), 10**9) is not None
+
+
+@pytest.mark.parametrize(
+    ("expected", "is_one_silent", "seconds"),
+    [(0.5, False, 10), (0.5, True, 5), (20.0, False, 80), (20.0, True, 40), (1e6, True, 1800)],
+)
+def test_s2_nobody_waits_long_for_a_silent_front_end(
+    expected: float, is_one_silent: bool, seconds: int
+) -> None:
+    found = statement_timeout(expected, most=1800, is_one_silent=is_one_silent)
+    assert found == seconds
+    assert statement_timeout(expected, most=1, is_one_silent=is_one_silent) == 1
+
+
+@pytest.mark.parametrize(
+    ("was_silent", "failure", "is_own"),
+    [
+        (False, None, True),
+        (False, "java.net.SocketTimeoutException: Read timed out", True),
+        (True, "java.net.SocketTimeoutException: Read timed out", False),
+        (True, "Socket is closed by peer.", False),
+        (True, "java.net.ConnectException: Connection refused", True),
+        (True, "Invalid port 0", True),
+        (True, None, False),
+    ],
+)
+def test_s2_only_a_silent_front_end_makes_the_pace_another_than_the_tables(
+    was_silent: bool, failure: str | None, is_own: bool
+) -> None:
+    well = Waited(was_silent=False, failure=None)
+    assert is_own_pace([well, Waited(was_silent, failure)]) is is_own
