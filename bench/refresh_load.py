@@ -35,7 +35,7 @@ from bench.refresh_stack import (
 from portal.connectors.metastore import Metastore as Client
 from portal.lake.names import TableName
 from refresh.domain.names import ClusterId, ExternalTable
-from refresh.domain.probing import Picture
+from refresh.domain.probing import Costs
 from refresh.domain.versions import Dialect
 from stack.clusters import CATALOG
 
@@ -106,7 +106,7 @@ def _external(table: str) -> ExternalTable:
     return ExternalTable(ClusterId(NAME), CATALOG, DB, table)
 
 
-def _picture(bench: Bench, number: int, table: str) -> Picture:
+def _picture(bench: Bench, number: int, table: str) -> Costs:
     dialect = Dialect.CATALOGS
     with client_of(bench, bench.clusters.new, dialect=dialect, number=number) as client:
         return client.plan(_external(table))

@@ -8,7 +8,7 @@ from django.utils import timezone
 from portal.events.services import follow_once
 from refresh.connectors.front_end import FrontEndClient
 from refresh.domain.names import ClusterId, ExternalTable
-from refresh.domain.probing import Picture
+from refresh.domain.probing import Costs
 from refresh.domain.versions import Dialect
 from refresh.models import Cluster, RefreshTarget
 from refresh.services.names_reading import names_read
@@ -64,7 +64,7 @@ def work(worker: Worker, *, seconds: float = 60.0) -> None:
         assert worker.wait_idle(seconds)
 
 
-def pictures(row: Cluster, server: StarRocks, name: str) -> list[Picture]:
+def pictures(row: Cluster, server: StarRocks, name: str) -> list[Costs]:
     """What each front end believes of a table of the catalog."""
     db, table = name.split(".")
     external = ExternalTable(ClusterId("bi"), CATALOG, db, table)
