@@ -29,7 +29,7 @@ class Reason(StrEnum):
 
 # A database with one of these makes its tables DB_PATH_FAIL. Somebody else's table under the
 # database does not: it is reported, but must not stop the lifecycle of everyone in it.
-_SPOILS_TABLES = frozenset({Reason.HAS_OTHER_DB, Reason.OWNER_PATH_FAIL, Reason.DB_PATH_FAIL})
+SPOILS_TABLES = frozenset({Reason.HAS_OTHER_DB, Reason.OWNER_PATH_FAIL, Reason.DB_PATH_FAIL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def judge(
         for hint in [rules.database_hint(db)]
     }
     spoilt = {
-        name for name, finding in judged.items() if not _SPOILS_TABLES.isdisjoint(finding.reasons)
+        name for name, finding in judged.items() if not SPOILS_TABLES.isdisjoint(finding.reasons)
     }
     found = {
         (t.db, t.table): Finding(

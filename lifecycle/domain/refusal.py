@@ -1,7 +1,7 @@
 """Why may this item not enter a drop plan?
 
 The scan's class is only the start: a plan is drawn up later, so holds, modes and notices are judged
-again with what is known now. Shared locations are found by a sweep over every location of the scan.
+again with what is known now. Shared locations are found by `portal.lake.places`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -198,31 +198,3 @@ def _refusal_by_circumstances(candidate: Candidate, now: Circumstances) -> LeftO
     if not is_announced(item, now.coverages.get(item.tbl_id, ()), now.today, days):
         return LeftOut.NOT_ANNOUNCED
     return None
-
-
-class SharedLocations:
-    """Finds candidates whose location equals, or holds, the location of something else.
-
-    First all candidates are given, then every location of the scan once; one pass, no sorting.
-    """
-
-    def __init__(self, candidates: Iterable[tuple[str, Name]]) -> None:
-        self._owners: dict[str, Name] = {}
-        self._shared: set[str] = set()
-        for location, name in candidates:
-            if self._owners.setdefault(location, name) != name:
-                self._shared.add(location)
-
-    def see(self, location: str, name: Name) -> None:
-        """Take note that `name` has its data at `location` (canonical)."""
-        end = len(location)
-        while end > 0:
-            prefix = location[:end]
-            owner = self._owners.get(prefix)
-            if owner is not None and owner != name:
-                self._shared.add(prefix)
-            end = location.rfind("/", 0, end)
-
-    def is_shared(self, location: str) -> bool:
-        """Whether something else lies at or below a candidate's location."""
-        return location in self._shared

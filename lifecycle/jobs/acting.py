@@ -13,6 +13,7 @@ from typing import Any
 from lifecycle.domain.enrolment import read_policy
 from lifecycle.domain.formats import Unsupported, judge_table, registered_location
 from lifecycle.jobs.hdfs_barriers import barrier_check
+from lifecycle.jobs.live_metastore import LiveMetastore
 from portal.act.control import Control
 from portal.act.facts import Lister, Policy, list_here
 from portal.act.failpoints import Failpoints
@@ -33,21 +34,43 @@ _SPREAD_FROM = 8
 class LifecycleRules:
     """The lifecycle room's rules, read from fresh metastore structures.
 
-    `outside` names the databases that cannot be acted in at all, with why.
+    `outside` names the databases that cannot be acted in at all, with why. `live` judges by the
+    whole metastore as it is now; an acting job always has it.
     """
 
-    def __init__(self, config: LakeConfig, *, outside: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        config: LakeConfig,
+        *,
+        outside: Mapping[str, str] | None = None,
+        live: LiveMetastore | None = None,
+    ) -> None:
         self._config = config
         self._outside = outside or {}
+        self._live = live
+
+    def refresh(self) -> None:
+        """Read again what changed in the metastore since the last call."""
+        if self._live is not None:
+            self._live.refresh()
 
     def refusal(self, table: Any) -> str | None:
-        """Say why a table must not be acted on: its database, its format, or its policy."""
+        """Say why a table must not be acted on: its database, format, policy, path or owner."""
         if table.dbName in self._outside:
             return self._outside[table.dbName]
         found = judge_table(table)
         if isinstance(found, Unsupported):
             return found.reason
-        return self._policy_refusal(table)
+        return self._policy_refusal(table) or self._live_refusal(table)
+
+    def neighbour(self, table: Any, partition: str, location: LakePath) -> str | None:
+        """Say who else has data in the place of an item, or which path rule it breaks now."""
+        return None
+
+    def _live_refusal(self, table: Any) -> str | None:
+        if self._live is None:
+            return None
+        return self._live.table_refusal(table.dbName, table.tableName)
 
     def _policy_refusal(self, table: Any) -> str | None:
         policy = read_policy(table.parameters or {})

@@ -4,6 +4,7 @@ The items file is hashed again and must be the one that two people approved; wha
 is skipped and reported, never silently in.
 """
 
+from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any
 
@@ -11,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from lifecycle.jobs.acting import LifecycleRules, acting_tools, approved_rows
 from lifecycle.jobs.hdfs_barriers import barrier_check
+from lifecycle.jobs.live_metastore import LiveMetastore
 from lifecycle.jobs.papers import leave_program
 from portal.act.drop import drop_items
 from portal.act.facts import ActItem
@@ -21,7 +23,35 @@ from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.lake.paths import LakePath
+from portal.lake.places import Holder, Neighbours
 from portal.spark.job import JobContext
+
+
+class DropRules(LifecycleRules):
+    """The room's rules for dropping, by the metastore as it is now."""
+
+    def __init__(
+        self, job: JobContext, metastore: Metastore, items: Iterable[ActItem], *,
+        outside: Mapping[str, str],
+    ) -> None:  # fmt: skip
+        places = [
+            (Holder(one.db, one.table, one.partition), job.config.path(one.location))
+            for one in items
+        ]
+        self._neighbours = Neighbours(places, read=job.config.path)
+        self._here = LiveMetastore(
+            job, metastore, neighbours=[self._neighbours], places=(place for _, place in places)
+        )
+        super().__init__(job.config, outside=outside, live=self._here)
+
+    def neighbour(self, table: Any, partition: str, location: LakePath) -> str | None:
+        """Say who else has data in the place of an item, or which path rule it breaks now."""
+        seen = self._neighbours.inside(location)
+        if seen is not None:
+            return f"{seen.holder} has its data there, too, at {seen.location}"
+        if not partition:
+            return None
+        return self._here.rules.partition_refusal(table.dbName, table.tableName, location)
 
 
 def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:
@@ -48,7 +78,7 @@ def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:
         result = drop_items(
             order,
             items,
-            rules=LifecycleRules(job.config, outside=outside),
+            rules=DropRules(job, metastore, items, outside=outside),
             tools=acting_tools(job, fs, fence, metastore=metastore),
             report=lambda done, message: job.progress("drop", done, total, message),
         )

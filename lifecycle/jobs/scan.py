@@ -27,7 +27,7 @@ from lifecycle.jobs.scan_image import NamespaceImage, open_image
 from lifecycle.jobs.scan_inventory import Inventory, check_inventory
 from lifecycle.jobs.scan_items import ALL_COLUMNS, ItemSources, build_items, in_order, numbered
 from lifecycle.jobs.scan_metastore import MetastoreReader, PartitionCounts
-from lifecycle.jobs.scan_shared import odd_tables, shared_rows
+from lifecycle.jobs.scan_shared import odd_tables, shared_rows, unknown_file_systems
 from lifecycle.jobs.scan_spread import spread_rows
 from lifecycle.jobs.scan_tables import Catalog, build_catalog, unclear_policies
 from lifecycle.jobs.scan_touched import Touched, postponed, touched_rows, touched_since
@@ -37,6 +37,7 @@ from portal.lake.clock import day_of
 from portal.lake.errors import ExternalFailure
 from portal.lake.paths import LakePath
 from portal.spark.job import JobContext
+from portal.spark.registered import RegisteredPlaces
 
 _UNREACHABLE = "lakewarden.filesystem.unreachable"
 _DATABASE_ERRORS = ("java.sql.", "org.mariadb.jdbc", "org.apache.derby", "com.mysql.")
@@ -79,6 +80,7 @@ class Scan:
             still_read_days=int(params.get("still_read_days", STILL_READ_DAYS)),
         )
         self.reader = MetastoreReader(spark, job.config)
+        self.places = RegisteredPlaces(spark, job.config)
         self.files = FileFunctions(
             spark,
             job.config,
@@ -216,6 +218,7 @@ class Scan:
             lambda: self._write("ranges", scan_results.ranges(runs)),
             lambda: self._write("examples", scan_results.examples(items)),
             lambda: self._write("findings", scan_results.findings(items, catalog, self.spark)),
+            lambda: self._write("others", scan_results.others(self.places)),
         )
         totals: dict[str, Any]
         totals, *_ = side_by_side(
@@ -238,6 +241,7 @@ class Scan:
             "n_views": catalog.findings.n_views_skipped,
             "reasons": {reason: n for reason, n in sorted(reasons.items()) if n},
             "missing_directories": totals.pop("n_missing"),
+            "unknown_file_systems": unknown_file_systems(items, catalog, self.config),
         }
 
     def _write(self, name: str, rows: DataFrame) -> None:

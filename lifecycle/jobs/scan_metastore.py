@@ -6,18 +6,19 @@ things (databases, tables, their parameters) come to the driver, partitions neve
 
 import os
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
 
 from lifecycle.domain.enrolment import LEVEL_KEYS, TTL_KEYS
 from lifecycle.domain.formats import PROVIDER
 from portal.connectors import metastore_db as sql
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.readiness import FLAG
+from portal.spark.registered import named_tables
 
-PASSWORD_VARIABLE = "LW_METASTORE_DB_PASSWORD"  # noqa: S105  (a name, not a password)
 ROWS_PER_SLICE = 62_500
 _MAX_SLICES = 400
 _NAMES_PER_SAMPLE = 2_000
@@ -53,7 +54,7 @@ class MetastoreReader:
 
     def __init__(self, spark: SparkSession, config: LakeConfig) -> None:
         database = config.metastore_db
-        password = os.environ.get(PASSWORD_VARIABLE) or database.password()
+        password = os.environ.get(sql.PASSWORD_VARIABLE) or database.password()
         self._spark = spark
         self._dialect = sql.dialect_of(database)
         self._options = sql.jdbc_options(database, password=password)
@@ -62,15 +63,19 @@ class MetastoreReader:
         """Give db_id, db, owner, location."""
         return self._read(sql.DATABASES).collect()
 
-    def tables(self) -> list[Row]:
-        """Give every table and view with its storage; parameters come from `parameters`."""
-        return self._read(sql.TABLES).collect()
+    def tables(self, only: Iterable[tuple[str, str]] | None = None) -> list[Row]:
+        """Give every table and view with its storage, or `only` some; see `parameters`, too."""
+        rows = self._read(sql.TABLES)
+        return (rows if only is None else rows.where(named_tables(only))).collect()
 
-    def parameters(self) -> Mapping[int, dict[str, str]]:
-        """Give, by table id, the parameters that the rules look at."""
+    def parameters(self, of: Collection[int] | None = None) -> Mapping[int, dict[str, str]]:
+        """Give, by table id, the parameters that the rules look at; `of` some tables, or all."""
         names = ", ".join(f"'{name}'" for name in sorted(PARAMETERS))
         found: defaultdict[int, dict[str, str]] = defaultdict(dict)
-        for row in self._read(sql.TABLE_PARAMETERS.replace("{names}", names)).collect():
+        rows = self._read(sql.TABLE_PARAMETERS.replace("{names}", names))
+        if of is not None:
+            rows = rows.where(F.col("tbl_id").isin(list(of)))
+        for row in rows.collect():
             found[row["tbl_id"]][row["param"]] = row["val"] or ""
         return found
 

@@ -14,6 +14,8 @@ from lifecycle.domain.conformity import Finding, Reason
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.jobs.scan_items import ITEM_COLUMNS
 from lifecycle.jobs.scan_tables import POLICY_SOURCE, Catalog, Table
+from portal.lake.places import DEFAULT_CATALOG
+from portal.spark.registered import RegisteredPlaces
 
 _FALLS_DUE = (
     *(ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ, ExpiryClass.NOT_NOW),
@@ -97,6 +99,16 @@ def databases(table_rows: DataFrame, catalog: Catalog, spark: SparkSession) -> D
     ]
     known = spark.createDataFrame(rows, _DATABASE)
     return known.join(sums, "db", "left").fillna(0, ["n_tables", *counts]).orderBy("db")
+
+
+def others(places: RegisteredPlaces) -> DataFrame:
+    """Return one row for each place that a scan does not judge; it can only refuse.
+
+    A database of another catalog is named with its catalog, so that it is nobody else's.
+    """
+    foreign = ~F.col("catalog").isin("", DEFAULT_CATALOG)
+    db = F.when(foreign, F.concat_ws(".", "catalog", "db")).otherwise(F.col("db"))
+    return places.outside(DEFAULT_CATALOG).select(db.alias("db"), "tbl", "part_name", "location")
 
 
 def findings(items: DataFrame, catalog: Catalog, spark: SparkSession) -> DataFrame:

@@ -9,7 +9,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lifecycle.domain.nesting import NamedLocation, shared_locations
-from lifecycle.jobs.scan_tables import Catalog
+from lifecycle.jobs.scan_tables import Catalog, read_path
+from portal.connectors.lake_config import LakeConfig
 
 _SCHEMA = "other string, other_location string"
 # Parts of "scheme://authority/a" before the first directory: scheme, nothing, authority.
@@ -20,6 +21,15 @@ def odd_tables(items: DataFrame, catalog: Catalog) -> list[int]:
     """Give the order numbers of the tables whose rows must be compared; usually none."""
     odd = items.where(~F.col("standard")).select("torder").distinct().collect()
     return sorted({int(row["torder"]) for row in odd} | _nested_tables(catalog))
+
+
+def unknown_file_systems(items: DataFrame, catalog: Catalog, config: LakeConfig) -> list[str]:
+    """Return the file systems in the inventory that no configuration names."""
+    roots = F.regexp_extract("location", "^([a-zA-Z][a-zA-Z0-9+.-]*://[^/]*)/", 1)
+    texts = {str(row[0]) for row in items.select(roots).distinct().collect()}
+    places = [path for text in texts if text and (path := read_path(text + "/", config))]
+    places += [place.path for place in _roots(catalog)]
+    return config.unknown_file_systems(places)
 
 
 def shared_rows(

@@ -95,16 +95,16 @@ def build_catalog(
         DatabaseFacts(row["db"], row["owner"] or "", read_path(row["location"], config))
         for row in databases
     )
-    scratch = _scratch_databases(facts, params, config)
+    scratch = scratch_databases(facts, params, config)
     facts = tuple(fact for fact in facts if fact.name not in scratch)
     tables = (row for row in tables if row["db"] not in scratch)
     rows = sorted(tables, key=lambda row: (row["db"], row["tbl"]))
-    located = [_facts(row, parameters.get(row["tbl_id"], {}), config) for row in rows]
+    located = [table_facts(row, parameters.get(row["tbl_id"], {}), config) for row in rows]
     findings = judge(
         facts,
         located,
-        templates=_templates(params, config),
-        waivers=_waivers(params),
+        templates=path_templates(params, config),
+        waivers=path_waivers(params),
         today=today,
     )
     real = [
@@ -119,7 +119,7 @@ def build_catalog(
     return Catalog(facts, judged, findings)
 
 
-def _scratch_databases(
+def scratch_databases(
     databases: Iterable[DatabaseFacts], params: Mapping[str, Any], config: LakeConfig
 ) -> frozenset[str]:
     """Name the databases of restore drills: by name, and where only the portal may write."""
@@ -141,7 +141,8 @@ def read_path(text: str | None, config: LakeConfig) -> LakePath | None:
         return None
 
 
-def _facts(row: Row, parameters: Mapping[str, str], config: LakeConfig) -> TableFacts:
+def table_facts(row: Row, parameters: Mapping[str, str], config: LakeConfig) -> TableFacts:
+    """Return what the path rules need to know of a table."""
     return TableFacts(
         db=row["db"],
         table=row["tbl"],
@@ -192,8 +193,8 @@ def _name_problem(db: str, table: str) -> str:
     return ""
 
 
-def _templates(params: Mapping[str, Any], config: LakeConfig) -> list[Template]:
-    """Give each database's own template, then the lake's for all others."""
+def path_templates(params: Mapping[str, Any], config: LakeConfig) -> list[Template]:
+    """Return each database's own template, then the lake's for all others."""
 
     def parse(text: str, pattern: str) -> Template:
         return Template.parse(
@@ -208,7 +209,8 @@ def _templates(params: Mapping[str, Any], config: LakeConfig) -> list[Template]:
     return [*own, parse(params.get("template") or DEFAULT_TEMPLATE, "*")]
 
 
-def _waivers(params: Mapping[str, Any]) -> list[Waiver]:
+def path_waivers(params: Mapping[str, Any]) -> list[Waiver]:
+    """Return the waivers of path rules that a request names."""
     return [
         Waiver(
             item["db"],

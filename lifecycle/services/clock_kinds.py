@@ -23,7 +23,7 @@ from lifecycle.services.purges import (
 )
 from lifecycle.services.standing_plans import standing_plans_make
 from lifecycle.services.standing_rules import standing_rules_live
-from portal.access.lakes import get_lake
+from portal.access.lakes import get_lake, job_environment
 from portal.act.selectors import red_button_state
 from portal.act.services import (
     act_beat,
@@ -174,7 +174,7 @@ class PurgeKind(RunKind):
 
     def environment(self, run: Run) -> dict[str, str]:
         """Give the job the password of the metastore's database: it asks for live locations."""
-        return {"LW_METASTORE_DB_PASSWORD": get_lake(run.lake).metastore_db.password()}
+        return job_environment(run.lake)
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Wanted when something may be purged."""

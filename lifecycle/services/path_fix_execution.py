@@ -14,7 +14,13 @@ from lifecycle.models import AT_TARGET, FixItemState, PathFix, PathFixItem, Plan
 from lifecycle.services.moved_mail import moved_queue
 from lifecycle.services.path_fix_store import fix_weight
 from lifecycle.services.path_fixes import FIX_APPROVAL_KIND, fix_audit, fix_move
-from lifecycle.services.plan_runs import check_caps, check_modes, last_lines, why_not_done
+from lifecycle.services.plan_runs import (
+    check_caps,
+    check_modes,
+    check_picture,
+    last_lines,
+    why_not_done,
+)
 from portal.access.lakes import get_lake
 from portal.act.selectors import red_button_state
 from portal.act.services import IngestReport
@@ -61,8 +67,8 @@ def fix_execute(fix_id: UUID | str, *, now: datetime) -> Run:
     if red_button_state(fix.lake) is not None:
         raise StaleState("red_button.on", "The red button is on: nothing is moved.")
     hours_check(fix.lake, now=now)
-    planned = fix.items.filter(state=FixItemState.PLANNED)
-    check_modes(fix.lake, planned.values_list("db", flat=True))
+    check_modes(fix.lake, fix_databases(fix))
+    check_picture(fix.lake)
     check_fix_size(fix)
     check_fix_approved(fix, now=now)
     kind, what = (UNDO_KIND, "undo-fix") if fix.undo_of_id else (FIX_KIND, "fix")
@@ -121,6 +127,12 @@ def fix_day(fix: PathFix) -> date:
     """Give the day, in the lake's zone, under which the run's papers are kept."""
     approved_at = fix.approval.approved_at if fix.approval is not None else None
     return day_of(approved_at or fix.created_at, get_lake(fix.lake).zone)
+
+
+def fix_databases(fix: PathFix) -> set[str]:
+    """Return the databases in which the plan moves something."""
+    planned = fix.items.filter(state=FixItemState.PLANNED)
+    return set(planned.values_list("db", flat=True))
 
 
 def fix_targets(fix: PathFix) -> list[str]:

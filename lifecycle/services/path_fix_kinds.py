@@ -10,11 +10,13 @@ from typing import Any
 from django.utils import timezone
 
 from lifecycle.models import PathFix, PlanState
+from lifecycle.selectors.path_rules import path_rules
 from lifecycle.services.path_fix_execution import (
     FIX_KIND,
     UNDO_KIND,
     check_fix_approved,
     check_fix_size,
+    fix_databases,
     fix_day,
     fix_finish,
     fix_targets,
@@ -33,7 +35,8 @@ from lifecycle.services.path_fixes import (
     fix_withdrawn,
 )
 from lifecycle.services.plan_kinds import will_try_again
-from lifecycle.services.plan_runs import outcome_of
+from lifecycle.services.plan_runs import check_modes, check_picture, outcome_of, owners_of
+from portal.access.lakes import job_environment
 from portal.access.models import KEEPERS
 from portal.act.services import act_beat, act_settle, move_prepare, moves_read
 from portal.approvals import kinds as approval_kinds
@@ -77,18 +80,27 @@ class FixKind(run_kinds.RunKind):
     # Nothing goes, but readers find nothing for a moment: it keeps the working hours of a drop.
     destroys = True
 
+    def environment(self, run: Run) -> dict[str, str]:
+        """Give the job the password of the metastore's database: it asks for neighbours."""
+        return job_environment(run.lake)
+
     def prepare(self, run: Run) -> None:
         """Ask once more whether it may run, then make the fence and what lacks above the places."""
         fix = _fix(run)
         check_fix_approved(fix, now=timezone.now())
+        check_modes(fix.lake, fix_databases(fix))
+        check_picture(fix.lake)
         check_fix_size(fix)
         _fence(run, fix)
 
     def request(self, run: Run) -> dict[str, Any]:
         """Give the job the plan's file, its digest and the fence."""
         fix = _fix(run)
+        owners = fix.items.values_list("db", "table", "owner", "db_owner")
         return {
             **_fence(run, fix),
+            "path_rules": path_rules(fix.lake, now=timezone.now()),
+            "owners": owners_of(owners),
             "plan": str(fix.pk),
             "digest": fix.digest,
             "items": fix.items_uri,

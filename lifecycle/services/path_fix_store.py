@@ -13,6 +13,7 @@ from django.db import transaction
 from lifecycle.domain.path_fix_refusal import WORDS
 from lifecycle.domain.refusal import Name
 from lifecycle.models import FixItemState, Generation, PathFix, PathFixItem, PlanState
+from lifecycle.selectors.picture import picture_problem
 from lifecycle.selectors.plan_inputs import current_generation
 from lifecycle.selectors.plan_limits import plan_over_caps
 from lifecycle.services.path_fix_draft import FixDraft, fix_draft
@@ -23,7 +24,6 @@ from portal.approvals.services import approval_open
 from portal.approvals.sizes import plan_needed
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
-from portal.events.selectors import alarms_open
 from portal.lake.errors import StaleState
 
 DIRECTORY_MODE = 0o700
@@ -69,11 +69,7 @@ def _problem(fix: PathFix, drafted: FixDraft, generation: Generation) -> str:
         n_items=_weight(drafted),
         n_bytes=sum(item.n_bytes for item in drafted.items),
     )
-    if over:
-        return over
-    if alarms_open(fix.lake).exists():
-        return "Events of the metastore were missed since the scan. Ask again after the next scan."
-    return ""
+    return over or picture_problem(fix.lake, generation)
 
 
 def _weight(drafted: FixDraft) -> int:

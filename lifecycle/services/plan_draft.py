@@ -19,11 +19,11 @@ from lifecycle.domain.refusal import (
     Circumstances,
     LeftOut,
     Name,
-    SharedLocations,
     left_out_by_class,
     refusal,
 )
 from portal.connectors.lake_config import LakeConfig
+from portal.lake.places import Neighbours
 from portal.runs.results import result_tables
 
 EXAMPLES_A_TABLE = 100
@@ -185,22 +185,28 @@ def _unshared(
 ) -> Iterator[Candidate]:
     if not candidates:
         return
-    shared = SharedLocations((one.item.location, _name(one.item)) for one in candidates)
+    shared = Neighbours(
+        ((_name(one.item), config.path(one.item.location)) for one in candidates), read=config.path
+    )
     for location, name in all_locations(config, results_uri):
-        shared.see(location, name)
+        shared.see(name, location)
     for candidate in candidates:
-        if shared.is_shared(candidate.item.location):
+        if shared.inside(config.path(candidate.item.location)):
             left_out[LeftOut.SHARED_LOCATION] += 1
         else:
             yield candidate
 
 
 def all_locations(config: LakeConfig, results_uri: str) -> Iterator[tuple[str, Name]]:
-    """Give every location that the scan saw; they are canonical already."""
+    """Return every location that the scan saw, canonical where it could be read as a path.
+
+    `others` are what a scan does not judge: tables of other catalogs, unreadable databases.
+    """
     for part, keys in (
         ("databases", ("db",)),
         ("tables", ("db", "tbl")),
         ("items", ("db", "tbl", "part_name")),
+        ("others", ("db", "tbl", "part_name")),
     ):
         for table in result_tables(config, results_uri, part, columns=(*keys, "location")):
             columns = [table[key].to_pylist() for key in keys]

@@ -24,7 +24,13 @@ from lifecycle.models import (
 )
 from lifecycle.models.policy import MIN_BACKUP_DAYS
 from lifecycle.selectors.waivers import no_longer_waived
-from lifecycle.services.plan_runs import check_caps, check_modes, last_lines, why_not_done
+from lifecycle.services.plan_runs import (
+    check_caps,
+    check_modes,
+    check_picture,
+    last_lines,
+    why_not_done,
+)
 from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
 from portal.access.lakes import get_lake
 from portal.act.protocol import WINDOW_SECONDS
@@ -71,6 +77,7 @@ def plan_execute(plan_id: UUID | str, *, now: datetime) -> Run:
         raise StaleState("red_button.on", "The red button is on: nothing is dropped.")
     hours_check(plan.lake, now=now)
     check_modes(plan.lake, DropPlanTable.objects.filter(plan=plan).values_list("db", flat=True))
+    check_picture(plan.lake)
     check_waivers(plan, now=now)
     check_size(plan)
     check_approved(plan, now=now)

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from lifecycle.models import DropPlan, PlanState
+from lifecycle.selectors.path_rules import path_rules
 from lifecycle.services.plan_execution import (
     DROP_KIND,
     approval_day,
@@ -20,7 +21,7 @@ from lifecycle.services.plan_execution import (
     keep_days,
     plan_finish,
 )
-from lifecycle.services.plan_runs import outcome_of
+from lifecycle.services.plan_runs import check_modes, check_picture, outcome_of, owners_of
 from lifecycle.services.plan_store import plan_draw
 from lifecycle.services.plans import (
     APPROVAL_KIND,
@@ -32,6 +33,7 @@ from lifecycle.services.plans import (
     plan_rejected,
     plan_withdrawn,
 )
+from portal.access.lakes import job_environment
 from portal.access.models import KEEPERS
 from portal.act.selectors import RED_BUTTON_CODE, red_button_wait
 from portal.act.services import act_beat, act_ingest, act_prepare, act_settle
@@ -76,21 +78,30 @@ class DropKind(run_kinds.RunKind):
     acting = True
     destroys = True
 
+    def environment(self, run: Run) -> dict[str, str]:
+        """Give the job the password of the metastore's database: it asks for neighbours."""
+        return job_environment(run.lake)
+
     def prepare(self, run: Run) -> None:
         """Ask once more whether it may run, then make the fence."""
         plan = _plan(run)
         now = timezone.now()
         check_approved(plan, now=now)
+        check_modes(plan.lake, plan.tables.values_list("db", flat=True))
+        check_picture(plan.lake)
         check_waivers(plan, now=now)
         check_size(plan)
         _fence(run, plan, now)
 
     def request(self, run: Run) -> dict[str, Any]:
         """Give the job the plan's file, its digest, the fence and how long backups are kept."""
-        plan = _plan(run)
+        plan, now = _plan(run), timezone.now()
         day = approval_day(plan)
+        owners = plan.tables.values_list("db", "table", "owner", "db_owner")
         return {
-            **_fence(run, plan, timezone.now()),
+            **_fence(run, plan, now),
+            "path_rules": path_rules(plan.lake, now=now),
+            "owners": owners_of(owners),
             "plan": str(plan.pk),
             "digest": plan.digest,
             "items": plan.items_uri,

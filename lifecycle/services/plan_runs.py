@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from lifecycle.selectors.picture import picture_problem
 from lifecycle.selectors.plan_inputs import act_databases, current_generation
 from lifecycle.selectors.plan_limits import plan_over_caps
 from portal.lake.errors import StaleState
@@ -19,6 +20,18 @@ def check_modes(lake: str, databases: Iterable[str]) -> None:
             "plan.mode",
             f"Not in ACT mode any more: {', '.join(gone)}. Reject the plan and make a new one.",
         )
+
+
+def check_picture(lake: str) -> None:
+    """Raise StaleState when nothing may be started by the newest picture of a lake."""
+    problem = picture_problem(lake, current_generation(lake))
+    if problem:
+        raise StaleState("plan.picture", problem)
+
+
+def owners_of(rows: Iterable[tuple[str, str, str, str]]) -> dict[str, list[str]]:
+    """Return the owners of each table and its database, as a plan knows them, for its job."""
+    return {f"{db}.{table}": [owner, db_owner] for db, table, owner, db_owner in rows}
 
 
 def check_caps(lake: str, *, n_items: int, n_bytes: int) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 from django.db import transaction
 
-from lifecycle.domain.caps import inventory_shrank
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.domain.plan import TableDigest
 from lifecycle.domain.refusal import Candidate, Name, Names
@@ -26,6 +25,7 @@ from lifecycle.models import (
     PlanState,
     TableFinding,
 )
+from lifecycle.selectors.picture import picture_problem
 from lifecycle.selectors.plan_inputs import (
     circumstances_of,
     current_generation,
@@ -43,7 +43,6 @@ from portal.approvals.services import approval_open
 from portal.approvals.sizes import FEWEST_APPROVALS, Needed, plan_needed
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
-from portal.events.selectors import alarms_open
 from portal.lake.clock import day_of
 from portal.lake.errors import StaleState
 
@@ -86,22 +85,7 @@ def _problem(plan: DropPlan, drafted: Draft, generation: Generation) -> str:
     over = plan_over_caps(plan.lake, generation, n_items=summary.n_items, n_bytes=summary.n_bytes)
     if over:
         return over
-    before = Generation.objects.filter(lake=plan.lake, pk__lt=generation.pk).order_by("-pk").first()
-    if before is not None and inventory_shrank(
-        previous=_n_known(before), current=_n_known(generation)
-    ):
-        return (
-            "The last scan saw half or less of what the one before saw. Find out why; if it is so, "
-            "plan again after the next scan, which must see the same."
-        )
-    if alarms_open(plan.lake).exists():
-        return "Events of the metastore were missed since the scan. Plan again after the next scan."
-    return ""
-
-
-def _n_known(generation: Generation) -> int:
-    totals = generation.totals
-    return int(totals.get("n_partitions") or 0) + int(totals.get("n_tables") or 0)
+    return picture_problem(plan.lake, generation)
 
 
 def _write_items(config: LakeConfig, plan: DropPlan, drafted: Draft, folder: str) -> str:

@@ -10,15 +10,15 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from lifecycle.models import CurrentGeneration, DatabaseSetting, Generation
+from lifecycle.models import CurrentGeneration, Generation
 from lifecycle.models.findings import GenerationState
-from lifecycle.selectors.waivers import waivers_standing
+from lifecycle.selectors.path_rules import path_rules
 from lifecycle.services.day_ahead import day_ahead_queue
 from lifecycle.services.ingest import generation_load
 from lifecycle.services.notices import week_ahead_queue
 from lifecycle.services.path_waivers import waivers_lapse
 from lifecycle.services.scan_report import scan_report
-from portal.access.lakes import get_lake
+from portal.access.lakes import get_lake, job_environment
 from portal.access.models import KEEPERS, User
 from portal.access.services import directory_sync
 from portal.act.selectors import holds_for_jobs
@@ -52,7 +52,7 @@ class ScanKind(RunKind):
 
     def environment(self, run: Run) -> dict[str, str]:
         """Give the job the password of the metastore's database."""
-        return {"LW_METASTORE_DB_PASSWORD": get_lake(run.lake).metastore_db.password()}
+        return job_environment(run.lake)
 
     def request(self, run: Run) -> dict[str, Any]:
         """Give the job its instant, what people have set, and where the last good result lies."""
@@ -64,12 +64,10 @@ class ScanKind(RunKind):
             "previous": last.generation.results_uri if last else None,
             # Smaller counts than the last scan's, which an admin took for true (scan_acceptance).
             "accepted": run.params.get("accepted"),
-            "databases": _databases(run.lake),
+            **path_rules(run.lake, now=now),
             "holds": holds_for_jobs(run.lake, now=now),
-            "waivers": _waivers(run.lake, now),
             "still_read_days": STILL_READ_DAYS,
             "soon_days": SOON_DAYS,
-            "backup_roots": list(get_lake(run.lake).backup_roots),
         }
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
@@ -140,17 +138,3 @@ def _directory_sync(lake: str) -> None:
     path = Path(settings.LAKEWARDEN_DIRECTORY)
     if path.exists():
         directory_sync(lake, path=path)
-
-
-def _databases(lake: str) -> dict[str, dict[str, Any]]:
-    fields = ("db", "mode", "template", "notice_days", "backup_days")
-    rows = DatabaseSetting.objects.filter(lake=lake).values(*fields)
-    return {row.pop("db"): dict(row) for row in rows}
-
-
-def _waivers(lake: str, now: datetime) -> list[dict[str, Any]]:
-    today = day_of(now, get_lake(lake).zone)
-    return [
-        {"db": row.db, "table": row.table, "reason": row.reason, "until": row.until.isoformat()}
-        for row in waivers_standing(lake, today=today)
-    ]

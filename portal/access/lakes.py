@@ -6,6 +6,7 @@ from threading import Lock
 from django.conf import settings
 
 from portal.connectors.lake_config import LakeConfig, load_lakes
+from portal.connectors.metastore_db import PASSWORD_VARIABLE
 from portal.lake.errors import NotVisible
 
 _lock = Lock()
@@ -37,3 +38,8 @@ def get_lake(lake: str) -> LakeConfig:
         return all_lakes()[lake]
     except KeyError:
         raise NotVisible("lake.unknown", f"No lake '{lake}' is governed here.", lake=lake) from None
+
+
+def job_environment(lake: str) -> dict[str, str]:
+    """Return the environment of a job that reads the metastore's own database."""
+    return {PASSWORD_VARIABLE: get_lake(lake).metastore_db.password()}

@@ -133,6 +133,7 @@ def _read_facts(
     control: Control,
 ) -> _Batch:
     """(b) Read everything again; what is not as approved is refused with its reason."""
+    rules.refresh()
     table = tools.metastore.table_or_none(name)
     batch = _Batch(name, number, table)
     why = _table_refusal(table, items, rules=rules, tools=tools)
@@ -208,6 +209,8 @@ def _metadata_reasons(
     )
     if not rules.is_ready(struct):
         reasons.append(facts.NOT_READY)
+    if other := rules.neighbour(table, item.partition, location):
+        reasons.append(other)
     return reasons
 
 
@@ -226,9 +229,11 @@ def parents_of(tools: Tools, location: LakePath) -> tuple[FileFact, ...]:
 
 def _recheck(batch: _Batch, *, rules: Rules, tools: Tools) -> None:
     """(d) Token and open files once more, right before the first rename."""
+    rules.refresh()
     table = tools.metastore.table_or_none(batch.name)
     names = [intent.partition for intent in batch.intents]
     structs = structs_of(tools.metastore, batch.name, table, names)
+    refused = rules.refusal(table) if table is not None else None
     listings = tools.lister([_path(intent.source) for intent in batch.intents])
     for intent in batch.intents:
         source = _path(intent.source)
@@ -238,8 +243,8 @@ def _recheck(batch: _Batch, *, rules: Rules, tools: Tools) -> None:
             batch.put(intent, Outcome.SKIPPED, "its metadata changed a moment ago")
         elif not rules.is_ready(struct):
             batch.put(intent, Outcome.SKIPPED, facts.NOT_READY)
-        elif rules.refusal(table):
-            batch.put(intent, Outcome.SKIPPED, str(rules.refusal(table)))
+        elif why := refused or rules.neighbour(table, intent.partition, source):
+            batch.put(intent, Outcome.SKIPPED, why)
         elif not statuses or files_of(statuses, root=source) != intent.files:
             batch.put(intent, Outcome.SKIPPED, "its files changed a moment ago")
         elif (why := open_file(intent.files, source, tools=tools)) is not None:

@@ -150,6 +150,7 @@ def _read_facts(
     control: Control,
 ) -> _Batch:
     """Read everything again; what is not as approved is refused with its reason."""
+    rules.refresh()
     table = tools.metastore.table_or_none(name)
     batch = _Batch(name, number, table)
     why = "the table is not registered any more" if table is None else rules.refusal(table)
@@ -176,6 +177,7 @@ def _seat(batch: _Batch) -> Seat:
 
 def _recheck(batch: _Batch, *, rules: MoveRules, tools: Tools) -> None:
     """Token and open files once more, right before the first rename."""
+    rules.refresh()
     structs = structs_for(tools.metastore, batch.name, batch.steps)
     table = tools.metastore.table_or_none(batch.name)
     listings = tools.lister([step.source for step in batch.steps])
@@ -183,7 +185,10 @@ def _recheck(batch: _Batch, *, rules: MoveRules, tools: Tools) -> None:
         files = files_of(listings.get(step.source, ()), root=step.source)
         if step.registered(structs[step.intent.item]) is not Registered.OLD:
             batch.put(step, Outcome.SKIPPED, "its metadata changed a moment ago")
-        elif table is not None and (why := rules.refusal(table)):
+        elif table is not None and (
+            why := rules.refusal(table)
+            or rules.neighbour(table, step.intent.partition, step.source)
+        ):
             batch.put(step, Outcome.SKIPPED, why)
         elif not all(map(rules.is_ready, step.named_in(structs[step.intent.item]))):
             batch.put(step, Outcome.SKIPPED, NOT_READY)

@@ -61,7 +61,7 @@ def metadata_refusal(item: MoveItem, table: Any, struct: Any, *, rules: MoveRule
         return "; ".join(changed)
     if not rules.is_ready(struct):
         return facts.NOT_READY
-    return rules.place_refusal(table, item)
+    return rules.neighbour(table, item.partition, location) or rules.place_refusal(table, item)
 
 
 def look_at(

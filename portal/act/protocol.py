@@ -38,6 +38,12 @@ Item = TypeVar("Item")
 class Rules(Protocol):
     """What the room knows of its objects; read from fresh metastore structures."""
 
+    def refresh(self) -> None:
+        """Read again what changed since the last call; called before each look at a batch."""
+
+    def neighbour(self, table: Any, partition: str, location: LakePath) -> str | None:
+        """Say who else has data in the place of an item, or why it may not be there, or None."""
+
     def refusal(self, table: Any) -> str | None:
         """Say why a table must not be acted on (format, type), or None."""
 

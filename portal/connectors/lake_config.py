@@ -5,7 +5,7 @@ one. A job gets the same object through its request, so driver and portal mean t
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from portal.lake.errors import ExternalFailure, RuleViolation
 from portal.lake.ids import LakeId
 from portal.lake.paths import LakePath
+from portal.lake.places import unknown_authorities
 from portal.lake.working_hours import WorkingHours
 
 DatabaseKind = Literal["derby", "mysql"]
@@ -95,6 +96,12 @@ class LakeConfig:
     def path(self, text: str) -> LakePath:
         """Read a location of this lake: its default file system, its aliases."""
         return LakePath.parse(text, default_fs=self.default_fs, aliases=self.path_aliases)
+
+    def unknown_file_systems(self, paths: Iterable[LakePath]) -> list[str]:
+        """Return the file systems of `paths` that are no default, backup root or alias here."""
+        own = [self.path("/"), *map(self.path, self.backup_roots)]
+        aliases = {*self.path_aliases, *self.path_aliases.values()}
+        return unknown_authorities(paths, own, aliases=aliases)
 
     def as_dict(self) -> dict[str, Any]:
         """Give the JSON form, as it stands in lakes.json and in a job's request."""

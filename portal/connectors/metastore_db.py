@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from portal.connectors.lake_config import MetastoreDb
 
 DDL_TIME = "transient_lastDdlTime"
+# The variable in which a job finds the password of the metastore's database.
+PASSWORD_VARIABLE = "LW_METASTORE_DB_PASSWORD"  # noqa: S105  (a name, not a password)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,43 @@ FROM [PARTITIONS] p GROUP BY p.[TBL_ID]
 PARTITION_NAME_SAMPLE = """
 SELECT p.[PART_NAME] AS [part_name] FROM [PARTITIONS] p
 WHERE p.[TBL_ID] = {tbl_id} AND MOD(p.[PART_ID], {step}) = 0
+"""
+
+# Where anything at all is registered, in every catalog, whatever it is: a storage descriptor's own
+# location and the path that Spark reads instead. Only ever compared, so nothing is left out.
+DATABASE_PLACES = """
+SELECT d.[CTLG_NAME] AS [catalog], d.[NAME] AS [db], d.[DB_LOCATION_URI] AS [location]
+FROM [DBS] d
+"""
+
+TABLE_PLACES = """
+SELECT d.[CTLG_NAME] AS [catalog], d.[NAME] AS [db], t.[TBL_NAME] AS [tbl],
+       s.[LOCATION] AS [location], text(f.[PARAM_VALUE]) AS [path]
+FROM [TBLS] t
+JOIN [DBS] d ON d.[DB_ID] = t.[DB_ID]
+JOIN [SDS] s ON s.[SD_ID] = t.[SD_ID]
+LEFT JOIN [SERDE_PARAMS] f ON f.[SERDE_ID] = s.[SERDE_ID] AND f.[PARAM_KEY] = 'path'
+"""
+
+PARTITION_PLACES = """
+SELECT d.[CTLG_NAME] AS [catalog], d.[NAME] AS [db], t.[TBL_NAME] AS [tbl],
+       p.[PART_NAME] AS [part_name], s.[LOCATION] AS [location],
+       text(f.[PARAM_VALUE]) AS [path]
+FROM [PARTITIONS] p
+JOIN [TBLS] t ON t.[TBL_ID] = p.[TBL_ID]
+JOIN [DBS] d ON d.[DB_ID] = t.[DB_ID]
+JOIN [SDS] s ON s.[SD_ID] = p.[SD_ID]
+LEFT JOIN [SERDE_PARAMS] f ON f.[SERDE_ID] = s.[SERDE_ID] AND f.[PARAM_KEY] = 'path'
+"""
+
+# What a metastore left behind: nobody can say that nothing reads there.
+LOOSE_PLACES = """
+SELECT s.[LOCATION] AS [location], text(f.[PARAM_VALUE]) AS [path]
+FROM [SDS] s
+LEFT JOIN [SERDE_PARAMS] f ON f.[SERDE_ID] = s.[SERDE_ID] AND f.[PARAM_KEY] = 'path'
+LEFT JOIN [TBLS] t ON t.[SD_ID] = s.[SD_ID]
+LEFT JOIN [PARTITIONS] p ON p.[SD_ID] = s.[SD_ID]
+WHERE t.[TBL_ID] IS NULL AND p.[PART_ID] IS NULL
 """
 
 HUDI_TABLES = """

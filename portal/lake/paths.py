@@ -12,6 +12,11 @@ from portal.lake.errors import RuleViolation
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):(.*)\Z", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# In these the authority is a bucket; in a file system it is one of many spellings of one place.
+_OBJECT_STORES = frozenset(
+    {"s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "adl", "oss", "cos", "cosn", "obs"}
+)
+_DEFAULT_PORTS = {"hdfs": ":8020", "webhdfs": ":9870", "swebhdfs": ":9871"}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -48,9 +53,8 @@ class LakePath:
         if rest.startswith("//"):
             authority, slash, tail = rest[2:].partition("/")
             rest = slash + tail
-        if scheme == "file":
-            authority = ""
-        authority = (aliases or {}).get(authority.lower(), authority.lower())
+        authority = _authority(scheme, authority, default_fs=default_fs).lower()
+        authority = (aliases or {}).get(authority, authority)
         if not rest.startswith("/"):
             if rest:
                 raise RuleViolation(
@@ -67,6 +71,28 @@ class LakePath:
                 path=text,
             )
         return cls(scheme, authority, "/" + "/".join(segments))
+
+    @property
+    def place(self) -> str:
+        """The key by which places are compared wherever a match can only refuse.
+
+        A file system has many spellings (`hdfs://nn1:8020`, a name service, `webhdfs`, `viewfs`),
+        so its path alone counts. An object store's bucket is part of the place.
+        """
+        if self.is_object_store:
+            return f"//{self.authority}{self.path}".rstrip("/")
+        return self.path
+
+    @property
+    def is_object_store(self) -> bool:
+        """Whether the authority is a bucket."""
+        return self.scheme in _OBJECT_STORES
+
+    @property
+    def host(self) -> str:
+        """The authority without the default port of its scheme."""
+        port = _DEFAULT_PORTS.get(self.scheme)
+        return self.authority.removesuffix(port) if port else self.authority
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -109,3 +135,13 @@ class LakePath:
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.authority}{self.path}"
+
+
+def _authority(scheme: str, authority: str, *, default_fs: str) -> str:
+    """Return the authority that Hadoop takes: `hdfs:///x` lies on the default file system."""
+    if scheme == "file":
+        return ""
+    match = _SCHEME.match(default_fs)
+    if authority or match is None or match.group(1).lower() != scheme:
+        return authority
+    return match.group(2).removeprefix("//").split("/", 1)[0]

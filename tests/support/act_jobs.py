@@ -68,6 +68,19 @@ def drop_params(lake: ActLake, name: TableName, run: str, *more: TableName) -> d
         "fence": str(order.fence),
         "approved_day": DAY.isoformat(),
         "keep_days": {lake.db: 20},
+        **judged_again(lake, name, *more),
+    }
+
+
+def judged_again(lake: ActLake, *names: TableName) -> dict[str, Any]:
+    """Give what an acting job judges by again: the path rules, and whose the plan's tables are."""
+    return {
+        "path_rules": {
+            "databases": {lake.db: {"template": str(lake.base)}},
+            "waivers": [],
+            "backup_roots": [],
+        },
+        "owners": {str(name): ["alice", ""] for name in names},
     }
 
 

@@ -80,6 +80,12 @@ class TestRules:
     def __init__(self, config: LakeConfig) -> None:
         self.config = config
 
+    def refresh(self) -> None:
+        """Nothing is remembered between two looks."""
+
+    def neighbour(self, table: Any, partition: str, location: LakePath) -> str | None:
+        return None
+
     def refusal(self, table: Any) -> str | None:
         return "transactional" if table.parameters.get("transactional") == "true" else None
 

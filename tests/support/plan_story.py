@@ -107,5 +107,9 @@ class Story:
     def executed(self, plan: DropPlan, spark: SparkSession) -> Run:
         """Approve a plan and run it to its end in this process."""
         self.approve(plan, NOW)
+        return self.executed_now(plan, spark)
+
+    def executed_now(self, plan: DropPlan, spark: SparkSession) -> Run:
+        """Run an approved plan to its end in this process."""
         (run,) = plans_start_due(NOW + timedelta(seconds=1))
         return run_here(run, spark)

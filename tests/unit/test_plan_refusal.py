@@ -4,8 +4,6 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.domain.modes import DatabaseMode
@@ -16,12 +14,9 @@ from lifecycle.domain.refusal import (
     LeftOut,
     Name,
     Names,
-    SharedLocations,
     refusal,
 )
 from portal.act.control import HoldRule
-from portal.lake.paths import LakePath
-from tests.unit.places import paths
 
 TODAY = date(2026, 11, 22)
 ITEM = PlanItem(
@@ -122,16 +117,3 @@ def test_still_read_data_goes_only_with_its_owners_yes() -> None:
 def test_no_other_class_ever_enters_a_plan(cls: ExpiryClass) -> None:
     everything = replace(FREE, yes_to_still_read=named(Name("sales")))
     assert refusal(replace(DUE, cls=cls), everything) is not None
-
-
-@given(st.lists(paths(), max_size=20), st.sets(st.integers(0, 19)))
-def test_shared_locations_are_those_of_all_pairs(places: list[LakePath], chosen: set[int]) -> None:
-    # The root of a file system is no table's location.
-    owned = [(place, Name("db", f"t{n}")) for n, place in enumerate(places) if place.depth]
-    mine = [owned[n] for n in sorted(chosen) if n < len(owned)]
-    shared = SharedLocations((str(place), name) for place, name in mine)
-    for place, name in owned:
-        shared.see(str(place), name)
-    for place, name in mine:
-        expected = any(other.is_at_or_under(place) for other, whose in owned if whose != name)
-        assert shared.is_shared(str(place)) is expected
