@@ -7,12 +7,15 @@ that holds decides. What a rule says to people stands in `expiry_words`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 DAY_MS = 86_400_000
+# 2100-01-01: a file's time beyond it is a mistake (microseconds for milliseconds), not a time.
+LATEST_MS = 4_102_444_800_000
+ABSURD = "a time of its files cannot be true"
 SOON_DAYS = 7
 STILL_READ_DAYS = 30
 
@@ -180,6 +183,7 @@ def update_time(
 
 def judge(facts: ExpiryFacts, terms: Terms) -> Judgement:
     """Judge one item: the first of RULES that holds decides; the last always does."""
+    facts = plausible(facts)
     case = _case(facts, terms)
     for rule, cls, holds in RULES:
         if holds(case):
@@ -188,6 +192,14 @@ def judge(facts: ExpiryFacts, terms: Terms) -> Judgement:
                 cls, rule, detail, case.updated_ms, case.winner, case.due_ms, case.due_on
             )
     raise AssertionError("the last rule always holds")
+
+
+def plausible(facts: ExpiryFacts) -> ExpiryFacts:
+    """Return the facts without times of files that cannot be true, so that nothing is certain."""
+    times = (facts.mtime_ms, facts.atime_ms)
+    if all(time is None or 0 <= time <= LATEST_MS for time in times):
+        return facts
+    return replace(facts, mtime_ms=None, atime_ms=None, fs_error=facts.fs_error or ABSURD)
 
 
 def _case(facts: ExpiryFacts, terms: Terms) -> _Case:

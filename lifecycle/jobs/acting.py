@@ -67,6 +67,10 @@ class LifecycleRules:
         """Say who else has data in the place of an item, or which path rule it breaks now."""
         return None
 
+    def read_refusal(self, table: Any, partition: str, files: Sequence[FileStatus]) -> str | None:
+        """Where data only moves, it does not matter who reads it."""
+        return None
+
     def _live_refusal(self, table: Any) -> str | None:
         if self._live is None:
             return None

@@ -4,22 +4,23 @@ The items file is hashed again and must be the one that two people approved; wha
 is skipped and reported, never silently in.
 """
 
-from collections.abc import Iterable, Mapping
-from datetime import date
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from lifecycle.domain.refusal import Name, Names
 from lifecycle.jobs.acting import LifecycleRules, acting_tools, approved_rows
 from lifecycle.jobs.hdfs_barriers import barrier_check
 from lifecycle.jobs.live_metastore import LiveMetastore
 from lifecycle.jobs.papers import leave_program
 from portal.act.drop import drop_items
-from portal.act.facts import ActItem
+from portal.act.facts import ActItem, was_read_since
 from portal.act.fence import check_marker, preflight
 from portal.act.layout import Day
 from portal.act.protocol import DropOrder
-from portal.connectors.filesystem import FileSystem, open_file_system
+from portal.connectors.filesystem import FileStatus, FileSystem, open_file_system
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.lake.paths import LakePath
@@ -43,6 +44,8 @@ class DropRules(LifecycleRules):
             job, metastore, neighbours=[self._neighbours], places=(place for _, place in places)
         )
         super().__init__(job.config, outside=outside, live=self._here)
+        self._scanned_ms = int(datetime.fromisoformat(job.params["scanned_at"]).timestamp() * 1000)
+        self._yes = Names.of(Name(*one) for one in job.params["may_be_read"])
 
     def neighbour(self, table: Any, partition: str, location: LakePath) -> str | None:
         """Say who else has data in the place of an item, or which path rule it breaks now."""
@@ -52,6 +55,17 @@ class DropRules(LifecycleRules):
         if not partition:
             return None
         return self._here.rules.partition_refusal(table.dbName, table.tableName, location)
+
+    def read_refusal(self, table: Any, partition: str, files: Sequence[FileStatus]) -> str | None:
+        """Say that an item was read since the plan's scan and its owner has not said yes."""
+        read_ms = was_read_since(files, self._scanned_ms)
+        if read_ms is None or self._yes.cover(Name(table.dbName, table.tableName, partition)):
+            return None
+        at = datetime.fromtimestamp(read_ms / 1000, tz=UTC)
+        return (
+            f"it was read after the scan, at {at:%Y-%m-%d %H:%M} UTC, and its owner has not said "
+            "that it may go"
+        )
 
 
 def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:

@@ -202,8 +202,8 @@ class LiveMetastore:
 
     def table_refusal(self, db: str, table: str) -> str | None:
         """Say why a table may not be acted on: its path, or an owner that is another one now."""
-        broken = self.rules.refusal(db, table)
-        return broken or self.owner_refusal(db, table)
+        reasons = (self.rules.refusal(db, table), self.owner_refusal(db, table))
+        return "; ".join(filter(None, reasons)) or None
 
     def owner_refusal(self, db: str, table: str) -> str | None:
         """Say that an owner is not the one of whom the plan knew, or None."""

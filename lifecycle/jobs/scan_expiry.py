@@ -8,7 +8,17 @@ words: a million sentences cost more than the judgement, and readers make them (
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lifecycle.domain.expiry import DAY_MS, DETAILS, RULES, Directory, Rule, Terms, Winner
+from lifecycle.domain.expiry import (
+    ABSURD,
+    DAY_MS,
+    DETAILS,
+    LATEST_MS,
+    RULES,
+    Directory,
+    Rule,
+    Terms,
+    Winner,
+)
 
 
 def is_near(updated_ms: Column, terms: Terms) -> Column:
@@ -32,8 +42,29 @@ def metastore_ms() -> Column:
     )
 
 
+def _plausible(items: DataFrame) -> DataFrame:
+    """Take away times of files that cannot be true, as `expiry.plausible` does."""
+    absurd = _is_absurd(F.col("mtime_ms")) | _is_absurd(F.col("atime_ms"))
+    return (
+        items.withColumn("_absurd", absurd)
+        .withColumns(
+            {
+                "mtime_ms": F.when(~F.col("_absurd"), F.col("mtime_ms")),
+                "atime_ms": F.when(~F.col("_absurd"), F.col("atime_ms")),
+                "fs_error": F.coalesce("fs_error", F.when(F.col("_absurd"), F.lit(ABSURD))),
+            }
+        )
+        .drop("_absurd")
+    )
+
+
+def _is_absurd(time_ms: Column) -> Column:
+    return F.coalesce(~time_ms.between(0, LATEST_MS), F.lit(col=False))
+
+
 def with_judgement(items: DataFrame, terms: Terms) -> DataFrame:
     """Add the class, the rule that decided with its detail, the clocks and the due day."""
+    items = _plausible(items)
     metastore, mtime = metastore_ms(), F.col("mtime_ms")
     files_win = mtime.isNotNull() & (metastore.isNull() | (mtime > metastore))
     has_ddl = F.coalesce(F.col("ddl_time"), F.lit(0)) != 0

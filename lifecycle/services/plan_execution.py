@@ -32,6 +32,7 @@ from lifecycle.services.plan_runs import (
     why_not_done,
 )
 from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
+from lifecycle.services.still_read import still_read_names
 from portal.access.lakes import get_lake
 from portal.act.protocol import WINDOW_SECONDS
 from portal.act.selectors import red_button_state
@@ -166,6 +167,17 @@ def check_size(plan: DropPlan) -> None:
             "and have it drawn up again.",
             needed=needed.n,
         )
+
+
+def scanned_at(plan: DropPlan) -> datetime:
+    """Return when the scan behind a plan began to read the lake."""
+    return plan.generation.read_at if plan.generation is not None else plan.created_at
+
+
+def may_be_read(plan: DropPlan, *, now: datetime) -> list[Name]:
+    """Name what goes although it is still read: owners said so, now or in the plan's own wishes."""
+    today = day_of(now, get_lake(plan.lake).zone)
+    return still_read_names(plan.lake, today=today, wishes=plan.requests.all())
 
 
 def approval_day(plan: DropPlan) -> date:

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping
+from dataclasses import astuple
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +20,9 @@ from lifecycle.services.plan_execution import (
     check_waivers,
     is_approved,
     keep_days,
+    may_be_read,
     plan_finish,
+    scanned_at,
 )
 from lifecycle.services.plan_runs import check_modes, check_picture, outcome_of, owners_of
 from lifecycle.services.plan_store import plan_draw
@@ -102,6 +105,8 @@ class DropKind(run_kinds.RunKind):
             **_fence(run, plan, now),
             "path_rules": path_rules(plan.lake, now=now),
             "owners": owners_of(owners),
+            "scanned_at": scanned_at(plan).isoformat(),
+            "may_be_read": [astuple(name) for name in may_be_read(plan, now=now)],
             "plan": str(plan.pk),
             "digest": plan.digest,
             "items": plan.items_uri,

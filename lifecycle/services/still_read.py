@@ -4,6 +4,7 @@ The table's owner says it. Where the owner has left or is nobody's name, the own
 does, and where that one is gone too, those who administer it. An admin never says it for them.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from uuid import UUID
@@ -12,7 +13,7 @@ from django.db import transaction
 
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.domain.refusal import Name
-from lifecycle.models import StillReadYes, TableFinding
+from lifecycle.models import CleanNowRequest, StillReadYes, TableFinding
 from lifecycle.selectors.findings import get_item_for_user, get_table_for_user
 from lifecycle.selectors.plan_inputs import open_requests
 from lifecycle.selectors.still_read import get_yes_for_user
@@ -129,13 +130,17 @@ def still_read_take_back(
     return found
 
 
-def still_read_names(lake: str, *, today: date) -> list[Name]:
+def still_read_names(
+    lake: str, *, today: date, wishes: Iterable[CleanNowRequest] | None = None
+) -> list[Name]:
     """Name what may go by a yes that stands, or by a wish that says so, of who may still say it.
 
-    A table that was made anew since has another id, and nobody has said yes to that one.
+    A table that was made anew since has another id, and nobody has said yes to that one. `wishes`
+    are the open ones; of a plan that is drawn up, those that it answered.
     """
     rows = list(StillReadYes.objects.filter(lake=lake, ended_at=None, until__gte=today))
-    wishes = [wish for wish in open_requests(lake) if wish.with_still_read]
+    asked = open_requests(lake) if wishes is None else wishes
+    wishes = [wish for wish in asked if wish.with_still_read]
     if not (rows or wishes):
         return []
     people = People.of(lake)

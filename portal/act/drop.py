@@ -158,6 +158,7 @@ def _read_facts(
         statuses = listings.get(location)
         files = files_of(statuses, root=location) if statuses else ()
         why = file_refusal(item, files, location=location, tools=tools)
+        why = why or rules.read_refusal(table, item.partition, statuses or ())
         if why:
             batch.refuse(item.partition, why)
             continue
@@ -247,7 +248,10 @@ def _recheck(batch: _Batch, *, rules: Rules, tools: Tools) -> None:
             batch.put(intent, Outcome.SKIPPED, why)
         elif not statuses or files_of(statuses, root=source) != intent.files:
             batch.put(intent, Outcome.SKIPPED, "its files changed a moment ago")
-        elif (why := open_file(intent.files, source, tools=tools)) is not None:
+        elif why := (
+            rules.read_refusal(table, intent.partition, statuses)
+            or open_file(intent.files, source, tools=tools)
+        ):
             batch.put(intent, Outcome.SKIPPED, why)
 
 

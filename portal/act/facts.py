@@ -14,6 +14,7 @@ from portal.lake.errors import NotVisible
 from portal.lake.paths import LakePath
 
 WALKERS = 16
+MINUTE_MS = 60_000
 DDL_TIME = "transient_lastDdlTime"
 NOT_READY = "its data is not complete (commit=false)"
 _STAGING_PREFIXES = (".hive-staging", ".spark-staging")
@@ -101,14 +102,29 @@ def changes(
     return [_differs(name, old, new) for name, (old, new) in pairs.items() if old != new]
 
 
+def was_read_since(statuses: Iterable[FileStatus], since_ms: int) -> int | None:
+    """Return the newest access time of a file that was read after `since_ms`, or None.
+
+    A write sets both times, so only an access after the file's own modification is a read.
+    """
+    reads = (
+        one.atime_ms
+        for one in statuses
+        if not one.is_dir and one.atime_ms is not None and one.atime_ms > one.mtime_ms
+    )
+    newest = max(reads, default=0)
+    return newest if newest > since_ms else None
+
+
 def file_changes(item: ActItem, files: Sequence[FileFact]) -> list[str]:
     """Name what of the files is not as approved; what the plan did not know is not judged.
 
     All files count, as in the scan and in `find`: also the checksum files that Hadoop's own view of
     local files hides.
     """
+    newest = max(fact.mtime_ms for fact in files)
     pairs = {
-        "newest modification": (item.mtime_ms, max(fact.mtime_ms for fact in files)),
+        "newest modification": (item.mtime_ms, _as_precise(newest, item.mtime_ms)),
         "number of files": (item.n_files, sum(not fact.is_dir for fact in files)),
         "bytes": (item.n_bytes, sum(fact.size for fact in files)),
     }
@@ -117,6 +133,16 @@ def file_changes(item: ActItem, files: Sequence[FileFact]) -> list[str]:
         for name, (old, new) in pairs.items()
         if old is not None and old != new
     ]
+
+
+def _as_precise(found_ms: int, known_ms: int | None) -> int:
+    """Return a time as precisely as the known one: an image of the name node has minutes only.
+
+    The scan takes such a minute's last millisecond.
+    """
+    if known_ms is None or known_ms % MINUTE_MS != MINUTE_MS - 1:
+        return found_ms
+    return found_ms - found_ms % MINUTE_MS + MINUTE_MS - 1
 
 
 def is_staging(name: str) -> bool:

@@ -16,7 +16,7 @@ from portal.act.control import Control
 from portal.act.facts import ActItem, Lister, Policy
 from portal.act.failpoints import Failpoints
 from portal.act.fence import Fence
-from portal.connectors.file_status import FileSystem
+from portal.connectors.file_status import FileStatus, FileSystem
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import StaleState
 from portal.lake.ids import LakeId
@@ -43,6 +43,9 @@ class Rules(Protocol):
 
     def neighbour(self, table: Any, partition: str, location: LakePath) -> str | None:
         """Say who else has data in the place of an item, or why it may not be there, or None."""
+
+    def read_refusal(self, table: Any, partition: str, files: Sequence[FileStatus]) -> str | None:
+        """Say that an item was read since the scan without its owner's yes, or None."""
 
     def refusal(self, table: Any) -> str | None:
         """Say why a table must not be acted on (format, type), or None."""

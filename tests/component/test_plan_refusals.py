@@ -13,9 +13,11 @@ from lifecycle.domain.plan import read_line
 from lifecycle.models import CleanNowRequest, DatabaseSetting, DropPlan, PlanState
 from lifecycle.services.clean_now import clean_now_request
 from lifecycle.services.plan_execution import plan_finish
+from lifecycle.services.plan_runs import check_picture
 from portal.act.models import Hold
 from portal.audit.services import audit_record
 from portal.events.models import TableTouch
+from portal.lake.errors import StaleState
 from portal.runs.models import Run
 from portal.runs.selectors import run_events
 from tests.component.plan_world import (
@@ -79,6 +81,17 @@ def touch(world: World, table: str, event: str) -> None:
     )
 
 
+def nested_by_another_name(world: World) -> None:
+    place = BAD.path.removeprefix("file://")
+    world.extra_locations.append(("hr", "inside", f"hdfs://old-name-node:8020{place}/inside"))
+    world.scan([GOOD, BAD])
+
+
+def nested_unreadably(world: World) -> None:
+    world.extra_locations.append(("hr", "inside", f"{BAD.path}/../{BAD.part_name}/inside"))
+    world.scan([GOOD, BAD])
+
+
 CASES: list[tuple[str, Item, Callable[[World], None]]] = [
     ("NONCONFORMING", changed(BAD, cls="NONCONFORMING"), no_change),
     ("KEEP_FOREVER", changed(BAD, cls="KEEP_FOREVER", level=0), no_change),
@@ -96,6 +109,8 @@ CASES: list[tuple[str, Item, Callable[[World], None]]] = [
     ("SOON", changed(BAD, cls="SOON"), no_change),
     ("NOT_DUE", changed(BAD, cls="NOT_NOW"), no_change),
     ("SHARED_LOCATION", BAD, nested_table),
+    ("SHARED_LOCATION", BAD, nested_by_another_name),
+    ("SHARED_LOCATION", BAD, nested_unreadably),
     ("SHARED_LOCATION", changed(BAD, location="file:///lake/sales/orders"), no_change),
     ("NO_BACKUP_ROOT", changed(BAD, location="hdfs://nn/lake/sales/orders/x"), no_change),
     # Announced under another ttl, and written after the scan behind the notice.
@@ -256,6 +271,22 @@ def test_a_halved_inventory_stops_plans(world: World) -> None:
     plan = world.plan()
     assert plan.state == PlanState.FAILED
     assert "half or less" in plan.ended_reason
+
+
+def test_a_file_system_that_lakes_json_does_not_name_stops_plans_and_their_start(
+    world: World,
+) -> None:
+    generation = world.scan([GOOD])
+    plan = world.plan()
+    assert plan.state == PlanState.PENDING
+    generation.totals |= {"unknown_file_systems": ["hdfs://old-name-node:8020", "viewfs://c"]}
+    generation.save()
+    with pytest.raises(StaleState, match=r"hdfs://old-name-node:8020, viewfs://c.*path_aliases"):
+        check_picture(LAKE)
+    DropPlan.objects.update(state="REJECTED")
+    again = world.plan()
+    assert again.state == PlanState.FAILED
+    assert "hdfs://old-name-node:8020" in again.ended_reason
 
 
 def test_what_was_changed_since_the_scan_waits_for_the_next_one(world: World) -> None:

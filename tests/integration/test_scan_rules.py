@@ -58,7 +58,8 @@ def random_facts(rng: random.Random, terms: Terms) -> ExpiryFacts:
         at = instant()
         return None if at is None else at // 1000
 
-    mtime = instant()
+    # Microseconds taken for milliseconds, as any owner can set them.
+    mtime = instant() if rng.random() > 0.02 else 1_700_000_000_000_000
     still = terms.now_ms - terms.still_read_days * DAY_MS
     reads = [None, still, still - 1, still + 1, terms.now_ms, mtime, (mtime or 0) + 1]
     return ExpiryFacts(

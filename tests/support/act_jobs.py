@@ -80,6 +80,8 @@ def judged_again(lake: ActLake, *names: TableName) -> dict[str, Any]:
             "waivers": [],
             "backup_roots": [],
         },
+        "scanned_at": datetime.now(UTC).isoformat(),
+        "may_be_read": [],
         "owners": {str(name): ["alice", ""] for name in names},
     }
 

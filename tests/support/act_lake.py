@@ -28,7 +28,7 @@ from portal.act.restore import BackupBatchRef, NewName, RestoreOrder, restore_ba
 from portal.act.restore_settle import settle_restores
 from portal.act.settle import SettleTools, make_parents, settle_directory
 from portal.act.states import FenceKind
-from portal.connectors.filesystem import FileSystem, open_file_system
+from portal.connectors.filesystem import FileStatus, FileSystem, open_file_system
 from portal.connectors.hdfs_filesystem import HdfsFileSystem
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
@@ -84,6 +84,9 @@ class TestRules:
         """Nothing is remembered between two looks."""
 
     def neighbour(self, table: Any, partition: str, location: LakePath) -> str | None:
+        return None
+
+    def read_refusal(self, table: Any, partition: str, files: Sequence[FileStatus]) -> str | None:
         return None
 
     def refusal(self, table: Any) -> str | None:

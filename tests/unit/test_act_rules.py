@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 
 from portal.act.control import Control, HoldRule
-from portal.act.facts import ActItem, Policy, being_written, changes, file_changes
+from portal.act.facts import (
+    ActItem,
+    Policy,
+    being_written,
+    changes,
+    file_changes,
+    was_read_since,
+)
 from portal.act.failpoints import Failpoints
 from portal.act.journal import JournalBatch
 from portal.act.layout import (
@@ -28,6 +35,7 @@ from portal.act.layout import (
 from portal.act.probes import Probed, judge_probe
 from portal.act.purge import PurgeBatch, purge_refusal
 from portal.act.records import BatchDone, BatchIntent, FileFact, Generation
+from portal.connectors.file_status import FileStatus
 from portal.lake.errors import RuleViolation
 from portal.lake.paths import LakePath
 
@@ -103,6 +111,29 @@ def test_files_are_compared_as_the_scan_counted_them() -> None:
     assert len(file_changes(ITEM, [FILE, dataclasses.replace(FILE, path="b", mtime_ms=6_000)])) == 3
     unknown = dataclasses.replace(ITEM, mtime_ms=None, n_files=None, n_bytes=None)
     assert file_changes(unknown, [FILE, checksum]) == []
+
+
+def test_a_time_of_a_name_nodes_image_is_compared_by_minute() -> None:
+    minute = 1_700_000_160_000
+    imaged = dataclasses.replace(ITEM, mtime_ms=minute - 1)
+    for exact, is_same in ((minute - 60_000, True), (minute - 36_544, True), (minute, False)):
+        found = file_changes(imaged, [dataclasses.replace(FILE, mtime_ms=exact)])
+        assert (found == []) is is_same, found
+    precise = dataclasses.replace(ITEM, mtime_ms=minute - 2)
+    assert file_changes(precise, [dataclasses.replace(FILE, mtime_ms=minute - 3)])
+
+
+@pytest.mark.parametrize(
+    ("changed", "read", "found"),
+    [(10, 99, None), (10, 101, 101), (10, 100, None), (200, 200, None), (10, None, None)],
+)
+def test_only_a_read_after_the_scan_and_after_the_write_counts(
+    changed: int, read: int | None, found: int | None
+) -> None:
+    place = LakePath.parse("/t/f")
+    status = FileStatus(place, False, 1, changed, read, "o", "g", 0o644)
+    folder = dataclasses.replace(status, is_dir=True, mtime_ms=1, atime_ms=999)
+    assert was_read_since([folder, status], 100) == found
 
 
 def test_failpoints_need_the_enabling_variable() -> None:

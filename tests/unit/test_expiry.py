@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifecycle.domain.expiry import (
+    ABSURD,
     DAY_MS,
+    LATEST_MS,
     RULES,
     Directory,
     ExpiryClass,
@@ -222,3 +224,12 @@ def test_every_class_has_a_rule_and_the_last_rule_always_holds() -> None:
     assert {cls for _, cls, _ in RULES} == set(ExpiryClass)
     assert [*(rule for rule, _, _ in RULES), Rule.CHANGED] == list(Rule)
     assert RULES[-1][:2] == (Rule.CLEAN_NOW, ExpiryClass.CLEAN_NOW)
+
+
+@pytest.mark.parametrize("absurd", [LATEST_MS + 1, 1_700_000_000_000_000, 1 << 62, -1])
+@pytest.mark.parametrize("column", ["mtime_ms", "atime_ms"])
+def test_a_time_that_cannot_be_true_makes_an_item_unknown_and_stops_nothing(
+    absurd: int, column: str
+) -> None:
+    got = judge(facts(**{column: absurd}), TERMS)
+    assert (got.cls, got.detail) == (ExpiryClass.UNKNOWN, ABSURD)
