@@ -19,10 +19,10 @@ Nothing is divided by the number of small files alone: cutting the same bytes in
 raises a score.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from math import log
+from math import floor, log
 from typing import Any, TypeVar
 
 from optimizer.domain.health_words import MANIFESTS_AT_LEAST, Part, packed_files, reason_of
@@ -91,6 +91,16 @@ class Health:
         if self.note:
             return [{"part": "", "points": 0.0, "reason": self.note}]
         return [one.as_dict() for one in self.deductions]
+
+
+def whole_points(points: Sequence[float]) -> list[int]:
+    """Round deductions so that they and the rounded score add up to 100 (largest remainder)."""
+    lost = floor(sum(points) + 0.5)
+    whole = [floor(one) for one in points]
+    by_remainder = sorted(range(len(points)), key=lambda n: (whole[n] - points[n], n))
+    for n in by_remainder[: max(lost - sum(whole), 0)]:
+        whole[n] += 1
+    return whole
 
 
 @dataclass(slots=True)

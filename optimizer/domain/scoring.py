@@ -10,6 +10,7 @@ same holds: once a task has waited for `PATIENCE`, nobody behind it takes what i
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from math import log1p
 
 from optimizer.domain.estimates import Estimate, Speed, start_cost
@@ -19,8 +20,17 @@ MIDDLING = 10_000.0  # the score that gets half of the head start
 DELETE_FILE_WEIGHT = 2.0  # each is opened for many data files
 ORDER_WEIGHT = 0.5
 COLD_BONUS = 1.5
+_HIGH, _NORMAL = 0.75, 0.25  # shares of the longest head start
 BEGUN = "begun"
 SHARING = 8  # tasks that share the start of one application
+
+
+class Priority(StrEnum):
+    """How early a waiting task comes, in words."""
+
+    HIGH = "High"
+    NORMAL = "Normal"
+    LOW = "Low"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,14 @@ def place_of(score: float, *, since: datetime) -> float:
     """
     head_start = PATIENCE.total_seconds() * score / (score + MIDDLING) if score > 0 else 0.0
     return head_start - since.timestamp()
+
+
+def priority_of(score: float) -> Priority:
+    """Return the priority by the share of the longest head start that a score is worth."""
+    share = score / (score + MIDDLING) if score > 0 else 0.0
+    if share >= _HIGH:
+        return Priority.HIGH
+    return Priority.NORMAL if share >= _NORMAL else Priority.LOW
 
 
 def rank(candidates: Iterable[Candidate], *, speed: Speed) -> list[Candidate]:

@@ -9,19 +9,19 @@ from django.utils.safestring import SafeString
 
 from optimizer.domain.hudi.health import Part
 from optimizer.models import HudiTable, OptimizeTask
+from optimizer.templatetags.optimizer_words import with_whole
 from portal.ui.states import look_of
 from portal.ui.templatetags.lw import human_bytes, icon, state_badge
 
 register = template.Library()
 TASK = "task"  # the code of a verdict that became a task
 TIMELINE = str(Part.TIMELINE)
-HALF = 0.5  # what is less is shown as none
 
 
 @register.filter
-def lost(deductions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Give what cost half a point or more."""
-    return [one for one in deductions if one.get("points", 0.0) >= HALF]
+def lost(deductions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Give what cost a whole point or more, as `with_whole` rounds it."""
+    return [one for one in with_whole(deductions) if one["whole"]]
 
 
 @register.simple_tag

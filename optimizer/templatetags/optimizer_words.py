@@ -8,9 +8,12 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from optimizer.domain.bands import band_of
+from optimizer.domain.health import whole_points
+from optimizer.domain.hudi.deciding import service_priority
 from optimizer.domain.hudi.findings import count_words
 from optimizer.domain.policy_manners import MANNERS, TableFormat
 from optimizer.domain.policy_words import changes, say
+from optimizer.domain.scoring import priority_of
 from optimizer.models import HealthPoint, OptimizeTask, PolicyVersion, RemovalPlan
 from optimizer.selectors.policy_scopes import ScopeRow
 from optimizer.services.policy_preview import Move
@@ -45,6 +48,13 @@ def spark(newest_first: Sequence[HealthPoint]) -> Spark | None:
 
 
 @register.filter
+def with_whole(deductions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return deductions with whole points (`whole`) that add up with the rounded score."""
+    whole = whole_points([float(one.get("points", 0.0)) for one in deductions])
+    return [{**one, "whole": n} for one, n in zip(deductions, whole, strict=True)]
+
+
+@register.filter
 def percent(share: float) -> str:
     """Show a share from 0 to 1."""
     return f"{share * 100:.0f} %"
@@ -52,16 +62,34 @@ def percent(share: float) -> str:
 
 @register.filter
 def estimate_words(estimate: Mapping[str, Any]) -> list[str]:
-    """Say what a task is expected to cost, as far as that is known."""
+    """Say what a task is expected to cost; nothing where nothing was estimated."""
+    if not any(estimate.get(key) for key in ("n_files_read", "bytes_read", "seconds")):
+        return []
     words = []
     n_read, n_written = estimate.get("n_files_read"), estimate.get("n_files_written")
-    if n_read is not None and n_written is not None:
+    if n_read and n_written is not None:
         words.append(f"{n_read:,} → {n_written:,} files")
-    if (n_bytes := estimate.get("bytes_read")) is not None:
+    if n_bytes := estimate.get("bytes_read"):
         words.append(human_bytes(n_bytes))
-    if (seconds := estimate.get("seconds")) is not None:
+    if seconds := estimate.get("seconds"):
         words.append(f"about {human_span(seconds)}")
     return words
+
+
+@register.filter
+def priority(task: OptimizeTask) -> str:
+    """Show how early a waiting task comes."""
+    return str(priority_of(task.score) if task.table_id else service_priority(task.score))
+
+
+@register.filter
+def priority_reason(task: OptimizeTask) -> str:
+    """Say what the priority of a task comes from."""
+    if task.asked_by:
+        return f"Requested by {task.asked_by}"
+    if task.table_id is None:
+        return "What holds other services up goes first, then what waits longest"
+    return f"Gain over cost {task.score:,.0f}; tasks that wait longer move up"
 
 
 @register.filter

@@ -1,5 +1,6 @@
 """The first tab of a Hudi table: how well it is, what is wrong by what evidence, what helps."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,7 +13,6 @@ from django.views.decorators.http import require_GET
 
 from optimizer.domain.hudi.facts import HudiLook
 from optimizer.domain.hudi.findings import Finding, Remedy
-from optimizer.domain.hudi.health import health_of
 from optimizer.domain.hudi.policy import HudiPolicy
 from optimizer.domain.hudi.quality import failures, not_looked_at
 from optimizer.domain.hudi.tasks import Service, Step
@@ -35,6 +35,8 @@ class Wrong:
     tables: list[EvidenceTable]
     hidden: dict[str, str]
     label: str
+    same_as: int = 0
+    """The number of an earlier finding that has the same remedy; 0 = none has."""
 
     @property
     def n_left_out(self) -> int:
@@ -44,11 +46,12 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the last look says, judged by the policy that holds now and at this hour."""
+    """What is wrong by the last look, judged by the policy that holds now and at this hour.
+
+    The score and its deductions are the look's own, as the list of tables shows them.
+    """
 
     left_alone: Unfit | None
-    score: float | None
-    deductions: list[dict[str, object]]
     wrong: list[Wrong]
     silent: tuple[str, ...]
 
@@ -69,12 +72,9 @@ def health(request: HttpRequest, table_id: int) -> HttpResponse:
 
 def judge(look: HudiLook, policy: HudiPolicy, *, now: datetime) -> Judged:
     """Judge a look again: policies change and views grow older between two looks."""
-    found = health_of(look, policy, now)
     return Judged(
         unfit(look),
-        found.score if found else None,
-        found.as_list() if found else [],
-        [_wrong(number, one) for number, one in enumerate(failures(look, policy, now), 1)],
+        _numbered(failures(look, policy, now)),
         not_looked_at(look),
     )
 
@@ -84,7 +84,20 @@ def trend_of(table: HudiTable) -> list[Any]:
     return hudi_charts.trend(last_hudi_points(table))
 
 
-def _wrong(number: int, one: Finding) -> Wrong:
+def _numbered(found: Iterable[Finding]) -> list[Wrong]:
+    """Number the findings; a remedy that several share is offered once, at the first of them."""
+    first: dict[tuple[Any, ...], int] = {}
+    wrong = []
+    for number, one in enumerate(found, 1):
+        earlier = 0
+        if one.remedy is not None and one.remedy.service is not None:
+            key = (one.remedy.service, one.remedy.step, one.remedy.instants)
+            earlier = first.setdefault(key, number)
+        wrong.append(_wrong(number, one, same_as=0 if earlier == number else earlier))
+    return wrong
+
+
+def _wrong(number: int, one: Finding, *, same_as: int) -> Wrong:
     hidden = {}
     if one.remedy is not None and one.remedy.service is not None and one.remedy.step is not None:
         hidden = {
@@ -93,7 +106,7 @@ def _wrong(number: int, one: Finding) -> Wrong:
             "instants": " ".join(one.remedy.instants),
         }
     label = "" if one.remedy is None else _label(one.remedy)
-    return Wrong(number, one, evidence_tables(one.evidence), hidden, label)
+    return Wrong(number, one, evidence_tables(one.evidence), hidden, label, same_as)
 
 
 def _label(remedy: Remedy) -> str:

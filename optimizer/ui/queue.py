@@ -22,7 +22,7 @@ WAITING = ListSpec(
         cell("Work", "work"),
         cell("Cancel", "cancel"),
         cell("State, and what it waits for", "task_state", is_wide=True),
-        cell("Score", "score", sort="score", help="Gain over cost; the highest goes first"),
+        cell("Priority", "priority", sort="score", help="By gain over cost, and by age"),
         Column(key="reason", title="Why it is done", is_wide=True),
         cell("Expected", "estimate"),
         Column(key="noted_at", title="Since", kind="ago", sort="noted"),
@@ -40,7 +40,7 @@ WAITING = ListSpec(
 @login_required
 @require_GET
 def queue(request: HttpRequest) -> HttpResponseBase:
-    """Show the queue as it is now; its upper part keeps itself up to date."""
+    """Show the queue as it is now; what runs and what ended keep themselves up to date."""
     lake, user = current_lake(request), person(request)
     filterset = QueueFilter(request.GET, queryset=waiting_visible(lake, user))
     return list_response(request, WAITING, filterset=filterset, context=_live(request))
@@ -49,8 +49,9 @@ def queue(request: HttpRequest) -> HttpResponseBase:
 @login_required
 @require_GET
 def queue_live(request: HttpRequest) -> HttpResponse:
-    """Give the part of the page that keeps itself up to date."""
-    return render(request, "optimizer/_queue_live.html", _live(request))
+    """Give one of the parts of the page that keep themselves up to date."""
+    part = "_queue_ended" if request.GET.get("part") == "ended" else "_queue_live"
+    return render(request, f"optimizer/{part}.html", _live(request))
 
 
 def _live(request: HttpRequest) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from optimizer.domain.hudi.policy import HudiPolicy, contradiction
 from optimizer.domain.hudi.services import ALLOWED, Ruling, may, may_roll_back
 from optimizer.domain.hudi.tasks import ACTIONS, HudiTask, Service, Step
 from optimizer.domain.hudi.timeline import Silence, stuck, unfit
+from optimizer.domain.scoring import Priority
 
 REFUSED_FOR = timedelta(days=7)
 _TASK, _YOUNG = "task", "young"
@@ -102,6 +103,14 @@ def precedence(service: Service, step: Step) -> int:
     """Give how early a step comes among those of one table: the greater, the earlier."""
     at = _PRECEDENCE.index((service, step)) if (service, step) in _PRECEDENCE else len(_PRECEDENCE)
     return len(_PRECEDENCE) - at
+
+
+def service_priority(place: float) -> Priority:
+    """Return the priority of a `precedence` in words: by thirds of the order of services."""
+    share = place / len(_PRECEDENCE)
+    if share > 2 / 3:
+        return Priority.HIGH
+    return Priority.NORMAL if share > 1 / 3 else Priority.LOW
 
 
 def _refused(look: HudiLook, policy: HudiPolicy) -> HudiVerdict | None:
