@@ -38,6 +38,7 @@ from lifecycle.selectors.plans import (
     plans_visible,
     typed_name,
 )
+from lifecycle.services.plan_preview import plan_preview, require_something
 from lifecycle.services.plans import (
     get_plan_for_user,
     plan_approve,
@@ -107,15 +108,12 @@ class PlanList(APIView):
         """Have a plan drawn up (admins and operators)."""
         body = PlanRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        said, user = body.validated_data, person(request)
-        plan = plan_request(
-            current_lake(request),
-            databases=said.get("databases", []),
-            tables=said.get("tables", []),
-            reason=said["reason"],
-            user=user,
-            now=timezone.now(),
-        )
+        said, user, now = body.validated_data, person(request), timezone.now()
+        lake = current_lake(request)
+        chosen = {name: said.get(name, []) for name in ("databases", "tables")}
+        if user.is_lake_keeper and any(chosen.values()):
+            require_something(plan_preview(lake, user, **chosen, now=now))
+        plan = plan_request(lake, **chosen, reason=said["reason"], user=user, now=now)
         return plan_answer(plan, user, status=201)
 
 

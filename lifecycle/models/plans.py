@@ -33,6 +33,7 @@ class PlanState(models.TextChoices):
     LAPSED = "LAPSED", "lapsed"
     WITHDRAWN = "WITHDRAWN", "withdrawn"
     FAILED = "FAILED", "failed"
+    NOT_CREATED = "NOT_CREATED", "not created"
 
 
 class PlanSource(models.TextChoices):
@@ -89,6 +90,9 @@ class DropPlan(models.Model):
     n_files = models.PositiveBigIntegerField(default=0)
     oldest_at = models.DateTimeField(null=True, blank=True)
     newest_at = models.DateTimeField(null=True, blank=True)
+    limits = models.JSONField(
+        default=dict, help_text="The caps and the inventory when it was drawn up; a record."
+    )
     left_out = models.JSONField(default=dict)
 
     plan_run = models.ForeignKey(

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import django_filters as filters
-from django.db.models import Exists, Min, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Sum
 
 from lifecycle.models import BackupSlice, CurrentGeneration, TableFinding
 from portal.access.models import User
@@ -89,6 +89,25 @@ def get_batch_for_user(batch_id: UUID | str, *, user: User) -> BackupBatch:
     if batch is None or not batches_for_user(batch.lake, user).filter(pk=batch.pk).exists():
         raise NotVisible("backup.missing", "There is no such backup, or it is not yours to see.")
     return batch
+
+
+@dataclass(frozen=True)
+class PlanBackup:
+    """Where what a run dropped is kept, and until when all of it can be restored."""
+
+    day: date
+    purge_after: datetime | None
+    n_restorable: int
+
+
+def backup_of_run(run_id: UUID) -> PlanBackup | None:
+    """Return the backup that a run made; None where it dropped nothing."""
+    found = BackupBatch.objects.filter(run_id=run_id).aggregate(
+        day=Min("day"),
+        until=Min("purge_after", filter=Q(state__in=RESTORABLE)),
+        n=Count("pk", filter=Q(state__in=RESTORABLE)),
+    )
+    return PlanBackup(found["day"], found["until"], found["n"]) if found["day"] else None
 
 
 def items_of_batch(batch: BackupBatch) -> QuerySet[BackupSlice]:

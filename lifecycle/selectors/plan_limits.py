@@ -55,15 +55,31 @@ def plan_over_caps(lake: str, generation: Generation, *, n_items: int, n_bytes: 
     return " ".join([*crossed, NEXT_STEP]) if crossed else ""
 
 
+def limits_now(lake: str, generation: Generation) -> dict[str, int]:
+    """Return the caps of a lake and its inventory, as a plan keeps them when it is drawn up.
+
+    A plan's page shows this record for good: caps and the number of items in ACT databases change.
+    """
+    caps = plan_caps(lake)
+    return {
+        "max_items": caps.max_items,
+        "max_bytes": caps.max_bytes,
+        "max_percent": caps.max_percent,
+        "n_inventory": inventory(generation, act_databases(lake)),
+        "small": plan_limit(lake, "small"),
+    }
+
+
 def plan_limits(plan: DropPlan) -> PlanLimits | None:
     """Give the limits that a drawn-up plan stands under; None before it was drawn up."""
     if plan.generation is None:
         return None
+    record = plan.limits or limits_now(plan.lake, plan.generation)
     return PlanLimits(
-        caps=plan_caps(plan.lake),
-        n_inventory=inventory(plan.generation, act_databases(plan.lake)),
+        caps=Caps(record["max_items"], record["max_bytes"], record["max_percent"]),
+        n_inventory=record["n_inventory"],
         needed=plan_needed(plan.lake, n_items=plan.n_items, n_bytes=plan.n_bytes),
-        is_small=plan.n_items <= plan_limit(plan.lake, "small"),
+        is_small=plan.n_items <= record["small"],
         n_may_approve=_n_may_approve(plan),
     )
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import django_filters as filters
 from django.db.models import Exists, F, Max, Min, OuterRef, QuerySet, Subquery, Sum
@@ -244,43 +243,6 @@ def tables_to_plan(lake: str, user: User) -> QuerySet[TableFinding]:
     """Give the tables in ACT databases that hold something due, biggest first."""
     due = TableFinding.objects.current(lake).for_user(user).filter(db__in=act_databases(lake))
     return due.filter(n_clean_now__gt=0) | due.filter(n_still_read__gt=0)
-
-
-_CLASS_COUNTS = (
-    "n_clean_now",
-    "n_soon",
-    "n_not_now",
-    "n_still_read",
-    "n_held",
-    "n_not_enrolled",
-    "n_unsupported",
-    "n_nonconforming",
-    "n_unready",
-    "n_keep_forever",
-    "n_missing_directory",
-    "n_unknown",
-)
-
-
-def preview_counts(
-    lake: str, user: User, *, databases: list[str], tables: list[str]
-) -> dict[str, Any]:
-    """Add up what the last scan says of a choice, before a plan is drawn up from it."""
-    rows = TableFinding.objects.current(lake).for_user(user)
-    chosen = rows.filter(db__in=databases)
-    for name in tables:
-        db, _, table = name.partition(".")
-        chosen = chosen | rows.filter(db=db, table=table)
-    sums = {name: Sum(name) for name in (*_CLASS_COUNTS, "bytes_clean_now", "bytes_still_read")}
-    found = chosen.distinct().aggregate(**sums)
-    counts = {name.removeprefix("n_").upper(): found[name] or 0 for name in _CLASS_COUNTS}
-    return {
-        "n_tables": chosen.distinct().count(),
-        "n_due": counts["CLEAN_NOW"],
-        "bytes_due": found["bytes_clean_now"] or 0,
-        "n_still_read": counts["STILL_READ"],
-        "others": {name: n for name, n in counts.items() if n and name != "CLEAN_NOW"},
-    }
 
 
 def wishes_visible(lake: str, user: User) -> QuerySet[CleanNowRequest]:

@@ -34,7 +34,7 @@ _FIELDS = ("source", "target", "n_files", "n_bytes", "n_partitions", "state", "w
 def fix_draw(fix: PathFix, *, folder: str, now: datetime) -> dict[str, Any]:
     """Draw up a fix plan: its file under `<spool>/plans/<plan>/<folder>`, rows, its approval.
 
-    Ends as FAILED with a sentence when nothing may be moved, or when it is over a cap.
+    Ends as NOT_CREATED with a sentence when nothing may be moved, or when it is over a cap.
     """
     if fix.state != PlanState.DRAFTING:
         return {"fix": str(fix.pk), "state": fix.state}
@@ -112,7 +112,7 @@ def _store_refused(
     PathFixItem.objects.bulk_update(rows, _FIELDS, batch_size=_CHUNK)
     fix_move(
         fix,
-        PlanState.FAILED,
+        PlanState.NOT_CREATED,
         now=now,
         by="system",
         why=problem,

@@ -31,7 +31,7 @@ from lifecycle.selectors.plan_inputs import (
     current_generation,
     open_requests,
 )
-from lifecycle.selectors.plan_limits import plan_over_caps
+from lifecycle.selectors.plan_limits import limits_now, plan_over_caps
 from lifecycle.services.plan_draft import Draft, Selection, TableExtras, draft
 from lifecycle.services.plan_parties import requesters_of
 from lifecycle.services.plan_parts import plan_parts_write
@@ -53,7 +53,7 @@ _CHUNK = 500
 def plan_draw(plan: DropPlan, *, folder: str, now: datetime) -> dict[str, Any]:
     """Draw up a plan: its file under `<spool>/plans/<plan>/<folder>`, its rows, its approval.
 
-    Ends as FAILED with a sentence when nothing may go, or when it is more than the caps allow.
+    Ends as NOT_CREATED with a sentence when nothing may go, or when it is more than the caps allow.
     """
     if plan.state != PlanState.DRAFTING:
         return {"plan": str(plan.pk), "state": plan.state}
@@ -104,7 +104,7 @@ def _store_refused(
 ) -> None:
     plan_move(
         plan,
-        PlanState.FAILED,
+        PlanState.NOT_CREATED,
         now=now,
         by="system",
         why=problem,
@@ -147,6 +147,7 @@ def _open(
         "oldest_at": instant(min(table.oldest_updated_ms for table in summary.tables)),
         "newest_at": instant(max(table.newest_updated_ms for table in summary.tables)),
         "left_out": dict(drafted.left_out),
+        "limits": limits_now(plan.lake, generation),
         "requesters": requesters,
     }
     needed = plan_needed(plan.lake, n_items=summary.n_items, n_bytes=summary.n_bytes)

@@ -26,7 +26,13 @@ APPROVAL_KIND = "lifecycle.drop"
 TRANSITIONS: dict[str, frozenset[str]] = {
     # Straight to APPROVED where a standing rule covers the plan.
     PlanState.DRAFTING: frozenset(
-        {PlanState.PENDING, PlanState.APPROVED, PlanState.FAILED, PlanState.WITHDRAWN}
+        {
+            PlanState.PENDING,
+            PlanState.APPROVED,
+            PlanState.NOT_CREATED,
+            PlanState.FAILED,
+            PlanState.WITHDRAWN,
+        }
     ),
     PlanState.PENDING: frozenset(
         {PlanState.APPROVED, PlanState.REJECTED, PlanState.LAPSED, PlanState.WITHDRAWN}
@@ -44,6 +50,7 @@ ENDED = frozenset(
         PlanState.LAPSED,
         PlanState.WITHDRAWN,
         PlanState.FAILED,
+        PlanState.NOT_CREATED,
     }
 )
 

@@ -10,16 +10,17 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from lifecycle.models import CleanNowRequest
+from lifecycle.models import CleanNowRequest, DropPlan
 from lifecycle.selectors.filters import TABLE_ORDERS
 from lifecycle.selectors.plan_inputs import act_databases
 from lifecycle.selectors.plan_limits import plan_caps
-from lifecycle.selectors.plans import preview_counts, tables_to_plan, wishes_visible
+from lifecycle.selectors.plans import tables_to_plan, wishes_visible
 from lifecycle.services.clean_now import clean_now_close, clean_now_request
+from lifecycle.services.plan_preview import Preview, plan_preview, require_something
 from lifecycle.services.plans import plan_request
 from lifecycle.ui.links import list_url, table_url
 from lifecycle.ui.plans import plan_url
-from portal.lake.errors import NotAllowed
+from portal.lake.errors import NotAllowed, RuleViolation
 from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
 
@@ -45,17 +46,17 @@ def plan_new(request: HttpRequest) -> HttpResponse:
         raise NotAllowed("plan.role", "Admins and operators make drop plans.")
     said = request.POST if request.method == "POST" else request.GET
     databases, tables = said.getlist("databases")[:MAX_CHOSEN], said.getlist("tables")[:MAX_CHOSEN]
+    preview, problem = None, ""
+    if databases or tables:
+        preview = plan_preview(lake, user, databases=databases, tables=tables, now=timezone.now())
     if request.method == "POST":
-        plan = plan_request(
-            lake,
-            databases=databases,
-            tables=tables,
-            reason=request.POST.get("reason", ""),
-            user=user,
-            now=timezone.now(),
-        )
-        messages.info(request, "The plan is being drawn up. This page shows it as soon as it is.")
-        return HttpResponseRedirect(plan_url(plan))
+        try:
+            plan = _request(request, lake, preview, databases=databases, tables=tables)
+        except RuleViolation as error:
+            problem = error.message
+        else:
+            messages.info(request, "The plan is being created. This page shows it when it is.")
+            return HttpResponseRedirect(plan_url(plan))
     page = keyset_page(tables_to_plan(lake, user), request.GET, orders=TABLE_ORDERS)
     context = {
         "page": page,
@@ -63,15 +64,36 @@ def plan_new(request: HttpRequest) -> HttpResponse:
         "databases": sorted(act_databases(lake)),
         "chosen_databases": databases,
         "chosen_tables": tables,
-        "preview": preview_counts(lake, user, databases=databases, tables=tables)
-        if databases or tables
-        else None,
+        "preview": preview,
+        "problem": problem,
+        "reason": request.POST.get("reason", ""),
         "wishes": wishes_visible(lake, user)
         .filter(state=CleanNowRequest.State.OPEN)
         .order_by("created_at")[:50],
         "caps": plan_caps(lake),
     }
-    return render(request, "lifecycle/plan_new.html", context)
+    status = 400 if problem else 200
+    return render(request, "lifecycle/plan_new.html", context, status=status)
+
+
+def _request(
+    request: HttpRequest,
+    lake: str,
+    preview: Preview | None,
+    *,
+    databases: list[str],
+    tables: list[str],
+) -> DropPlan:
+    if preview is not None:
+        require_something(preview)
+    return plan_request(
+        lake,
+        databases=databases,
+        tables=tables,
+        reason=request.POST.get("reason", ""),
+        user=person(request),
+        now=timezone.now(),
+    )
 
 
 @login_required

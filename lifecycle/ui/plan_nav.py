@@ -24,6 +24,9 @@ LAST_DAYS = timedelta(days=3)
 
 LOOKS = {
     PlanState.DRAFTING.value: StateLook("Being drawn up", "pencil", "busy"),
+    PlanState.NOT_CREATED.value: StateLook(
+        "Not created", "clipboard-off", "quiet", "Nothing of the selection may go, or too much."
+    ),
     "OPEN": StateLook("Open", "circle", "warn"),
     "PLANNED": StateLook("In a plan", "clipboard-list", "info"),
     "CLOSED": StateLook("Closed", "circle-check", "quiet"),

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from lifecycle.domain.refusal import EXPLANATIONS, LeftOut
 from lifecycle.models import DropPlan, DropPlanTable, PlanState
+from lifecycle.selectors.backups import backup_of_run
 from lifecycle.selectors.plan_limits import plan_limits
 from lifecycle.selectors.plans import (
     PLAN_ORDERS,
@@ -140,6 +141,7 @@ def plan(request: HttpRequest, plan_id: UUID) -> HttpResponseBase:
         "typed": typed_name(found) if loss.needs_typing else "",
         "left_out": left_out_rows(left_out_visible(found, loss)),
         "results": results,
+        "backup": backup_of_run(found.run.pk) if found.run is not None else None,
     }
     filterset = PlanTableFilter(request.GET, queryset=plan_tables(found, user))
     return list_response(request, TABLES, filterset=filterset, context=context)

@@ -99,7 +99,7 @@ def approve(person: Person, address: str) -> Page:
     """Prove who one is, read what is lost, and approve."""
     person.prove_again("/" + address.split("/", 3)[3])
     page = person.page
-    expect(page.get_by_text("Data lost")).to_be_visible()
+    expect(page.get_by_text("Data to be removed")).to_be_visible()
     page.locator("#confirm-approve > summary").click()
     typed = page.locator("#typed-approve")
     if typed.count():

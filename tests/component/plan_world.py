@@ -20,6 +20,7 @@ from lifecycle.models import (
     DatabaseSetting,
     DropPlan,
     Generation,
+    ItemExample,
     TableFinding,
 )
 from lifecycle.services.plans import plan_request
@@ -238,7 +239,7 @@ class World:
         generation: Generation, rows: list[Item], db: str, tbl: str, one: Item
     ) -> TableFinding:
         mine = [row for row in rows if (row.db, row.tbl) == (db, tbl)]
-        return TableFinding.objects.create(
+        finding = TableFinding.objects.create(
             generation=generation,
             lake=LAKE,
             db=db,
@@ -256,6 +257,26 @@ class World:
             n_clean_now=sum(row.cls == "CLEAN_NOW" for row in mine),
             n_still_read=sum(row.cls == "STILL_READ" for row in mine),
         )
+        ItemExample.objects.bulk_create(
+            ItemExample(
+                table=finding,
+                part_id=number if row.part_name else 0,
+                partition=row.part_name,
+                location=row.path,
+                cls=row.cls,
+                level=row.level,
+                ttl=row.ttl,
+                created_at=row.updated,
+                modified_at=row.updated,
+                updated_at=row.updated,
+                due_on=(row.updated + timedelta(days=60)).date(),
+                n_files=3,
+                n_bytes=row.n_bytes,
+                ready=row.ready,
+            )
+            for number, row in enumerate(mine, start=1)
+        )
+        return finding
 
 
 def make_world(root: Path) -> World:

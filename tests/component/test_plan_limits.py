@@ -66,7 +66,7 @@ def test_a_cap_stops_what_is_one_over_it_when_planned(
 ) -> None:
     limit(world, small=0, **{name: border - 1})
     refused = world.plan()
-    assert (refused.state, refused.approval) == (PlanState.FAILED, None)
+    assert (refused.state, refused.approval) == (PlanState.NOT_CREATED, None)
     assert refused.ended_reason.startswith(f"{said} Choose fewer tables, or ask an operator")
     for enough in (border, border + 1):
         limit(world, small=0, **{name: enough})
@@ -95,7 +95,7 @@ def test_a_cap_lowered_since_stops_the_start_and_the_submit(
 
 
 def test_a_small_plan_is_not_asked_for_its_share(world: World) -> None:
-    for small, state in ((N - 1, PlanState.FAILED), (N, PlanState.PENDING)):
+    for small, state in ((N - 1, PlanState.NOT_CREATED), (N, PlanState.PENDING)):
         limit(world, max_percent=9, small=small)
         assert world.plan().state == state
 

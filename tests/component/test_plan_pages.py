@@ -52,7 +52,7 @@ def url_of(plan: DropPlan, step: str = "") -> str:
 def test_the_plan_page_leads_with_what_is_lost(world: World) -> None:
     plan = world.plan()
     text = page(client_of(world, "bert"), url_of(plan))
-    lost = text.index("Partitions and tables lost")
+    lost = text.index("Will be removed")
     assert lost < text.index("Who asked, who decided") < text.index("By table")
     assert "sales.orders" in text
     assert "Approve dropping 3 items" in text
@@ -168,7 +168,7 @@ def test_a_plan_is_made_from_a_previewed_choice(world: World) -> None:
     client = client_of(world, "otto")
     assert "sales.orders" in page(client, "/lifecycle/plans/new/")
     text = page(client, "/lifecycle/plans/new/?databases=sales")
-    assert "Draw up the plan for 3 due items" in text
+    assert "Create the plan for 3 items" in text
     body = {"databases": ["sales"], "reason": "old"}
     response = client.post("/lifecycle/plans/new/", body)
     plan = world.drawn(DropPlan.objects.get())

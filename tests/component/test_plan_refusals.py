@@ -135,7 +135,7 @@ def test_a_database_that_is_not_in_act_mode_gives_nothing(world: World) -> None:
     world.scan([GOOD])
     DatabaseSetting.objects.update(mode="NOTIFY")
     plan = world.plan()
-    assert plan.state == PlanState.FAILED
+    assert plan.state == PlanState.NOT_CREATED
     assert plan.left_out == {"NOT_ACT_MODE": 1}
     assert plan.items_uri == ""
 
@@ -182,7 +182,7 @@ def test_a_table_in_a_waiting_plan_does_not_enter_a_second_one(world: World) -> 
     world.scan([GOOD])
     assert world.plan().state == PlanState.PENDING
     second = world.plan()
-    assert (second.state, second.left_out) == (PlanState.FAILED, {"IN_OTHER_PLAN": 1})
+    assert (second.state, second.left_out) == (PlanState.NOT_CREATED, {"IN_OTHER_PLAN": 1})
 
 
 def run_of(plan: DropPlan) -> Run:
@@ -245,7 +245,7 @@ def test_a_plan_over_the_caps_is_refused_whole(world: World, settings: Settings)
     settings.LAKEWARDEN_PLAN_MAX_ITEMS = 4
     world.scan(partitions(5))
     plan = world.plan()
-    assert plan.state == PlanState.FAILED
+    assert plan.state == PlanState.NOT_CREATED
     assert "5 items are more than the cap of 4" in plan.ended_reason
     assert plan.approval is None
     settings.LAKEWARDEN_PLAN_MAX_ITEMS = 5
@@ -259,7 +259,7 @@ def test_a_plan_over_the_share_of_the_lake_is_refused(world: World, settings: Se
     DropPlan.objects.update(state="REJECTED")
     settings.LAKEWARDEN_PLAN_SMALL = 4
     plan = world.plan()
-    assert plan.state == PlanState.FAILED
+    assert plan.state == PlanState.NOT_CREATED
     assert "5 of 50 known items are more than 9 percent" in plan.ended_reason
 
 
@@ -269,7 +269,7 @@ def test_a_halved_inventory_stops_plans(world: World) -> None:
     before.save()
     world.scan([GOOD])
     plan = world.plan()
-    assert plan.state == PlanState.FAILED
+    assert plan.state == PlanState.NOT_CREATED
     assert "half or less" in plan.ended_reason
 
 

@@ -50,7 +50,7 @@ def test_scan_notice_plan_approve_drop_and_restore(story: Story) -> None:
     lines: list[str] = []
     daily_cycle(LAKE, now=NOW - timedelta(days=8), say=lines.append)
     early = story.plan(NOW - timedelta(days=8))
-    assert early.state == PlanState.FAILED
+    assert early.state == PlanState.NOT_CREATED
     assert early.left_out["NOT_ANNOUNCED"] == 3
     daily_cycle(LAKE, now=NOW, say=lines.append)
     plan = story.plan(NOW)
