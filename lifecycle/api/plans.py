@@ -48,7 +48,7 @@ from lifecycle.services.plans import (
 )
 from portal.access.fresh import authenticated_at
 from portal.access.models import User
-from portal.approvals.selectors import decisions_of
+from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
@@ -63,10 +63,11 @@ def plan_answer(plan: DropPlan, user: User, *, status: int = 200) -> Response:
     shown: dict[str, Any] = {
         name: getattr(plan, name)
         for name in (
-            *("id", "lake", "state", "requested_by", "requesters", "reason", "created_at"),
+            *("id", "lake", "state", "requested_by", "reason", "created_at"),
             *("digest", "outcome", "ended_at", "ended_by", "ended_reason"),
         )
     } | {
+        "requesters": requesters_shown(approval, plan.requesters),
         "loss": loss,
         "decisions": decisions,
         "n_needed": approval.n_needed if approval else None,

@@ -9,6 +9,7 @@ from lifecycle.domain.caps import Caps, caps_crossed
 from lifecycle.models import DropPlan, Generation
 from lifecycle.selectors.plan_inputs import act_databases, inventory
 from portal.access.models import ADMIN, User
+from portal.approvals.selectors import requesters_shown
 from portal.approvals.sizes import Needed, plan_limit, plan_needed
 
 NEXT_STEP = (
@@ -86,6 +87,6 @@ def plan_limits(plan: DropPlan) -> PlanLimits | None:
 
 def _n_may_approve(plan: DropPlan) -> int:
     """Count the admins who are no requesters of a plan."""
-    asked = {name.casefold() for name in plan.requesters}
+    asked = {name.casefold() for name in requesters_shown(plan.approval, plan.requesters)}
     admins = User.objects.filter(is_active=True, groups__name=ADMIN)
     return sum(name.casefold() not in asked for name in admins.values_list("username", flat=True))

@@ -18,6 +18,7 @@ from lifecycle.models import (
 from lifecycle.selectors.plan_inputs import act_databases
 from portal.access.models import User
 from portal.approvals.models import Decision
+from portal.approvals.selectors import is_requester
 from portal.ui.filters import ListFilter, prefix
 
 PLAN_ORDERS = {
@@ -34,6 +35,9 @@ PLAN_TABLE_ORDERS = {
     "oldest": ("oldest_at",),
 }
 RESULT_ORDERS = {"name": ("db", "table", "partition")}
+OWN = (
+    "You asked for it, or last changed what it rests on, so others must approve. You may reject it."
+)
 TYPED_ITEMS = 1_000
 TYPED_BYTES = 1024**4
 
@@ -206,17 +210,17 @@ def plan_actions(plan: DropPlan, user: User, decisions: list[Decision]) -> PlanA
         return PlanActions(withdraw=is_maker)
     if not is_open:
         return PlanActions()
-    asked = {name.casefold() for name in plan.requesters}
-    if user.username.casefold() in asked:
-        withdraw = plan.state == PlanState.PENDING and not decisions
-        why = "You asked for it, or last changed what it rests on, so others must decide."
-        return PlanActions(withdraw=withdraw, why_not=why)
-    if not user.is_lake_admin:
-        return PlanActions()
+    asked = user.username.casefold() in {name.casefold() for name in plan.requesters}
+    withdraw = asked and plan.state == PlanState.PENDING and not decisions
+    is_own = plan.approval is not None and is_requester(plan.approval, user)
     mine = next((one for one in decisions if one.user_id == user.pk), None)
-    may_approve = plan.state == PlanState.PENDING and mine is None
-    why = "You have approved it; you may still reject it until it runs." if mine else ""
-    return PlanActions(approve=may_approve, reject=True, why_not=why)
+    why = OWN if is_own else ""
+    if mine and not is_own:
+        why = "You have approved it; you may still reject it until it runs."
+    if not user.is_lake_admin:
+        return PlanActions(withdraw=withdraw, why_not=why)
+    may_approve = plan.state == PlanState.PENDING and mine is None and not is_own
+    return PlanActions(may_approve, reject=not withdraw, withdraw=withdraw, why_not=why)
 
 
 def plans_to_decide(lake: str, user: User) -> list[DropPlan]:
@@ -225,11 +229,10 @@ def plans_to_decide(lake: str, user: User) -> list[DropPlan]:
         return []
     decided = Decision.objects.filter(approval=OuterRef("approval"), user=user)
     waiting = DropPlan.objects.filter(lake=lake, state=PlanState.PENDING).exclude(Exists(decided))
-    name = user.username.casefold()
     return [
         plan
-        for plan in waiting.order_by("created_at")[:500]
-        if name not in {one.casefold() for one in plan.requesters}
+        for plan in waiting.select_related("approval").order_by("created_at")[:500]
+        if plan.approval is not None and not is_requester(plan.approval, user)
     ]
 
 

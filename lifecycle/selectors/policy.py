@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
+from django.utils.dateparse import parse_datetime
 
 from lifecycle.domain.conformity import Reason
 from lifecycle.domain.days import Days
 from lifecycle.domain.enrolment import read_policy
+from lifecycle.domain.last_changes import Report, echoes
 from lifecycle.domain.modes import DatabaseMode
 from lifecycle.domain.policy import Asker, Values
 from lifecycle.domain.policy_states import EnrolmentState, RequestKind, RequestState
@@ -106,19 +108,15 @@ def without_echoes(events: Sequence[AuditEvent]) -> list[AuditEvent]:
     """Leave out what the metastore's guard told of the portal's own changes.
 
     The portal records who asked; the guard then tells of the same change under the portal's user.
-    Such an echo has the same values before and after as a change of the portal's to that object.
+    One note is left out for one change of the portal's, and only when both are minutes apart.
     """
-    own = {
-        (event.object_id, values_in(event, "from"), values_in(event, "to"))
-        for event in events
-        if is_own(event)
-    }
-    return [
-        event
-        for event in events
-        if is_own(event)
-        or (event.object_id, values_in(event, "before"), values_in(event, "after")) not in own
-    ]
+    repeated = echoes(
+        [
+            Report(event.object_id, *values_changed(event), happened_at(event), is_own(event))
+            for event in events
+        ]
+    )
+    return [event for position, event in enumerate(events) if position not in repeated]
 
 
 def asked_here(lake: str, db: str, table: str, after: Mapping[str, str], *, at: datetime) -> bool:
@@ -153,6 +151,18 @@ def asked_here(lake: str, db: str, table: str, after: Mapping[str, str], *, at: 
         or enrolled.exists()
         or any(before == dict(after) for before in undone.values_list("before", flat=True))
     )
+
+
+def values_changed(event: AuditEvent) -> tuple[Values | None, Values | None]:
+    """Return LEVEL and TTL before and after a recorded change, as far as it says."""
+    before, after = ("from", "to") if is_own(event) else ("before", "after")
+    return values_in(event, before), values_in(event, after)
+
+
+def happened_at(event: AuditEvent) -> datetime:
+    """Return when a recorded change was made; the follower may record a note of it much later."""
+    told = parse_datetime(str(event.data.get("happened_at") or ""))
+    return event.at if told is None else told
 
 
 def is_own(event: AuditEvent) -> bool:

@@ -6,10 +6,11 @@ import django_filters as filters
 from django.db.models import Exists, OuterRef, QuerySet
 
 from lifecycle.models import DropPlan, StandingRule, StandingRuleState, TableFinding
-from lifecycle.selectors.plans import PlanActions
+from lifecycle.selectors.plans import OWN, PlanActions
 from portal.access.models import User
 from portal.approvals.domain import ApprovalState
 from portal.approvals.models import Decision
+from portal.approvals.selectors import is_requester
 from portal.ui.filters import ListFilter
 
 
@@ -46,13 +47,12 @@ def rule_actions(rule: StandingRule, user: User, decisions: Sequence[Decision]) 
     approval = rule.approval
     if approval is None or rule.state != StandingRuleState.PENDING or not user.is_lake_admin:
         return PlanActions(withdraw=may_end)
-    if user.username.casefold() in {name.casefold() for name in approval.requesters}:
-        why = "You asked for it, or last changed what it rests on, so others must decide."
-        return PlanActions(withdraw=may_end, why_not=why)
+    is_own = is_requester(approval, user)
     decided = any(one.user_id == user.pk for one in decisions)
-    pending = approval.state == ApprovalState.PENDING
+    may_approve = approval.state == ApprovalState.PENDING and not decided and not is_own
     is_open = approval.state in (ApprovalState.PENDING, ApprovalState.APPROVED)
-    return PlanActions(approve=pending and not decided, reject=is_open, withdraw=may_end)
+    why = OWN if is_own else ""
+    return PlanActions(may_approve, reject=is_open, withdraw=may_end, why_not=why)
 
 
 def rules_to_decide(lake: str, user: User) -> list[StandingRule]:

@@ -16,6 +16,7 @@ from lifecycle.services.enrolments import (
     enrolment_run,
 )
 from lifecycle.services.plan_kinds import will_try_again
+from lifecycle.services.plan_parties import enrolment_requesters
 from portal.approvals import kinds as approval_kinds
 from portal.approvals.models import Approval
 from portal.runs import kinds as run_kinds
@@ -72,6 +73,7 @@ def register_enrol_kinds() -> None:
             name=APPROVAL_KIND,
             title="Enrolment",
             lock_object=_lock,
+            requesters=enrolment_requesters,
             on_approved=_approved,
             on_rejected=_follow(EnrolmentState.REJECTED),
             on_lapsed=_follow(EnrolmentState.LAPSED),

@@ -147,6 +147,7 @@ def _keep(event: LakeEvent, note: PolicyNote, *, now: datetime) -> None:
         object_id=str(row),
         data={
             "event": row.event_id,
+            "happened_at": row.at.isoformat(),
             "operation": row.operation,
             "outcome": row.outcome,
             "before": row.before,

@@ -35,6 +35,7 @@ from lifecycle.services.path_fixes import (
     fix_withdrawn,
 )
 from lifecycle.services.plan_kinds import will_try_again
+from lifecycle.services.plan_parties import fix_requesters
 from lifecycle.services.plan_runs import check_modes, check_picture, outcome_of, owners_of
 from portal.access.lakes import job_environment
 from portal.access.models import KEEPERS
@@ -174,6 +175,7 @@ def register_path_fix_kinds() -> None:
             name=FIX_APPROVAL_KIND,
             title="Fix plan",
             lock_object=fix_lock,
+            requesters=fix_requesters,
             on_approved=fix_approved,
             on_rejected=fix_rejected,
             on_lapsed=fix_lapsed,

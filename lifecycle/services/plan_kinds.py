@@ -24,6 +24,7 @@ from lifecycle.services.plan_execution import (
     plan_finish,
     scanned_at,
 )
+from lifecycle.services.plan_parties import plan_requesters
 from lifecycle.services.plan_runs import check_modes, check_picture, outcome_of, owners_of
 from lifecycle.services.plan_store import plan_draw
 from lifecycle.services.plans import (
@@ -190,6 +191,7 @@ def register_plan_kinds() -> None:
             name=APPROVAL_KIND,
             title="Drop plan",
             lock_object=plan_lock,
+            requesters=plan_requesters,
             on_approved=plan_approved,
             on_rejected=plan_rejected,
             on_lapsed=plan_lapsed,

@@ -18,7 +18,7 @@ from lifecycle.models import (
     StandingRuleState,
     TableFinding,
 )
-from lifecycle.services.plan_parties import requesters_of
+from lifecycle.services.plan_parties import requesters_of, rule_requesters
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.approvals import kinds as approval_kinds
@@ -261,6 +261,7 @@ def register_standing_kinds() -> None:
             name=APPROVAL_KIND,
             title="Standing rule",
             lock_object=_lock,
+            requesters=rule_requesters,
             on_rejected=_follow(StandingRuleState.REJECTED),
             on_lapsed=_follow(StandingRuleState.LAPSED),
             on_withdrawn=_follow(StandingRuleState.ENDED),

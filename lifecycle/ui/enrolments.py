@@ -40,7 +40,7 @@ from lifecycle.ui.links import list_url, policy_url
 from lifecycle.ui.policy import LINE_WORDS
 from lifecycle.ui.policy_forms import ValuesForm
 from portal.access.fresh import authenticated_at, require_fresh
-from portal.approvals.selectors import decisions_of
+from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.ui.filters import filtered
 from portal.ui.forms import said_word
@@ -156,6 +156,7 @@ def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
         "found": found,
         "may": enrolment_actions(found, user, now=timezone.now()),
         "decisions": decisions_of(found.approval),
+        "requesters": requesters_shown(found.approval, found.requesters),
         "counts": result_counts(found, user),
         "sees_all": user.is_lake_keeper,
         "lines": [

@@ -36,7 +36,7 @@ from lifecycle.services.path_fixes import (
 from lifecycle.services.plans import ENDED
 from lifecycle.ui.links import list_url
 from portal.access.fresh import authenticated_at, require_fresh
-from portal.approvals.selectors import decisions_of
+from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.lake.errors import NotAllowed
 from portal.runs.selectors import run_waits
 from portal.ui.forms import said_word
@@ -154,6 +154,7 @@ def path_fix(request: HttpRequest, fix_id: UUID) -> HttpResponseBase:
         **_standing(found),
         "may": fix_actions(found, user, now=timezone.now()),
         "decisions": decisions_of(found.approval),
+        "requesters": requesters_shown(found.approval, found.requesters),
         "counts": fix_counts(found, user),
         "undos": list(found.undone_by.order_by("created_at")),
         "list_url": list_url("path-fixes", found.lake),

@@ -38,7 +38,7 @@ from lifecycle.services.plans import (
 )
 from lifecycle.ui.links import list_url
 from portal.access.fresh import authenticated_at, require_fresh
-from portal.approvals.selectors import decisions_of
+from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.lake.errors import NotVisible
 from portal.runs.selectors import run_waits
 from portal.ui.frame import current_lake, person
@@ -138,6 +138,7 @@ def plan(request: HttpRequest, plan_id: UUID) -> HttpResponseBase:
         "limits": None if loss.is_part else plan_limits(found),
         "decisions": decisions,
         "may": plan_actions(found, user, decisions),
+        "requesters": requesters_shown(found.approval, found.requesters),
         "typed": typed_name(found) if loss.needs_typing else "",
         "left_out": left_out_rows(left_out_visible(found, loss)),
         "results": results,

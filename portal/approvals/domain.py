@@ -128,13 +128,15 @@ def check_decision(
     """Refuse a decision that may not be taken.
 
     Raises:
-        NotAllowed: not in the role, is a requester, or the login is not fresh.
+        NotAllowed: not in the role, a requester's approval, or the login is not fresh.
         StaleState: no longer open, lapsed, or the content is not what the person saw.
         RuleViolation: a rejection without a reason.
     """
     if not person.is_active or not person.roles & roles:
         raise NotAllowed("approval.role", "Your role may not decide on this.")
-    if person.username.casefold() in request.requesters:
+    # A requester may still say no: stopping is always safe.
+    is_own = person.username.casefold() in request.requesters
+    if is_own and word.verdict is Verdict.APPROVE:
         raise NotAllowed(
             "approval.own",
             "You asked for this or last changed what it rests on, so others must decide.",
@@ -162,11 +164,16 @@ def check_fresh(authenticated_at: datetime | None, now: datetime) -> None:
         )
 
 
-def state_after(request: Request, verdicts: Sequence[Verdict]) -> ApprovalState:
-    """Give the state that the decisions amount to: one rejection ends it."""
-    if Verdict.REJECT in verdicts:
+def state_after(
+    request: Request, given: Sequence[Given], *, roles: frozenset[str]
+) -> ApprovalState:
+    """Return the state that the decisions amount to: one rejection ends it.
+
+    Only those count who are still entitled and have not become requesters since their decision.
+    """
+    if any(one.verdict is Verdict.REJECT for one in given):
         return ApprovalState.REJECTED
-    if len(verdicts) >= request.n_needed:
+    if len(standing_approvers(request, given, roles=roles)) >= request.n_needed:
         return ApprovalState.APPROVED
     return ApprovalState.PENDING
 
@@ -202,18 +209,27 @@ def count_standing(request: Request, given: Sequence[Given], *, roles: frozenset
     Raises:
         StaleState: fewer than needed.
     """
-    standing = {
+    standing = standing_approvers(request, given, roles=roles)
+    if len(standing) < request.n_needed:
+        raise StaleState(
+            "approval.approvers",
+            "Somebody who approved this is no longer in the role, or has since changed what it "
+            "rests on; it has to be asked for again.",
+            standing=len(standing),
+            needed=request.n_needed,
+        )
+
+
+def standing_approvers(
+    request: Request, given: Sequence[Given], *, roles: frozenset[str]
+) -> frozenset[str]:
+    """Return those whose approval counts now: entitled, of this content, and no requesters."""
+    approvers = frozenset(
         one.username.casefold()
         for one in given
         if one.verdict is Verdict.APPROVE
         and one.digest == request.digest
         and one.is_active
         and one.roles & roles
-    } - request.requesters
-    if len(standing) < request.n_needed:
-        raise StaleState(
-            "approval.approvers",
-            "Somebody who approved this is no longer in the role; it has to be asked for again.",
-            standing=len(standing),
-            needed=request.n_needed,
-        )
+    )
+    return approvers - request.requesters

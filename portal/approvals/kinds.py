@@ -1,6 +1,6 @@
 """What sorts of things need approval? Rooms register theirs in `AppConfig.ready()`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,6 +10,7 @@ from portal.lake.errors import NotVisible
 
 Hook = Callable[[Approval, datetime], None]
 Lock = Callable[[Approval], None]
+Parties = Callable[[Approval], Collection[str]]
 
 
 def _nothing(approval: Approval, now: datetime) -> None:
@@ -18,6 +19,11 @@ def _nothing(approval: Approval, now: datetime) -> None:
 
 def _no_row(approval: Approval) -> None:
     """Lock nothing: the object has no row of its own."""
+
+
+def _nobody_else(approval: Approval) -> Collection[str]:
+    """Return nobody: only those count who were stored when it was asked for."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,8 @@ class ApprovalKind:
     roles: frozenset[str] = frozenset({ADMIN})
     lock_object: Lock = _no_row
     """Takes the row lock of the object, which every step needs right after the approval's own."""
+    requesters: Parties = _nobody_else
+    """Returns who counts as a requester at this moment; those who were stored stay requesters."""
     on_approved: Hook = _nothing
     on_rejected: Hook = _nothing
     on_lapsed: Hook = _nothing

@@ -1,5 +1,6 @@
 """What was said of an object, and what may a person do with one approval now?"""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from portal.access.models import User
@@ -12,6 +13,28 @@ def approval_latest(kind: str, object_id: str) -> Approval | None:
     """Give the open approval of an object (there is at most one), else the newest that ended."""
     rows = Approval.objects.filter(kind=kind, object_id=object_id)
     return rows.exclude(open_key=None).first() or rows.order_by("-created_at").first()
+
+
+def approval_requesters(approval: Approval) -> list[str]:
+    """Return everyone who counts as a requester now, sorted.
+
+    Those who were stored when it was asked for stay requesters; who has since changed what it
+    rests on comes in addition.
+    """
+    return sorted({*approval.requesters, *get_kind(approval.kind).requesters(approval)})
+
+
+def requesters_shown(approval: Approval | None, stored: Sequence[str]) -> list[str]:
+    """Return whom a page names as requesters: as of now while it is open, else as stored."""
+    if approval is None or ApprovalState(approval.state) not in OPEN:
+        return list(stored)
+    return approval_requesters(approval)
+
+
+def is_requester(approval: Approval, user: User) -> bool:
+    """Return whether a person may not approve because the request is theirs."""
+    names = {name.casefold() for name in approval_requesters(approval)}
+    return user.username.casefold() in names
 
 
 def decisions_of(approval: Approval | None) -> list[Decision]:
@@ -30,14 +53,14 @@ def approval_moves(approval: Approval, *, user: User, now: datetime) -> frozense
     if state not in OPEN or approval.lapses_at <= now:
         return frozenset()
     said = {one.user_id: one.verdict for one in approval.decisions.all()}
-    if _asked(approval, user):
-        may_withdraw = state is ApprovalState.PENDING and not said
-        return frozenset({"WITHDRAW"}) if may_withdraw else frozenset()
-    if not user.roles & get_kind(approval.kind).roles:
-        return frozenset()
-    moves = {Verdict.REJECT.value}
-    if state is ApprovalState.PENDING and user.pk not in said:
-        moves.add(Verdict.APPROVE.value)
+    moves: set[str] = set()
+    if _asked(approval, user) and state is ApprovalState.PENDING and not said:
+        moves.add("WITHDRAW")
+    if user.roles & get_kind(approval.kind).roles and not moves:
+        moves.add(Verdict.REJECT)
+        may_approve = state is ApprovalState.PENDING and user.pk not in said
+        if may_approve and not is_requester(approval, user):
+            moves.add(Verdict.APPROVE)
     return frozenset(moves)
 
 

@@ -7,7 +7,7 @@ hangs on that, and the end of the audit chain last.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from portal.approvals import domain
 from portal.approvals.domain import LAPSE, ApprovalState, Given, Person, Request, Verdict, Word
 from portal.approvals.kinds import ApprovalKind, get_kind
 from portal.approvals.models import Approval, Decision
-from portal.approvals.selectors import approval_latest
+from portal.approvals.selectors import approval_latest, approval_requesters
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 
@@ -90,7 +90,8 @@ def approval_decide(  # noqa: PLR0913 - a decision carries what it was taken on
         approval = _locked(approval_id)
         kind = get_kind(approval.kind)
         person = _person(user, authenticated_at)
-        domain.check_decision(_request(approval), person, word, roles=kind.roles, now=now)
+        request = _request(approval)
+        domain.check_decision(request, person, word, roles=kind.roles, now=now)
         earlier = list(approval.decisions.all())
         if any(
             one.user_id == user.pk and word.verdict in (one.verdict, Verdict.APPROVE)
@@ -117,8 +118,7 @@ def approval_decide(  # noqa: PLR0913 - a decision carries what it was taken on
             digest=digest,
             reason=word.reason,
         )
-        verdicts = [Verdict(one) for one in approval.decisions.values_list("verdict", flat=True)]
-        after = domain.state_after(_request(approval), verdicts)
+        after = domain.state_after(request, _given(approval), roles=kind.roles)
         if after is ApprovalState.REJECTED:
             _end(approval, after, reason=word.reason, now=now)
             kind.on_rejected(approval, now)
@@ -171,12 +171,19 @@ def approvals_lapse(now: datetime) -> int:
 
 
 def approval_check(
-    kind: str, *, object_id: str, digest: str, now: datetime, run_id: str = ""
+    kind: str,
+    *,
+    object_id: str,
+    digest: str,
+    now: datetime,
+    run_id: str = "",
+    also_requesters: Collection[str] = (),
 ) -> Approval:
     """Give the approval under which this content may run now.
 
     `run_id` names the run that has used it already: a takeover of the same run goes on under the
-    same approval, but its approvers must still stand.
+    same approval, but its approvers must still stand. `also_requesters` are people whose approval
+    does not count for what runs under it now.
 
     Raises:
         StaleState: not approved as it stands now.
@@ -187,7 +194,7 @@ def approval_check(
     approval = used or approval_latest(kind, object_id)
     if approval is None:
         raise StaleState("approval.missing", "Nobody was asked to approve this.")
-    request, given = _request(approval), _given(approval)
+    request, given = _request(approval, also_requesters), _given(approval)
     if approval == used:
         if digest != approval.digest:
             raise StaleState("approval.changed", "The content is not what was approved.")
@@ -280,11 +287,11 @@ def _end(approval: Approval, state: ApprovalState, *, reason: str, now: datetime
     approval.refresh_from_db()
 
 
-def _request(approval: Approval) -> Request:
+def _request(approval: Approval, also_requesters: Collection[str] = ()) -> Request:
     return Request.of(
         state=approval.state,
         digest=approval.digest,
-        requesters=approval.requesters,
+        requesters={*approval_requesters(approval), *also_requesters},
         n_needed=approval.n_needed,
         lapses_at=approval.lapses_at,
         cool_until=approval.cool_until,

@@ -87,7 +87,11 @@ def test_an_approved_thing_can_still_be_rejected() -> None:
     ],
 )
 def test_one_rejection_ends_it(verdicts: list[str], state: ApprovalState) -> None:
-    assert state_after(REQUEST, [Verdict(one) for one in verdicts]) is state
+    given = [
+        Given(f"person {number}", Verdict(one), "d1", ROLES, is_active=True)
+        for number, one in enumerate(verdicts)
+    ]
+    assert state_after(REQUEST, given, roles=ROLES) is state
 
 
 def word_of(name: str, **changes: object) -> Given:
