@@ -79,7 +79,8 @@ def _policy_changes(lake: str, tables: Collection[Table]) -> Iterator[Change]:
             object_id__in=names[start : start + _CHUNK],
             action__in=(POLICY_CHANGED, OWNER_CHANGED, SAID_YES),
         ).order_by("seq")
-        policy, others = [], []
+        policy: list[AuditEvent] = []
+        others: list[AuditEvent] = []
         for event in events:
             (policy if event.action == POLICY_CHANGED else others).append(event)
         for event in without_echoes(policy):
