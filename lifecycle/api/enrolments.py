@@ -12,12 +12,12 @@ from rest_framework.views import APIView
 
 from lifecycle.api.findings import LAKE
 from lifecycle.api.policy_serializers import (
+    AnswerSerializer,
     EnrolmentDetailSerializer,
     EnrolmentItemSerializer,
     EnrolmentSerializer,
     EnrolPreviewSerializer,
     EnrolWishSerializer,
-    EnrolWordSerializer,
 )
 from lifecycle.domain.policy import Values, check_values
 from lifecycle.models import Enrolment
@@ -160,12 +160,12 @@ class EnrolmentDecide(APIView):
 
     @extend_schema(
         operation_id="enrolments_decide",
-        request=EnrolWordSerializer,
+        request=AnswerSerializer,
         responses=EnrolmentDetailSerializer,
     )
     def post(self, request: Request, enrolment_id: UUID) -> Response:
         """Approve or reject exactly what has the digest that you read."""
-        body = EnrolWordSerializer(data=request.data)
+        body = AnswerSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         user, now = person(request), timezone.now()
         found = enrolment_decide(

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from lifecycle.api.findings import LAKE
-from lifecycle.api.policy_serializers import EnrolWordSerializer
+from lifecycle.api.policy_serializers import AnswerSerializer
 from lifecycle.models import PathFinding, PathFix, PathFixItem
 from lifecycle.selectors.path_fixes import (
     CANDIDATE_ORDERS,
@@ -185,12 +185,12 @@ class PathFixDecide(APIView):
 
     @extend_schema(
         operation_id="path_fixes_decide",
-        request=EnrolWordSerializer,
+        request=AnswerSerializer,
         responses=PathFixDetailSerializer,
     )
     def post(self, request: Request, fix_id: UUID) -> Response:
         """Approve or reject exactly what has the digest that you read."""
-        body = EnrolWordSerializer(data=request.data)
+        body = AnswerSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         user, now = person(request), timezone.now()
         found = fix_decide(

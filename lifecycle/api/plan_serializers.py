@@ -178,9 +178,9 @@ class RuleSerializer(serializers.ModelSerializer[StandingRule]):
     class Meta:
         model = StandingRule
         fields = (
-            *("id", "db", "table", "max_items_day", "max_bytes_day", "starts_on", "until"),
-            *("state", "digest", "requested_by", "reason", "created_at", "ended_at", "ended_by"),
-            "last_note",
+            *("id", "db", "table", "level", "ttl", "owner", "max_items_day", "max_bytes_day"),
+            *("starts_on", "until", "state", "digest", "requested_by", "reason", "created_at"),
+            *("ended_at", "ended_by", "last_note"),
         )
         read_only_fields = fields
 
@@ -196,8 +196,9 @@ class RuleRequestSerializer(ReasonSerializer):
 
 
 class RuleDecisionSerializer(serializers.Serializer[None]):
-    """One person's word on a rule."""
+    """One person's decision on exactly the rule that has this digest."""
 
+    digest = serializers.CharField(max_length=64)
     verdict = serializers.ChoiceField(choices=("APPROVE", "REJECT"))
     reason = serializers.CharField(max_length=1000, required=False, allow_blank=True)
 

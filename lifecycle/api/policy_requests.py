@@ -39,6 +39,7 @@ from lifecycle.services.policy_wishes import (
 )
 from portal.access.fresh import authenticated_at
 from portal.access.models import User
+from portal.approvals.domain import SaidWord
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
@@ -105,8 +106,7 @@ class PolicyRequestDecide(APIView):
         found = policy_request_decide(
             request_id,
             user=user,
-            verdict=body.validated_data["verdict"],
-            reason=body.validated_data["reason"],
+            word=SaidWord(**body.validated_data),
             authenticated_at=authenticated_at(request._request),
             now=now,
         )

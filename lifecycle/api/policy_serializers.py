@@ -168,8 +168,9 @@ class WaiverSerializer(serializers.ModelSerializer[PathWaiver]):
 
 
 class AnswerSerializer(serializers.Serializer[None]):
-    """One person's word."""
+    """One person's decision on exactly what has this digest."""
 
+    digest = serializers.CharField(max_length=64)
     verdict = serializers.ChoiceField(choices=("APPROVE", "REJECT"))
     reason = serializers.CharField(max_length=1000, required=False, allow_blank=True, default="")
 
@@ -229,12 +230,6 @@ class EnrolPreviewSerializer(serializers.Serializer[Any]):
     n_observed = serializers.IntegerField(read_only=True)
     most = serializers.IntegerField(read_only=True)
     outcome = OutcomeSerializer(read_only=True, allow_null=True)
-
-
-class EnrolWordSerializer(AnswerSerializer):
-    """One person's word on exactly what has this digest."""
-
-    digest = serializers.CharField(max_length=64)
 
 
 class ShadowTableSerializer(serializers.Serializer[Any]):

@@ -26,6 +26,7 @@ from lifecycle.services.standing_rules import (
     standing_rule_request,
 )
 from portal.access.fresh import authenticated_at
+from portal.approvals.domain import SaidWord
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
@@ -141,11 +142,11 @@ class RuleDecide(APIView):
         """Approve or reject a rule."""
         body = RuleDecisionSerializer(data=request.data)
         body.is_valid(raise_exception=True)
+        said = body.validated_data
         rule = standing_rule_decide(
             rule_id,
             user=person(request),
-            verdict=body.validated_data["verdict"],
-            reason=body.validated_data.get("reason", ""),
+            word=SaidWord(said["verdict"], said.get("reason", ""), said["digest"]),
             authenticated_at=authenticated_at(request._request),
             now=timezone.now(),
         )

@@ -13,10 +13,23 @@ MAX_DAYS = 90
 
 
 @dataclass(frozen=True, slots=True)
+class Basis:
+    """What decides when a table's data falls due, and whose it is."""
+
+    level: int | None
+    ttl: int | None
+    owner: str
+
+    def __str__(self) -> str:
+        return f"LEVEL {self.level}, TTL {self.ttl}, owner {self.owner or 'nobody'}"
+
+
+@dataclass(frozen=True, slots=True)
 class StandingRule:
     """An approved rule for one table generation: what may go a day, from and to which day."""
 
     tbl_id: int
+    basis: Basis
     max_items: int
     max_bytes: int
     starts_on: date
@@ -28,6 +41,7 @@ class TableShare:
     """What one plan would take of one table."""
 
     tbl_id: int
+    basis: Basis
     n_items: int
     n_bytes: int
     n_still_read: int
@@ -51,6 +65,8 @@ class StandingDecision:
 
 def check_rule(rule: StandingRule) -> None:
     """Refuse a rule that could not have been meant: RuleViolation `standing.*`."""
+    if rule.basis.level is None or rule.basis.ttl is None:
+        raise RuleViolation("standing.policy", "A standing rule needs a table with LEVEL and TTL.")
     if not rule.starts_on <= rule.ends_on:
         raise RuleViolation("standing.days", "A standing rule ends on or after its first day.")
     if (rule.ends_on - rule.starts_on).days >= MAX_DAYS:
@@ -75,6 +91,13 @@ def decide(
     return StandingDecision(covered=not why, why=why or "Covered by the table's standing rule.")
 
 
+def why_other_basis(approved: Basis, found: Basis) -> str:
+    """Return why a rule that was approved for one policy and owner does not cover another."""
+    if approved == found:
+        return ""
+    return f"The rule was approved for {approved}; the table has {found}."
+
+
 def _why_explicit(
     rule: StandingRule | None,
     share: TableShare,
@@ -87,6 +110,8 @@ def _why_explicit(
         return "The table has no standing rule."
     if rule.tbl_id != share.tbl_id:
         return "The rule was approved for an earlier table of this name."
+    if why := why_other_basis(rule.basis, share.basis):
+        return why
     if not rule.starts_on <= today <= rule.ends_on:
         return f"The rule holds from {rule.starts_on} to {rule.ends_on}."
     if not dropped_before:

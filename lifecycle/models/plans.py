@@ -287,6 +287,9 @@ class StandingRule(models.Model):
     tbl_id = models.BigIntegerField(help_text="The table's generation; a new one is not covered.")
     max_items_day = models.PositiveIntegerField()
     max_bytes_day = models.PositiveBigIntegerField()
+    level = models.SmallIntegerField(null=True, help_text="What the approvers saw; null: unknown.")
+    ttl = models.IntegerField(null=True)
+    owner = models.CharField(max_length=150, blank=True)
     starts_on = models.DateField()
     until = models.DateField()
     state = models.CharField(

@@ -83,6 +83,8 @@ class TableExtras:
 
     is_whole_table: bool
     tbl_id: int
+    level: int
+    ttl: int
     n_still_read: int = 0
     examples: list[Candidate] = field(default_factory=list)
 
@@ -128,7 +130,9 @@ def draft(
         item = candidate.item
         lines.append(digest.add(item))
         if (item.db, item.table) not in extras:
-            extras[item.db, item.table] = TableExtras(item.part_id == 0, item.tbl_id)
+            extras[item.db, item.table] = TableExtras(
+                item.part_id == 0, item.tbl_id, item.level, item.ttl
+            )
         extras[item.db, item.table].add(candidate)
     return Draft(b"".join(lines), digest.finish(), extras, left_out, root)
 

@@ -20,10 +20,10 @@ from lifecycle.models import (
     DropPlanResult,
     DropPlanTable,
     PlanState,
-    StandingRuleState,
 )
 from lifecycle.models.policy import MIN_BACKUP_DAYS
 from lifecycle.selectors.waivers import no_longer_waived
+from lifecycle.services.plan_parties import requesters_now
 from lifecycle.services.plan_runs import (
     check_caps,
     check_modes,
@@ -32,6 +32,7 @@ from lifecycle.services.plan_runs import (
     why_not_done,
 )
 from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
+from lifecycle.services.standing_rules import rule_check
 from lifecycle.services.still_read import still_read_names
 from portal.access.lakes import get_lake
 from portal.act.protocol import WINDOW_SECONDS
@@ -46,7 +47,6 @@ from portal.runs.models import Run
 from portal.runs.services import run_request
 
 DROP_KIND = "lifecycle.drop"
-RULE_APPROVAL_KIND = "lifecycle.standing_rule"
 RESULTS_KEPT = 5_000
 _CHUNK = 1_000
 
@@ -65,7 +65,17 @@ def plans_start_due(now: datetime, *, lake: str | None = None) -> list[Run]:
             DropPlan.objects.filter(pk=plan.pk, state=PlanState.APPROVED).update(
                 outcome={"blocked": error.as_dict()}
             )
+            if plan.approval_id is None and not is_approved(plan, now=now):
+                _end_uncovered(plan, error.message, now=now)
     return started
+
+
+@transaction.atomic
+def _end_uncovered(plan: DropPlan, reason: str, *, now: datetime) -> None:
+    """End a plan that its standing rule covers no longer: the next one is put to people."""
+    why = f"{reason} What is due is planned again and put to two people."
+    plan_move(plan, PlanState.LAPSED, now=now, by="system", why=why)
+    plan_audit("plan.lapsed", plan, actor="system", now=now, reason=reason)
 
 
 @transaction.atomic
@@ -115,18 +125,9 @@ def check_approved(plan: DropPlan, *, now: datetime) -> None:
             APPROVAL_KIND, object_id=str(plan.pk), digest=plan.digest, now=now, run_id=run_id
         )
         return
-    rule = plan.standing_rule
-    if rule is None or rule.state != StandingRuleState.ACTIVE:
+    if plan.standing_rule is None:
         raise StaleState("plan.not_approved", "Nobody has approved this plan.")
-    if day_of(now, get_lake(plan.lake).zone) > rule.until:
-        raise StaleState("standing.over", "The standing rule behind this plan is over.")
-    approval_check(
-        RULE_APPROVAL_KIND,
-        object_id=str(rule.pk),
-        digest=rule.digest,
-        now=now,
-        run_id=str(rule.pk),
-    )
+    rule_check(plan.standing_rule, also_requesters=requesters_now(plan), now=now)
 
 
 def is_approved(plan: DropPlan, *, now: datetime) -> bool:

@@ -4,7 +4,7 @@ Called in a worker by the run kind `lifecycle.plan`. Drawn up twice, the second 
 DRAFTING and changes nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -14,7 +14,7 @@ from django.db import transaction
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.domain.plan import TableDigest
 from lifecycle.domain.refusal import Candidate, Name, Names
-from lifecycle.domain.standing import TableShare
+from lifecycle.domain.standing import Basis, TableShare
 from lifecycle.models import (
     CleanNowRequest,
     DropPlan,
@@ -152,7 +152,7 @@ def _open(
     }
     needed = plan_needed(plan.lake, n_items=summary.n_items, n_bytes=summary.n_bytes)
     if plan.standing_rule is not None:
-        why = _why_not_covered(plan, drafted, needed, now=now)
+        why = _why_not_covered(plan, drafted, needed, requesters, now=now)
         if not why:
             plan_move(plan, PlanState.APPROVED, now=now, **fields)
             plan_audit("plan.covered", plan, actor="system", now=now, rule=plan.standing_rule_id)
@@ -179,12 +179,20 @@ def _open(
     plan_audit("plan.created", plan, actor=plan.requested_by, now=now, items=summary.n_items)
 
 
-def _why_not_covered(plan: DropPlan, drafted: Draft, needed: Needed, *, now: datetime) -> str:
+def _why_not_covered(
+    plan: DropPlan, drafted: Draft, needed: Needed, requesters: Sequence[str], *, now: datetime
+) -> str:
     """Say why a standing rule's plan needs its own approval; empty when the rule covers it."""
     if needed.n > FEWEST_APPROVALS:
         return needed.why
     known = [dropped_before(plan.lake, one.tbl_id) for one in drafted.extras.values()]
-    decision = standing_decision(plan, _share(drafted), dropped_before=all(known), now=now)
+    decision = standing_decision(
+        plan,
+        _share(plan, drafted),
+        dropped_before=all(known),
+        requesters=requesters,
+        now=now,
+    )
     return "" if decision.covered else decision.why
 
 
@@ -248,11 +256,12 @@ def _example(row: DropPlanTable, candidate: Candidate) -> DropPlanExample:
     )
 
 
-def _share(drafted: Draft) -> TableShare:
+def _share(plan: DropPlan, drafted: Draft) -> TableShare:
     """Give what a standing rule's plan takes of its only table."""
     (table,) = drafted.summary.tables
     extras = drafted.extras[table.db, table.table]
-    return TableShare(extras.tbl_id, table.n_items, table.n_bytes, extras.n_still_read)
+    basis = Basis(extras.level, extras.ttl, plan.tables.get().owner)
+    return TableShare(extras.tbl_id, basis, table.n_items, table.n_bytes, extras.n_still_read)
 
 
 def dropped_before(lake: str, tbl_id: int) -> bool:

@@ -16,6 +16,7 @@ from lifecycle.domain.policy_states import REQUEST_TRANSITIONS, RequestState
 from lifecycle.models import PolicyRequest
 from lifecycle.selectors.policy_requests import get_request_for_user, may_accept
 from portal.access.models import User
+from portal.approvals.domain import SaidWord
 from portal.approvals.services import approval_decide, approval_open, approval_withdraw
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
@@ -33,33 +34,36 @@ def policy_request_decide(
     request_id: UUID | str,
     *,
     user: User,
-    verdict: str,
-    reason: str,
+    word: SaidWord,
     authenticated_at: datetime | None,
     now: datetime,
 ) -> PolicyRequest:
-    """Say yes or no to a request: an admin to an owner's wish, the new owner to a table.
+    """Say yes or no to exactly the request that was read: an admin, or a table's new owner.
 
     Raises:
         NotAllowed: not this person's to decide, their own wish, or no fresh login.
-        StaleState: it is not open any more.
+        StaleState: it is not open any more, or not the one that was read.
         RuleViolation: a no without a reason.
     """
     request = get_request_for_user(request_id, user=user)
     if request.state != RequestState.PENDING:
         raise StaleState("policy_request.closed", f"It is already {request.state.lower()}.")
+    if word.digest != request_digest(request):
+        raise StaleState(
+            "policy_request.changed", "The request is not the one that you read. Reload it."
+        )
     if request.approval_id is not None:
         approval_decide(
             request.approval_id,
             user=user,
-            verdict=verdict,
-            reason=reason,
-            digest=request.digest,
+            verdict=word.verdict,
+            reason=word.reason,
+            digest=word.digest,
             authenticated_at=authenticated_at,
             now=now,
         )
     else:
-        _answer_offer(request, user=user, verdict=verdict, reason=reason.strip(), now=now)
+        _answer_offer(request, user=user, word=word, now=now)
     return get_request_for_user(request_id, user=user)
 
 
@@ -178,18 +182,17 @@ def _ask_an_admin(request: PolicyRequest, *, now: datetime) -> None:
 
 
 @transaction.atomic
-def _answer_offer(
-    request: PolicyRequest, *, user: User, verdict: str, reason: str, now: datetime
-) -> None:
+def _answer_offer(request: PolicyRequest, *, user: User, word: SaidWord, now: datetime) -> None:
     if not may_accept(request, user):
         raise NotAllowed(
             "policy_request.answer", "The new owner, or an admin who did not ask, answers this."
         )
     # The audit chain's end is locked last everywhere, so the row goes first.
     PolicyRequest.objects.select_for_update().filter(pk=request.pk).first()
-    if verdict == "APPROVE":
+    reason = word.reason.strip()
+    if word.verdict == "APPROVE":
         request_start(request, by=user.username, now=now)
-    elif verdict == "REJECT":
+    elif word.verdict == "REJECT":
         if not reason:
             raise RuleViolation("policy.reason", "Say why you do not take it.")
         request_move(request, RequestState.REJECTED, by=user.username, note=reason, now=now)

@@ -4,6 +4,7 @@ A rule never covers the first drop of a table, more than its caps, or still-read
 plan waits for its own approval (`lifecycle.domain.standing` decides).
 """
 
+from collections.abc import Collection
 from datetime import date, datetime
 
 from django.db import transaction
@@ -19,10 +20,11 @@ from lifecycle.models import (
     TableFinding,
 )
 from lifecycle.services.plans import plan_create
-from lifecycle.services.standing_rules import rule_terms, standing_rules_refresh
+from lifecycle.services.standing_rules import rule_check, rule_terms, standing_rules_refresh
 from portal.access.lakes import get_lake
 from portal.act.selectors import red_button_state
 from portal.lake.clock import day_of
+from portal.lake.errors import StaleState
 
 _USED = (PlanState.APPROVED, PlanState.RUNNING, PlanState.DONE, PlanState.FAILED)
 
@@ -64,12 +66,25 @@ def _plan_of_day(rule: StandingRule, today: date) -> bool:
 
 
 def standing_decision(
-    plan: DropPlan, share: standing.TableShare, *, dropped_before: bool, now: datetime
+    plan: DropPlan,
+    share: standing.TableShare,
+    *,
+    dropped_before: bool,
+    requesters: Collection[str],
+    now: datetime,
 ) -> standing.StandingDecision:
-    """Decide whether the plan's rule covers its only table today."""
+    """Decide whether the plan's rule covers its only table today.
+
+    Who is a requester of this plan, as by a change of TTL since the rule was approved, does not
+    count among the rule's approvers.
+    """
     rule = plan.standing_rule
-    if rule is None or rule.state != StandingRuleState.ACTIVE:
-        return standing.StandingDecision(covered=False, why="The standing rule is not active.")
+    if rule is None:
+        return standing.StandingDecision(covered=False, why="The table has no standing rule.")
+    try:
+        rule_check(rule, also_requesters=requesters, now=now)
+    except StaleState as error:
+        return standing.StandingDecision(covered=False, why=error.message)
     zone = get_lake(plan.lake).zone
     today = day_of(now, zone)
     others = [

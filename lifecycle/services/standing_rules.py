@@ -5,9 +5,9 @@ What is planned under a rule stands in `standing_plans`.
 
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -18,18 +18,28 @@ from lifecycle.models import (
     StandingRuleState,
     TableFinding,
 )
+from lifecycle.selectors.policy import table_policy
 from lifecycle.services.plan_parties import requesters_of, rule_requesters
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.approvals import kinds as approval_kinds
-from portal.approvals.domain import ApprovalState
+from portal.approvals.domain import ApprovalState, SaidWord
 from portal.approvals.models import Approval
-from portal.approvals.services import approval_decide, approval_open, approval_use
+from portal.approvals.services import (
+    approval_check,
+    approval_decide,
+    approval_open,
+    approval_use,
+)
 from portal.audit.services import audit_record
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, NotVisible, PortalError, RuleViolation, StaleState
 
 APPROVAL_KIND = "lifecycle.standing_rule"
+_CONTENT = (
+    *("lake", "db", "table", "tbl_id", "level", "ttl", "owner"),
+    *("max_items_day", "max_bytes_day", "starts_on", "until"),
+)
 _LIVE = (StandingRuleState.PENDING, StandingRuleState.ACTIVE)
 
 
@@ -59,24 +69,24 @@ def standing_rule_request(lake: str, wish: RuleWish, *, user: User, now: datetim
     table = TableFinding.objects.current(lake).filter(db=wish.db, table=wish.table).first()
     if table is None:
         raise RuleViolation("standing.table", f"The last scan saw no table {wish.db}.{wish.table}.")
-    today = day_of(now, get_lake(lake).zone)
-    content = {
-        "lake": lake,
-        "db": wish.db,
-        "table": wish.table,
-        "tbl_id": table.tbl_id,
-        "max_items_day": wish.max_items_day,
-        "max_bytes_day": wish.max_bytes_day,
-        "starts_on": today,
-        "until": wish.until,
-    }
+    basis = basis_of(table)
     rule = StandingRule(
-        **content,
-        digest=_digest(content),
+        lake=lake,
+        db=wish.db,
+        table=wish.table,
+        tbl_id=table.tbl_id,
+        level=basis.level,
+        ttl=basis.ttl,
+        owner=basis.owner,
+        max_items_day=wish.max_items_day,
+        max_bytes_day=wish.max_bytes_day,
+        starts_on=day_of(now, get_lake(lake).zone),
+        until=wish.until,
         requested_by=user.username,
         reason=wish.reason.strip(),
         created_at=now,
     )
+    rule.digest = rule_digest(rule)
     standing.check_rule(rule_terms(rule))
     if StandingRule.objects.filter(
         lake=lake, db=wish.db, table=wish.table, state__in=_LIVE
@@ -95,19 +105,65 @@ def standing_rule_request(lake: str, wish: RuleWish, *, user: User, now: datetim
         now=now,
     )
     rule.save(update_fields=["approval"])
-    _audit("standing_rule.requested", rule, actor=user.username, now=now, content=content)
+    _audit("standing_rule.requested", rule, actor=user.username, now=now, content=_content(rule))
     return rule
 
 
-def _digest(content: dict[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=str)
+def rule_digest(rule: StandingRule) -> str:
+    """Return the sha256 of what a rule says; what is approved is exactly that."""
+    text = json.dumps(_content(rule), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _content(rule: StandingRule) -> dict[str, str | int | None]:
+    values = {name: getattr(rule, name) for name in _CONTENT}
+    return {
+        name: value.isoformat() if isinstance(value, date) else value
+        for name, value in values.items()
+    }
+
+
+def basis_of(table: TableFinding) -> standing.Basis:
+    """Return LEVEL, TTL and owner of a table as far as the portal knows them now."""
+    known = table_policy(table)
+    return standing.Basis(known.values.level, known.values.ttl, known.owner)
+
+
+def rule_check(rule: StandingRule, *, also_requesters: Collection[str], now: datetime) -> None:
+    """Refuse unless a rule, as it is, covers drops of its table as the table is now.
+
+    `also_requesters` are the requesters of the day's plan: their approval of the rule does not
+    count for it.
+
+    Raises:
+        StaleState: not active, over, of another policy or owner, or too few approvers are left.
+    """
+    if rule.state != StandingRuleState.ACTIVE:
+        raise StaleState("plan.not_approved", "The standing rule is not active.")
+    if day_of(now, get_lake(rule.lake).zone) > rule.until:
+        raise StaleState("standing.over", "The standing rule behind this plan is over.")
+    tables = TableFinding.objects.current(rule.lake).filter(db=rule.db, table=rule.table)
+    table = tables.select_related("generation").first()
+    if table is None:
+        raise StaleState("standing.table", "The last scan did not see the rule's table.")
+    why = standing.why_other_basis(rule_terms(rule).basis, basis_of(table))
+    if why:
+        raise StaleState("standing.policy", why)
+    approval_check(
+        APPROVAL_KIND,
+        object_id=str(rule.pk),
+        digest=rule_digest(rule),
+        now=now,
+        run_id=str(rule.pk),
+        also_requesters=also_requesters,
+    )
 
 
 def rule_terms(rule: StandingRule) -> standing.StandingRule:
     """Give the rule as the domain reads it."""
     return standing.StandingRule(
         tbl_id=rule.tbl_id,
+        basis=standing.Basis(rule.level, rule.ttl, rule.owner),
         max_items=rule.max_items_day,
         max_bytes=rule.max_bytes_day,
         starts_on=rule.starts_on,
@@ -133,21 +189,22 @@ def standing_rule_decide(
     rule_id: UUID | str,
     *,
     user: User,
-    verdict: str,
-    reason: str,
+    word: SaidWord,
     authenticated_at: datetime | None,
     now: datetime,
 ) -> StandingRule:
-    """Record one person's word on a rule (never its maker's own, always with a fresh login)."""
+    """Record one person's decision on exactly the rule that they read, with a fresh login."""
     rule = get_rule_for_user(rule_id, user=user)
     if rule.approval_id is None:
         raise StaleState("standing.closed", "This rule does not wait for a decision.")
+    if word.digest != rule_digest(rule):
+        raise StaleState("standing.changed", "The rule is not the one that you read. Reload it.")
     approval_decide(
         rule.approval_id,
         user=user,
-        verdict=verdict,
-        reason=reason,
-        digest=rule.digest,
+        verdict=word.verdict,
+        reason=word.reason,
+        digest=word.digest,
         authenticated_at=authenticated_at,
         now=now,
     )
@@ -187,6 +244,8 @@ def _activate(rule: StandingRule, *, now: datetime) -> None:
         return
     try:
         with transaction.atomic():
+            if rule_digest(rule) != approval.digest:
+                raise StaleState("standing.changed", "The rule is not the one that was approved.")
             approval_use(approval.pk, run_id=str(rule.pk), now=now)
             _move(
                 rule,

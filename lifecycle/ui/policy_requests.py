@@ -34,6 +34,7 @@ from portal.access.fresh import authenticated_at, require_fresh
 from portal.access.models import User
 from portal.approvals.selectors import decisions_of
 from portal.lake.errors import RuleViolation
+from portal.ui.forms import said_word
 from portal.ui.frame import current_lake, person
 from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
@@ -118,8 +119,7 @@ def policy_request_decide_view(request: HttpRequest, request_id: UUID) -> HttpRe
     found = policy_request_decide(
         request_id,
         user=person(request),
-        verdict=request.POST.get("verdict", ""),
-        reason=request.POST.get("reason", ""),
+        word=said_word(request),
         authenticated_at=authenticated_at(request),
         now=timezone.now(),
     )

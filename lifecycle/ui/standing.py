@@ -17,6 +17,7 @@ from lifecycle.selectors.standing import plans_of_rule, rule_actions, rules_visi
 from lifecycle.services.standing_rules import (
     RuleWish,
     get_rule_for_user,
+    rule_terms,
     standing_rule_decide,
     standing_rule_end,
     standing_rule_request,
@@ -24,6 +25,7 @@ from lifecycle.services.standing_rules import (
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.approvals.selectors import decisions_of
 from portal.ui.filters import DayInput
+from portal.ui.forms import said_word
 from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
 
@@ -100,6 +102,7 @@ def rule(request: HttpRequest, rule_id: UUID) -> HttpResponse:
     decisions = decisions_of(found.approval)
     context = {
         "rule": found,
+        "basis": rule_terms(found).basis,
         "decisions": decisions,
         "may": rule_actions(found, user, decisions),
         "plans": plans_of_rule(found, user)[:PLANS_SHOWN],
@@ -116,8 +119,7 @@ def rule_decide(request: HttpRequest, rule_id: UUID) -> HttpResponse:
     found = standing_rule_decide(
         rule_id,
         user=person(request),
-        verdict=request.POST.get("verdict", ""),
-        reason=request.POST.get("reason", ""),
+        word=said_word(request),
         authenticated_at=authenticated_at(request),
         now=timezone.now(),
     )

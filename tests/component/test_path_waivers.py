@@ -21,6 +21,7 @@ from lifecycle.services.policy_requests import policy_request_decide, policy_req
 from lifecycle.services.scan import ScanKind
 from portal.access.models import DatabaseAdministrator, User
 from portal.access.services import person_create
+from portal.approvals.domain import SaidWord
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotAllowed, NotVisible, PortalError, RuleViolation, StaleState
@@ -55,7 +56,11 @@ def ask(user: User, **changes: Any) -> PolicyRequest:
 
 def answer(request: PolicyRequest, user: User, verdict: str = "APPROVE") -> PolicyRequest:
     return policy_request_decide(
-        request.pk, user=user, verdict=verdict, reason="seen", authenticated_at=NOW, now=NOW
+        request.pk,
+        user=user,
+        word=SaidWord(verdict, "seen", request.digest),
+        authenticated_at=NOW,
+        now=NOW,
     )
 
 
@@ -153,8 +158,7 @@ def test_its_last_day_ends_it_by_itself(paul: User, people: People) -> None:
         policy_request_decide(
             late.pk,
             user=people.admin,
-            verdict="APPROVE",
-            reason="",
+            word=SaidWord("APPROVE", "", late.digest),
             authenticated_at=NOW + DAY,
             now=NOW + DAY,
         )
@@ -317,8 +321,7 @@ def test_nothing_is_planned_or_started_under_a_waiver_that_is_over(
     policy_request_decide(
         request.pk,
         user=world.person("bert"),
-        verdict="APPROVE",
-        reason="",
+        word=SaidWord("APPROVE", "", request.digest),
         authenticated_at=now - DAY,
         now=now - DAY,
     )

@@ -128,8 +128,12 @@ def test_a_request_goes_its_way_over_the_pages(people: People, as_: As) -> None:
     assert own.context["may"].names == ["withdraw"]
     assert as_(people.stranger).get(asked["Location"]).status_code == 404
     decide = asked["Location"] + "decide/"
-    assert as_(people.owner).post(decide, {"verdict": "APPROVE"}).status_code == 403
-    assert as_(people.admin).post(decide, {"verdict": "APPROVE"}).status_code == 302
+    said = {"verdict": "APPROVE", "digest": PolicyRequest.objects.latest("created_at").digest}
+    assert as_(people.owner).post(decide, said).status_code == 403
+    assert as_(people.admin).post(decide, {"verdict": "APPROVE"}).status_code == 409
+    shown = as_(people.admin).get(asked["Location"]).content.decode()
+    assert f'name="digest" value="{said["digest"]}"' in shown
+    assert as_(people.admin).post(decide, said).status_code == 302
     assert PolicyRequest.objects.get().state == "RUNNING"
     page = as_(people.owner).get(PAGE)
     assert [one.state for one in page.context["requests"]] == ["RUNNING"]
@@ -291,9 +295,13 @@ def test_the_api_gives_and_takes_what_the_pages_do(people: People, as_: As) -> N
     url = f"/policy-requests/{made['id']}/"
     stan = as_(people.stranger)
     assert stan.get(API + url).json()["transitions"] == ["approve", "reject"]
-    assert post(stan, url + "decide/", verdict="MAYBE")[0] == 400
-    assert post(stan, url + "decide/", verdict="REJECT", reason="no")[1]["state"] == "REJECTED"
-    assert post(stan, url + "decide/", verdict="APPROVE")[0] == 409
+    seen = {"digest": made["digest"]}
+    decide = url + "decide/"
+    assert post(stan, decide, verdict="MAYBE", **seen)[0] == 400
+    assert post(stan, decide, verdict="REJECT", reason="no")[0] == 400
+    assert post(stan, decide, verdict="APPROVE", digest="0" * 64)[0] == 409
+    assert post(stan, decide, verdict="REJECT", reason="no", **seen)[1]["state"] == "REJECTED"
+    assert post(stan, decide, verdict="APPROVE", **seen)[0] == 409
     until = shown["offer"]["until"]
     extend = {"kind": "EXTEND", "db": "sales", "table": "orders", "reason": "audit", "days": 30}
     assert post(owner, "/policy-requests/", **extend, until="2026-01-01")[0] == 409

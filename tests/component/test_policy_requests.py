@@ -38,6 +38,7 @@ from portal.access.models import User
 from portal.act.models import Hold
 from portal.act.services.holds import hold_release
 from portal.act.states import HoldKind
+from portal.approvals.domain import SaidWord
 from portal.approvals.models import Approval
 from portal.approvals.services import approvals_lapse
 from portal.audit.models import AuditEvent
@@ -85,10 +86,19 @@ def give(user: User, owner: str, *, seen: str = "olga") -> PolicyRequest:
 
 
 def decide(
-    request: PolicyRequest, user: User, verdict: str = "APPROVE", *, at: datetime = NOW
+    request: PolicyRequest,
+    user: User,
+    verdict: str = "APPROVE",
+    *,
+    at: datetime = NOW,
+    digest: str = "",
 ) -> PolicyRequest:
     return policy_request_decide(
-        request.pk, user=user, verdict=verdict, reason="so it is", authenticated_at=at, now=at
+        request.pk,
+        user=user,
+        word=SaidWord(verdict, "so it is", digest or request.digest),
+        authenticated_at=at,
+        now=at,
     )
 
 
@@ -117,6 +127,8 @@ def test_an_admins_wish_runs_at_once_and_an_owners_waits_for_one_admin(people: P
     assert waits.what_if["after"]["stays"]["n"] == 4
     assert code(lambda: decide(waits, people.owner)) == "approval.role"
     assert code(lambda: decide(waits, people.operator)) == "approval.role"
+    other = "0" * 64
+    assert code(lambda: decide(waits, people.admin, digest=other)) == "policy_request.changed"
     assert decide(waits, people.admin).state == "RUNNING"
     assert code(lambda: decide(waits, people.second)) == "policy_request.closed"
 
@@ -290,6 +302,8 @@ def test_a_table_is_handed_over_when_its_new_owner_accepts(people: People) -> No
     assert code(lambda: decide(request, people.owner)) == "policy_request.answer"
     assert code(lambda: decide(request, people.operator)) == "policy_request.answer"
     assert code(lambda: decide(request, people.stranger, "MAYBE")) == "approval.verdict"
+    other = "0" * 64
+    assert code(lambda: decide(request, people.stranger, digest=other)) == "policy_request.changed"
     accepted = decide(request, people.stranger)
     assert (accepted.state, accepted.decided_by) == ("RUNNING", "stan")
 

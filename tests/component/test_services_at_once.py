@@ -25,6 +25,7 @@ from lifecycle.services.standing_rules import (
     standing_rule_request,
     standing_rules_refresh,
 )
+from portal.approvals.domain import SaidWord
 from portal.approvals.models import Approval, Decision
 from portal.approvals.services import approvals_lapse
 from portal.audit.services import audit_verify
@@ -188,8 +189,7 @@ def decide(rule: StandingRule, world: World, name: str, verdict: str = "APPROVE"
     standing_rule_decide(
         rule.pk,
         user=world.person(name),
-        verdict=verdict,
-        reason="seen",
+        word=SaidWord(verdict, "seen", rule.digest),
         authenticated_at=NOW,
         now=NOW,
     )

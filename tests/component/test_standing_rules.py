@@ -27,7 +27,9 @@ from lifecycle.services.standing_rules import (
     standing_rule_request,
     standing_rules_refresh,
 )
+from portal.approvals.domain import SaidWord
 from portal.approvals.models import Approval
+from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from tests.component.plan_world import (
     LAKE,
@@ -64,12 +66,13 @@ def wish(**changes: object) -> RuleWish:
     return RuleWish(**(values | changes))  # type: ignore[arg-type]  # tests change single values
 
 
-def decide(rule: StandingRule, world: World, name: str, verdict: str = "APPROVE") -> None:
+def decide(
+    rule: StandingRule, world: World, name: str, verdict: str = "APPROVE", digest: str = ""
+) -> None:
     standing_rule_decide(
         rule.pk,
         user=world.person(name),
-        verdict=verdict,
-        reason="reason",
+        word=SaidWord(verdict, "reason", digest or rule.digest),
         authenticated_at=NOW,
         now=NOW,
     )
@@ -120,6 +123,8 @@ def test_a_rule_needs_two_others_and_its_cooling_off(world: World) -> None:
     rule = standing_rule_request(LAKE, wish(), user=world.person("anna"), now=NOW)
     with pytest.raises(NotAllowed):
         decide(rule, world, "anna")
+    with pytest.raises(StaleState, match="not the one that you read"):
+        decide(rule, world, "bert", digest="0" * 64)
     decide(rule, world, "bert")
     decide(rule, world, "carl")
     standing_rules_refresh(LAKE, now=NOW)
@@ -137,11 +142,13 @@ def test_a_rule_needs_two_others_and_its_cooling_off(world: World) -> None:
         ({"max_items_day": 0}, RuleViolation),
         ({"reason": " "}, RuleViolation),
         ({"table": "none"}, RuleViolation),
+        ({"table": "free"}, RuleViolation),
     ],
 )
 def test_what_a_rule_may_not_say(
     world: World, changes: dict[str, object], kind: type[Exception]
 ) -> None:
+    world.scan([*partitions(3), *partitions(1, tbl="free", tbl_id=9, level=None, ttl=None)])
     with pytest.raises(kind):
         standing_rule_request(LAKE, wish(**changes), user=world.person("anna"), now=NOW)
     standing_rule_request(LAKE, wish(), user=world.person("otto"), now=NOW)
@@ -252,6 +259,85 @@ def test_an_ended_rule_stops_plans_that_have_not_started(world: World) -> None:
     with pytest.raises(StaleState):
         plan_execute(plan.pk, now=NOW + timedelta(hours=3))
     assert standing_plans_make(LAKE, NOW + DAY) == []
+
+
+def ttl_changed(world: World, actor: str, before: int, after: int, now: datetime = NOW) -> None:
+    """Record what an admin's change of TTL leaves behind, which takes effect at once."""
+    audit_record(
+        "policy.changed",
+        actor=actor,
+        lake=LAKE,
+        object_type="table",
+        object_id="sales.orders",
+        data={
+            "from": {"level": 1, "ttl": before},
+            "to": {"level": 1, "ttl": after},
+            "through": "portal",
+        },
+        now=now,
+    )
+
+
+def test_an_approver_who_changes_the_ttl_does_not_decide_alone(world: World) -> None:
+    active_rule(world)
+    dropped_before(world)
+    ttl_changed(world, "bert", 365, 1)
+    world.scan(partitions(3, ttl=1))
+    plan = plan_of_day(world)
+    assert (plan.state, plan.requesters) == ("PENDING", ["anna", "bert"])
+    assert "approved for LEVEL 1, TTL 60, owner alice" in plan.reason
+
+
+def test_an_approver_who_changed_it_back_and_forth_is_subtracted_all_the_same(
+    world: World,
+) -> None:
+    active_rule(world)
+    dropped_before(world)
+    ttl_changed(world, "bert", 60, 61)
+    ttl_changed(world, "bert", 61, 60)
+    plan = plan_of_day(world)
+    assert plan.state == PlanState.PENDING
+    assert "has since changed what it rests on" in plan.reason
+
+
+def test_who_owns_the_table_is_part_of_the_rule(world: World) -> None:
+    active_rule(world)
+    dropped_before(world)
+    TableFinding.objects.update(owner="dora")
+    plan = plan_of_day(world)
+    assert plan.state == PlanState.PENDING
+    assert "owner dora" in plan.reason
+
+
+def test_a_plan_whose_cover_is_lost_before_it_starts_ends_and_the_next_is_put_to_people(
+    world: World,
+) -> None:
+    active_rule(world)
+    dropped_before(world)
+    plan = plan_of_day(world)
+    assert plan.state == PlanState.APPROVED
+    ttl_changed(world, "carl", 365, 60)
+    assert plans_start_due(NOW + timedelta(hours=3)) == []
+    plan.refresh_from_db()
+    assert (plan.state, plan.ended_by) == ("LAPSED", "system")
+    assert "has since changed what it rests on" in plan.ended_reason
+    assert plan_of_day(world, NOW + DAY).state == PlanState.PENDING
+
+
+def test_a_rule_that_is_altered_in_the_database_covers_nothing(world: World) -> None:
+    rule = active_rule(world)
+    dropped_before(world)
+    StandingRule.objects.filter(pk=rule.pk).update(max_items_day=1_000_000)
+    plan = plan_of_day(world)
+    assert plan.state == PlanState.PENDING
+    assert "not what was approved" in plan.reason
+
+
+def test_a_rule_from_before_policies_were_kept_covers_nothing(world: World) -> None:
+    rule = active_rule(world)
+    dropped_before(world)
+    StandingRule.objects.filter(pk=rule.pk).update(level=None, ttl=None, owner="")
+    assert plan_of_day(world).state == PlanState.PENDING
 
 
 def test_an_approver_who_lost_the_role_ends_the_cover(world: World) -> None:

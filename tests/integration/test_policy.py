@@ -178,7 +178,11 @@ class World:
         user = self.people[who]
         return self.ran(
             policy_request_decide(
-                request.pk, user=user, verdict="APPROVE", reason="", authenticated_at=NOW, now=NOW
+                request.pk,
+                user=user,
+                word=SaidWord("APPROVE", "", request.digest),
+                authenticated_at=NOW,
+                now=NOW,
             )
         )
 

@@ -93,6 +93,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
     plan = world.plan()
     batch = _backup()
     enrolment = _enrolment(world)
+    rule, request = _rule(world), _policy_request(world)
     values = {
         "run_id": _run("test.kind").pk,
         "shrunk_id": _shrunk_scan().pk,
@@ -104,7 +105,8 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "table": _iceberg().table,
         "username": "eve",
         "wish_id": _wish(world),
-        "rule_id": _rule(world),
+        "rule_id": rule.pk,
+        "rule_digest": rule.digest,
         "notice_id": _notice(),
         "calendar_secret": calendar_address_make(world.person("eve"), lake=LAKE, now=NOW),
         "day": batch.day,
@@ -113,7 +115,8 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "preview_id": _run(PREVIEW_KIND, params={"batches": [str(batch.public_id)]}).pk,
         "dropped_id": _dropped().public_id,
         "alarm_id": _alarm().pk,
-        "request_id": _policy_request(world).pk,
+        "request_id": request.pk,
+        "request_digest": request.digest,
         "enrolment_id": enrolment.pk,
         "enrol_digest": enrolment.digest,
         "fix_id": fix.pk,
@@ -326,7 +329,7 @@ def _wish(world: World) -> Any:
 
 def _rule(world: World) -> Any:
     wish = RuleWish("sales", "orders", 9, 10**9, TODAY + timedelta(days=30), "daily")
-    return standing_rule_request(LAKE, wish, user=world.person("anna"), now=NOW).pk
+    return standing_rule_request(LAKE, wish, user=world.person("anna"), now=NOW)
 
 
 def _drill(batch: BackupBatch) -> RestoreDrill:

@@ -148,7 +148,9 @@ GRID: dict[str, Row] = {
     "lifecycle:policy-requests": Row(SIGNED_IN),
     "lifecycle:policy-request-new": post_only(ADMINS | {"owner", "dba"}, **OTHER_TTL),
     "lifecycle:policy-request": Row(OF_THE_TABLE, values=("request_id",)),
-    "lifecycle:policy-request-decide": post_only(ADMINS, "request_id", **WORD),
+    "lifecycle:policy-request-decide": post_only(
+        ADMINS, "request_id", digest="@request_digest", **WORD
+    ),
     "lifecycle:policy-request-withdraw": post_only(frozenset({"owner"}), "request_id", **WHY),
     "lifecycle:still-read": Row(SIGNED_IN),
     # The table's owner alone, no admin; to take it back is safe.
@@ -185,7 +187,9 @@ GRID: dict[str, Row] = {
     "lifecycle-api:shadow-summary": Row(OF_THE_DATABASE, values=("db",)),
     "lifecycle-api:policy-requests": Row(SIGNED_IN, ADMINS | {"owner", "dba"}, body=OTHER_TTL),
     "lifecycle-api:policy-request": Row(OF_THE_TABLE, values=("request_id",)),
-    "lifecycle-api:policy-request-decide": post_only(ADMINS, "request_id", **WORD),
+    "lifecycle-api:policy-request-decide": post_only(
+        ADMINS, "request_id", digest="@request_digest", **WORD
+    ),
     "lifecycle-api:policy-request-withdraw": post_only(frozenset({"owner"}), "request_id", **WHY),
     "lifecycle-api:still-read": Row(SIGNED_IN, frozenset({"owner"}), body=STILL_READ),
     "lifecycle-api:still-read-end": post_only(ADMINS | {"owner"}, "yes_id"),
@@ -234,7 +238,7 @@ GRID: dict[str, Row] = {
     "lifecycle:plan-table": Row(OF_THE_TABLE, values=("plan_id", "db", "table")),
     # The requester may not decide; that is another refusal than not being an admin.
     "lifecycle:plan-approve": post_only(frozenset({"admin"}), "plan_id", **DECISION),
-    "lifecycle:plan-reject": post_only(frozenset({"admin"}), "plan_id", **DECISION),
+    "lifecycle:plan-reject": post_only(ADMINS, "plan_id", **DECISION),
     "lifecycle:plan-withdraw": post_only(frozenset({"requester"}), "plan_id", **WHY),
     "lifecycle:wishes": Row(SIGNED_IN),
     "lifecycle:wish-new": post_only(frozenset({"owner", "dba"}), db="sales", table="orders", **WHY),
@@ -243,7 +247,7 @@ GRID: dict[str, Row] = {
     "lifecycle:standing-rule-new": post_only(KEEPERS, **RULE),
     "lifecycle:standing-rule": Row(OF_THE_TABLE, values=("rule_id",)),
     "lifecycle:standing-rule-decide": post_only(
-        frozenset({"admin"}), "rule_id", verdict="APPROVE", **WHY
+        frozenset({"admin"}), "rule_id", verdict="APPROVE", digest="@rule_digest", **WHY
     ),
     "lifecycle:standing-rule-end": post_only(ADMINS, "rule_id", **WHY),
     # -- what schedulers tell ----------------------------------------------------------------
@@ -286,7 +290,7 @@ GRID: dict[str, Row] = {
     "lifecycle-api:plan-tables": Row(OF_THE_TABLE, values=("plan_id",)),
     "lifecycle-api:plan-results": Row(OF_THE_TABLE, values=("plan_id",)),
     "lifecycle-api:plan-approve": post_only(frozenset({"admin"}), "plan_id", **DECISION),
-    "lifecycle-api:plan-reject": post_only(frozenset({"admin"}), "plan_id", **DECISION),
+    "lifecycle-api:plan-reject": post_only(ADMINS, "plan_id", **DECISION),
     "lifecycle-api:plan-withdraw": post_only(frozenset({"requester"}), "plan_id", **WHY),
     "lifecycle-api:wishes": Row(
         SIGNED_IN, frozenset({"owner", "dba"}), body={"db": "sales", "table": "orders", **WHY}
@@ -295,7 +299,7 @@ GRID: dict[str, Row] = {
     "lifecycle-api:standing-rules": Row(SIGNED_IN, KEEPERS, body=RULE),
     "lifecycle-api:standing-rule": Row(OF_THE_TABLE, values=("rule_id",)),
     "lifecycle-api:standing-rule-decide": post_only(
-        frozenset({"admin"}), "rule_id", verdict="APPROVE", digest="@digest", **WHY
+        frozenset({"admin"}), "rule_id", verdict="APPROVE", digest="@rule_digest", **WHY
     ),
     "lifecycle-api:standing-rule-end": post_only(ADMINS, "rule_id", **WHY),
     "lifecycle-api:backups": Row(SIGNED_IN),

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lifecycle.domain.standing import (
+    Basis,
     StandingRule,
     TableShare,
     UsedToday,
@@ -17,10 +19,16 @@ from lifecycle.domain.standing import (
 from portal.lake.errors import RuleViolation
 
 FIRST = date(2026, 11, 1)
+BASIS = Basis(level=1, ttl=60, owner="alice")
 RULE = StandingRule(
-    tbl_id=7, max_items=10, max_bytes=1000, starts_on=FIRST, ends_on=FIRST + timedelta(days=89)
+    tbl_id=7,
+    basis=BASIS,
+    max_items=10,
+    max_bytes=1000,
+    starts_on=FIRST,
+    ends_on=FIRST + timedelta(days=89),
 )
-SHARE = TableShare(tbl_id=7, n_items=10, n_bytes=1000, n_still_read=0)
+SHARE = TableShare(tbl_id=7, basis=BASIS, n_items=10, n_bytes=1000, n_still_read=0)
 
 
 def covered(
@@ -52,6 +60,13 @@ def test_first_drops_still_read_items_and_other_tables_stay_explicit() -> None:
     assert not covered(share=replace(SHARE, tbl_id=8))
 
 
+@pytest.mark.parametrize("other", [{"level": 0}, {"ttl": 59}, {"owner": "bert"}, {"ttl": None}])
+def test_another_policy_or_owner_stays_explicit(other: dict[str, Any]) -> None:
+    changed = replace(BASIS, **other)
+    assert not covered(share=replace(SHARE, basis=changed))
+    assert not covered(rule=replace(RULE, basis=changed))
+
+
 def test_a_rule_holds_on_its_first_and_last_day_only() -> None:
     assert covered(today=RULE.starts_on)
     assert covered(today=RULE.ends_on)
@@ -63,7 +78,7 @@ def test_a_rule_holds_on_its_first_and_last_day_only() -> None:
 def test_a_day_of_shares_never_crosses_the_caps(shares: list[tuple[int, int]]) -> None:
     used = UsedToday()
     for items, size in shares:
-        if covered(share=TableShare(7, items, size, 0), used=used):
+        if covered(share=TableShare(7, BASIS, items, size, 0), used=used):
             used = UsedToday(used.n_items + items, used.n_bytes + size)
     assert used.n_items <= RULE.max_items
     assert used.n_bytes <= RULE.max_bytes
@@ -75,6 +90,8 @@ def test_a_day_of_shares_never_crosses_the_caps(shares: list[tuple[int, int]]) -
         (replace(RULE, ends_on=FIRST + timedelta(days=90)), "standing.days"),
         (replace(RULE, ends_on=FIRST - timedelta(days=1)), "standing.days"),
         (replace(RULE, max_items=0), "standing.caps"),
+        (replace(RULE, basis=Basis(None, 60, "alice")), "standing.policy"),
+        (replace(RULE, basis=Basis(1, None, "alice")), "standing.policy"),
         (replace(RULE, max_bytes=0), "standing.caps"),
     ],
 )
