@@ -6,7 +6,7 @@ changes afterwards is another plan. Caps are in `caps.py`, standing rules in `st
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, date, datetime, timedelta
 
@@ -82,7 +82,7 @@ class TableDigest:
 
 @dataclass(frozen=True, slots=True)
 class PlanSummary:
-    """A finished plan: the sha256 of its whole file, totals and one row per table."""
+    """A finished list: the sha256 of its whole file, totals and one row per table."""
 
     digest: str
     n_items: int
@@ -168,6 +168,22 @@ class PlanDigest:
         if self._open is not None:
             self._closed.append(self._open.closed())
             self._open = None
+
+
+def plan_digest(items_sha256: str, *, backup_root: str, keep_days: Mapping[str, int]) -> str:
+    """Return the digest that people approve: of the items, where they are kept and how long."""
+    terms = {
+        "items_sha256": items_sha256,
+        "backup_root": backup_root,
+        "keep_days": {str(db): int(days) for db, days in keep_days.items()},
+    }
+    text = json.dumps(terms, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def days_kept(approved: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+    """Return for how long backups are kept by database: what was approved, or more by now."""
+    return {db: max(days, now.get(db, 0)) for db, days in approved.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,16 +104,20 @@ class LifecycleRules:
         return is_ready(partition.parameters or {})
 
 
-def approved_rows(job: JobContext) -> list[dict[str, Any]]:
+def approved_rows(
+    job: JobContext, *, digest: Callable[[str], str] = lambda items_sha256: items_sha256
+) -> list[dict[str, Any]]:
     """Read the items file and prove that it is the approved one.
 
+    `digest` computes what was approved from the file's sha256; by default that is the sha256.
+
     Raises:
-        DataSafetyError: `act.digest`, its sha256 is not the approved digest.
+        DataSafetyError: `act.digest`, it is not what was approved.
     """
     path = job.config.path(job.params["items"])
     data = open_file_system(path, config=job.config).read(path)
     found = hashlib.sha256(data).hexdigest()
-    if found != job.params["items_sha256"] or found != job.params["digest"]:
+    if found != job.params["items_sha256"] or digest(found) != job.params["digest"]:
         raise DataSafetyError(
             "act.digest",
             "The plan's item file is not the one that was approved. Nothing was done; find out who "

@@ -4,12 +4,13 @@ The items file is hashed again and must be the one that two people approved; wha
 is skipped and reported, never silently in.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from lifecycle.domain.plan import days_kept, plan_digest
 from lifecycle.domain.refusal import Name, Names
 from lifecycle.jobs.acting import LifecycleRules, acting_tools, approved_rows
 from lifecycle.jobs.hdfs_barriers import barrier_check
@@ -85,7 +86,7 @@ def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:
         plan=params["plan"],
         digest=params["digest"],
         fence=fence,
-        keep_days={str(db): int(n) for db, n in (params.get("keep_days") or {}).items()},
+        keep_days=_keep_days(job),
     )
     with Metastore.connect(job.config) as metastore:
         outside = _outside(job, items, fs=fs, metastore=metastore, root=root)
@@ -103,8 +104,19 @@ def approved_items(job: JobContext) -> list[ActItem]:
     """Read the items of the approved file, their locations as this lake spells them."""
     return [
         ActItem.read({**row, "location": str(job.config.path(row["location"]))})
-        for row in approved_rows(job)
+        for row in approved_rows(job, digest=_approved_digest(job))
     ]
+
+
+def _approved_digest(job: JobContext) -> Callable[[str], str]:
+    """Give how the approved digest comes from the items' sha256, the root and the days kept."""
+    terms = {"backup_root": job.params["root"], "keep_days": job.params["approved_keep_days"]}
+    return lambda items_sha256: plan_digest(items_sha256, **terms)
+
+
+def _keep_days(job: JobContext) -> dict[str, int]:
+    """Give for how long backups are kept: as approved, or longer where that was set since."""
+    return days_kept(job.params["approved_keep_days"], job.params["keep_days"])
 
 
 def _outside(

@@ -9,7 +9,7 @@ import uuid
 from typing import ClassVar, Self
 
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q
 
 from lifecycle.models.findings import visible_to
 from lifecycle.models.plan_parts import DropPlanPart
@@ -84,6 +84,9 @@ class DropPlan(models.Model):
     items_uri = models.TextField(blank=True)
     items_sha256 = models.CharField(max_length=DIGEST_CHARS, blank=True)
     backup_root = models.TextField(blank=True)
+    keep_days = models.JSONField(
+        default=dict, help_text="For how many days, at least, backups are kept, by database."
+    )
     n_tables = models.PositiveIntegerField(default=0)
     n_items = models.PositiveBigIntegerField(default=0)
     n_bytes = models.PositiveBigIntegerField(default=0)
@@ -126,7 +129,7 @@ class DropPlan(models.Model):
             ),
             models.CheckConstraint(
                 condition=~Q(state__in=["PENDING", "APPROVED", "RUNNING", "DONE"])
-                | (~Q(digest="") & Q(digest=F("items_sha256"))),
+                | (~Q(digest="") & ~Q(items_sha256="")),
                 name="plan_past_draft_has_digest",
             ),
         ]
@@ -138,6 +141,11 @@ class DropPlan(models.Model):
     def short_id(self) -> str:
         """The first eight characters, as people say it."""
         return str(self.id)[:8]
+
+    @property
+    def least_keep_days(self) -> int | None:
+        """The days for which every backup of the plan is kept at least; None before drawing up."""
+        return min(self.keep_days.values(), default=None)
 
 
 class OwnedQuerySet(models.QuerySet["DropPlanTable"]):
@@ -348,11 +356,12 @@ class BackupSlice(models.Model):
 
 
 class PurgeAnnouncement(models.Model):
-    """A last-chance notice that named a backup batch; it counts once the mail has been sent."""
+    """A last-chance notice that named a backup batch and its date; it counts once it was sent."""
 
     id = models.BigAutoField(primary_key=True)
     batch = models.ForeignKey("act.BackupBatch", on_delete=models.CASCADE, related_name="+")
     notice = models.ForeignKey("notices.Notice", on_delete=models.PROTECT, related_name="+")
+    purge_after = models.DateTimeField(null=True, help_text="The date it named; null: unknown.")
 
     class Meta:
         constraints: ClassVar = [

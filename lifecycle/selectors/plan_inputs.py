@@ -17,6 +17,7 @@ from lifecycle.models import (
     PlanState,
     TableFinding,
 )
+from lifecycle.models.policy import MIN_BACKUP_DAYS
 from lifecycle.selectors.announced import coverages_of
 from lifecycle.selectors.waivers import no_longer_waived
 from portal.access.models import DatabaseAdministrator, OwnerPerson
@@ -47,6 +48,13 @@ def act_databases(lake: str) -> set[str]:
     """Give the databases in which the portal may act."""
     settings = DatabaseSetting.objects.filter(lake=lake, mode=DatabaseMode.ACT)
     return set(settings.values_list("db", flat=True))
+
+
+def keep_days_now(lake: str, databases: Collection[str]) -> dict[str, int]:
+    """Return for how many days the backups of some databases are kept, as set now."""
+    days = dict.fromkeys(sorted(databases), MIN_BACKUP_DAYS)
+    settings = DatabaseSetting.objects.filter(lake=lake, db__in=databases)
+    return days | dict(settings.values_list("db", "backup_days"))
 
 
 def inventory(generation: Generation, databases: Collection[str]) -> int:

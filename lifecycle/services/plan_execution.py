@@ -12,16 +12,16 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
+from lifecycle.domain.plan import days_kept
 from lifecycle.domain.refusal import Name
 from lifecycle.models import (
     CleanNowRequest,
-    DatabaseSetting,
     DropPlan,
     DropPlanResult,
     DropPlanTable,
     PlanState,
 )
-from lifecycle.models.policy import MIN_BACKUP_DAYS
+from lifecycle.selectors.plan_inputs import keep_days_now
 from lifecycle.selectors.waivers import no_longer_waived
 from lifecycle.services.plan_parties import requesters_now
 from lifecycle.services.plan_runs import (
@@ -31,7 +31,7 @@ from lifecycle.services.plan_runs import (
     last_lines,
     why_not_done,
 )
-from lifecycle.services.plans import APPROVAL_KIND, plan_audit, plan_move
+from lifecycle.services.plans import APPROVAL_KIND, digest_of, plan_audit, plan_move
 from lifecycle.services.standing_rules import rule_check
 from lifecycle.services.still_read import still_read_names
 from portal.access.lakes import get_lake
@@ -120,13 +120,14 @@ def _locked(plan_id: UUID | str) -> DropPlan:
 def check_approved(plan: DropPlan, *, now: datetime) -> None:
     """Raise StaleState unless this very content may run now (or go on in its own run)."""
     run_id = str(plan.run_id or "")
+    digest = digest_of(plan)
     if plan.approval_id is not None:
-        approval_check(
-            APPROVAL_KIND, object_id=str(plan.pk), digest=plan.digest, now=now, run_id=run_id
-        )
+        approval_check(APPROVAL_KIND, object_id=str(plan.pk), digest=digest, now=now, run_id=run_id)
         return
     if plan.standing_rule is None:
         raise StaleState("plan.not_approved", "Nobody has approved this plan.")
+    if digest != plan.digest:
+        raise StaleState("plan.changed", "The plan is not the one that the rule covered.")
     rule_check(plan.standing_rule, also_requesters=requesters_now(plan), now=now)
 
 
@@ -188,11 +189,8 @@ def approval_day(plan: DropPlan) -> date:
 
 
 def keep_days(plan: DropPlan) -> dict[str, int]:
-    """Give for each database of the plan how many days its backups are kept."""
-    databases = list(plan.tables.values_list("db", flat=True).distinct())
-    days = dict.fromkeys(databases, MIN_BACKUP_DAYS)
-    settings = DatabaseSetting.objects.filter(lake=plan.lake, db__in=databases)
-    return days | dict(settings.values_list("db", "backup_days"))
+    """Give for how many days backups are kept by database: never fewer than were approved."""
+    return days_kept(plan.keep_days, keep_days_now(plan.lake, list(plan.keep_days)))
 
 
 def plan_finish(

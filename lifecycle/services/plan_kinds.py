@@ -114,6 +114,7 @@ class DropKind(run_kinds.RunKind):
             "items_sha256": plan.items_sha256,
             "n_items": plan.n_items,
             "approved_day": day.isoformat(),
+            "approved_keep_days": plan.keep_days,
             "keep_days": keep_days(plan),
         }
 

@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 
 from lifecycle.domain.expiry import ExpiryClass
-from lifecycle.domain.plan import TableDigest
+from lifecycle.domain.plan import TableDigest, plan_digest
 from lifecycle.domain.refusal import Candidate, Name, Names
 from lifecycle.domain.standing import Basis, TableShare
 from lifecycle.models import (
@@ -29,6 +29,7 @@ from lifecycle.selectors.picture import picture_problem
 from lifecycle.selectors.plan_inputs import (
     circumstances_of,
     current_generation,
+    keep_days_now,
     open_requests,
 )
 from lifecycle.selectors.plan_limits import limits_now, plan_over_caps
@@ -134,12 +135,17 @@ def _open(
     names = {(table.db, table.table) for table in drafted.summary.tables}
     requesters = requesters_of(plan.lake, maker=plan.requested_by, tables=names, wishes=wishes)
     summary = drafted.summary
+    terms: dict[str, Any] = {
+        "backup_root": drafted.backup_root,
+        "keep_days": keep_days_now(plan.lake, {db for db, _ in names}),
+    }
+    digest = plan_digest(summary.digest, **terms)
     fields: dict[str, Any] = {
+        **terms,
         "generation": generation,
-        "digest": summary.digest,
+        "digest": digest,
         "items_uri": items_uri,
         "items_sha256": summary.digest,
-        "backup_root": drafted.backup_root,
         "n_tables": len(summary.tables),
         "n_items": summary.n_items,
         "n_bytes": summary.n_bytes,
@@ -162,7 +168,7 @@ def _open(
         APPROVAL_KIND,
         lake=plan.lake,
         object_id=str(plan.pk),
-        digest=summary.digest,
+        digest=digest,
         requesters=requesters,
         summary={
             "title": f"Drop {summary.n_items} items of {len(summary.tables)} tables",

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from lifecycle.domain.plan import plan_digest
 from lifecycle.models import DropPlan, PlanState
 from lifecycle.selectors.plans import plan_loss, typed_name
 from portal.access.models import User
@@ -245,7 +246,7 @@ def _decide(
         raise StaleState(
             "plan.not_pending", "This plan does not wait for a decision any more. Reload the page."
         )
-    if digest != plan.digest:
+    if not digest == plan.digest == digest_of(plan):
         raise StaleState(
             "plan.changed", "The plan is not the one that you read. Reload it and read it again."
         )
@@ -253,6 +254,11 @@ def _decide(
         _check_typed(plan, typed, user=user)
     approval_decide(plan.approval.pk, user=user, digest=digest, **decision)
     return get_plan_for_user(plan_id, user=user)
+
+
+def digest_of(plan: DropPlan) -> str:
+    """Return the digest of a plan as its row is: of its items, backup root and days kept."""
+    return plan_digest(plan.items_sha256, backup_root=plan.backup_root, keep_days=plan.keep_days)
 
 
 def _check_typed(plan: DropPlan, typed: str, *, user: User) -> None:
@@ -274,7 +280,7 @@ def plan_lock(approval: Approval) -> None:
 def plan_approved(approval: Approval, now: datetime) -> None:
     """Follow an approval that is complete (called in its transaction)."""
     plan = _plan_of(approval)
-    if plan.digest != approval.digest:
+    if digest_of(plan) != approval.digest:
         raise StaleState("plan.changed", "The plan is not the one that was approved.")
     plan_move(plan, PlanState.APPROVED, now=now)
     plan_audit("plan.approved", plan, actor="system", now=now)

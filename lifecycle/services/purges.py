@@ -1,16 +1,19 @@
 """When is a backup's last chance said, and when may it be purged?
 
-Purge is the only irreversible step. A batch goes only when a notice that named it was sent three
-days before, and its own days are over; the job checks marker, manifest, holds and live locations.
+Purge is the only irreversible step. A batch goes only when a notice that named it and its date was
+sent to its owner three days before, and its own days are over; the job checks marker, manifest,
+holds and live locations. A date that moved by more than a day is announced again.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import islice
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from lifecycle.domain.purge_notice import Recipients, may_be_purged, names_the_date
 from lifecycle.models import PurgeAnnouncement
 from lifecycle.selectors.backups import batches_to_announce
 from lifecycle.services.backup_mail import backup_mail
@@ -26,29 +29,66 @@ PURGE_KIND = "lifecycle.purge"
 NOTICE_KIND = "lifecycle.last_chance"
 LAST_CHANCE = timedelta(days=3)
 MAX_BATCHES = 1_000
+MAX_ANNOUNCED = 5_000
+_CHUNK = 1_000
 
 
 def last_chance_queue(lake: str, *, now: datetime) -> int:
-    """Tell each owner once of backups whose last three days have begun; gives how many mails."""
+    """Tell each person once of backups whose last three days have begun; gives how many mails.
+
+    Told again is who could not be written to, and everybody when the date has moved.
+    """
     people = People.of(lake)
     told: dict[str, list[BackupBatch]] = defaultdict(list)
-    announced = PurgeAnnouncement.objects.filter(batch=OuterRef("pk")).exclude(
-        notice__state=NoticeState.FAILED
-    )
-    new = batches_to_announce(lake, now=now, ahead=LAST_CHANCE).exclude(Exists(announced))
-    for batch in new[:5_000]:
-        for username in _told_about(batch, people):
-            told[username].append(batch)
-    for username, batches in sorted(told.items()):
-        _queue(lake, username, batches, email=people.addresses[username], now=now)
+    announced = PurgeAnnouncement.objects.exclude(notice__state=NoticeState.FAILED)
+    n_new = 0
+    for batches in _chunks(batches_to_announce(lake, now=now, ahead=LAST_CHANCE)):
+        named = _named_in(announced, batches)
+        for batch in batches:
+            missing = set(_recipients(batch, people).everyone) - named[batch.pk]
+            n_new += bool(missing)
+            for username in missing:
+                told[username].append(batch)
+        if n_new >= MAX_ANNOUNCED:
+            break
+    for username, of_person in sorted(told.items()):
+        _queue(lake, username, of_person, email=people.addresses[username], now=now)
     return len(told)
 
 
-def _told_about(batch: BackupBatch, people: People) -> Sequence[str]:
+def _recipients(batch: BackupBatch, people: People) -> Recipients:
     """Give whom a batch's notice goes to: its owner and administrators, else the admins."""
-    wanted = people.behind(batch.table_owner, *people.administrators.get(batch.db, ()))
-    known = [name for name in wanted if name in people.addresses]
-    return known or people.admins
+    owners = _reachable(people, batch.table_owner)
+    others = _reachable(people, *people.administrators.get(batch.db, ()))
+    if not owners and not others:
+        others = people.admins
+    return Recipients(owners, others)
+
+
+def _reachable(people: People, *names: str) -> tuple[str, ...]:
+    return tuple(name for name in people.behind(*names) if name in people.addresses)
+
+
+def _chunks(batches: QuerySet[BackupBatch]) -> Iterator[list[BackupBatch]]:
+    """Yield batches some thousand at a time."""
+    rows = batches.iterator(chunk_size=_CHUNK)
+    while chunk := list(islice(rows, _CHUNK)):
+        yield chunk
+
+
+def _named_in(
+    announced: QuerySet[PurgeAnnouncement], batches: Sequence[BackupBatch]
+) -> defaultdict[int, set[str]]:
+    """Give by batch who got one of these notices with the date on which its purge is due."""
+    dates = {batch.pk: batch.purge_after for batch in batches}
+    rows = announced.filter(batch__in=dates).values_list(
+        "batch_id", "purge_after", "notice__recipient"
+    )
+    named: defaultdict[int, set[str]] = defaultdict(set)
+    for batch, purge_after, recipient in rows:
+        if names_the_date(purge_after, dates[batch]):
+            named[batch].add(recipient)
+    return named
 
 
 def _queue(
@@ -63,7 +103,10 @@ def _queue(
         # A mail of the same day that said something else names only what it named.
         if notice.text == mail.text:
             PurgeAnnouncement.objects.bulk_create(
-                [PurgeAnnouncement(batch=batch, notice=notice) for batch in batches],
+                [
+                    PurgeAnnouncement(batch=batch, notice=notice, purge_after=batch.purge_after)
+                    for batch in batches
+                ],
                 batch_size=500,
                 ignore_conflicts=True,
             )
@@ -90,8 +133,21 @@ def purge_due(lake: str, *, now: datetime) -> list[BackupBatch]:
     if red_button_state(lake) is not None:
         return []
     last_day = day_of(now - LAST_CHANCE, get_lake(lake).zone)
-    told = PurgeAnnouncement.objects.filter(
-        batch=OuterRef("pk"), notice__state=NoticeState.SENT, notice__sent_on__lte=last_day
+    sent = PurgeAnnouncement.objects.filter(
+        notice__state=NoticeState.SENT, notice__sent_on__lte=last_day
     )
-    due = purgeable_batches(lake, now=now).filter(Exists(told) | Q(state__in=WITHOUT_DATA))
-    return list(due[:MAX_BATCHES])
+    told = Exists(sent.filter(batch=OuterRef("pk")))
+    due = purgeable_batches(lake, now=now).filter(told | Q(state__in=WITHOUT_DATA))
+    people = People.of(lake)
+    found: list[BackupBatch] = []
+    for batches in _chunks(due):
+        named = _named_in(sent, batches)
+        found += [
+            batch
+            for batch in batches
+            if batch.state in WITHOUT_DATA
+            or may_be_purged(_recipients(batch, people), named[batch.pk])
+        ]
+        if len(found) >= MAX_BATCHES:
+            break
+    return found[:MAX_BATCHES]

@@ -247,10 +247,50 @@ def test_the_clock_of_a_backup_stops_while_the_red_button_is_on(world: World) ->
     released: dict[str, Any] = {"user": world.person("anna"), "reason": "all clear"}
     red_button_release(lake=LAKE, now=NOW - DAY, **released)
     assert purge_due(LAKE, now=now) == []
+    assert purge_due(LAKE, now=NOW + 5 * DAY) == [], "announced for another date"
+    assert last_chance_queue(LAKE, now=NOW + DAY) == 0
+    assert last_chance_queue(LAKE, now=NOW + 2 * DAY) == 2
+    Notice.objects.filter(state="QUEUED").update(state="SENT", sent_on=(NOW + 2 * DAY).date())
     assert purge_due(LAKE, now=NOW + 5 * DAY) == [batch]
     ends = dict(BackupBatch.objects.values_list("pk", "purge_after"))
     assert ends[batch.pk] == NOW + 5 * DAY
     assert ends[young.pk] == NOW + 12 * DAY + 2 * DAY, "dropped while it was pressed"
+
+
+def test_a_date_that_moved_by_a_day_at_most_needs_no_new_notice(world: World) -> None:
+    batch = backup(world.root, dropped_at=NOW - 15 * DAY)
+    last_chance_queue(LAKE, now=NOW)
+    Notice.objects.update(state="SENT", sent_on=NOW.date())
+    BackupBatch.objects.update(purge_after=NOW + DAY)
+    assert last_chance_queue(LAKE, now=NOW) == 0
+    assert purge_due(LAKE, now=NOW + 3 * DAY) == [batch]
+    PurgeAnnouncement.objects.update(purge_after=None)
+    assert purge_due(LAKE, now=NOW + 3 * DAY) == [], "a notice of an earlier version"
+
+
+def test_a_mail_to_somebody_else_does_not_stand_for_the_owners(world: World) -> None:
+    batch = backup(world.root, dropped_at=NOW - 15 * DAY)
+    last_chance_queue(LAKE, now=NOW)
+    mails = Notice.objects.filter(kind="lifecycle.last_chance")
+    mails.filter(recipient="dora").update(state="SENT", sent_on=NOW.date())
+    mails.filter(recipient="alice").update(state="FAILED")
+    assert purge_due(LAKE, now=NOW + 3 * DAY) == []
+    assert last_chance_queue(LAKE, now=NOW + DAY) == 1
+    again = mails.get(recipient="alice", day=(NOW + DAY).date())
+    mails.filter(pk=again.pk).update(state="SENT", sent_on=(NOW + DAY).date())
+    assert purge_due(LAKE, now=NOW + 3 * DAY) == []
+    assert purge_due(LAKE, now=NOW + 4 * DAY) == [batch]
+
+
+def test_where_no_owner_is_known_all_others_must_have_got_the_mail(world: World) -> None:
+    batch = backup(world.root, dropped_at=NOW - 15 * DAY, db="other", table_owner="nobody")
+    assert last_chance_queue(LAKE, now=NOW) == 3
+    mails = Notice.objects.filter(kind="lifecycle.last_chance")
+    assert set(mails.values_list("recipient", flat=True)) == {"anna", "bert", "carl"}
+    mails.exclude(recipient="carl").update(state="SENT", sent_on=NOW.date())
+    assert purge_due(LAKE, now=NOW + 3 * DAY) == []
+    mails.update(state="SENT", sent_on=NOW.date())
+    assert purge_due(LAKE, now=NOW + 3 * DAY) == [batch]
 
 
 def test_what_a_purge_left_alone_comes_last_and_papers_need_no_notice(world: World) -> None:

@@ -11,7 +11,12 @@ from pytest_django.fixtures import Settings
 
 from lifecycle.models import DatabaseSetting, DropPlan, PlanState
 from lifecycle.services.clean_now import clean_now_request
-from lifecycle.services.plan_execution import plan_execute, plan_finish, plans_start_due
+from lifecycle.services.plan_execution import (
+    keep_days,
+    plan_execute,
+    plan_finish,
+    plans_start_due,
+)
 from lifecycle.services.plans import (
     get_plan_for_user,
     plan_approve,
@@ -199,6 +204,30 @@ def test_a_plan_changed_after_approval_cannot_run(world: World) -> None:
     plan.refresh_from_db()
     assert plan.state == PlanState.APPROVED
     assert plan.outcome["blocked"]["code"] == "approval.changed"
+
+
+@pytest.mark.parametrize(
+    "changed", [{"keep_days": {"sales": 16}}, {"backup_root": "file:///elsewhere"}]
+)
+def test_where_and_how_long_backups_are_kept_is_part_of_what_is_approved(
+    world: World, changed: dict[str, Any]
+) -> None:
+    plan = approved(world)
+    assert plan.keep_days == {"sales": 15}
+    DropPlan.objects.filter(pk=plan.pk).update(**changed)
+    assert code_of(lambda: plan_execute(plan.pk, now=NOW + DAY), StaleState) == "approval.changed"
+
+
+def test_days_lowered_after_the_approval_do_not_shorten_it_and_more_days_count(
+    world: World,
+) -> None:
+    DatabaseSetting.objects.update(backup_days=40)
+    plan = approved(world)
+    DatabaseSetting.objects.update(backup_days=15)
+    assert keep_days(plan) == {"sales": 40}
+    DatabaseSetting.objects.update(backup_days=60)
+    assert keep_days(plan) == {"sales": 60}
+    assert plan_execute(plan.pk, now=NOW + DAY).params["digest"] == plan.digest
 
 
 def test_an_approver_who_lost_the_role_no_longer_counts(world: World) -> None:

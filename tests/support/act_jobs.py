@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from lifecycle.domain.plan import PlanDigest, PlanItem
+from lifecycle.domain.plan import PlanDigest, PlanItem, plan_digest
 from portal.act.purge import PurgeBatch
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
@@ -58,16 +58,18 @@ def plan_file(lake: ActLake, *names: TableName) -> tuple[LakePath, str]:
 def drop_params(lake: ActLake, name: TableName, run: str, *more: TableName) -> dict[str, Any]:
     """Make the fence and give the job's params, as the portal does."""
     order = lake.order(run)
-    items, digest = plan_file(lake, name, *more)
+    items, items_sha256 = plan_file(lake, name, *more)
+    keep_days = {lake.db: 20}
     return {
         "plan": "plan",
-        "digest": digest,
+        "digest": plan_digest(items_sha256, backup_root=str(lake.root), keep_days=keep_days),
         "items": str(items),
-        "items_sha256": digest,
+        "items_sha256": items_sha256,
         "root": str(lake.root),
         "fence": str(order.fence),
         "approved_day": DAY.isoformat(),
-        "keep_days": {lake.db: 20},
+        "approved_keep_days": keep_days,
+        "keep_days": keep_days,
         **judged_again(lake, name, *more),
     }
 

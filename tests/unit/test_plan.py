@@ -4,6 +4,7 @@ import hashlib
 from collections import defaultdict
 from dataclasses import asdict, fields, replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,9 @@ from lifecycle.domain.plan import (
     PlanDigest,
     PlanItem,
     canonical_line,
+    days_kept,
     is_announced,
+    plan_digest,
     read_line,
 )
 from portal.lake.errors import RuleViolation
@@ -189,3 +192,17 @@ def test_one_good_coverage_of_several_is_enough() -> None:
     ]
     assert is_announced(ITEM, others, SENT + timedelta(days=7), 7)
     assert not is_announced(ITEM, [], SENT + timedelta(days=7), 7)
+
+
+def test_what_is_approved_covers_the_items_where_they_are_kept_and_how_long() -> None:
+    terms: dict[str, Any] = {"backup_root": "hdfs://lake/backup", "keep_days": {"a": 15, "b": 30}}
+    digest = plan_digest("0" * 64, **terms)
+    assert digest == plan_digest("0" * 64, **terms | {"keep_days": {"b": 30, "a": 15}})
+    for other in ({"backup_root": "hdfs://lake/other"}, {"keep_days": {"a": 15, "b": 29}}):
+        assert digest != plan_digest("0" * 64, **terms | other)
+    assert digest != plan_digest("1" * 64, **terms)
+
+
+def test_backups_are_kept_as_long_as_was_approved_or_longer() -> None:
+    assert days_kept({"a": 30, "b": 15}, {"a": 15, "b": 20}) == {"a": 30, "b": 20}
+    assert days_kept({"a": 30}, {}) == {"a": 30}
