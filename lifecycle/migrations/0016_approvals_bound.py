@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("approvals", "0001_initial"),
-        ("lifecycle", "0014_still_read_bytes"),
+        ("lifecycle", "0015_plans_not_created_and_limits"),
         ("runs", "0003_silence"),
     ]
 
