@@ -110,12 +110,10 @@ def heard(
     after = _table(message.get("tableObjJson" if created else "tableObjAfterJson"))
     if created:
         return Heard(db, table, after) if after else None
-    before = _table(message.get("tableObjBeforeJson"))
-    if after is None and before is None:
+    before = _metadata_location(message.get("tableObjBeforeJson"))
+    if after is None and not before:
         return None
-    is_change = (
-        before is None or after is None or after.metadata_location != before.metadata_location
-    )
+    is_change = after is None or after.metadata_location != before
     return Heard(db, table, after, former) if is_change or former is not None else None
 
 
@@ -141,12 +139,26 @@ def iceberg_table(
     )
 
 
-def _table(text: Any) -> HeardTable | None:
-    # An object may have a thousand columns; most tables of a lake are of another format.
+def _metadata_location(text: Any) -> str:
+    """Return where the metadata of an Iceberg table is; empty where it is none."""
+    _, parameters = _read(text)
+    is_iceberg = parameters.get("table_type", "").lower() == "iceberg"
+    return str(parameters.get("metadata_location", "")) if is_iceberg else ""
+
+
+def _read(text: Any) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """Return a table's structure and its parameters; nothing where it is surely no Iceberg table.
+
+    An object may have a thousand columns; most tables of a lake are of another format.
+    """
     if not text or "metadata_location" not in text:
-        return None
+        return {}, {}
     found = json.loads(text, strict=False)
-    parameters = found[_PARAMETERS]["map"][3] if _PARAMETERS in found else {}
+    return found, found[_PARAMETERS]["map"][3] if _PARAMETERS in found else {}
+
+
+def _table(text: Any) -> HeardTable | None:
+    found, parameters = _read(text)
     storage = found.get(_STORAGE, {}).get("rec", {})
     return iceberg_table(
         (_text(found, _DB), _text(found, _NAME)),

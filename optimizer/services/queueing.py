@@ -24,6 +24,7 @@ from optimizer.domain.tasks import REWRITES, TaskKind, TaskState
 from optimizer.domain.verdicts import LastTimes
 from optimizer.models import Commit, IcebergTable, OptimizeTask
 from optimizer.selectors.policies import LakePolicies, TablePolicy, policies_of
+from optimizer.services.bulk_rows import insert_rows
 from optimizer.services.speeds import speed_of
 from optimizer.services.task_ends import NOT_SENT, take_back
 from portal.access.lakes import get_lake
@@ -90,7 +91,8 @@ def queue_heard(tables: Iterable[IcebergTable], *, now: datetime) -> int:
                     **asked_of(found, TaskKind.MINOR),
                 )
             )
-    return len(OptimizeTask.objects.bulk_create(new, ignore_conflicts=True))
+    insert_rows(new)
+    return len(new)
 
 
 def decide_due(lake: str, *, now: datetime, limit: int = AT_ONCE) -> int:
