@@ -44,7 +44,7 @@ def replace(
     if snapshot is None:
         raise error or in_doubt(plan.table.name)
     for one in staged:
-        area.close(one.stage)
+        area.keep(one.stage)
     return _told(snapshot, staged)
 
 

@@ -3,13 +3,15 @@
 Each group of files is written below a folder of its own, `<data>/lakewarden/<stage>/`, announced
 by a marker `<table>/_lakewarden/<stage>` before the first byte, which says where the folder is.
 Commit and clean-up take the marker away again, so a marker that stays tells of a death. A later
-task on the table first writes `<stage>.dead` beside it, and only much later deletes the folder,
-unless a snapshot names a file in it. Whoever commits looks for `.dead` just before: a run that was
-only slow gives up, loses nothing. The table's uuid is part of a stage's name: another table may
-lie at the same place by then, and its snapshots say nothing of the files of this one.
+task on the table first writes `<stage>.dead` beside it. Whoever commits looks for `.dead` just
+before: a run that was only slow gives up, loses nothing. One that is frozen between this look and
+its commit may commit days later, so nothing is deleted at first: after a day the files are moved
+aside by rename and the marker becomes `<stage>.buried`. They come back where a snapshot names them
+after all, and are deleted a week later. The table's uuid is part of a stage's name: another table
+may lie at the same place by then, and its snapshots say nothing of the files of this one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -24,9 +26,12 @@ from portal.lake.errors import PortalError
 
 SILENT = timedelta(minutes=30)
 """A marker as old as this is called dead."""
-CERTAIN = timedelta(hours=2)
-"""So long after that no commit can be under way: Iceberg itself retries for 30 minutes at most."""
-_DEAD = ".dead"
+CERTAIN = timedelta(days=1)
+"""So long after that its files are moved aside: an application is ended after 24 hours at most."""
+KEPT = timedelta(days=7)
+"""For so long they lie aside, in case that a run was frozen for longer and commits after all."""
+_ASIDE = "_buried"
+_DEAD, BURIED = ".dead", ".buried"
 _MARK = "Files of a rewrite that has not been committed yet lie in:"
 
 
@@ -36,6 +41,12 @@ class Stage:
 
     folder: str
     marker: str
+
+    @property
+    def aside(self) -> str:
+        """Where its files lie once nobody is believed to commit them."""
+        parent, _, name = self.folder.rpartition("/")
+        return f"{parent}/{_ASIDE}/{name}"
 
 
 class StagingArea:
@@ -72,13 +83,20 @@ class StagingArea:
             raise conflict(self._table.name, "This run was silent for too long.")
 
     def close(self, stage: Stage) -> None:
-        """Take the marker away: its files belong to the table now, or are gone."""
+        """Take the marker away: no file of its folder waits for a commit any more."""
         with clear_errors(self._table.name):
             with self._fail.step("close"):
                 # Before `.dead`: whoever slept so long must find at least one of the two signs.
                 self._io.deleteFile(stage.marker)
             with self._fail.step("forget"):
                 self._io.deleteFile(stage.marker + _DEAD)
+
+    def keep(self, stage: Stage) -> None:
+        """Close a stage whose files were committed; what was moved aside meanwhile comes back."""
+        self._move(self._list(stage.aside), stage.aside, stage.folder)
+        self.close(stage)
+        with clear_errors(self._table.name):
+            self._io.deleteFile(stage.marker + BURIED)
 
     def discard(self, stage: Stage) -> None:
         """Delete the files of a stage that was not committed, and its marker."""
@@ -99,15 +117,25 @@ class StagingArea:
         with suppress(PortalError), clear_errors(self._table.name):
             self._io.deletePrefix(stage.folder)
 
-    def sweep(self, *, silent: timedelta = SILENT, certain: timedelta = CERTAIN) -> int:
+    def sweep(
+        self,
+        *,
+        silent: timedelta = SILENT,
+        certain: timedelta = CERTAIN,
+        kept: timedelta = KEPT,
+    ) -> int:
         """Clean up after runs of this deployment that died; gives how many files were deleted.
 
-        A stage that any snapshot names was committed before the death: only its marker goes.
+        A stage that any snapshot names was committed: only its marker goes, and what was moved
+        aside comes back.
         """
         now = datetime.now(UTC)
         marks = dict(self._left_behind())
         n_deleted = 0
         for name, written_at in marks.items():
+            if name.endswith(BURIED):
+                n_deleted += self._visit(name, is_over=now - written_at >= kept)
+                continue
             if name.endswith(_DEAD):
                 if name.removesuffix(_DEAD) not in marks and now - written_at >= certain:
                     self._forget(name)
@@ -119,7 +147,7 @@ class StagingArea:
                 stage = self._stage(name)
                 self._mark(stage.marker + _DEAD, stage.folder)
             elif now - dead_at >= certain:
-                n_deleted += self._bury(self._announced(name))
+                self._bury(self._announced(name))
         return n_deleted
 
     def _forget(self, name: str) -> None:
@@ -127,23 +155,49 @@ class StagingArea:
         with clear_errors(self._table.name):
             self._io.deleteFile(f"{self._markers}/{name}")
 
-    def _bury(self, stage: Stage) -> int:
-        n_files = len(self._list(stage.folder))
-        if n_files and self._is_committed(stage):
-            self.close(stage)
-            return 0
-        self.discard(stage)
-        return n_files
+    def _bury(self, stage: Stage) -> None:
+        """Move the files of a stage aside, unless they were committed before the death."""
+        lying = self._list(stage.folder)
+        if not (lying and self._is_committed(stage)):
+            self._mark(stage.marker + BURIED, stage.folder)
+            self._move(lying, stage.folder, stage.aside)
+        self.close(stage)
+
+    def _visit(self, name: str, *, is_over: bool) -> int:
+        """Bring back what was committed after all, or delete it once its time is over."""
+        stage = self._announced(name.removesuffix(BURIED), mark=BURIED)
+        aside = self._list(stage.aside)
+        if aside and self._is_committed(stage):
+            self.keep(stage)
+        elif is_over:
+            with clear_errors(self._table.name):
+                self._io.deletePrefix(stage.aside)
+                self._io.deleteFile(stage.marker + BURIED)
+            return len(aside)
+        return 0
+
+    def _move(self, files: Iterable[tuple[str, datetime]], source: str, target: str) -> None:
+        """Rename files from one folder into another; the same again moves what is left."""
+        jvm = self._table.jvm
+        make = jvm.org.apache.hadoop.fs.Path
+        conf = self._table.spark.sparkContext._jsc.hadoopConfiguration()
+        with clear_errors(self._table.name):
+            for path, _ in files:
+                _, _, rest = path.rpartition(f"/{source.rpartition('/')[2]}/")
+                to = make(f"{target}/{rest}")
+                system = to.getFileSystem(conf)
+                system.mkdirs(to.getParent())
+                system.rename(make(path), to)
 
     def _stage(self, name: str) -> Stage:
         return Stage(f"{self._data}/{name}", f"{self._markers}/{name}")
 
-    def _announced(self, name: str) -> Stage:
+    def _announced(self, name: str, *, mark: str = "") -> Stage:
         """Give a stage as its marker says: the table may write to another place by now."""
         stage, said = self._stage(name), ""
         # A marker that its writer's death cut short says nothing, and nothing was written then.
         with suppress(PortalError), clear_errors(self._table.name):
-            stream = self._io.newInputFile(stage.marker).newStream()
+            stream = self._io.newInputFile(stage.marker + mark).newStream()
             said = bytes(stream.readAllBytes()).decode(errors="replace")
             stream.close()
         folder = said.partition("\n")[2].strip()

@@ -1,10 +1,13 @@
 """What a death leaves in a table's folder is swept, and what any snapshot knows never is."""
 
+from datetime import timedelta
+
 import pytest
 
 from optimizer.jobs.history import Signature
 from optimizer.jobs.replace import replace
-from tests.support.iceberg_lake import IcebergLake, WrittenTable, small_files
+from optimizer.jobs.staging_area import Stage, StagingArea
+from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
 from tests.support.iceberg_staged import markers, staged_by_hand, swept
 
 pytestmark = pytest.mark.spark
@@ -67,3 +70,46 @@ def test_a_marker_cut_short_or_forged_makes_nothing_else_go(iceberg_lake: Iceber
         assert swept(table) == 1
         assert table.unknown_files() == set()
     assert table.rows() == rows
+
+
+def test_a_run_frozen_between_its_look_and_its_commit_loses_nothing(
+    iceberg_lake: IcebergLake,
+) -> None:
+    none, week = timedelta(0), timedelta(days=7)
+    table = small_files(iceberg_lake.table(by=""), 2)
+    rows = table.rows()
+    later = StagingArea(table.opened, deployment="here", run="later")
+    for certain, is_killed in ((timedelta(days=3), False), (none, False), (none, True)):
+        plan, staged, area = staged_by_hand(table)
+        for one in staged:
+            area.check(one.stage)
+        # It is called dead, and by the second look its files are moved aside.
+        for _ in range(3):
+            assert later.sweep(silent=none, certain=certain, kept=week) == 0
+        written = [path for path in table.unknown_files() if path.endswith(".parquet")]
+        assert ["/_buried/" in path for path in written] == [certain == none] * len(staged)
+        found = _Asleep(area, is_killed=is_killed)
+        replace(plan, staged, signature=Signature(7, "run"), area=found)
+        if is_killed:
+            assert later.sweep(silent=none, certain=none, kept=week) == 0
+        assert markers(table) == []
+        assert table.rows() == rows
+        assert table.unknown_files() == set()
+        table.append([(90, DAYS[0], "one more")])
+        rows = table.rows()
+
+
+class _Asleep(StagingArea):
+    """The staging area of a run that made its last look before it froze."""
+
+    def __init__(self, area: StagingArea, *, is_killed: bool) -> None:
+        self.__dict__.update(area.__dict__)
+        self._is_killed = is_killed
+
+    def check(self, stage: Stage) -> None:
+        """Answer as at the last look."""
+
+    def keep(self, stage: Stage) -> None:
+        """Tidy up, unless it was killed right after the commit."""
+        if not self._is_killed:
+            super().keep(stage)

@@ -44,7 +44,7 @@ def staging_places(table: WrittenTable) -> list[Path]:
     ]
 
 
-def make_old(table: WrittenTable, by: timedelta = timedelta(hours=3)) -> None:
+def make_old(table: WrittenTable, by: timedelta = timedelta(days=11)) -> None:
     """Let the markers of a table look as old as those of a run that died long ago."""
     then = time.time() - by.total_seconds()
     for path in markers(table):
@@ -56,6 +56,6 @@ def swept(table: WrittenTable) -> int:
     none, n_deleted = timedelta(0), 0
     for deployment in ("here", table.lake.config.deployment_id):
         area = StagingArea(table.opened, deployment=deployment, run="later")
-        for _ in range(2):
-            n_deleted += area.sweep(silent=none, certain=none)
+        for _ in range(3):
+            n_deleted += area.sweep(silent=none, certain=none, kept=none)
     return n_deleted
