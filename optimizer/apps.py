@@ -20,6 +20,7 @@ class OptimizerConfig(AppConfig):
             hudi_queueing,
             observe_kinds,
             polling,
+            quarantine_kinds,
             queueing,
             removal_kinds,
             task_kinds,
@@ -33,6 +34,7 @@ class OptimizerConfig(AppConfig):
         hudi_observe_kinds.register_observe_hudi_kind(hudi_queueing.hudi_decide)
         task_kinds.register_task_kinds()
         removal_kinds.register_removal_kinds()
+        quarantine_kinds.register_quarantine_kinds()
         hudi_kinds.register_hudi_kinds()
         nav.register_pages()
         numbers.register_gauges()

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -11,17 +12,20 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from optimizer.api.serializers import OptimizeTaskSerializer
+from optimizer.domain.quarantine import QuarantineState
 from optimizer.domain.removal_states import RemovalState
-from optimizer.models import RemovalPlan
+from optimizer.models import Quarantine, RemovalPlan
 from optimizer.selectors.removals import (
     REMOVAL_ORDERS,
     RemovalFilter,
     get_removal_for_user,
+    quarantine_of,
     removal_steps,
     removals_visible,
 )
 from optimizer.selectors.tables import get_table_for_user
 from optimizer.services.asking import removal_ask
+from optimizer.services.quarantines import quarantine_return
 from optimizer.services.removals import removal_decide, removal_withdraw
 from portal.access.fresh import authenticated_at
 from portal.access.models import User
@@ -55,13 +59,35 @@ class RemovalPlanSerializer(serializers.ModelSerializer[RemovalPlan]):
         read_only_fields = fields
 
 
+class QuarantineSerializer(serializers.ModelSerializer[Quarantine]):
+    """The files of a list that lie in quarantine beside their table."""
+
+    state = serializers.CharField(
+        read_only=True, help_text=", ".join(one.value for one in QuarantineState)
+    )
+
+    class Meta:
+        model = Quarantine
+        fields: tuple[str, ...] = (
+            *("directory", "state", "n_files", "n_bytes", "moved_at", "delete_after", "run"),
+            *("reason", "ended_at", "ended_by"),
+        )
+        read_only_fields = fields
+
+
 class RemovalPlanDetailSerializer(RemovalPlanSerializer):
     """A list with its counts by kind, its first names, and the steps that you may take."""
 
     steps = serializers.ListField(child=serializers.CharField(), read_only=True)
+    quarantine = QuarantineSerializer(read_only=True, allow_null=True, source="aside")
 
     class Meta(RemovalPlanSerializer.Meta):
-        fields: tuple[str, ...] = (*RemovalPlanSerializer.Meta.fields, "facts", "steps")
+        fields: tuple[str, ...] = (
+            *RemovalPlanSerializer.Meta.fields,
+            "facts",
+            "steps",
+            "quarantine",
+        )
         read_only_fields = fields
 
 
@@ -169,7 +195,22 @@ class RemovalWithdraw(APIView):
         return _detail(found, user)
 
 
+class RemovalBringBack(APIView):
+    """Bringing files back from quarantine."""
+
+    @extend_schema(
+        operation_id="optimizer_removals_bring_back",
+        request=OpenApiTypes.NONE,
+        responses=RemovalPlanDetailSerializer,
+    )
+    def post(self, request: Request, removal_id: UUID) -> Response:
+        """Have all files of a list moved back to where they were; nothing is written over."""
+        user = person(request)
+        return _detail(quarantine_return(removal_id, user=user, now=timezone.now()), user)
+
+
 def _detail(found: RemovalPlan, user: User) -> Response:
     shown: Any = found
+    shown.aside = quarantine_of(found)
     shown.steps = removal_steps(found, user, now=timezone.now()).names
     return Response(RemovalPlanDetailSerializer(shown).data)

@@ -35,6 +35,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         removals.RemovalWithdraw.as_view(),
         name="removal-withdraw",
     ),
+    path(
+        "removals/<uuid:removal_id>/bring-back/",
+        removals.RemovalBringBack.as_view(),
+        name="removal-bring-back",
+    ),
     path("queue/", queue.WaitingList.as_view(), name="queue"),
     path("queue/now/", queue.QueueNow.as_view(), name="queue-now"),
     path("tables/<int:table_id>/policy/", policies.TablePolicy.as_view(), name="table-policy"),

@@ -14,8 +14,10 @@ from enum import StrEnum
 from optimizer.domain.policy import LEAST_ORPHAN_DAYS
 from portal.lake.paths import LakePath
 
-_PREFIX = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?")
-_SLASHES = re.compile(r"/+")
+PREFIX = r"^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?"
+"""The scheme and authority of a path's text, alike for Python and for Spark."""
+SLASHES = "/+"
+_PREFIX, _SLASHES = re.compile(PREFIX), re.compile(SLASHES)
 _HINT = "version-hint.text"
 
 
@@ -41,7 +43,7 @@ class FoundFile:
 
 @dataclass(slots=True)
 class Known:
-    """All that the table's metadata names: paths without their file system, and bare names."""
+    """What the table's metadata names: paths without their file system, and bare names."""
 
     paths: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
@@ -49,9 +51,14 @@ class Known:
     def add(self, texts: Iterable[str]) -> None:
         """Take names in, in whatever spelling the metadata has them."""
         for text in texts:
-            path = _SLASHES.sub("/", _PREFIX.sub("", text, count=1))
+            path = bare(text)
             self.paths.add(path)
             self.names.add(path.rpartition("/")[2])
+
+
+def bare(text: str) -> str:
+    """Return a path without scheme and authority, whatever spelling it has."""
+    return _SLASHES.sub("/", _PREFIX.sub("", text, count=1))
 
 
 def old_before_ms(*, orphan_days: int, now: datetime) -> int:
@@ -60,8 +67,8 @@ def old_before_ms(*, orphan_days: int, now: datetime) -> int:
     return int((now - timedelta(days=days)).timestamp() * 1000)
 
 
-def why_left(file: FoundFile, *, place: LakePath, known: Known, before_ms: int) -> Left | None:
-    """Say why a file is left; None means that it is an orphan."""
+def left_by_itself(file: FoundFile, *, place: LakePath, before_ms: int) -> Left | None:
+    """Return why a file is left whatever the metadata names; None leaves it to `left_by_names`."""
     if file.path == place or not file.path.is_at_or_under(place):
         return Left.OUTSIDE
     below = file.path.segments[place.depth :]
@@ -69,8 +76,16 @@ def why_left(file: FoundFile, *, place: LakePath, known: Known, before_ms: int) 
         return Left.HIDDEN
     if file.mtime_ms > before_ms:
         return Left.YOUNG
-    if file.path.path in known.paths or file.path.name == _HINT:
+    return Left.KNOWN if file.path.name == _HINT else None
+
+
+def left_by_names(file: FoundFile, known: Known) -> Left | None:
+    """Return why a file is left because of what the metadata names."""
+    if file.path.path in known.paths:
         return Left.KNOWN
-    if file.path.name in known.names:
-        return Left.DOUBTFUL
-    return None
+    return Left.DOUBTFUL if file.path.name in known.names else None
+
+
+def why_left(file: FoundFile, *, place: LakePath, known: Known, before_ms: int) -> Left | None:
+    """Return why a file is left; None means that it is an orphan."""
+    return left_by_itself(file, place=place, before_ms=before_ms) or left_by_names(file, known)

@@ -22,6 +22,7 @@ MIB = 1024**2
 LEAST_TARGET_BYTES = MIB
 MOST_TARGET_BYTES = 64 * 1024 * MIB
 LEAST_ORPHAN_DAYS = 3
+LEAST_QUARANTINE_DAYS, MOST_QUARANTINE_DAYS = 1, 365
 LEAST_WORKING_MINUTES = 30
 MINUTES_A_DAY = 24 * 60
 BUILT_IN = "built in"
@@ -90,6 +91,7 @@ class Policy:
     expire_days: int = 7
     keep_snapshots: int = 10
     orphan_days: int = 7
+    quarantine_days: int = 7  # for so long orphan files lie aside before they are deleted
     manifests: int = 100  # from how many manifests on they are rewritten
     quiet: QuietHours | None = None
     budget_gb_hours: float | None = None  # a day; None is without limit
@@ -271,6 +273,12 @@ def _ranges(policy: Policy) -> Iterable[PolicyRule]:
         policy.orphan_days < LEAST_ORPHAN_DAYS,
         f"a file younger than {LEAST_ORPHAN_DAYS} days may belong to a commit that still runs; "
         f"take {LEAST_ORPHAN_DAYS} days or more.",
+    )
+    yield (
+        ("quarantine_days",),
+        not LEAST_QUARANTINE_DAYS <= policy.quarantine_days <= MOST_QUARANTINE_DAYS,
+        f"nobody misses a file within hours; take {LEAST_QUARANTINE_DAYS} to "
+        f"{MOST_QUARANTINE_DAYS} days.",
     )
     yield (
         ("keep_snapshots",),

@@ -34,6 +34,11 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "expire_days": ("Days that snapshots are kept", "1 or more"),
     "keep_snapshots": ("Snapshots kept at least", "However old they are; 1 or more"),
     "orphan_days": ("Days that orphan files are left", "3 or more: younger ones may be in use"),
+    "quarantine_days": (
+        "Days in quarantine",
+        "For so long orphan files are kept beside the data, to bring back, before they are "
+        "deleted; 1 to 365",
+    ),
     "manifests": ("Manifests", "From how many on they are rewritten; 2 or more"),
     "quiet": (
         "Quiet hours",

@@ -2,8 +2,7 @@
 
 Drawing up touches nothing: what would go is the difference between what the table reaches now and
 what it would reach without the snapshots. The act judges anew, and has Iceberg expire by id those
-that were approved and still may go; Iceberg's own action then deletes what nothing reaches any
-more.
+that were approved and still may go, and name the files that nothing reaches any more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -105,10 +104,11 @@ def doomed_by(
             rows.unpersist()
 
 
-def expire(table: IcebergTable, ids: Sequence[int]) -> dict[str, int]:
-    """Have Iceberg expire exactly these snapshots and delete what nothing reaches any more.
+def expire(table: IcebergTable, ids: Sequence[int]) -> DataFrame:
+    """Have Iceberg expire exactly these snapshots; returns the files that nothing reaches any more.
 
-    Who made one of them a branch's head or a tag meanwhile is heeded: then nothing is expired.
+    Each has its `path` and `type`; none of them is deleted here. Who made one of the snapshots a
+    branch's head or a tag meanwhile is heeded: then nothing is expired.
     """
     with clear_errors(table.name):
         actions = table.jvm.org.apache.iceberg.spark.actions.SparkActions.get()
@@ -116,15 +116,7 @@ def expire(table: IcebergTable, ids: Sequence[int]) -> dict[str, int]:
         action = actions.expireSnapshots(table.java).expireOlderThan(0)
         for one in ids:
             action = action.expireSnapshotId(one)
-        done = action.execute()
-        return {
-            "data files": int(done.deletedDataFilesCount()),
-            "delete files": int(done.deletedPositionDeleteFilesCount())
-            + int(done.deletedEqualityDeleteFilesCount()),
-            "manifests": int(done.deletedManifestsCount()),
-            "manifest lists": int(done.deletedManifestListsCount()),
-            "statistics files": int(done.deletedStatisticsFilesCount()),
-        }
+        return DataFrame(action.expireFiles().toDF(), table.spark)
 
 
 def _would_expire(table: IcebergTable, ids: Sequence[int]) -> list[int]:

@@ -4,12 +4,16 @@ Drawing up and acting ask the same questions in the same order; what the act fin
 leaves out, and says so.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from pyspark.sql import DataFrame
+
 from optimizer.domain.expiry import still_going
 from optimizer.domain.metadata_said import MetadataSaid
+from optimizer.jobs.borrowers import check_not_borrowed
 from optimizer.jobs.expire import (
     SAMPLE,
     Doomed,
@@ -19,11 +23,13 @@ from optimizer.jobs.expire import (
     judged,
     said_of,
 )
-from optimizer.jobs.iceberg import IcebergTable
+from optimizer.jobs.expired_files import delete_files, kept_list
+from optimizer.jobs.iceberg import IcebergTable, metadata_of
 from optimizer.jobs.neighbours import check_alone
+from optimizer.jobs.removal_guard import RemovalGuard
 from optimizer.jobs.removal_list import MOST_ITEMS, read_list, write_list
 from optimizer.jobs.removal_orders import Approved, RemovalAsk, RemovalResult, head_of
-from optimizer.jobs.work import Work, check_stop
+from optimizer.jobs.work import Work
 from portal.lake.errors import PortalError
 
 
@@ -44,13 +50,9 @@ class ExpiryWork(Work):
     def work(self, table: IcebergTable) -> None:
         """Draw the list up, or expire what was approved and still may go."""
         said = said_of(table)
-        check_alone(
-            self.job.spark,
-            self.job.config,
-            db=self.order.db,
-            table=self.order.table,
-            place=self.job.config.path(table.location),
-        )
+        place, names = self.job.config.path(table.location), (self.order.db, self.order.table)
+        check_alone(self.job.spark, self.job.config, db=names[0], table=names[1], place=place)
+        check_not_borrowed(self.job.spark, self.ask.borrowers, table=".".join(names), place=place)
         if self.ask.approved is None:
             self._propose(table, said)
         else:
@@ -95,38 +97,53 @@ class ExpiryWork(Work):
             return
         check_may_expire(table, said, ids, now=self.job.now)
         doomed = doomed_by(table, said, ids, config=self.job.config)
-        check_stop(self.job, self.order.task)
-        self.job.check_jvm()
+        guard = RemovalGuard(self.job, self.order.task)
+        files = self._expired(guard, table, said, ids)
+        gone: Counter[str] = Counter()
         try:
-            with self.fail.step("expire"):
-                deleted = expire(table, ids)
+            if files is not None:
+                delete_files(guard, table, kept_list(guard, files), gone=gone)
         except PortalError as error:
-            self._look_after(table, ids, doomed, error)
-            return
-        self._done(table, ids, doomed, deleted)
+            self._left_files(error)
+        self._done(table, ids, doomed, gone)
 
-    def _look_after(
-        self, table: IcebergTable, ids: Sequence[int], doomed: Doomed, error: PortalError
-    ) -> None:
-        """Say what a failed expiry did: nothing, or the snapshots went and files were left."""
-        left = {one.snapshot_id for one in said_of(table.again()).snapshots}
-        if left & set(ids):
-            raise error
+    def _expired(
+        self, guard: RemovalGuard, table: IcebergTable, said: MetadataSaid, ids: Sequence[int]
+    ) -> DataFrame | None:
+        """Commit the expiry; returns its files, or None where only a look says that it happened.
+
+        Raises:
+            PortalError: it did not happen.
+        """
+        about = {"snapshots": list(ids), "metadata": metadata_of(table), **head_of(self.order)}
+        try:
+            with guard.step(about) as told, self.fail.step("expire"):
+                files = expire(table, ids)
+                told["n_snapshots"] = len(ids)
+                return files
+        except PortalError as error:
+            left = {one.snapshot_id for one in said_of(table.again()).snapshots}
+            if left & set(ids):
+                raise
+            self._left_files(error)
+            return None
+
+    def _left_files(self, error: PortalError) -> None:
         self.result.errors.append(error)
         self.result.notes.append(
             "The snapshots are expired; some of their files may be left, and the next look for "
             "orphan files finds those."
         )
-        self._done(table, ids, doomed, {})
 
     def _done(
-        self, table: IcebergTable, ids: Sequence[int], doomed: Doomed, deleted: dict[str, int]
+        self, table: IcebergTable, ids: Sequence[int], doomed: Doomed, deleted: Mapping[str, int]
     ) -> None:
         self.told.removed = {
             "n_items": len(ids),
             "n_files": sum(deleted.values()),
-            "n_bytes": doomed.n_bytes if deleted else 0,
-            "files": deleted,
+            # Of a part the size is not known: Iceberg names the files without it.
+            "n_bytes": 0 if self.result.errors else doomed.n_bytes,
+            "files": dict(deleted),
         }
         said = ", ".join(f"{n} {kind}" for kind, n in deleted.items() if n)
         self.result.notes.insert(

@@ -186,6 +186,11 @@ def summary_of(snapshot: Any) -> Any:
     return snapshot.summary() or {}
 
 
+def metadata_of(table: IcebergTable) -> str:
+    """Return the location of the metadata file that is the table's as it was opened."""
+    return str(table.java.operations().current().metadataFileLocation())
+
+
 def open_table(spark: SparkSession, db: str, table: str, *, uuid: str = "") -> IcebergTable:
     """Open a table as it stands now; with `uuid` only that one.
 

@@ -30,7 +30,7 @@ from portal.lake.errors import PortalError
 from portal.spark.job import JobContext
 
 _TIME = pa.timestamp("us", tz="UTC")
-_SUMS = ("n_files", "n_bytes", "n_rows", "n_pos_delete_files", "n_eq_delete_files")
+_SUMS = ("n_files", "n_bytes", "n_rows", "n_pos_delete_files", "n_eq_delete_files", "n_outside")
 _TABLE_FIELDS: list[tuple[str, Any]] = [
     *((name, pa.int64()) for name in ("table_id", "snapshot_id", "sequence")),
     *((name, _TIME) for name in ("committed_at", "oldest_at")),

@@ -6,13 +6,18 @@ what leaves Spark is one row a partition.
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from optimizer.domain.orphans import bare
 from optimizer.domain.sizes import BUCKETS
 from optimizer.domain.stats import BIG_ABOVE, SMALL_BELOW
+from optimizer.jobs.expire import places_of
 from optimizer.jobs.iceberg import IcebergTable
+from optimizer.jobs.orphan_listing import bare_column
 from optimizer.jobs.partition_paths import path_column, specs_of
 from optimizer.jobs.write_ids import OF_LOCATION
 
@@ -38,6 +43,13 @@ def partition_rows(table: IcebergTable, asked: Asked) -> DataFrame:
     return ranked.groupBy("spec_id", "partition").agg(*_counts(asked))
 
 
+def _is_outside(table: IcebergTable) -> Column:
+    """Return whether a file lies in none of the table's own places, by add_files or snapshot."""
+    places = {bare(place).rstrip("/") + "/" for place in places_of(table)}
+    path = bare_column(F.col("data_file.file_path"))
+    return ~reduce(or_, [path.startswith(place) for place in sorted(places)])
+
+
 def _files(table: IcebergTable) -> DataFrame:
     """Give the live files of the snapshot: data files and delete files."""
     entries = _metadata(table, "entries", snapshot_id=table.snapshot_id)
@@ -58,6 +70,7 @@ def _files(table: IcebergTable) -> DataFrame:
         F.col("data_file.record_count").alias("n_rows"),
         F.col("data_file.file_size_in_bytes").alias("size"),
         F.regexp_extract("data_file.file_path", OF_LOCATION, 1).alias("write_id"),
+        _is_outside(table).alias("is_outside"),
     )
     return files.join(F.broadcast(_commits(table)), "snapshot_id", "left")
 
@@ -106,6 +119,7 @@ def _counts(asked: Asked) -> list[Column]:
         _sum(laid_out, size).alias("laid_out_bytes"),
         F.max(F.when(~F.col("is_rewrite"), F.col("at_us"))).alias("newest_commit_us"),
         F.max(F.when(F.col("is_rewrite"), F.col("at_us"))).alias("newest_rewrite_us"),
+        _n(F.col("is_outside")).alias("n_outside"),
         F.array(*(_n(data & _in_bucket(size, n)) for n in range(len(BUCKETS)))).alias("sizes"),
     ]
 

@@ -1,7 +1,8 @@
-"""How do orphan files go: our own listing against all that the table's metadata names?
+"""Lists the orphan files of a table for people, and moves what they approved into quarantine.
 
 Drawing up touches nothing. The act looks at every approved name again (same size, same time, still
-unknown) and removes only what is as it was; a commit in its midst makes it read the names anew.
+unknown) and moves only what is as it was; a commit in its midst makes it read the names anew. Files
+are moved by rename within the table's place, and deleted only after the days that the list states.
 """
 
 from collections import Counter
@@ -9,24 +10,76 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import functions as F
-
-from optimizer.domain.metadata_said import MetadataSaid
 from optimizer.domain.orphans import FoundFile, Known, Left, old_before_ms, why_left
-from optimizer.jobs.expire import SAMPLE, metadata_rows, said_of
-from optimizer.jobs.iceberg import IcebergTable
-from optimizer.jobs.iceberg_errors import clear_errors
+from optimizer.domain.quarantine import MANIFEST, QUARANTINE, file_name
+from optimizer.jobs.borrowers import check_not_borrowed
+from optimizer.jobs.expire import SAMPLE, said_of
+from optimizer.jobs.iceberg import IcebergTable, metadata_of
 from optimizer.jobs.neighbours import check_alone
-from optimizer.jobs.removal_list import MOST_ITEMS, read_list, write_list
+from optimizer.jobs.orphan_listing import compare, known_among, list_place
+from optimizer.jobs.removal_guard import RemovalGuard, wall_clock
+from optimizer.jobs.removal_list import MOST_ITEMS, approved_bytes, read_list, write_list
 from optimizer.jobs.removal_orders import Approved, RemovalAsk, RemovalResult, head_of
-from optimizer.jobs.staging_area import StagingArea
-from optimizer.jobs.work import STOPS, Work, check_stop
+from optimizer.jobs.staging_area import BURIED, StagingArea
+from optimizer.jobs.work import STOPS, Work
+from portal.act.fence import Fence
 from portal.connectors.filesystem import FileSystem, open_file_system
-from portal.lake.errors import NotVisible, PortalError, RuleViolation
+from portal.lake.errors import NotVisible, PortalError, RuleViolation, StaleState
 from portal.lake.paths import LakePath
 
-BATCH = 100
-"""So many files go before the red button and the table are looked at again."""
+BATCH = 500
+"""So many files are moved before the table is looked at again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A file of the approved list that is as it was, with its place on the list."""
+
+    place: int
+    file: FoundFile
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Where the files of one list are moved: the directory that the launcher made."""
+
+    fs: FileSystem
+    place: LakePath
+    directory: LakePath
+
+    def keep_manifest(self, data: bytes) -> None:
+        """Write the approved list beside the files before the first is moved.
+
+        Raises:
+            StaleState: `act.fenced`, the directory is gone: the run was taken over.
+        """
+        try:
+            self.fs.write_new(self.directory.child(MANIFEST), data)
+        except StaleState as error:
+            raise StaleState(
+                "act.fenced", "This run was taken over.", path=self.directory
+            ) from error
+
+    def move(self, one: Approval) -> bool:
+        """Move one file; False where it went away a moment ago.
+
+        Raises:
+            StaleState: `act.fenced`, as `keep_manifest`.
+        """
+        target = self.directory.child(file_name(one.place))
+        fence = Fence(self.fs, self.directory, clock=wall_clock)
+        try:
+            fence.move(one.file.path, target, sync=False)
+        except StaleState as error:
+            if error.code != "fs.missing":
+                raise
+            # Of a rename whose answer was lost only the other end tells.
+            return self.fs.status(target) is not None
+        return True
+
+    def names(self) -> set[str]:
+        """Return what lies in the directory."""
+        return set(self.fs.names(self.directory))
 
 
 @dataclass
@@ -50,7 +103,7 @@ class OrphanWork(Work):
         fs = open_file_system(place, config=self.job.config, acls=False)
         self._check(table, place, fs)
         if self.ask.approved is None:
-            self._propose(table, place, fs)
+            self._propose(table, place)
         else:
             self._act(table, place, fs, self.ask.approved)
 
@@ -64,6 +117,7 @@ class OrphanWork(Work):
             )
         names = (self.order.db, self.order.table)
         check_alone(self.job.spark, self.job.config, db=names[0], table=names[1], place=place)
+        check_not_borrowed(self.job.spark, self.ask.borrowers, table=".".join(names), place=place)
         area = StagingArea(
             table,
             deployment=self.job.config.deployment_id,
@@ -73,28 +127,20 @@ class OrphanWork(Work):
         area.sweep()
         _check_no_staging(table, place, fs)
 
-    def _propose(self, table: IcebergTable, place: LakePath, fs: FileSystem) -> None:
+    def _propose(self, table: IcebergTable, place: LakePath) -> None:
         # Listed first, named afterwards: what is committed in between is known.
-        listed = _listed(fs, place)
-        known = known_of(table.again())
-        found: list[FoundFile] = []
-        left: Counter[str] = Counter()
-        for file in listed:
-            why = why_left(file, place=place, known=known, before_ms=self.before_ms)
-            if why is None:
-                found.append(file)
-            else:
-                left[str(why)] += 1
-        taken = sorted(found, key=lambda one: one.path)[:MOST_ITEMS]
+        listed = list_place(self.job, place, before_ms=self.before_ms, task=self.order.task)
+        found = compare(self.job, listed, table.again(), most=MOST_ITEMS)
+        taken = found.first
         if not taken:
-            said = ", ".join(f"{n} {_WORDS[why]}" for why, n in left.most_common())
+            said = _said(found.left)
             self.result.notes.append(f"There is no orphan file: {said or 'there is no file'}.")
             return
         items = [{"path": str(one.path), "size": one.size, "mtime": one.mtime_ms} for one in taken]
         snapshot_id = table.snapshot_id or None
-        head = {**head_of(self.order), "snapshot_id": snapshot_id, "place": str(place)}
+        head = {**self._head(place), "snapshot_id": snapshot_id}
         uri, digest = write_list(self.job, self.order.task, head=head, items=items)
-        n_more = len(found) - len(taken)
+        n_more = found.n_found - len(taken)
         self.told.proposal = {
             "uri": uri,
             "digest": digest,
@@ -103,20 +149,43 @@ class OrphanWork(Work):
             "n_files": len(taken),
             "n_bytes": sum(one.size for one in taken),
             "files": {},
-            "stays": dict(left.most_common()),
+            "stays": found.left,
             "sample": [str(one.path) for one in taken[:SAMPLE]],
             "notes": [f"{n_more} more wait for the next list."] if n_more else [],
+            "quarantine_days": self.ask.quarantine_days,
         }
+
+    def _head(self, place: LakePath) -> dict[str, Any]:
+        """Return what the list is about; its days in quarantine are approved with it."""
+        days = self.ask.quarantine_days
+        return {**head_of(self.order), "place": str(place), "quarantine_days": days}
 
     def _act(
         self, table: IcebergTable, place: LakePath, fs: FileSystem, approved: Approved
     ) -> None:
+        guard = RemovalGuard(self.job, self.order.task)
         listed = read_list(self.job, approved, about={**head_of(self.order), "place": str(place)})
+        aside = Aside(fs, place, self._quarantine(place))
         left: Counter[str] = Counter()
         there = list(_looked_at(fs, self.job.config.path, listed, left))
         self.result.before = {"n_orphans": len(there)}
-        gone = self._remove(table, place, fs, there, left)
-        self.result.after = {"n_orphans": len(there) - len(gone)}
+        guard.check()
+        aside.keep_manifest(approved_bytes(self.job, approved))
+        try:
+            self._move(table, aside, guard, there, left)
+        except PortalError as error:
+            self.result.errors.append(error)
+            if error.code in STOPS:
+                self.result.notes.append("The rest stays where it is.")
+        # Listed, not counted: also a move whose answer was lost has been done or not.
+        names = aside.names()
+        gone = [one.file for one in there if file_name(one.place) in names]
+        if not gone and self.result.errors:
+            raise self.result.errors.pop()
+        self._tell(gone, len(there), left)
+
+    def _tell(self, gone: Sequence[FoundFile], n_there: int, left: Counter[str]) -> None:
+        self.result.after = {"n_orphans": n_there - len(gone)}
         n_bytes = sum(one.size for one in gone)
         if gone:
             self.told.removed = {
@@ -125,44 +194,71 @@ class OrphanWork(Work):
                 "n_bytes": n_bytes,
                 "files": {},
             }
-        said = ", ".join(f"{n} {_WORDS[why]}" for why, n in left.most_common())
-        words = f"{len(gone)} orphan files removed, {n_bytes} bytes."
+        said = _said(left)
+        words = f"{len(gone)} orphan files moved into quarantine, {n_bytes} bytes."
         self.result.notes.insert(0, f"{words} Left: {said}." if said else words)
 
-    def _remove(
+    def _quarantine(self, place: LakePath) -> LakePath:
+        """Return the directory that the launcher made for this list, below the table's place.
+
+        Raises:
+            RuleViolation: `removal.quarantine`.
+        """
+        found = self.job.config.path(self.ask.quarantine) if self.ask.quarantine else None
+        if found is None or found.parent != place.child(QUARANTINE):
+            raise RuleViolation(
+                "removal.quarantine",
+                f"{self.order.db}.{self.order.table} has moved, or its place has no quarantine: "
+                f"{self.ask.quarantine or 'none was made'}. Nothing is removed; have the list "
+                "drawn up again.",
+            )
+        return found
+
+    def _move(
         self,
         table: IcebergTable,
-        place: LakePath,
-        fs: FileSystem,
-        files: Sequence[FoundFile],
+        aside: Aside,
+        guard: RemovalGuard,
+        files: Sequence[Approval],
         left: Counter[str],
-    ) -> list[FoundFile]:
-        """Remove the files, some at a time; what goes wrong ends it, and is told with what went."""
-        gone: list[FoundFile] = []
-        known, at = known_of(table), _metadata_of(table)
-        try:
-            for start in range(0, len(files), BATCH):
-                check_stop(self.job, self.order.task)
-                self.job.check_jvm()
-                _check_no_staging(table, place, fs)
+    ) -> None:
+        """Move the files aside, some at a time.
+
+        Raises:
+            PortalError: what ended it; what was moved by then lies in the quarantine.
+        """
+        at, known = "", Known()
+        for start in range(0, len(files), BATCH):
+            batch = files[start : start + BATCH]
+            about = {"quarantine": str(aside.directory), "first": batch[0].place, "n": len(batch)}
+            with guard.step(about) as told:
+                _check_no_staging(table, aside.place, aside.fs)
                 table = table.again()
-                if _metadata_of(table) != at:
-                    known, at = known_of(table), _metadata_of(table)
-                for file in files[start : start + BATCH]:
-                    why = why_left(file, place=place, known=known, before_ms=self.before_ms)
-                    if why is not None:
-                        left[str(why)] += 1
-                        continue
-                    with self.fail.step("orphan"):
-                        fs.remove_file(file.path)
-                    gone.append(file)
-        except PortalError as error:
-            if not gone:
-                raise
-            self.result.errors.append(error)
-            if error.code in STOPS:
-                self.result.notes.append("The rest stays where it is.")
-        return gone
+                if metadata_of(table) != at:
+                    at = metadata_of(table)
+                    known = known_among(table, [one.file for one in files[start:]])
+                moved = [one for one in batch if self._moved(aside, guard, one, known, left)]
+                parents = {one.file.path.parent for one in moved}
+                aside.fs.sync_directories([aside.directory, *parents])
+                told["n_files"] = len(moved)
+
+    def _moved(
+        self,
+        aside: Aside,
+        guard: RemovalGuard,
+        one: Approval,
+        known: Known,
+        left: Counter[str],
+    ) -> bool:
+        why = why_left(one.file, place=aside.place, known=known, before_ms=self.before_ms)
+        if why is None:
+            guard.check_often()
+            with self.fail.step("orphan"):
+                if aside.move(one):
+                    return True
+            why = Left.CHANGED
+        left[str(why)] += 1
+        return False
 
 
 _WORDS: dict[str, str] = {
@@ -175,27 +271,8 @@ _WORDS: dict[str, str] = {
 }
 
 
-def known_of(table: IcebergTable) -> Known:
-    """Gather all that the table's metadata names: of every snapshot, branch and tag."""
-    said = said_of(table)
-    known = Known()
-    with clear_errors(table.name):
-        for what, column in (("ALL_FILES", "file_path"), ("ALL_MANIFESTS", "path")):
-            rows = metadata_rows(table, table.java, what).select(F.col(column)).distinct()
-            known.add(row[0] for row in rows.toLocalIterator())
-    known.add(_of_metadata(said, _metadata_of(table)))
-    return known
-
-
-def _of_metadata(said: MetadataSaid, current: str) -> Iterator[str]:
-    yield current
-    yield from said.metadata_log
-    yield from said.manifest_lists.values()
-    yield from (one.path for one in said.statistics)
-
-
-def _metadata_of(table: IcebergTable) -> str:
-    return str(table.java.operations().current().metadataFileLocation())
+def _said(left: Counter[str] | dict[str, int]) -> str:
+    return ", ".join(f"{n} {_WORDS[why]}" for why, n in Counter(left).most_common())
 
 
 def _check_no_staging(table: IcebergTable, place: LakePath, fs: FileSystem) -> None:
@@ -204,7 +281,7 @@ def _check_no_staging(table: IcebergTable, place: LakePath, fs: FileSystem) -> N
         names = fs.names(place.child("_lakewarden"))
     except NotVisible:
         return
-    marks = [name for name in names if not name.startswith(".")]
+    marks = [name for name in names if not name.startswith(".") and not name.endswith(BURIED)]
     if marks:
         raise RuleViolation(
             "removal.staging",
@@ -213,22 +290,17 @@ def _check_no_staging(table: IcebergTable, place: LakePath, fs: FileSystem) -> N
         )
 
 
-def _listed(fs: FileSystem, place: LakePath) -> list[FoundFile]:
-    return [FoundFile(one.path, one.size, one.mtime_ms) for one in fs.walk(place) if not one.is_dir]
-
-
 def _looked_at(
     fs: FileSystem, parse: Any, listed: Sequence[dict[str, Any]], left: Counter[str]
-) -> Iterator[FoundFile]:
-    """Give the files of the list that are as they were when it was drawn up."""
-    for one in listed:
+) -> Iterator[Approval]:
+    """Return the files of the list that are as they were when it was drawn up."""
+    for place, one in enumerate(listed):
         path = parse(one["path"])
-        status = fs.status(path)
-        is_same = status is not None and not status.is_dir
+        found = fs.status(path)
         if (
-            status is None
-            or not is_same
-            or (status.size, status.mtime_ms)
+            found is None
+            or found.is_dir
+            or (found.size, found.mtime_ms)
             != (
                 one["size"],
                 one["mtime"],
@@ -236,4 +308,4 @@ def _looked_at(
         ):
             left[str(Left.CHANGED)] += 1
         else:
-            yield FoundFile(path, status.size, status.mtime_ms)
+            yield Approval(place, FoundFile(path, found.size, found.mtime_ms))

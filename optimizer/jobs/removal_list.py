@@ -33,10 +33,22 @@ def write_list(
 def read_list(
     job: JobContext, approved: Approved, *, about: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Give the items of the approved list.
+    """Return the items of the approved list.
 
     Raises:
         StaleState: `removal.changed`, the file is gone, changed, or about something else.
+    """
+    head, *items = [json.loads(line) for line in approved_bytes(job, approved).split(b"\n") if line]
+    if any(head.get(key) != value for key, value in about.items()):
+        raise _changed("is about another table")
+    return items
+
+
+def approved_bytes(job: JobContext, approved: Approved) -> bytes:
+    """Return the approved list as it was written.
+
+    Raises:
+        StaleState: `removal.changed`, the file is gone or changed.
     """
     path = job.config.path(approved.uri)
     try:
@@ -45,10 +57,7 @@ def read_list(
         raise _changed("is not there any more") from None
     if sha256(data).hexdigest() != approved.digest:
         raise _changed("is not the one that was approved")
-    head, *items = [json.loads(line) for line in data.decode("utf-8").split("\n") if line]
-    if any(head.get(key) != value for key, value in about.items()):
-        raise _changed("is about another table")
-    return items
+    return data
 
 
 def _changed(what: str) -> StaleState:

@@ -23,13 +23,26 @@ class Approved:
 
 
 @dataclass(frozen=True, slots=True)
+class Borrower:
+    """A table that may name files of the one that something is removed from."""
+
+    db: str
+    table: str
+    uuid: str
+
+
+@dataclass(frozen=True, slots=True)
 class RemovalAsk:
     """What the policy lets go now, and the list that was approved, if one was."""
 
     expire_days: int
     keep_snapshots: int
     orphan_days: int
+    quarantine_days: int
     approved: Approved | None
+    quarantine: str = ""
+    """Where the files of an approved list of orphans are moved."""
+    borrowers: tuple[Borrower, ...] = ()
 
     @classmethod
     def of(cls, order: Order) -> "RemovalAsk":
@@ -45,6 +58,12 @@ class RemovalAsk:
                 expire_days=int(said["expire_days"]),
                 keep_snapshots=int(said["keep_snapshots"]),
                 orphan_days=int(said["orphan_days"]),
+                quarantine_days=int(said["quarantine_days"]),
+                quarantine=str(said.get("quarantine") or ""),
+                borrowers=tuple(
+                    Borrower(str(one["db"]), str(one["table"]), str(one["uuid"]))
+                    for one in said.get("borrowers", ())
+                ),
                 approved=None
                 if approved is None
                 else Approved(str(approved["plan"]), str(approved["uri"]), str(approved["digest"])),

@@ -47,6 +47,11 @@ class IcebergTable(models.Model):
     small_bytes = models.BigIntegerField(null=True)
     n_small = models.BigIntegerField(null=True)
 
+    uses_outside = models.BooleanField(
+        default=False,
+        help_text="a look found files outside of its own places: another table's, perhaps",
+    )
+
     # What was decided last.
     decided_at = models.DateTimeField(null=True)
     verdict = models.TextField(blank=True, help_text="in words: what is done, or why nothing is")

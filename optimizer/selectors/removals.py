@@ -9,9 +9,10 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
 from optimizer.domain.hudi.tasks import LISTED
+from optimizer.domain.quarantine import QuarantineState
 from optimizer.domain.removal_states import RemovalState
 from optimizer.domain.tasks import DESTRUCTIVE
-from optimizer.models import RemovalPlan
+from optimizer.models import Quarantine, RemovalPlan
 from optimizer.selectors.tasks import FormatFilter, kind_choices, of_either, of_lake
 from portal.access.models import User
 from portal.approvals.selectors import approval_moves
@@ -48,11 +49,13 @@ class RemovalSteps:
     approve: bool = False
     reject: bool = False
     withdraw: bool = False
+    bring_back: bool = False
 
     @property
     def names(self) -> list[str]:
         """The steps, as the API gives them."""
-        return [name for name in ("approve", "reject", "withdraw") if getattr(self, name)]
+        names = ("approve", "reject", "withdraw", "bring_back")
+        return [name for name in names if getattr(self, name)]
 
 
 def removals_visible(lake: str, user: User) -> QuerySet[RemovalPlan]:
@@ -80,9 +83,19 @@ def get_removal_for_user(plan_id: UUID | str, *, user: User) -> RemovalPlan:
 def removal_steps(plan: RemovalPlan, user: User, *, now: datetime) -> RemovalSteps:
     """Say what the server would let a person do with a list."""
     if plan.state not in (RemovalState.PENDING, RemovalState.APPROVED) or plan.approval is None:
-        return RemovalSteps()
+        return RemovalSteps(bring_back=is_held(plan))
     moves = approval_moves(plan.approval, user=user, now=now)
     return RemovalSteps("APPROVE" in moves, "REJECT" in moves, "WITHDRAW" in moves)
+
+
+def quarantine_of(plan: RemovalPlan) -> Quarantine | None:
+    """Return the quarantine with the files of a list, if any were moved aside."""
+    return Quarantine.objects.filter(plan=plan).first()
+
+
+def is_held(plan: RemovalPlan) -> bool:
+    """Return whether files of a list lie in quarantine and no run has them."""
+    return Quarantine.objects.filter(plan=plan, state=QuarantineState.HELD).exists()
 
 
 def removals_to_decide(lake: str, user: User, *, now: datetime) -> list[RemovalPlan]:

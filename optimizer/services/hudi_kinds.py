@@ -19,6 +19,7 @@ from optimizer.services.hudi_orders import orders_of
 from optimizer.services.hudi_queueing import hudi_decide
 from optimizer.services.hudi_resident import resident_hear, resident_left, resident_turn
 from optimizer.services.hudi_results import hudi_reclaim, hudi_results_ingest
+from optimizer.services.removal_fences import FencedKind, fence_open
 from optimizer.services.removal_kinds import lists_claim, lists_ready
 from optimizer.services.task_kinds import AFTER_A_FAILURE, OptimizeKind
 from portal.act.selectors import red_button_wait
@@ -105,7 +106,7 @@ class HudiResidentKind(HudiServicesKind):
         super().ingest(run, manifest)
 
 
-class HudiRemoveKind(HudiServicesKind):
+class HudiRemoveKind(FencedKind, HudiServicesKind):
     """Cleans, drops and rolls back what stands on approved lists; the job judges it anew."""
 
     name = REMOVE_KIND
@@ -122,8 +123,10 @@ class HudiRemoveKind(HudiServicesKind):
         return {} if hudi_lists_ready(lake, now=now).exists() else None
 
     def prepare(self, run: Run) -> None:
-        """Take the lists; asked again they are the same."""
-        hudi_lists_claim(run, now=timezone.now())
+        """Take the lists, and make the run's fence; asked again they are the same."""
+        now = timezone.now()
+        hudi_lists_claim(run, now=now)
+        fence_open(run, now=now)
 
 
 def hudi_lists_ready(lake: str, *, now: datetime) -> QuerySet[RemovalPlan]:

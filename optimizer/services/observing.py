@@ -172,6 +172,9 @@ class Look:
             n_small=total.n_small,
             small_bytes=total.small_bytes,
         )
+        if row["n_outside"]:
+            # It stays so: older snapshots may name those files for a long time.
+            table.update(uses_outside=True)
         is_newest = Q(heard_at__lte=self.asked_at) | Q(snapshot_id=row["snapshot_id"])
         table.filter(is_newest).update(look_due_at=None, n_rows=total.n_rows, **totals)
         _point(row, health, n_small=total.n_small, at=self.asked_at, totals=totals)

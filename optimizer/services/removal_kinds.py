@@ -16,6 +16,7 @@ from optimizer.domain.removal_states import RemovalState
 from optimizer.domain.tasks import TaskState
 from optimizer.models import OptimizeTask, RemovalPlan
 from optimizer.selectors.policies import policies_of
+from optimizer.services.removal_fences import FencedKind, fence_open
 from optimizer.services.removals import (
     APPROVAL_KIND,
     end_task,
@@ -40,7 +41,7 @@ REMOVE_KIND = "optimizer.remove"
 MOST_IN_A_RUN = 20
 
 
-class RemoveKind(OptimizeKind):
+class RemoveKind(FencedKind, OptimizeKind):
     """Removes what stands on approved lists; the job judges each item anew."""
 
     name = REMOVE_KIND
@@ -59,8 +60,10 @@ class RemoveKind(OptimizeKind):
         return {} if removals_ready(lake, now=now).exists() else None
 
     def prepare(self, run: Run) -> None:
-        """Take the lists; asked again they are the same."""
-        removals_claim(run, now=timezone.now())
+        """Take the lists, and make the run's fence; asked again they are the same."""
+        now = timezone.now()
+        removals_claim(run, now=now)
+        fence_open(run, now=now)
 
 
 def removals_ready(lake: str, *, now: datetime) -> QuerySet[RemovalPlan]:

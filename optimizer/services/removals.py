@@ -11,9 +11,10 @@ from typing import Any
 from uuid import UUID
 
 from optimizer.domain.removal_states import OPEN, TRANSITIONS, RemovalState
-from optimizer.domain.tasks import TaskState
+from optimizer.domain.tasks import TaskKind, TaskState
 from optimizer.models import OptimizeTask, PolicyVersion, RemovalPlan
 from optimizer.selectors.removals import get_removal_for_user
+from optimizer.services.removal_records import deleted_by
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
 from portal.approvals.models import Approval
@@ -24,13 +25,14 @@ from portal.lake.errors import RuleViolation, StaleState
 
 APPROVAL_KIND = "optimizer.removal"
 DECIDES = frozenset(
-    {"is_on", "kinds", "expire_days", "keep_snapshots", "orphan_days"}
+    {"is_on", "kinds", "expire_days", "keep_snapshots", "orphan_days", "quarantine_days"}
     | {"lock", "clean_commits", "ttl_days", "stuck_minutes"}
 )
 """Fields of a policy by which something goes: who wrote them does not approve."""
 _BY_ITSELF = "lakewarden"
 _COUNTS = ("n_items", "n_files", "n_bytes")
-_FACTS = ("files", "stays", "oldest_at", "newest_at", "sample", "file_sample", "left", "notes")
+_FACTS = ("files", "stays", "oldest_at", "newest_at", "sample", "file_sample", "left", "notes",
+          "quarantine_days")  # fmt: skip
 
 
 def removal_propose(
@@ -194,12 +196,26 @@ def removal_ended(task: OptimizeTask, result: Mapping[str, Any], *, now: datetim
 
 
 def removal_lost(task: OptimizeTask, *, why: str, now: datetime) -> None:
-    """End the list of a task whose run ended without a word: its approval is used up."""
+    """End the list of a task whose run ended without a word: its approval is used up.
+
+    What the run had deleted by then is recorded with it.
+    """
     plan = _running(task)
-    if plan is not None:
-        outcome = f"{why} The approval is used up: what is left needs a new list."
-        removal_move(plan, RemovalState.FAILED, now=now, outcome=outcome)
-        _audit("lost", plan, actor=_BY_ITSELF, now=now, reason=why)
+    if plan is None:
+        return
+    told = deleted_by(plan)
+    outcome = f"{why} The approval is used up: what is left needs a new list."
+    removed = {"n_items": 0, "n_files": told.n_files, "n_bytes": told.n_bytes, "files": {}}
+    if told.n_files and plan.kind == TaskKind.ORPHANS:
+        removed["n_items"] = told.n_files
+    removal_move(
+        plan,
+        RemovalState.FAILED,
+        now=now,
+        outcome=f"{outcome} {told.words}".rstrip(),
+        removed=removed if told.n_files else {},
+    )
+    _audit("lost", plan, actor=_BY_ITSELF, now=now, reason=why, n_files=told.n_files)
 
 
 def end_task(plan: RemovalPlan, *, code: str, why: str, now: datetime) -> None:

@@ -12,8 +12,10 @@ from optimizer.domain.layouts import parse_layout
 from optimizer.domain.removal_states import RemovalState
 from optimizer.domain.tasks import DESTRUCTIVE, LEAVE_OUT, TaskKind, TaskState
 from optimizer.models import LayoutWrite, OptimizeTask
+from optimizer.selectors.borrowers import may_borrow
 from optimizer.selectors.policies import LakePolicies, policies_of
 from optimizer.services.dispatching import choose_tasks, claim, waiting
+from optimizer.services.quarantine_places import quarantine_directory
 from optimizer.services.queueing import decide_due
 from optimizer.services.speeds import speed_of
 from optimizer.services.task_ends import told_to_stop
@@ -141,6 +143,9 @@ def _removal(task: OptimizeTask, policies: LakePolicies) -> dict[str, Any]:
         "expire_days": policy.expire_days,
         "keep_snapshots": policy.keep_snapshots,
         "orphan_days": policy.orphan_days,
+        "quarantine_days": policy.quarantine_days,
+        "borrowers": list(may_borrow(task.iceberg)),
+        "quarantine": "" if plan is None else quarantine_directory(plan),
         "approved": None
         if plan is None
         else {"plan": str(plan.pk), "uri": plan.items_uri, "digest": plan.digest},

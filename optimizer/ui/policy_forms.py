@@ -140,6 +140,7 @@ class PolicyForm(ScopeForm):
     expire_days = forms.IntegerField(required=False)
     keep_snapshots = forms.IntegerField(required=False)
     orphan_days = forms.IntegerField(required=False)
+    quarantine_days = forms.IntegerField(required=False)
     manifests = forms.IntegerField(required=False)
     quiet = forms.CharField(max_length=40, required=False)
     budget_gb_hours = forms.CharField(max_length=40, required=False)

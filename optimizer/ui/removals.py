@@ -15,11 +15,13 @@ from optimizer.selectors.removals import (
     REMOVAL_ORDERS,
     RemovalFilter,
     get_removal_for_user,
+    quarantine_of,
     removal_steps,
     removals_visible,
 )
 from optimizer.selectors.tables import get_table_for_user
 from optimizer.services.asking import removal_ask
+from optimizer.services.quarantines import quarantine_return
 from optimizer.services.removals import removal_decide, removal_withdraw
 from optimizer.ui.tables import cell, table_url
 from portal.access.fresh import authenticated_at, require_fresh
@@ -78,6 +80,7 @@ def removal(request: HttpRequest, removal_id: UUID) -> HttpResponse:
         "subject": found.subject,
         "may": removal_steps(found, user, now=timezone.now()),
         "decisions": decisions_of(found.approval),
+        "quarantine": quarantine_of(found),
     }
     return render(request, "optimizer/removal.html", context)
 
@@ -117,4 +120,13 @@ def withdraw(request: HttpRequest, removal_id: UUID) -> HttpResponse:
     reason = request.POST.get("reason", "")
     found = removal_withdraw(removal_id, user=person(request), reason=reason, now=timezone.now())
     messages.success(request, "The list is taken back; nothing is removed.")
+    return HttpResponseRedirect(removal_url(found))
+
+
+@login_required
+@require_POST
+def bring_back(request: HttpRequest, removal_id: UUID) -> HttpResponse:
+    """Have the files of a list brought back from quarantine."""
+    found = quarantine_return(removal_id, user=person(request), now=timezone.now())
+    messages.success(request, "A run brings the files back; this page shows when it is done.")
     return HttpResponseRedirect(removal_url(found))

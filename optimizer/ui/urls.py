@@ -55,6 +55,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("removals/<uuid:removal_id>/", removals.removal, name="removal"),
     path("removals/<uuid:removal_id>/decide/", removals.decide, name="removal-decide"),
     path("removals/<uuid:removal_id>/withdraw/", removals.withdraw, name="removal-withdraw"),
+    path("removals/<uuid:removal_id>/bring-back/", removals.bring_back, name="removal-bring-back"),
     path("queue/", queue.queue, name="queue"),
     path("queue/now/", queue.queue_live, name="queue-live"),
     path("policies/", policies.policies, name="policies"),

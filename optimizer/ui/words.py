@@ -6,6 +6,7 @@ from optimizer.domain.bands import HealthBand
 from optimizer.domain.expiry import Stay
 from optimizer.domain.hudi.tasks import LISTED, Service, Step, task_name
 from optimizer.domain.orphans import Left
+from optimizer.domain.quarantine import QuarantineState
 from optimizer.domain.removal_states import RemovalState
 from optimizer.domain.tasks import TaskKind, TaskState
 from portal.ui.states import StateLook, register_states
@@ -60,7 +61,10 @@ LOOKS: Mapping[str, StateLook] = {
         "Old snapshots", "history-off", "warn", "They cannot be read afterwards."
     ),
     f"WORK_{TaskKind.ORPHANS}": StateLook(
-        "Orphan files", "file-off", "warn", "Files that no snapshot names are removed."
+        "Orphan files",
+        "file-off",
+        "warn",
+        "Files that no snapshot names are moved into quarantine, and deleted after some days.",
     ),
     f"WORK_{TaskKind.STATISTICS}": StateLook("Statistics", "chart-bar", "quiet"),
 }
@@ -100,6 +104,11 @@ REMOVAL_LOOKS: Mapping[str, StateLook] = {
     f"REMOVAL_{RemovalState.LAPSED}": StateLook(
         "Lapsed", "clock-off", "quiet", "Nobody decided in time."
     ),
+    f"QUARANTINE_{QuarantineState.HELD}": StateLook("In quarantine", "archive", "warn"),
+    f"QUARANTINE_{QuarantineState.RETURNING}": StateLook("Being brought back", "loader-2", "busy"),
+    f"QUARANTINE_{QuarantineState.RETURNED}": StateLook("Brought back", "arrow-back-up", "good"),
+    f"QUARANTINE_{QuarantineState.DELETING}": StateLook("Being deleted", "loader-2", "busy"),
+    f"QUARANTINE_{QuarantineState.DELETED}": StateLook("Deleted", "circle-check", "quiet"),
     f"STAY_{Stay.CURRENT}": StateLook("the current snapshot", "lock", "quiet"),
     f"STAY_{Stay.REFERENCED}": StateLook("held by a branch or a tag", "lock", "quiet"),
     f"STAY_{Stay.BRANCH}": StateLook("in the history of a branch", "lock", "quiet"),

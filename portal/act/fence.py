@@ -6,6 +6,7 @@ stands and the lease is in date.
 """
 
 import json
+import time
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
@@ -22,6 +23,8 @@ from portal.lake.errors import (
 from portal.lake.paths import LakePath
 
 LEASE_LENGTH = timedelta(seconds=60)
+RENEWED_WITHIN = timedelta(seconds=10)
+_LOOK_AGAIN_SECONDS = 0.2
 
 
 class Fence:
@@ -49,6 +52,21 @@ class Fence:
                 fence=self.path,
                 until=until,
             )
+
+    def check_renewed(self, within: timedelta = RENEWED_WITHIN) -> None:
+        """Wait until the supervisor renewed the lease within this time; then `check` holds too.
+
+        Deletions ask this: an emergency stop that nobody passes on ends them this soon, and a
+        supervisor that is only slow delays them.
+
+        Raises:
+            StaleState: `act.fenced`, as `check`: the lease was not renewed before its end.
+        """
+        while True:
+            self.check()
+            if read_lease(self.fs, self.path) - LEASE_LENGTH + within > self._clock():
+                return
+            time.sleep(_LOOK_AGAIN_SECONDS)
 
     def move(self, source: LakePath, target: LakePath, *, sync: bool = True) -> None:
         """Rename atomically; a missing fence is StaleState `act.fenced`, never a made parent."""

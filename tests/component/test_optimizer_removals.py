@@ -214,7 +214,8 @@ def test_a_draft_is_asked_for_without_an_approval_and_the_policy_of_now_goes_alo
     task(iceberg(), kind=TaskKind.EXPIRE, state=TaskState.SENT, run=run.pk)
     (order,) = RemoveKind().request(run)["tasks"]
     assert order["removal"] == {
-        "expire_days": 7, "keep_snapshots": 4, "orphan_days": 9, "approved": None
+        "expire_days": 7, "keep_snapshots": 4, "orphan_days": 9, "approved": None,
+        "quarantine_days": 7, "quarantine": "", "borrowers": [],
     }  # fmt: skip
 
 

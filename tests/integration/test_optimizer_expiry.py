@@ -80,6 +80,26 @@ def test_what_it_counts_beforehand_is_what_iceberg_then_deletes(iceberg_lake: Ic
     assert told["files"]["delete files"] > 0
 
 
+def test_a_stop_amid_the_files_leaves_them_to_the_next_list_of_orphans(
+    iceberg_lake: IcebergLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = iceberg_lake
+    table = small_files(lake.table(), 3)
+    table.say("INSERT OVERWRITE {t} VALUES (1, '2026-05-01', 'new')")
+    table.say("INSERT OVERWRITE {t} VALUES (2, '2026-05-02', 'new')")
+    rows, before = table.rows(), on_disk(table)
+    work = Removals(lake, table)
+    told = work.draw_up()["proposal"]
+    monkeypatch.setattr("optimizer.jobs.expired_files.BATCH", 2)
+    # Asked before the table, before the commit, and before each batch of files.
+    found = work.act(told, stop_after=4)
+    assert (found["outcome"], found["code"]) == ("PARTIAL", "run.cancelled"), found
+    assert (found["removed"]["n_items"], found["removed"]["n_files"]) == (len(told["sample"]), 2)
+    assert "finds those" in found["reason"]
+    assert len(before.keys() - on_disk(table).keys()) == 2 < told["n_files"]
+    assert table.rows() == rows
+
+
 def test_young_snapshots_and_the_newest_stay(iceberg_lake: IcebergLake) -> None:
     table = small_files(iceberg_lake.table(), 3)
     now = Removals(iceberg_lake, table, now=datetime.now(UTC))

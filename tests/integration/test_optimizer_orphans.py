@@ -3,13 +3,20 @@
 import os
 import shutil
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from optimizer.domain.quarantine import MANIFEST, read_manifest
+from optimizer.domain.removal_papers import FENCE
+from optimizer.jobs import quarantine
+from portal.act.fence import write_lease
+from portal.spark.job import JobContext
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
-from tests.support.removals import DAY, Removals, on_disk, place, planted, refs_of
+from tests.support.removals import DAY, Removals, give_up, on_disk, place, planted, refs_of
+from tests.support.scan_spark import job_for
 
 
 def aged(table: WrittenTable, *, days: float = 30) -> None:
@@ -65,6 +72,13 @@ def test_what_nothing_names_and_is_old_goes_after_it_was_looked_at_again(
     assert len(table.rows()) == len(rows) + 1
     assert table.rows(branch="audit") == aside
     assert table.rows(snapshot_id=table.snapshots()[0]["snapshot_id"])
+    aside = Path(work.aside.path)
+    manifest = (aside / MANIFEST).read_bytes()
+    assert sha256(manifest).hexdigest() == told["digest"]
+    head, held = read_manifest(manifest, digest=told["digest"])
+    assert head["quarantine_days"] == 7
+    lying = {one.path for one in held if (aside / one.name).exists()}
+    assert lying == {f"file://{path}" for path in orphans}
     again = work.act(told)
     assert (again["outcome"], again["removed"]) == ("NOTHING", None)
 
@@ -124,7 +138,76 @@ def test_a_stop_in_its_midst_leaves_the_rest_and_says_so(
     work = removals(table)
     told = work.draw_up()["proposal"]
     monkeypatch.setattr("optimizer.jobs.orphans.BATCH", 2)
-    found = work.act(told, stop_after=2)
+    monkeypatch.setattr("optimizer.jobs.removal_guard._AGAIN_SECONDS", 600)
+    found = work.act(told, stop_after=4)
     assert (found["outcome"], found["code"]) == ("PARTIAL", "run.cancelled"), found
     assert found["removed"]["n_files"] == 2
     assert len([path for path in on_disk(table) if "/x" in path]) == 3
+
+
+def test_without_its_lease_or_its_fence_a_run_moves_nothing_more(
+    iceberg_lake: IcebergLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = small_files(iceberg_lake.table(), 1)
+    for n in range(5):
+        planted(table, f"data/x{n}.parquet")
+    work = removals(table)
+    told = work.draw_up()["proposal"]
+    late = work.act(told, lease=timedelta(seconds=-1))
+    assert (late["outcome"], late["code"], late["removed"]) == ("FAILED", "act.fenced", None)
+    monkeypatch.setattr("optimizer.jobs.orphans.BATCH", 2)
+    monkeypatch.setattr("optimizer.jobs.removal_guard._AGAIN_SECONDS", 600)
+    # The supervisor dies after the first batch: its last beat is too old, and then the lease ends.
+    monkeypatch.setattr("portal.act.fence._LOOK_AGAIN_SECONDS", 0.05)
+    begun = time.monotonic()
+    silent = work.act(told, stop_after=2, meanwhile=last_beat)
+    assert (silent["outcome"], silent["code"]) == ("PARTIAL", "act.fenced"), silent
+    assert silent["removed"]["n_files"] == 2
+    assert time.monotonic() - begun < 10
+    given_up = work.act(told, stop_after=2, meanwhile=give_up)
+    assert (given_up["outcome"], given_up["code"]) == ("FAILED", "act.fenced"), given_up
+    assert len([path for path in on_disk(table) if "/x" in path]) == 3
+
+
+def last_beat(job: JobContext) -> None:
+    """Leave a lease that was renewed half a minute ago and ends in a second."""
+    until = datetime.now(UTC) + timedelta(seconds=1)
+    write_lease(job.spool.fs, job.spool.root.child(FENCE), until=until)
+
+
+def test_after_its_days_exactly_what_was_approved_is_deleted(iceberg_lake: IcebergLake) -> None:
+    table = small_files(iceberg_lake.table(by=""), 2)
+    for n in range(4):
+        planted(table, f"data/x{n}.parquet")
+    work = removals(table)
+    told = work.draw_up()["proposal"]
+    assert work.act(told)["removed"]["n_files"] == 4
+    aside = Path(work.aside.path)
+    going = aside.with_name("p.going")
+    aside.rename(going)
+    # A stranger's file, one that is not as listed, and one that the table names again.
+    (going / "f0000009").write_bytes(b"stranger")
+    (going / "f0000000").write_bytes(b"another size")
+    java = table.opened
+    builder = java.jvm.org.apache.iceberg.DataFiles.builder(java.java.spec())
+    file = builder.withPath(told["sample"][1]).withFileSizeInBytes(10).withFormat("parquet")
+    java.java.newAppend().appendFile(file.withRecordCount(1).build()).commit()
+
+    def deleted() -> str:
+        order = {
+            **{"quarantine": "q", "task": 1, "plan": "p", "digest": told["digest"]},
+            **{"db": iceberg_lake.db, "table": table.name, "uuid": table.opened.uuid},
+            "place": table.opened.location,
+        }
+        job = job_for(iceberg_lake.spark, iceberg_lake.config, {"quarantines": [order]})
+        work.launched(job)
+        (result,) = quarantine.run(iceberg_lake.spark, job)["results"]
+        return str(result["reason"])
+
+    assert "7 days are not over" in deleted()
+    assert len(list(going.iterdir())) == 6
+    at = time.time() - 8 * DAY
+    os.utime(going / MANIFEST, (at, at))
+    assert "1 files are named by" in deleted()
+    left = sorted(one.name for one in going.iterdir())
+    assert left == ["f0000000", "f0000001", "f0000009", MANIFEST]

@@ -4,6 +4,7 @@ What a service began goes back to its plan, which is executed later. What a writ
 away as Hudi's own writer would take it, after it is known that the writer is dead.
 """
 
+import re
 import time
 from datetime import UTC, datetime
 from typing import Any
@@ -23,6 +24,7 @@ from portal.lake.errors import PortalError
 _FILE = "org.apache.hudi.storage.StoragePathInfo"
 _PATH = "org.apache.hudi.storage.StoragePath"
 _OF_ALL_KINDS = False
+_INSTANTS = re.compile(r"(?<=_)\d+(?=\.)")
 
 
 def list_stuck(present: Present, order: Order, result: Result, check_stop: Stop) -> None:
@@ -54,21 +56,26 @@ def roll_back(present: Present, order: Order, result: Result, check_stop: Stop) 
     """
     check_fit(present, order)
     pending = present.pending(Action)
-    for digits in sorted(still_pending(order, pending, result) or (), reverse=True):
+    chosen = sorted(still_pending(order, pending, result) or (), reverse=True)
+    # Listed once for all: a rollback of one instant takes no file of another away.
+    written = _written_by(present.table, chosen)
+    for digits in chosen:
         check_stop()
         try:
-            _roll_back_one(present_of(present.table), order, digits, result)
+            now = present_of(present.table)
+            _roll_back_one(now, order, digits, result, n_files=written[digits])
         except PortalError as error:
             result.errors.append(error)
 
 
-def _roll_back_one(now: Present, order: Order, digits: str, result: Result) -> None:
+def _roll_back_one(
+    now: Present, order: Order, digits: str, result: Result, *, n_files: int
+) -> None:
     one = now.instant(digits)
     if one is None:
         result.notes.append(f"{digits} is not pending any more.")
         return
     check_may_roll_back(now, order, one, datetime.now(UTC))
-    n_files = _written_by(now.table, [digits])[digits]
     started = time.monotonic()
     with writing_client(now.table, order) as client:
         if one.action in PLANNED:
@@ -128,9 +135,12 @@ def _written_by(table: OpenedTable, instants: list[str]) -> dict[str, int]:
             if files.isEmpty()
             else table.columns.read(files, step(_FILE, "getPath"), step(_PATH, "toString"))
         )
-    names = [
-        path.rpartition("/")[2]
-        for path in paths
-        if "/.hoodie/" not in path and not path.endswith(".crc")
-    ]
-    return {digits: sum(f"_{digits}." in name for name in names) for digits in instants}
+    counts = dict.fromkeys(instants, 0)
+    for path in paths:
+        if "/.hoodie/" in path or path.endswith(".crc"):
+            continue
+        # `<file id>_<token>_<instant>.<kind>`, a log's with a number behind.
+        for digits in _INSTANTS.findall(path.rpartition("/")[2]):
+            if digits in counts:
+                counts[digits] += 1
+    return counts

@@ -15,13 +15,15 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from optimizer.domain.hudi.tasks import Step
+from optimizer.domain.removal_papers import ACTING
 from optimizer.jobs.hudi.acts import act_of
 from optimizer.jobs.hudi.errors import clear_errors
 from optimizer.jobs.hudi.orders import Order, Result
-from optimizer.jobs.hudi.present import present_of
+from optimizer.jobs.hudi.present import Present, present_of
 from optimizer.jobs.hudi.rules import check_fit
 from optimizer.jobs.hudi.slices import read_files
 from optimizer.jobs.hudi.table import OpenedTable, open_table, use_hudi
+from optimizer.jobs.removal_guard import RemovalGuard
 from optimizer.jobs.work import STOPS, check_stop
 from portal.lake.errors import PortalError
 from portal.spark.job import CANCELLED, JobContext
@@ -84,11 +86,32 @@ def _serve(job: JobContext, order: Order, result: Result) -> None:
     check_fit(present, order)
     result.before = result.after = _count(table)
     try:
-        act_of(order)(present, order, result, partial(check_stop, job, order.task))
+        if order.step is Step.EXECUTE and job.params.get(ACTING):
+            _remove(job, present, order, result)
+        else:
+            act_of(order)(present, order, result, partial(check_stop, job, order.task))
     finally:
         if result.done and order.step is Step.EXECUTE:
             with suppress(PortalError):
                 result.after = _count(table.again())
+
+
+def _remove(job: JobContext, present: Present, order: Order, result: Result) -> None:
+    """Do what people approved under the run's lease; Hudi deletes, so its Spark jobs are watched.
+
+    Raises:
+        StaleState: `act.fenced` and what stops a run.
+    """
+    guard = RemovalGuard(job, order.task)
+    about = {
+        "service": order.service.value,
+        "location": order.location,
+        "instants": list(order.instants or ()),
+        "partitions": list(order.partitions),
+    }
+    with guard.step(about) as told, guard.watched():
+        act_of(order)(present, order, result, guard.check)
+        told["n_files"] = sum(int(one.get("n_files", 0)) for one in result.done)
 
 
 def _open(job: JobContext, order: Order) -> OpenedTable:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from portal.access.lakes import get_lake
 from portal.act.facts import list_here
@@ -82,7 +83,15 @@ def settle_tools(place: Place, *, now: datetime, may_finish: bool) -> Iterator[S
         )
 
 
-def check_ended(run: Run, fence: ActFence, *, now: datetime) -> None:
+class Leased(Protocol):
+    """A fence of any kind, as far as its lease goes."""
+
+    @property
+    def lease_until(self) -> datetime:
+        """Return the end of its lease."""
+
+
+def check_ended(run: Run, fence: Leased, *, now: datetime) -> None:
     """Make sure that nothing of the run's application is left to act.
 
     On the launching host its process group must be empty, also one that was started and never
@@ -100,7 +109,7 @@ def check_ended(run: Run, fence: ActFence, *, now: datetime) -> None:
         )
 
 
-def _may_act(run: Run, fence: ActFence, *, now: datetime) -> bool:
+def _may_act(run: Run, fence: Leased, *, now: datetime) -> bool:
     if not run.tag and run.pid is None:
         return False
     if run.host != host_identity():
