@@ -18,4 +18,5 @@ def may_borrow(table: IcebergTable) -> Iterator[dict[str, str]]:
     unknown = others.filter(looked_at=None, snapshot_id__isnull=False).order_by("-heard_at")
     keys = list(unknown.values_list("pk", flat=True)[:_MOST_NEW])
     found = others.filter(Q(uses_outside=True) | Q(pk__in=keys)).order_by("pk")
-    yield from found.values("db", "table", "uuid")
+    for db, name, uuid in found.values_list("db", "table", "uuid"):
+        yield {"db": db, "table": name, "uuid": uuid}

@@ -48,7 +48,7 @@ def _statement(meta: Any, fields: Sequence[Field], update: Sequence[str]) -> tup
     """Return what stands before and behind the rows."""
     quote, ops = connection.ops.quote_name, connection.ops
     conflict = OnConflict.UPDATE if update else OnConflict.IGNORE
-    columns = ", ".join(quote(one.column) for one in fields)
+    columns = ", ".join(quote(str(one.column)) for one in fields)
     changed = [meta.get_field(name).column for name in update]
     # MySQL takes any unique key as the conflict and refuses to be told which.
     is_named = bool(update) and connection.features.supports_update_conflicts_with_target

@@ -72,12 +72,12 @@ def test_what_nothing_names_and_is_old_goes_after_it_was_looked_at_again(
     assert len(table.rows()) == len(rows) + 1
     assert table.rows(branch="audit") == aside
     assert table.rows(snapshot_id=table.snapshots()[0]["snapshot_id"])
-    aside = Path(work.aside.path)
-    manifest = (aside / MANIFEST).read_bytes()
+    kept = Path(work.aside.path)
+    manifest = (kept / MANIFEST).read_bytes()
     assert sha256(manifest).hexdigest() == told["digest"]
     head, held = read_manifest(manifest, digest=told["digest"])
     assert head["quarantine_days"] == 7
-    lying = {one.path for one in held if (aside / one.name).exists()}
+    lying = {one.path for one in held if (kept / one.name).exists()}
     assert lying == {f"file://{path}" for path in orphans}
     again = work.act(told)
     assert (again["outcome"], again["removed"]) == ("NOTHING", None)
