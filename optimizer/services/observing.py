@@ -172,7 +172,7 @@ class Look:
             n_small=total.n_small,
             small_bytes=total.small_bytes,
         )
-        if row["n_outside"]:
+        if row.get("n_outside"):
             # It stays so: older snapshots may name those files for a long time.
             table.update(uses_outside=True)
         is_newest = Q(heard_at__lte=self.asked_at) | Q(snapshot_id=row["snapshot_id"])
