@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from refresh.domain.freshness import Danger, Freshness
 from refresh.models import (
     ChangedPartition,
     Cluster,
@@ -22,6 +23,13 @@ class OnFrontEndSerializer(serializers.ModelSerializer[TargetOnFe]):
     """How a table stands on one front end."""
 
     front_end = serializers.CharField(source="fe.name", read_only=True)
+    freshness = serializers.ChoiceField(
+        source="now.freshness", choices=[one.value for one in Freshness], read_only=True
+    )
+    danger = serializers.ChoiceField(
+        source="now.danger", choices=[one.value for one in Danger], read_only=True
+    )
+    why = serializers.CharField(source="now.why", read_only=True)
 
     class Meta:
         model = TargetOnFe
@@ -32,11 +40,15 @@ class OnFrontEndSerializer(serializers.ModelSerializer[TargetOnFe]):
 class OnFrontEndDetailSerializer(OnFrontEndSerializer):
     """The same with what was tried and probed."""
 
+    behind_since = serializers.DateTimeField(
+        source="now.behind_since", read_only=True, allow_null=True
+    )
+
     class Meta(OnFrontEndSerializer.Meta):
         fields: tuple[str, ...] = (
             *OnFrontEndSerializer.Meta.fields,
             *("behind_since", "done_at", "n_tries", "problem"),
-            *("probed_at", "disproof_at", "disproof_why"),
+            *("probed_at", "probe_problem", "disproof_at", "disproof_why"),
         )
         read_only_fields = fields
 

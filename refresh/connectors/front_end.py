@@ -15,6 +15,7 @@ from refresh.domain.declared import (
     read_resources,
 )
 from refresh.domain.frontends import FrontEnd, read_frontends
+from refresh.domain.grants import Grant
 from refresh.domain.names import ExternalTable
 from refresh.domain.probing import Costs, Picture, read_costs, read_ddl
 from refresh.domain.versions import Dialect
@@ -115,6 +116,14 @@ class FrontEndClient:
         """Give its own settings that fit a pattern of LIKE."""
         rows = self._read(statements.frontend_config(pattern))
         return {str(row["Key"]): str(row["Value"]) for row in rows}
+
+    def grants(self, *, role: str = "") -> list[Grant]:
+        """Return what our own user may do, or a role of it (3.x)."""
+        sql = statements.show_role_grants(role) if role else statements.SHOW_GRANTS
+        return [
+            Grant(str(row.get("Catalog") or ""), str(row.get("Grants") or ""))
+            for row in self._read(sql)
+        ]
 
     # -- inside ----------------------------------------------------------------------------
 

@@ -67,10 +67,9 @@ _STATES = (
 
 def standing(changes: TableChanges, fe: FeRecord) -> Standing:
     """Judge a table on a front end from what changed, what completed, and what a probe saw."""
-    if fe.state is not FeState.ALIVE:
-        word = "down" if fe.state is FeState.DEAD else "frozen or cut off"
-        danger = Danger.NONE if fe.state is FeState.DEAD else Danger.UNKNOWN
-        return Standing(Freshness.UNKNOWN, danger, f"The front end is {word}.")
+    away = standing_away(fe.state)
+    if away is not None:
+        return away
     lacking = owed_by(fe, changes)
     since = min((at for at, _ in lacking.values()), default=None)
     if fe.disproof is not None and not _is_renewed(changes, fe, since=fe.disproof.at):
@@ -93,6 +92,15 @@ def standing(changes: TableChanges, fe: FeRecord) -> Standing:
         Danger.UNKNOWN,
         "What it had cached before the portal watched was never renewed as a whole.",
     )
+
+
+def standing_away(state: FeState) -> Standing | None:
+    """Return how every table stands on a front end that is down or frozen; None if it lives."""
+    if state is FeState.ALIVE:
+        return None
+    word = "down" if state is FeState.DEAD else "frozen or cut off"
+    danger = Danger.NONE if state is FeState.DEAD else Danger.UNKNOWN
+    return Standing(Freshness.UNKNOWN, danger, f"The front end is {word}.")
 
 
 def is_renewed_whole(changes: TableChanges, fe: FeRecord) -> bool:

@@ -6,6 +6,7 @@ throws away what was just loaded, or does nothing at all although it looks as if
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from refresh.domain.versions import Version
@@ -38,6 +39,7 @@ _SHORTEST = 3600
 # The portal listens this long beyond a statement's budget: five tries of the metastore.
 _TRIES, _LISTENS = 5, 60
 _SHORT_SINCE = (3, 3, 0)
+_READ_EVERY = timedelta(days=1)
 
 
 class Effect(StrEnum):
@@ -56,6 +58,16 @@ class OwnSetting:
     value: str
     effect: Effect
     why: str
+
+
+def are_due(*, read_at: datetime | None, read_start: str, start: str, now: datetime) -> bool:
+    """Return whether the settings of a front end must be read: never yet, anew, or for a day not.
+
+    What was set by ADMIN SET is lost when it starts anew.
+    """
+    if read_at is None or (start and start != read_start):
+        return True
+    return now - read_at >= _READ_EVERY
 
 
 def judge_front_end(config: Settings, *, version: Version) -> list[OwnSetting]:
@@ -154,7 +166,9 @@ def _ages(known: Settings, *, ttl: str, interval: str) -> Iterable[OwnSetting]:
             known,
             interval,
             f"Each entry in use is loaded anew after {renewed} s, one by one and changed or not: "
-            f"calls that the portal neither sees nor bounds. Set at least {_SHORTEST}.",
+            f"calls that the portal neither sees nor bounds. Setting at least {_SHORTEST} saves "
+            "them and gives something up: what was written without an event or a hook is then seen "
+            f"at the portal's next sweep, and no longer by itself after about {renewed} s.",
         )
 
 

@@ -14,6 +14,7 @@ SHOW_FRONTENDS = "SHOW FRONTENDS"
 SHOW_RESOURCES = "SHOW RESOURCES"
 SHOW_CATALOGS = "SHOW CATALOGS"
 SHOW_DATABASES = "SHOW DATABASES"
+SHOW_GRANTS = "SHOW GRANTS"
 
 
 def refresh(table: ExternalTable, *, dialect: Dialect, partitions: Sequence[str] = ()) -> str:
@@ -59,6 +60,11 @@ def show_tables(db: str, *, catalog: str = "") -> str:
 def frontend_config(pattern: str) -> str:
     """Write the question for the connected front end's own settings."""
     return f"ADMIN SHOW FRONTEND CONFIG LIKE {literal(pattern)}"
+
+
+def show_role_grants(role: str) -> str:
+    """Write the question for what a role of ours may do."""
+    return f"SHOW GRANTS FOR ROLE {literal(role)}"
 
 
 def set_query_timeout(seconds: int) -> str:

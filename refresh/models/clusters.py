@@ -135,7 +135,12 @@ class ClusterFrontEnd(models.Model):
 
     @property
     def state(self) -> FeState:
-        """What it can be counted on for, by the newest of both witnesses."""
+        """What it can be counted on for, by the newest of both witnesses.
+
+        One that has not started yet answered nobody, whatever its port does while it boots.
+        """
+        if self.unstarted_at is not None:
+            return FeState.DEAD
         contact = Contact(self.contact) if self.contact else None
         return state_of(
             self.as_listed, listed_at=self.listed_at, contact=contact, contact_at=self.contact_at

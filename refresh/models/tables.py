@@ -10,7 +10,7 @@ from django.db import models
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from refresh.domain.changes import Touch
-from refresh.domain.freshness import Danger, Freshness
+from refresh.domain.freshness import Danger, Freshness, Standing, standing_away
 from refresh.domain.lanes import Lane
 from refresh.domain.names import ClusterId, ExternalTable
 from refresh.models.clusters import CATALOG_LENGTH, NAME_LENGTH, Cluster, ClusterFrontEnd
@@ -188,3 +188,10 @@ class TargetOnFe(models.Model):
 
     def __str__(self) -> str:
         return f"{self.target} on {self.fe}"
+
+    @property
+    def now(self) -> Standing:
+        """How the table stands there: whether the front end lives is newer than the judgement."""
+        return standing_away(self.fe.state) or Standing(
+            Freshness(self.freshness), Danger(self.danger), self.why, self.behind_since
+        )

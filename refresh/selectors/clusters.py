@@ -43,7 +43,10 @@ class DeclaredState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FrontEndRow:
-    """A front end with its state in one word, and its breaker's; `COLD` began anew and is empty."""
+    """A front end with its state in one word, and its breaker's.
+
+    `COLD` began anew and is empty; `NOT_STARTED` is registered and has not answered yet.
+    """
 
     fe: ClusterFrontEnd
     state: str
@@ -152,11 +155,17 @@ def front_ends_of(cluster: Cluster, *, now: datetime) -> list[FrontEndRow]:
     return [
         FrontEndRow(
             fe,
-            "COLD" if _is_cold(fe, is_warm=fe.is_warm) else fe.state.value,
+            _state_word(fe, is_warm=fe.is_warm),
             f"BREAKER_{fe.breaker.state(now)}",
         )
         for fe in rows
     ]
+
+
+def _state_word(fe: ClusterFrontEnd, *, is_warm: bool) -> str:
+    if fe.unstarted_at is not None:
+        return "NOT_STARTED"
+    return "COLD" if _is_cold(fe, is_warm=is_warm) else fe.state.value
 
 
 def _is_cold(fe: ClusterFrontEnd, *, is_warm: bool) -> bool:

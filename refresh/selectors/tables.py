@@ -1,10 +1,12 @@
 """How do tables stand, in which clusters and on which front ends, as far as a person may see?"""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import django_filters as filters
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.utils import timezone
 
 from portal.access.models import DatabaseAdministrator, OwnerPerson, User
 from portal.lake.errors import NotVisible
@@ -31,7 +33,9 @@ SHOWS = [
     ("running", "Running"),
     ("failing", "Failed, tried again"),
     ("off", "Opted out"),
+    ("gone", "Gone from the metastore"),
 ]
+_GONE_SHOWN = timedelta(hours=24)
 COUNTED_AT_MOST = 10_000
 
 
@@ -77,6 +81,16 @@ class TargetFilter(ListFilter):
         model = RefreshTarget
         fields: list[str] = []
 
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Leave out what went a day ago and is well, unless it is asked for."""
+        rows: QuerySet[Any] = super().filter_queryset(queryset)
+        if self.form.cleaned_data.get("show") == "gone":
+            return rows
+        long_gone = timezone.now() - _GONE_SHOWN
+        return rows.exclude(
+            watched__is_gone=True, watched__changed_at__lt=long_gone, danger=Danger.NONE
+        )
+
     def filter_show(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep what is in this phase."""
         return rows.filter(_PHASES[value])
@@ -99,6 +113,7 @@ _PHASES = {
     "running": Q(running_since__isnull=False),
     "failing": Q(n_tries__gt=0),
     "off": Q(watched__is_off=True),
+    "gone": Q(watched__is_gone=True),
 }
 
 

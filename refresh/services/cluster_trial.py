@@ -13,6 +13,7 @@ from refresh.connectors.passwords import read_password
 from refresh.connectors.session import Budget, Login, contact_of
 from refresh.domain.answers import Answer, Meaning
 from refresh.domain.frontends import Contact, FrontEnd
+from refresh.domain.grants import Extent, extents, has_all_powerful, roles_in
 from refresh.domain.places import Place
 from refresh.domain.versions import Dialect
 from refresh.models import Cluster
@@ -23,6 +24,11 @@ from refresh.services.reading import listing
 MOST_ADDRESSES = 20
 USER_LENGTH = 128
 _PATH_LENGTH = 1024
+_UNTESTED = "not tested: only version 3 and later tell it without acting"
+_NEEDED_FOR = {
+    "SELECT": "their front ends are not compared with each other and with the metastore.",
+    "ALTER": "they are not refreshed until it is granted; that is tried again by itself.",
+}
 _NEXT = {
     Meaning.FE_REFUSED: "nothing listens there. Is it up, and is this its query port (9030)?",
     Meaning.FE_SILENT: "no front end answers there in time. Is it frozen, behind a firewall, "
@@ -178,15 +184,17 @@ def _list(
 def _look_at(
     report: TrialReport, listed: Sequence[FrontEnd], given: Sequence[Member], *, talk: Talk
 ) -> None:
-    members = [Member(Place(fe.host, fe.query_port), fe.version.dialect) for fe in listed]
+    members = [
+        Member(Place(fe.host, fe.query_port), fe.version.dialect) for fe in listed if fe.query_port
+    ]
     answers = greeted(members, login=talk.login)
-    report.reached = [_reached(fe, answers[Place(fe.host, fe.query_port)]) for fe in listed]
+    report.reached = [_reached(fe, answers) for fe in listed]
     leader = next((fe for fe in listed if fe.is_leader), listed[0])
     report.version, report.dialect = str(leader.version), leader.version.dialect
     report.rights = {
         "OPERATE": "yes: the front ends were listed",
-        "SELECT": "not tested: the first probe of a table shows it",
-        "ALTER": "not tested: only a refresh shows it, and this changes nothing",
+        "SELECT": _UNTESTED,
+        "ALTER": _UNTESTED,
     }
     _warn(report, listed, given)
     alive = [member for member in members if answers[member.place] is None]
@@ -196,8 +204,11 @@ def _look_at(
     _names(report, alive, talk=talk)
 
 
-def _reached(fe: FrontEnd, answer: Answer | None) -> Reached:
+def _reached(fe: FrontEnd, answers: Mapping[Place, Answer | None]) -> Reached:
+    if not fe.query_port:
+        return Reached(fe.host, "it is registered and has not started yet", fe.name)
     place = str(Place(fe.host, fe.query_port))
+    answer = answers[Place(fe.host, fe.query_port)]
     return Reached(place, "" if answer is None else _words(answer), fe.name, fe.is_leader)
 
 
@@ -237,6 +248,8 @@ def _names(report: TrialReport, alive: Sequence[Member], *, talk: Talk) -> None:
         except PortalError as error:
             report.problems.append(f"Its names could not be read. {error.message}")
             return
+        if isinstance(client, FrontEndClient) and report.dialect is Dialect.CATALOGS:
+            _rights(report, client, sorted(found))
     for name, uris in sorted(found.items()):
         try:
             lake = lake_behind(uris)
@@ -254,6 +267,39 @@ def _names(report: TrialReport, alive: Sequence[Member], *, talk: Talk) -> None:
         report.warnings.append(
             "It has no Hive catalog or resource that this user sees: nothing will be refreshed."
         )
+
+
+def _rights(report: TrialReport, client: FrontEndClient, catalogs: Sequence[str]) -> None:
+    """Say on which tables we may do what: the grants tell, and asking for them changes nothing."""
+    try:
+        grants = client.grants()
+        roles = roles_in(grants)
+        for role in roles:
+            grants += client.grants(role=role)
+    except PortalError as error:
+        report.warnings.append(
+            f"Its grants could not be read, so rights are not known. {error.message}"
+        )
+        return
+    if has_all_powerful(roles):
+        report.rights |= dict.fromkeys(_NEEDED_FOR, "yes: by a role that may do everything")
+        return
+    held = extents(grants, rights=tuple(_NEEDED_FOR), catalogs=catalogs)
+    for right, consequence in _NEEDED_FOR.items():
+        lacking = [name for name in catalogs if held[right, name] is Extent.NONE]
+        partly = [name for name in catalogs if held[right, name] is Extent.SOME]
+        if lacking:
+            report.rights[right] = f"no: not on the tables of {', '.join(lacking)}"
+        elif partly:
+            report.rights[right] = f"in part: on some tables of {', '.join(partly)}"
+        elif catalogs:
+            report.rights[right] = "yes: on all tables of its catalogs"
+        if lacking or partly:
+            report.warnings.append(
+                f"The user lacks {right} on "
+                + ("" if lacking else "some ")
+                + f"tables of {', '.join(lacking or partly)}: {consequence}"
+            )
 
 
 def _sources(report: TrialReport, client: FrontEndClient | Answer) -> dict[str, str]:

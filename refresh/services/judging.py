@@ -11,7 +11,7 @@ from refresh.domain.freshness import Danger, Freshness, Standing, standing
 from refresh.domain.frontends import FeState
 from refresh.domain.owing import owed_by
 from refresh.domain.visible import FeRecord
-from refresh.models import ClusterFrontEnd, RefreshTarget, TargetOnFe, WatchedTable
+from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetOnFe, WatchedTable
 from refresh.selectors.records import changes_of_all, records_of_all
 
 _CHUNK = 200
@@ -27,6 +27,18 @@ def judge(targets: Sequence[RefreshTarget]) -> None:
     """
     for start in range(0, len(targets), _CHUNK):
         _judge(targets[start : start + _CHUNK])
+
+
+def judge_cluster(cluster: Cluster) -> None:
+    """Judge all tables of a cluster, a few at a time: one of its front ends came or went."""
+    last = 0
+    while rows := list(
+        RefreshTarget.objects.filter(cluster=cluster, pk__gt=last)
+        .select_related("cluster")
+        .order_by("pk")[:_CHUNK]
+    ):
+        last = rows[-1].pk
+        judge(rows)
 
 
 @transaction.atomic
@@ -48,7 +60,7 @@ def _judge(targets: Sequence[RefreshTarget]) -> None:
             _on_fe(target, fe, found, owes=bool(owed_by(record, changes[target.watched_id])))
             for fe, record, found in judged
         ]
-        _sum_up(target, [(record, found) for _, record, found in judged])
+        _sum_up(target, judged)
         target.why = _with_reason(watched[target.watched_id], target.why)
     _write(on_fes)
     RefreshTarget.objects.bulk_update(targets, _ON_TARGET)
@@ -68,18 +80,20 @@ def _on_fe(
     )
 
 
-def _sum_up(target: RefreshTarget, judged: Sequence[tuple[FeRecord, Standing]]) -> None:
+def _sum_up(
+    target: RefreshTarget, judged: Sequence[tuple[ClusterFrontEnd, FeRecord, Standing]]
+) -> None:
     """Take the worst of those that may still answer people; a dead one answers nobody."""
-    living = [(record, found) for record, found in judged if record.state is not FeState.DEAD]
+    living = [one for one in judged if one[1].state is not FeState.DEAD]
     name, worst = "", _NOBODY
     if living:
-        record, worst = min(living, key=lambda one: one[1].rank)
-        name = f"{record.name}: "
+        fe, _, worst = min(living, key=lambda one: one[2].rank)
+        name = f"{fe.place}: "
     target.freshness, target.danger, target.rank = worst.freshness, worst.danger, worst.rank
     target.why = name + worst.why
-    since = [found.behind_since for _, found in living if found.behind_since is not None]
+    since = [found.behind_since for _, _, found in living if found.behind_since is not None]
     target.behind_since = min(since, default=None)
-    alive = [(record, found) for record, found in living if record.state is FeState.ALIVE]
+    alive = [one[1:] for one in living if one[1].state is FeState.ALIVE]
     behind = (Freshness.STALE, Freshness.DIVERGED)
     if alive and all(found.freshness not in behind for _, found in alive):
         ended = [one.ended_at for record, _ in alive for one in record.done]

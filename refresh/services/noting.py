@@ -11,14 +11,14 @@ from datetime import datetime
 from typing import TypeVar
 
 from django.db import transaction
-from django.db.models import QuerySet, Value
+from django.db.models import Model, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from refresh.domain.changes import Cause, Touch
 from refresh.domain.freshness import Danger, Freshness, rank_of
 from refresh.domain.owing import TableChanges
 from refresh.domain.pressure import Pressure, gather_for
-from refresh.models import RefreshTarget, WatchedTable
+from refresh.models import RefreshTarget, TargetOnFe, WatchedTable
 from refresh.selectors.names import named_for_all
 from refresh.services.noting_rows import (
     Change,
@@ -32,6 +32,7 @@ from refresh.services.noting_rows import (
 __all__ = ["Change", "digest_of", "note_change", "note_changes", "queue", "retouch", "settle"]
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Model)
 _CHUNK = 500
 
 
@@ -93,17 +94,20 @@ def queue(rows: QuerySet[RefreshTarget], *, is_urgent: bool, now: datetime) -> N
     shown as they are, but do not wait.
     """
     danger = Danger.WRONG if is_urgent else Danger.INCOMPLETE
-    # What is known to be answered wrongly stays so until it is refreshed.
-    milder = rows.exclude(freshness=Freshness.DIVERGED)
-    if not is_urgent:
-        milder = milder.exclude(danger=Danger.WRONG, freshness=Freshness.STALE)
-    milder.update(
-        freshness=Freshness.STALE,
-        danger=danger,
-        rank=rank_of(Freshness.STALE, danger),
-        why="Changed and not refreshed since.",
-    )
-    rows.update(behind_since=Coalesce("behind_since", Value(now)))
+    shown = {
+        "freshness": Freshness.STALE,
+        "danger": danger,
+        "why": "Changed and not refreshed since.",
+    }
+    keys = list(rows.values_list("pk", flat=True))
+    for chunk in _chunks(keys):
+        some = RefreshTarget.objects.filter(pk__in=chunk)
+        _milder(some, is_urgent=is_urgent).update(rank=rank_of(Freshness.STALE, danger), **shown)
+        some.update(behind_since=Coalesce("behind_since", Value(now)))
+        # The same changes make the same difference on each front end, before any is asked.
+        on_fes = TargetOnFe.objects.filter(target__in=chunk)
+        _milder(on_fes, is_urgent=is_urgent).update(**shown)
+        on_fes.update(behind_since=Coalesce("behind_since", Value(now)), owes=True)
     asked = defaultdict[str, list[int]](list)
     for pk, level in rows.filter(watched__is_off=False).values_list("pk", "cluster__pressure"):
         asked[level].append(pk)
@@ -114,6 +118,14 @@ def queue(rows: QuerySet[RefreshTarget], *, is_urgent: bool, now: datetime) -> N
         for chunk in _chunks(keys):
             some = RefreshTarget.objects.filter(pk__in=chunk)
             some.update(due_at=due_at, waits_since=since, **urgent)
+
+
+def _milder(rows: QuerySet[R], *, is_urgent: bool) -> QuerySet[R]:
+    """Leave out what is known to be answered wrongly, which stays so until it is refreshed."""
+    milder = rows.exclude(freshness=Freshness.DIVERGED)
+    if not is_urgent:
+        milder = milder.exclude(danger=Danger.WRONG, freshness=Freshness.STALE)
+    return milder
 
 
 def _chunks(found: list[T]) -> Iterable[list[T]]:

@@ -36,7 +36,8 @@ class Member:
 
 def members_of(cluster: Cluster) -> list[Member]:
     """Give the front ends of a cluster, those that live first, then its other addresses."""
-    rows = sorted(cluster.front_ends.all(), key=lambda row: (_ORDER[row.state], row.name))
+    started = cluster.front_ends.exclude(query_port=0)
+    rows = sorted(started, key=lambda row: (_ORDER[row.state], row.name))
     found = [Member(Place(row.host, row.query_port), row.dialect) for row in rows]
     known = {member.place for member in found}
     dialect = found[0].dialect if found else Dialect.CATALOGS

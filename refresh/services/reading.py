@@ -26,6 +26,9 @@ from refresh.services.reaching import PATIENT, Member, connected, greeted, membe
 _HEARSAY = timedelta(seconds=60)
 _PROBLEM_LENGTH = 400
 _VERSION_LENGTH = 128
+_OF_CONTACT = (
+    "contact", "contact_at", "silent_at", "login_refused", "empty_after", "unstarted_at",
+)  # fmt: skip
 _START_LENGTH = 64
 _SLOW = (
     "{place} did not list the front ends within {seconds:.0f} s. With a frozen one among them that "
@@ -183,6 +186,8 @@ def _take_over(row: ClusterFrontEnd, fe: FrontEnd, *, now: datetime) -> None:
         "version": fitted(str(fe.version), _VERSION_LENGTH),
         "listed_at": now,
     }
+    if not fe.query_port:
+        fields["unstarted_at"] = now
     if start:
         emptied = _emptied(row, replace(fe, start=start))
         if emptied is not None:
@@ -214,8 +219,17 @@ def _write_contacts(
             row.contact, row.contact_at = contact_of(answer), now
             if row.contact != Contact.ANSWERED:
                 row.silent_at = now
-            elif answer is None:
-                row.login_refused = ""
-            elif answer.meaning is Meaning.BAD_LOGIN:
-                row.login_refused = answer.short
-            row.save(update_fields=["contact", "contact_at", "silent_at", "login_refused"])
+            else:
+                _write_answer(row, answer)
+            row.save(update_fields=list(_OF_CONTACT))
+
+
+def _write_answer(row: ClusterFrontEnd, answer: Answer | None) -> None:
+    """Keep what an answer shows: that it has started, and whether it lets us in."""
+    if answer is None:
+        row.login_refused = ""
+    elif answer.meaning is Meaning.BAD_LOGIN:
+        row.login_refused = answer.short
+    if row.unstarted_at is not None:
+        # Nothing in its caches is older than its start.
+        row.empty_after, row.unstarted_at = row.unstarted_at - _HEARSAY, None

@@ -1,19 +1,20 @@
 """How is each front end set to renew and forget by itself?
 
-Asked of each one, because settings are their own. One that does not answer keeps what was known,
-with its age.
+Asked of each one, because settings are their own and lost where it starts anew. One that does not
+answer keeps what was known, with its age.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from portal.lake.errors import PortalError
 from refresh.connectors.front_end import FrontEndClient
 from refresh.domain.answers import Answer
 from refresh.domain.frontends import FeState
-from refresh.domain.own_settings import PATTERNS, kept
+from refresh.domain.own_settings import PATTERNS, are_due, kept
 from refresh.domain.places import Place
 from refresh.domain.versions import Dialect
-from refresh.models import Cluster
+from refresh.models import Cluster, ClusterFrontEnd
 from refresh.services.reaching import Member, connected
 from refresh.services.reading import login_of, problem_keep
 
@@ -23,15 +24,33 @@ _CACHES = ("_cache_", "_sync", "enable_")
 
 def settings_read(cluster: Cluster, *, now: datetime) -> None:
     """Read the settings of every front end that lives; what fails is kept as the problem."""
+    _read(cluster, [fe for fe in cluster.front_ends.all() if _can_be_asked(fe)], now=now)
+
+
+def settings_read_due(cluster: Cluster, *, now: datetime) -> None:
+    """Read those that were never read, that started anew since, or that were read a day ago."""
+    due = [
+        fe
+        for fe in cluster.front_ends.all()
+        if _can_be_asked(fe)
+        and are_due(read_at=fe.config_at, read_start=fe.config_start, start=fe.start, now=now)
+    ]
+    if due:
+        _read(cluster, due, now=now)
+
+
+def _can_be_asked(fe: ClusterFrontEnd) -> bool:
+    return fe.state is FeState.ALIVE and not fe.login_refused
+
+
+def _read(cluster: Cluster, fes: Sequence[ClusterFrontEnd], *, now: datetime) -> None:
     try:
         login = login_of(cluster)
     except PortalError as error:
         problem_keep(cluster, "Settings", error.message)
         return
     problem = ""
-    for row in cluster.front_ends.all():
-        if row.state is not FeState.ALIVE:
-            continue
+    for row in fes:
         member = Member(Place(row.host, row.query_port), row.dialect)
         for _, client in connected([member], login=login):
             if isinstance(client, Answer):
@@ -42,8 +61,8 @@ def settings_read(cluster: Cluster, *, now: datetime) -> None:
             except PortalError as error:
                 problem = error.message
                 continue
-            row.config_at = now
-            row.save(update_fields=["config", "config_at"])
+            row.config_at, row.config_start = now, row.start
+            row.save(update_fields=["config", "config_at", "config_start"])
     problem_keep(cluster, "Settings", problem)
 
 

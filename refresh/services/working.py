@@ -40,11 +40,13 @@ from refresh.models import (
 from refresh.services.clusters import cluster_read
 from refresh.services.ending import end, give_up, look_into
 from refresh.services.forgetting import history_forget
+from refresh.services.judging import judge_cluster
 from refresh.services.load import fe_began, metastore_may, metastore_pays
 from refresh.services.names_reading import names_read
 from refresh.services.planning import plan
 from refresh.services.reading import front_ends_greet, front_ends_list
 from refresh.services.sending import Clock, Order, begin, send
+from refresh.services.settings_reading import settings_read_due
 from refresh.services.sweeping import sweep
 
 _log = logging.getLogger(__name__)
@@ -87,8 +89,11 @@ class Worker:
         self._greeted: set[int] = set()
         self._read: set[int] = set()
         self._swept: set[int] = set()
+        self._judged: set[int] = set()
+        self._states: dict[int, dict[int, FeState]] = {}
         self._looked_at: dict[int, datetime] = {}
         self._swept_at: dict[int, datetime] = {}
+        self._settings_at: dict[int, datetime] = {}
         self.poked = threading.Event()
 
     def turn(self) -> int:
@@ -112,8 +117,8 @@ class Worker:
         while monotonic() < deadline:
             self.poked.clear()
             with self._lock:
-                flying = (self._sent, self._planned, self._greeted, self._read, self._swept)
-                if not any(flying):
+                reading = (self._greeted, self._read, self._judged)
+                if not any((self._sent, self._planned, self._swept, *reading)):
                     return True
             self.poked.wait(0.5)
         return False
@@ -131,6 +136,7 @@ class Worker:
             self._looked_at[cluster.pk] = now
             self._submit(self._readers, self._greeted, cluster.pk, lambda: self._greet(cluster))
             self._submit(self._readers, self._read, cluster.pk, lambda: self._look(cluster))
+        self._judge(cluster)
         if cluster.is_paused:
             return 0
         # What is known to wait goes out first: the first sweep comes later.
@@ -160,9 +166,31 @@ class Worker:
             cluster_read(cluster, now=began)
         else:
             front_ends_list(cluster, now=began)
+            self._read_settings(cluster)
             if old:
                 names_read(cluster, now=self._clock())
         _measure(cluster)
+
+    def _read_settings(self, cluster: Cluster) -> None:
+        """Read the settings that are due; who refused them is asked again only after a while."""
+        now = self._clock()
+        if self._settings_at.get(cluster.pk, now) > now:
+            return
+        settings_read_due(cluster, now=now)
+        cluster.refresh_from_db(fields=["problem"])
+        if "Settings: " in cluster.problem:
+            self._settings_at[cluster.pk] = now + NAMES_EVERY
+
+    def _judge(self, cluster: Cluster) -> None:
+        """Judge all tables anew once a front end came or went since they were judged."""
+        states = {fe.pk: fe.state for fe in cluster.front_ends.all()}
+        if self._states.get(cluster.pk) == states:
+            return
+        with self._lock:
+            if cluster.pk in self._judged:
+                return
+        self._states[cluster.pk] = states
+        self._submit(self._sweepers, self._judged, cluster.pk, lambda: judge_cluster(cluster))
 
     def _sweep(self, cluster: Cluster) -> None:
         history_forget(cluster, now=self._clock())

@@ -15,10 +15,14 @@ register = template.Library()
 
 
 @register.simple_tag
-def fe_marks(records: Iterable[TargetOnFe]) -> SafeString:
-    """Show the state on each front end as a small mark; its name and reason on hover."""
-    marks = [(row.fe.name, row.freshness, row.why) for row in records]
-    return _marks(marks)
+def fe_marks(records: Iterable[TargetOnFe], *, is_off: bool = False) -> SafeString:
+    """Show the state on each front end as a small mark; its address and reason on hover."""
+    return _marks(
+        [
+            (row.fe.place, "NOT_MAINTAINED" if is_off else row.now.freshness, row.now.why)
+            for row in records
+        ]
+    )
 
 
 @register.simple_tag

@@ -15,9 +15,16 @@ _LOOKS = {
     ),
     "DEAD": StateLook("Dead", "heart-off", "warn", "Its process is gone, and its caches with it."),
     "COLD": StateLook("Cold", "snowflake", "info", "It began anew, with empty caches."),
-    "BREAKER_CLOSED": StateLook("Is asked", "circle-check", "good"),
-    "BREAKER_OPEN": StateLook("Left in peace", "hand-stop", "warn", "It failed several times."),
-    "BREAKER_HALF_OPEN": StateLook("One try", "progress-help", "warn", "Its next answer decides."),
+    "NOT_STARTED": StateLook(
+        "Not started yet", "clock", "quiet", "It is registered and has not answered anybody yet."
+    ),
+    "BREAKER_CLOSED": StateLook("Closed", "circle-check", "good", "It is asked."),
+    "BREAKER_OPEN": StateLook(
+        "Open", "hand-stop", "warn", "It failed several times and is not asked for a while."
+    ),
+    "BREAKER_HALF_OPEN": StateLook(
+        "Half open", "progress-help", "warn", "It is asked once, and that answer decides."
+    ),
     "AS_HIVE": StateLook("As in Hive", "circle-check", "good"),
     "COLUMNS_DRIFTED": StateLook(
         "Drifted", "columns", "bad", "Its columns are not Hive's; no refresh mends that."

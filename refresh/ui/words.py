@@ -13,6 +13,9 @@ LOOKS: Mapping[str, StateLook] = {
         "Diverged", "git-fork", "bad", "A probe saw something else than the metastore has."
     ),
     Freshness.COLD: StateLook("Cold", "snowflake", "info", "It began anew, with empty caches."),
+    "NOT_MAINTAINED": StateLook(
+        "Not maintained", "player-pause", "quiet", "Somebody opted it out: nobody refreshes it."
+    ),
     "DANGER_WRONG": StateLook(
         "Answers may be wrong now",
         "alert-octagon",

@@ -9,10 +9,14 @@ from datetime import UTC, datetime, timedelta
 
 from stack.starrocks.front_end import FrontEnd, Life
 from stack.starrocks.hive import Hive
-from stack.starrocks.spec import ResourceTable, Spec, User
+from stack.starrocks.spec import Member, ResourceTable, Spec, User
 
 _KEPT = 10_000
-_WORDS = {Life.DEAD: "Connection refused", Life.FROZEN: "Read timed out"}
+_WORDS = {
+    Life.DEAD: "Connection refused",
+    Life.FROZEN: "Read timed out",
+    Life.UNSTARTED: "Connection refused",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,7 @@ class Cluster:
 
     def __init__(self, spec: Spec, *, hives: dict[str, Hive]) -> None:
         self.spec = spec
+        self._hives = hives
         self.front_ends = [
             FrontEnd(number, member, spec=spec, hives=hives)
             for number, member in enumerate(spec.members, start=1)
@@ -63,11 +68,18 @@ class Cluster:
             self._last_number += 1
             return self._last_number
 
-    def leader(self) -> FrontEnd:
-        """Give who leads: the first follower that can, without the seconds of an election."""
+    def leader(self) -> FrontEnd | None:
+        """Return who leads: the first follower that can, without the seconds of an election."""
         able = (Life.RUNNING, Life.GARBAGE)
         voters = [fe for fe in self.front_ends if not fe.is_observer]
-        return next((fe for fe in voters if fe.life in able), voters[0])
+        return next((fe for fe in voters if fe.life in able), None)
+
+    def register(self, member: Member) -> FrontEnd:
+        """Add a front end, as ALTER SYSTEM ADD FOLLOWER or OBSERVER would; its process is apart."""
+        number = max(fe.number for fe in self.front_ends) + 1
+        fe = FrontEnd(number, member, spec=self.spec, hives=self._hives)
+        self.front_ends.append(fe)
+        return fe
 
     def heard_of(self, fe: FrontEnd) -> Heard:
         """Say what the last heartbeat told; a change is heard of only after one."""

@@ -14,6 +14,7 @@ from stack.starrocks.front_end import FrontEnd, Life, ProcessEnded, Target
 from stack.starrocks.texts import SqlError
 
 _REFUSED = "java.net.ConnectException: Connection refused"
+_NO_PORT = "Invalid port 0"
 _CLOSED = "Socket is closed by peer."
 _TIMED_OUT = "java.net.SocketTimeoutException: Read timed out"
 
@@ -45,6 +46,9 @@ Answer = queue.SimpleQueue[str | None]
 
 def _ask(fe: FrontEnd, target: Target, taker: FrontEnd) -> Answer:
     answer: Answer = queue.SimpleQueue()
+    if fe.life is Life.UNSTARTED:
+        answer.put(_NO_PORT)
+        return answer
     if fe.life is Life.DEAD:
         answer.put(_CLOSED if fe.name in taker.pooled else _REFUSED)
         return answer

@@ -21,6 +21,11 @@ class Life(StrEnum):
     FROZEN = "FROZEN"
     DEAD = "DEAD"
     GARBAGE = "GARBAGE"
+    # Registered, and never started since.
+    UNSTARTED = "UNSTARTED"
+
+
+NOT_LISTENING = (Life.DEAD, Life.UNSTARTED)
 
 
 class ProcessEnded(Exception):
@@ -51,8 +56,9 @@ class FrontEnd:
         self.port = member.port
         self.is_observer = member.role == "OBSERVER"
         self.spec = spec
-        self.life = Life.RUNNING
-        self.life_before = Life.RUNNING
+        self.life = self.life_before = Life.RUNNING if member.is_started else Life.UNSTARTED
+        # What ADMIN SET changed; a start loses it.
+        self.config: dict[str, str] = {}
         self.changed_at = time.monotonic() - 3600
         self.started = datetime.now(UTC).replace(microsecond=0)
         self.links = {
@@ -85,10 +91,11 @@ class FrontEnd:
             if life is Life.DEAD:
                 self.n_lives += 1
                 self.pooled.clear()
-            elif self.life is Life.DEAD:
+            elif self.life in NOT_LISTENING:
                 now = datetime.now(UTC).replace(microsecond=0)
                 # A real one is never up again within the second that its start is told in.
                 self.started = max(now, self.started + timedelta(seconds=1))
+                self.config.clear()
                 self._forget()
             self.life_before, self.life = self.life, life
             self.changed_at = time.monotonic()
@@ -99,7 +106,7 @@ class FrontEnd:
         with self._state:
             while self.life is Life.FROZEN and self.n_lives == n_lives:
                 self._state.wait()
-            if self.n_lives != n_lives or self.life is Life.DEAD:
+            if self.n_lives != n_lives or self.life in NOT_LISTENING:
                 raise ProcessEnded
 
     def _go_on(self) -> None:

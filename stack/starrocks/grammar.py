@@ -65,6 +65,14 @@ class Set:
 
 
 @dataclass(frozen=True, slots=True)
+class SetConfig:
+    """ADMIN SET FRONTEND CONFIG ("key" = "value")."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Use:
     """USE [catalog.]db."""
 
@@ -78,12 +86,13 @@ class Ask:
     what: str
 
 
-Statement = Refresh | ExplainCosts | Query | Show | Set | Use | Ask
+Statement = Refresh | ExplainCosts | Query | Show | Set | SetConfig | Use | Ask
 _SHOWS = (
     "FRONTENDS", "CATALOGS", "RESOURCES", "PROCESSLIST", "DATABASES", "VARIABLES", "TABLES",
-    "CREATE TABLE", "CREATE CATALOG", "PROC",
+    "CREATE TABLE", "CREATE CATALOG", "PROC", "GRANTS",
 )  # fmt: skip
-_OLD_SHOWS = tuple(what for what in _SHOWS if "CATALOG" not in what)
+# What 2.2 shows of grants was not measured.
+_OLD_SHOWS = tuple(what for what in _SHOWS if "CATALOG" not in what and what != "GRANTS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +198,8 @@ def _read(tokens: _Tokens) -> Statement:
     if tokens.take("EXPLAIN"):
         return _explain(tokens)
     if tokens.take("ADMIN"):
+        if tokens.take("SET"):
+            return _set_config(tokens)
         tokens.need("SHOW", "FRONTEND", "CONFIG")
         return Show("FRONTEND CONFIG", like=_like(tokens))
     if tokens.take("SHOW"):
@@ -267,6 +278,15 @@ def _set(tokens: _Tokens) -> Set:
     name = tokens.one("word", "name").lower()
     tokens.need("=")
     return Set(name, tokens.one("word", "text"))
+
+
+def _set_config(tokens: _Tokens) -> SetConfig:
+    tokens.need("FRONTEND", "CONFIG", "(")
+    key = tokens.one("text")
+    tokens.need("=")
+    value = tokens.one("text")
+    tokens.need(")")
+    return SetConfig(key, value)
 
 
 def _ask(tokens: _Tokens) -> Ask:

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from stack.starrocks import wire
 from stack.starrocks.cluster import Cluster
-from stack.starrocks.front_end import FrontEnd, Life, ProcessEnded
+from stack.starrocks.front_end import NOT_LISTENING, FrontEnd, Life, ProcessEnded
 from stack.starrocks.hello import welcome
 from stack.starrocks.listing import Result
 from stack.starrocks.session import Session
@@ -52,7 +52,7 @@ class Listener:
         self.fe.set_life(life)
         if life is Life.DEAD:
             self.close()
-        elif was is Life.DEAD:
+        elif was in NOT_LISTENING:
             self.open()
 
     def close(self) -> None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from stack.starrocks.cluster import Cluster
-from stack.starrocks.front_end import FrontEnd
+from stack.starrocks.front_end import FrontEnd, Life
+from stack.starrocks.spec import Privilege
 
 Row = Sequence[str | None]
 _NEW_FRONT_ENDS = (
@@ -53,6 +54,7 @@ def front_ends(cluster: Cluster) -> Result:
 
 def _front_end(cluster: Cluster, fe: FrontEnd) -> dict[str, str]:
     heard = cluster.heard_of(fe)
+    is_known = fe.life is not Life.UNSTARTED
     is_leader = fe is cluster.leader()
     role = "OBSERVER" if fe.is_observer else "FOLLOWER"
     return {
@@ -61,8 +63,8 @@ def _front_end(cluster: Cluster, fe: FrontEnd) -> dict[str, str]:
         "IP": fe.host,
         "EditLogPort": "9010",
         "HttpPort": "8030",
-        "QueryPort": str(fe.port),
-        "RpcPort": "9020",
+        "QueryPort": str(fe.port) if is_known else "0",
+        "RpcPort": "9020" if is_known else "0",
         "Role": "LEADER" if is_leader and not cluster.spec.is_old else role,
         "IsMaster": str(is_leader).lower(),
         "ClusterId": "1",
@@ -73,15 +75,31 @@ def _front_end(cluster: Cluster, fe: FrontEnd) -> dict[str, str]:
         "IsHelper": str(not fe.is_observer).lower(),
         "ErrMsg": heard.words,
         "StartTime": f"{fe.started:%Y-%m-%d %H:%M:%S}" if heard.is_alive else "NULL",
-        "Version": cluster.spec.version,
+        "Version": cluster.spec.version if is_known else "NULL",
     }
 
 
-def catalogs(cluster: Cluster) -> Result:
+def catalogs(cluster: Cluster, *, is_seen: bool) -> Result:
     """SHOW CATALOGS (3.x)."""
     rows: list[Row] = [("default_catalog", "Internal", _INTERNAL)]
-    rows += [(name, "Hive", None) for name in sorted(cluster.spec.catalogs)]
+    if is_seen:
+        rows += [(name, "Hive", None) for name in sorted(cluster.spec.catalogs)]
     return Result(("Catalog", "Type", "Comment"), rows)
+
+
+def grants(cluster: Cluster, name: str) -> Result:
+    """SHOW GRANTS of the user itself (3.x)."""
+    user = cluster.users[name]
+    identity = f"'{name}'@'%'"
+    rows: list[Row] = []
+    if Privilege.OPERATE in user.privileges:
+        rows.append((identity, "default", f"GRANT OPERATE ON SYSTEM TO USER {identity}"))
+    held = ", ".join(sorted(user.privileges & {Privilege.SELECT, Privilege.ALTER}))
+    for catalog in sorted(cluster.spec.catalogs) if held else ():
+        rows.append((identity, catalog, f"GRANT USAGE ON CATALOG {catalog} TO USER {identity}"))
+        on_all = f"GRANT {held} ON ALL TABLES IN ALL DATABASES TO USER {identity}"
+        rows.append((identity, catalog, on_all))
+    return Result(("UserIdentity", "Catalog", "Grants"), rows)
 
 
 def resources(cluster: Cluster) -> Result:
@@ -106,7 +124,7 @@ def _config(fe: FrontEnd) -> Iterator[Row]:
         ("thrift_rpc_timeout_ms", f"{timings.rpc_timeout * 1000:g}", "int", "true"),
     )
     for key, value, kind, is_mutable in (*_CONFIG, *own):
-        yield (key, "[]", value, kind, is_mutable, "")
+        yield (key, "[]", fe.config.get(key, value), kind, is_mutable, "")
 
 
 def like(text: str, pattern: str | None) -> bool:

@@ -4,11 +4,11 @@ from types import TracebackType
 from typing import Self
 
 from stack.starrocks.cluster import Cluster
-from stack.starrocks.front_end import Life
+from stack.starrocks.front_end import NOT_LISTENING, Life
 from stack.starrocks.hive import Hive
 from stack.starrocks.link import Trouble, Weather
 from stack.starrocks.listener import Listener
-from stack.starrocks.spec import Privilege, Spec, User
+from stack.starrocks.spec import Member, Privilege, Spec, User
 
 
 class RunningCluster:
@@ -20,7 +20,8 @@ class RunningCluster:
 
     def __enter__(self) -> Self:
         for listener in self._listeners.values():
-            listener.open()
+            if listener.fe.life not in NOT_LISTENING:
+                listener.open()
         return self
 
     def __exit__(
@@ -39,6 +40,12 @@ class RunningCluster:
     def set_life(self, front_end: str, life: Life) -> None:
         """Freeze, kill, let babble or run on."""
         self._listeners[self.cluster.front_end(front_end).name].set_life(life)
+
+    def register(self, member: Member) -> str:
+        """Add a front end and return its name; `set_life` starts it."""
+        fe = self.cluster.register(member)
+        self._listeners[fe.name] = Listener(self.cluster, fe)
+        return fe.name
 
     def restart(self, front_end: str) -> None:
         """Kill and start again: the same address, empty caches."""

@@ -1,12 +1,23 @@
 """What does a front end answer to one client's statements?"""
 
+import time
 from collections.abc import Callable
 
 from stack.starrocks import ddl, fan_out, grammar, listing, texts
 from stack.starrocks.catalog_cache import CatalogCache
 from stack.starrocks.cluster import Cluster
 from stack.starrocks.front_end import FrontEnd, Target
-from stack.starrocks.grammar import Ask, ExplainCosts, Name, Query, Refresh, Set, Show, Use
+from stack.starrocks.grammar import (
+    Ask,
+    ExplainCosts,
+    Name,
+    Query,
+    Refresh,
+    Set,
+    SetConfig,
+    Show,
+    Use,
+)
 from stack.starrocks.listing import Result
 from stack.starrocks.scan import Scan
 from stack.starrocks.spec import Privilege, ResourceTable
@@ -45,6 +56,9 @@ class Session:
                 return self._ask(statement.what)
             case Set():
                 self._set(statement)
+            case SetConfig():
+                self._need(Privilege.OPERATE)
+                self.fe.config[statement.key] = statement.value
             case Use():
                 self.use(".".join(statement.name.parts))
         return None
@@ -76,12 +90,12 @@ class Session:
             raise texts.unknown_catalog(catalog)
         return cache
 
-    def _cache_of(self, catalog: str, db: str) -> CatalogCache:
+    def _cache_of(self, catalog: str, db: str, *, is_refresh: bool = False) -> CatalogCache:
         if catalog == INTERNAL:
             raise texts.unknown_db(db)  # the simulator keeps no tables of its own
         cache = self._cache(catalog)
         if not cache.has_database(db):
-            raise texts.unknown_db(db)
+            raise texts.unknown_db_in_refresh(db) if is_refresh else texts.unknown_db(db)
         return cache
 
     def _resource_table(self, name: Name) -> ResourceTable:
@@ -108,6 +122,11 @@ class Session:
             " operation",
         )
 
+    def _sees_objects(self) -> bool:
+        """Return whether lists hold any object: those without a right are hidden (3.x)."""
+        user = self.cluster.users.get(self.user)
+        return user is not None and bool(user.privileges & {Privilege.SELECT, Privilege.ALTER})
+
     # -- refresh and plan ------------------------------------------------------------------
 
     def _refresh(self, statement: Refresh) -> None:
@@ -123,7 +142,7 @@ class Session:
             )
         else:
             catalog, db, table = self._full(statement.table)
-            self._cache_of(catalog, db)
+            self._cache_of(catalog, db, is_refresh=True)
             self._need(Privilege.ALTER, table=table)
             target = Target(catalog, db, table, f"{catalog}.{db}.{table}", statement.partitions)
         fan_out.refresh(
@@ -140,7 +159,12 @@ class Session:
             cache = self.fe.resources[found.resource]
             return cache.scan(found.hive_db, found.hive_table, statement.where)
         of_catalog, db, table = self._readable(statement.table)
-        return of_catalog.scan(db, table, statement.where)
+        began = time.monotonic()
+        scan = of_catalog.scan(db, table, statement.where)
+        took = time.monotonic() - began
+        if took > self.cluster.spec.timings.planner_timeout:
+            raise texts.planner_slow(took)
+        return scan
 
     def _query(self, statement: Query) -> None:
         """Load what the query would read; there is nobody to run it."""
@@ -163,7 +187,8 @@ class Session:
         shows: dict[str, Callable[[Show], Result]] = {
             "FRONTENDS": self._show_front_ends,
             "PROC": self._show_front_ends,
-            "CATALOGS": lambda _: listing.catalogs(self.cluster),
+            "CATALOGS": lambda _: listing.catalogs(self.cluster, is_seen=self._sees_objects()),
+            "GRANTS": lambda _: listing.grants(self.cluster, self.user),
             "RESOURCES": lambda _: listing.resources(self.cluster),
             "FRONTEND CONFIG": self._show_config,
             "DATABASES": self._show_databases,
@@ -180,6 +205,8 @@ class Session:
             raise SqlError(1064, f"Proc path '{statement.name.parts[0]}' doesn't exist")
         self._need(Privilege.OPERATE)
         self.cluster.wait_for_listing()
+        if self.cluster.leader() is None:
+            raise texts.no_leader()
         return listing.front_ends(self.cluster)
 
     def _show_config(self, statement: Show) -> Result:
@@ -191,7 +218,7 @@ class Session:
         if self._is_old or catalog == INTERNAL:
             names = list(self.cluster.resource_databases())
         else:
-            names = self._cache(catalog).databases()
+            names = self._cache(catalog).databases() if self._sees_objects() else []
         return listing.one_column("Database", [n for n in names if listing.like(n, statement.like)])
 
     def _show_tables(self, statement: Show) -> Result:
@@ -205,7 +232,8 @@ class Session:
                 raise texts.old_unknown_db(db)
             names = found
         else:
-            names = self._cache_of(catalog or self.catalog, db).tables(db)
+            of_catalog = self._cache_of(catalog or self.catalog, db)
+            names = of_catalog.tables(db) if self._sees_objects() else []
         return listing.one_column(
             f"Tables_in_{db}", [n for n in names if listing.like(n, statement.like)]
         )

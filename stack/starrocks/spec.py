@@ -27,11 +27,15 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A front end as it is registered; port 0 = any that is free."""
+    """A front end as it is registered; port 0 = any that is free.
+
+    One that is registered and not started yet is listed with port 0 and without a version.
+    """
 
     host: str
     role: str = "FOLLOWER"
     port: int = 0
+    is_started: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class Timings:
     rpc_timeout: float = 10.0
     heartbeat: float = 5.0
     listing_with_a_frozen_one: float = 40.0
+    planner_timeout: float = 3.0
 
 
 @dataclass(frozen=True, slots=True)

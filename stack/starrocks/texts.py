@@ -52,8 +52,29 @@ def unknown_catalog(name: str) -> SqlError:
 
 
 def unknown_db(name: str) -> SqlError:
-    """Refuse a database of a catalog; real ones call it a table (3.x)."""
+    """Refuse a database of a catalog (3.x)."""
+    return analysis(5501, f"Unknown database '{name}'.")
+
+
+def unknown_db_in_refresh(name: str) -> SqlError:
+    """Refuse a database of a catalog in a refresh; real ones call it a table there (3.x)."""
     return analysis(5502, f"Unknown table '{name}'.")
+
+
+def no_leader() -> SqlError:
+    """Say that nobody leads, so that nothing can be forwarded; the code was seen, not the words."""
+    return SqlError(1064, "Forward to leader failed: there is no leader at the moment")
+
+
+def planner_slow(seconds: float) -> SqlError:
+    """Give up planning: what the plan needed was not cached and took too long (3.x)."""
+    return SqlError(
+        1064,
+        f"StarRocks planner use long time {seconds * 1000:.0f} ms in logical phase, This probably"
+        " because 1. FE Full GC, 2. Hive external table fetch metadata took a long time, 3. The"
+        " SQL is very complex. You could 1. adjust FE JVM config, 2. try query again, 3. enlarge"
+        " new_planner_optimize_timeout session variable",
+    )
 
 
 def no_db() -> SqlError:

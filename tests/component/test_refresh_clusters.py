@@ -32,7 +32,7 @@ from refresh.services.reaching import BRIEF, PATIENT
 from stack.process import LOOPBACK
 from stack.starrocks.front_end import Life
 from stack.starrocks.running import RunningCluster
-from stack.starrocks.spec import Member
+from stack.starrocks.spec import Member, Privilege
 from tests.component.conftest import NOW, People
 from tests.component.reachable import lake_at, password_file
 from tests.component.starrocks_cluster import QUICK, URIS, spec
@@ -70,10 +70,24 @@ def test_n12_a_trial_says_who_answers_what_we_may_and_which_lake_it_reads(
     assert [one.words for one in report.reached] == ["", "", ""]
     assert (report.version, report.dialect) == ("3.5.0-simulator", Dialect.CATALOGS)
     assert report.rights["OPERATE"].startswith("yes")
-    assert report.rights["ALTER"].startswith("not tested")
+    assert report.rights["SELECT"] == report.rights["ALTER"] == "yes: on all tables of its catalogs"
     assert report.stands_for == [StandsFor("hive", URIS, "main")]
     assert report.warnings == []
     assert Cluster.objects.count() == 0
+
+
+def test_s12_a_trial_says_which_rights_on_tables_are_missing(
+    cluster: RunningCluster, tmp_path: Path
+) -> None:
+    cluster.set_user("svc", "secret", frozenset({Privilege.OPERATE, Privilege.SELECT}))
+    report = cluster_test(wish(cluster, tmp_path))
+    assert report.is_good
+    assert report.rights["ALTER"] == "no: not on the tables of hive"
+    assert any("lacks ALTER on tables of hive" in one for one in report.warnings)
+    assert report.rights["SELECT"].startswith("yes")
+    cluster.set_user("svc", "secret", frozenset({Privilege.OPERATE}))
+    report = cluster_test(wish(cluster, tmp_path))
+    assert any("no Hive catalog or resource that this user sees" in one for one in report.warnings)
 
 
 def test_a_trial_of_the_old_version_reads_resources(
@@ -81,6 +95,7 @@ def test_a_trial_of_the_old_version_reads_resources(
 ) -> None:
     report = cluster_test(wish(old_cluster, tmp_path))
     assert report.dialect is Dialect.RESOURCES
+    assert report.rights["ALTER"].startswith("not tested")
     assert report.stands_for == [StandsFor("hive0", URIS, "main")]
 
 

@@ -60,7 +60,7 @@ def test_the_worst_live_front_end_speaks_for_the_table() -> None:
     did(target, "bi-fe0", Done(at(1), at(2)))
     row = judged(target)
     assert (row.freshness, row.danger, row.behind_since) == (Freshness.STALE, Danger.WRONG, NOW)
-    assert row.why == "bi-fe1: Changed and not refreshed since: dt=1."
+    assert row.why == "127.0.0.3:9030: Changed and not refreshed since: dt=1."
     assert row.refreshed_at is None
     found = dict(TargetOnFe.objects.values_list("fe__name", "freshness"))
     assert found == {"bi-fe0": Freshness.FRESH, "bi-fe1": Freshness.STALE}

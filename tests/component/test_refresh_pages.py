@@ -14,7 +14,7 @@ from refresh.domain.changes import Cause
 from refresh.domain.freshness import Danger, Freshness
 from refresh.domain.lanes import Lane
 from refresh.domain.pressure import Pressure
-from refresh.models import ChangedPartition, Ending, TableSweep, TargetProbe
+from refresh.models import ChangedPartition, Ending, TableSweep, TargetProbe, WatchedTable
 from refresh.selectors.history import history_visible
 from refresh.selectors.queue import waiting_visible
 from refresh.selectors.tables import targets_visible
@@ -65,10 +65,39 @@ def test_r3_what_is_answered_wrongly_now_comes_first(people: People, now: dateti
     text = page(people.admin, TABLES)
     assert text.index("shop.wrong") < text.index("shop.unknown") < text.index("shop.fresh")
     assert "Answers may be wrong now" in text
-    assert "bi-fe1: Stale" in text
+    assert "127.0.0.3:9030: Stale" in text
     home = page(people.admin, "/")
     assert "Tables answered wrongly now" in home
     assert "Tables answered wrongly now" not in page(people.stranger, "/")
+
+
+def test_ux10_what_is_opted_out_is_grey_in_both_places(people: People, now: datetime) -> None:
+    row = wrong(cluster(), "orders", now=now)
+    row.watched.is_off, row.watched.off_by, row.watched.off_at = True, "olga", now
+    row.watched.save()
+    text = page(people.admin, TABLES)
+    assert "127.0.0.3:9030: Not maintained" in text
+    for shown in (text, page(people.admin, f"{TABLES}{row.pk}/")):
+        assert "Not maintained" in shown
+        assert "Answers may be wrong now.</strong>" not in shown
+        assert "lw-bad" not in shown.partition("<table")[2]
+
+
+def test_ux36_what_went_a_day_ago_and_is_well_is_listed_only_on_demand(
+    people: People, now: datetime
+) -> None:
+    bi = cluster()
+    for name, days, danger in (("lately", 0, Danger.NONE), ("well", 2, Danger.NONE)):
+        row = target(bi, name, now=now, danger=danger)
+        WatchedTable.objects.filter(pk=row.watched_id).update(
+            is_gone=True, changed_at=now - timedelta(days=days)
+        )
+    late = wrong(bi, "late", now=now)
+    WatchedTable.objects.filter(pk=late.watched_id).update(
+        is_gone=True, changed_at=now - timedelta(days=2)
+    )
+    assert named(people.admin, TABLES) == ["late", "lately"]
+    assert named(people.admin, f"{TABLES}?show=gone") == ["late", "lately", "well"]
 
 
 def test_filters_of_tables(people: People, now: datetime) -> None:
@@ -138,9 +167,9 @@ def test_n12_the_table_page_says_state_and_reason_on_every_front_end(
         "Seconds a statement took",
         "1 of 2 missed it",
         "Done in part",
-        "Repair on bi-fe1",
+        "Repair on 127.0.0.3:9030",
         "nothing could be concluded: Permission denied: /user/&lt;b&gt;olga&lt;/b&gt;/orders",
-        "nothing could be concluded: The front end does not answer.",
+        "not everything could be compared: The front end does not answer.",
         "Opt out",
         "Refresh now",
     ):

@@ -11,8 +11,9 @@ from refresh.domain.columns import column_drift
 from refresh.domain.declared import read_catalog, read_resource_table, read_resources
 from refresh.domain.probing import Picture, read_ddl
 from refresh.domain.versions import Dialect
+from stack.starrocks.front_end import Life
 from stack.starrocks.running import RunningCluster
-from stack.starrocks.spec import NEW, OLD, from_json
+from stack.starrocks.spec import NEW, OLD, Member, from_json
 from tests.component.starrocks_cluster import URIS, Client, listed, spec
 from tests.support.small_hive import COLUMNS, DAY
 
@@ -80,6 +81,12 @@ def test_resources_and_their_tables_are_declared_as_the_reader_wants_them(
             "REFRESH EXTERNAL TABLE hive.nodb.t",
             5502,
             "Getting analyzing error. Detail message: Unknown table 'nodb'.",
+            Meaning.NAME_UNKNOWN,
+        ),
+        (
+            "EXPLAIN COSTS SELECT * FROM hive.nodb.t",
+            5501,
+            "Getting analyzing error. Detail message: Unknown database 'nodb'.",
             Meaning.NAME_UNKNOWN,
         ),
         (
@@ -152,6 +159,48 @@ def test_who_may_not_is_told_so(cluster: RunningCluster, old_cluster: RunningClu
         1142,
         "REFRESH TABLE command denied to user 'reader'@'127.0.0.2' for table 'sales_in_sr'",
     )
+
+
+def test_s13_what_a_user_has_no_right_on_is_hidden(cluster: RunningCluster) -> None:
+    nobody, reader = Client(cluster, user="nobody"), Client(cluster, user="reader")
+    assert [row["Catalog"] for row in nobody.run("SHOW CATALOGS")] == ["default_catalog"]
+    assert nobody.run("SHOW DATABASES FROM hive") == []
+    assert nobody.run("SHOW TABLES FROM hive.shop") == []
+    assert nobody.run("SHOW GRANTS") == []
+    assert [row["Catalog"] for row in reader.run("SHOW CATALOGS")] == ["default_catalog", "hive"]
+    assert [row["Grants"] for row in reader.run("SHOW GRANTS")] == [
+        "GRANT USAGE ON CATALOG hive TO USER 'reader'@'%'",
+        "GRANT SELECT ON ALL TABLES IN ALL DATABASES TO USER 'reader'@'%'",
+    ]
+
+
+def test_s13_without_a_leader_nobody_lists_the_front_ends(cluster: RunningCluster) -> None:
+    for host in ("127.0.0.2", "127.0.0.3"):
+        cluster.set_life(host, Life.DEAD)
+    assert Client(cluster, 3).error("SHOW FRONTENDS")[0] == 1064
+
+
+def test_s9_one_that_is_registered_and_not_started_has_no_port(cluster: RunningCluster) -> None:
+    name = cluster.register(Member("127.0.0.5", is_started=False))
+    row = Client(cluster).run("SHOW FRONTENDS")[3]
+    assert (row["Name"], row["QueryPort"], row["RpcPort"]) == (name, "0", "0")
+    assert (row["Alive"], row["StartTime"], row["Version"]) == ("false", "NULL", "NULL")
+    said = Client(cluster).error(REFRESH)
+    assert said == (
+        5074, "refresh external table failed: refresh fe 127.0.0.5 failed: Invalid port 0;",
+    )  # fmt: skip
+    cluster.set_life("127.0.0.5", Life.RUNNING)
+    assert listed(Client(cluster))[3].is_alive
+    assert Client(cluster, 4).run("SHOW FRONTENDS")
+
+
+def test_s5_what_admin_set_changed_is_lost_at_a_restart(cluster: RunningCluster) -> None:
+    show = "ADMIN SHOW FRONTEND CONFIG LIKE 'max_hive_partitions_per_rpc'"
+    Client(cluster).run('ADMIN SET FRONTEND CONFIG ("max_hive_partitions_per_rpc" = "100")')
+    assert Client(cluster).run(show)[0]["Value"] == "100"
+    assert Client(cluster, 2).run(show)[0]["Value"] == "5000"
+    cluster.restart("127.0.0.2")
+    assert Client(cluster).run(show)[0]["Value"] == "5000"
 
 
 def test_a_hundred_thousand_partitions_are_one_statement(cluster: RunningCluster) -> None:

@@ -1,8 +1,10 @@
 """The portal's side of a cluster of the stack: its rows, its follower, and a worker to turn."""
 
 import time
+from contextlib import suppress
 from typing import Any
 
+import pymysql
 from django.utils import timezone
 
 from portal.events.services import follow_once
@@ -65,12 +67,18 @@ def work(worker: Worker, *, seconds: float = 60.0) -> None:
 
 
 def pictures(row: Cluster, server: StarRocks, name: str) -> list[Costs]:
-    """What each front end believes of a table of the catalog."""
+    """What each front end believes of a table of the catalog once a query has loaded it."""
     db, table = name.split(".")
     external = ExternalTable(ClusterId("bi"), CATALOG, db, table)
     found = []
+    login = login_of(row)
     for host, port in server.addresses:
-        client = FrontEndClient.connect(host, port, login=login_of(row), dialect=Dialect.CATALOGS)
+        asked = pymysql.connect(
+            host=host, port=port, user=login.user, password=login.password, ssl_disabled=True
+        )
+        with asked, asked.cursor() as cursor, suppress(pymysql.MySQLError):
+            cursor.execute(" ".join(("SELECT * FROM", external.sql)))
+        client = FrontEndClient.connect(host, port, login=login, dialect=Dialect.CATALOGS)
         assert isinstance(client, FrontEndClient), client
         with client:
             found.append(client.plan(external))
