@@ -5,15 +5,17 @@ past the number of partitions that it makes the metastore give is counted.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from math import ceil
+from statistics import median
 
 from refresh.domain.steps import Step, StepKind
 from refresh.domain.versions import Dialect
 
 _NAMES_A_CALL = 5_000
 _REMEMBERED = 5
+_MANY = 1_000
 # How many times the expected seconds, and at least how many, others are waited for.
 _WAIT = (4, 10)
 _SILENT_WAIT = (2, 5)
@@ -68,6 +70,18 @@ def expected_seconds(n_partitions: int, *, past: Sequence[Past], pace: Pace) -> 
     if not recent:
         return pace.base_seconds + n_partitions * pace.seconds_a_partition
     return max(one.seconds * max(1.0, n_partitions / max(1, one.n_partitions)) for one in recent)
+
+
+def measured(pace: Pace, others: Iterable[Past]) -> Pace:
+    """Return the pace assumed of a table without a past, by what other tables took for many.
+
+    Few partitions say nothing of the seconds that one costs. Half of the others were faster.
+    """
+    known = [one for one in others if one.n_partitions >= _MANY]
+    if not known:
+        return pace
+    each = median(max(0.0, one.seconds - pace.base_seconds) / one.n_partitions for one in known)
+    return replace(pace, seconds_a_partition=each)
 
 
 def lane_of(seconds: float, *, pace: Pace) -> Lane:

@@ -15,7 +15,10 @@ _QUIET_PER_LOOK = 12
 
 @dataclass(frozen=True, slots=True)
 class SweepLimits:
-    """How much a turn may look at; `newest` and `changed` are partitions of one table."""
+    """How much a turn may look at; `newest` and `changed` are partitions of one table.
+
+    `page`: how many tables at rest are passed in a turn.
+    """
 
     hot_for: timedelta = timedelta(days=7)
     shortest: timedelta = timedelta(minutes=5)
@@ -24,6 +27,7 @@ class SweepLimits:
     directories: int = 400
     newest: int = 20
     changed: int = 40
+    page: int = 200
 
 
 @dataclass(frozen=True, slots=True)

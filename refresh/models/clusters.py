@@ -46,6 +46,9 @@ class Cluster(models.Model):
     named_after = models.CharField(
         max_length=300, blank=True, help_text="the last database whose tables were listed"
     )
+    named_at = models.DateTimeField(
+        null=True, help_text="when the tables of all its databases were last listed"
+    )
     swept_after = models.BigIntegerField(
         default=0, help_text="key of the last table at rest whose files were inspected"
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from refresh.domain.dones import read_done
 from refresh.domain.sweeping import Hot
@@ -13,11 +13,25 @@ _Row = tuple[int, datetime, datetime | None, datetime | None]
 
 
 def hot_tables(cluster: Cluster, *, since: datetime) -> list[Hot]:
-    """Give the Hive tables that a cluster shows and that changed or were refreshed since."""
+    """Give the Hive tables that a cluster shows and that changed or were refreshed since.
+
+    One that was found and of which nothing was told is not among them: it changed nothing yet.
+    """
     rows = WatchedTable.objects.filter(targets__cluster=cluster, is_off=False, is_gone=False)
-    rows = rows.filter(Q(changed_at__gte=since) | Q(targets__refreshed_at__gte=since))
+    told = Q(changed_at__gte=since, changed_at__gt=F("known_since"))
+    rows = rows.filter(told | Q(targets__refreshed_at__gte=since))
     found = rows.values_list("pk", "changed_at", "targets__refreshed_at", "sweep__looked_at")
     return _hot(found)
+
+
+def tables_after(cluster: Cluster, key: int, *, most: int) -> list[tuple[int, datetime | None]]:
+    """Return the next tables of a cluster in the keys' order, and when their files were looked at.
+
+    Whether they are due is the caller's to say, so that the statement reads `most` rows at most.
+    """
+    shown = RefreshTarget.objects.filter(cluster=cluster, watched=OuterRef("pk"))
+    rows = WatchedTable.objects.filter(Exists(shown), pk__gt=key, is_off=False, is_gone=False)
+    return list(rows.order_by("pk").values_list("pk", "sweep__looked_at")[:most])
 
 
 def hot_targets(cluster: Cluster, *, since: datetime) -> list[Hot]:

@@ -16,7 +16,15 @@ from refresh.domain.answers import Asked
 from refresh.domain.changes import Cause, Touch
 from refresh.domain.freshness import is_renewed_whole
 from refresh.domain.frontends import FeState
-from refresh.domain.lanes import Pace, Past, expected_seconds, lane_of, n_loaded, statement_size
+from refresh.domain.lanes import (
+    Pace,
+    Past,
+    expected_seconds,
+    lane_of,
+    measured,
+    n_loaded,
+    statement_size,
+)
 from refresh.domain.owing import Attempt, TableChanges, as_in_metastore, next_attempt, settled
 from refresh.domain.steps import Step, StepKind, StepLimits, steps_for
 from refresh.domain.unsure import Unsure, follow
@@ -35,6 +43,7 @@ LIMITS = StepLimits()
 _WHOLE_AT_FIRST = 5_000
 _HOLD_SECONDS = 5.0
 _AGAIN = timedelta(seconds=5)
+_OTHERS = 20
 
 
 def plan(target: RefreshTarget, *, now: datetime) -> None:
@@ -179,7 +188,20 @@ def _sent(step: Step, only_on: str, alive: list[str]) -> list[dict[str, Any]]:
 
 def _expected(target: RefreshTarget, step: Step, seen: Look) -> float:
     n = n_loaded(step, n_in_table=seen.n_partitions)
-    return expected_seconds(n, past=_past(target, step.kind), pace=PACE)
+    past = _past(target, step.kind)
+    pace = PACE if past else measured(PACE, _pasts_of_others(target, step.kind))
+    return expected_seconds(n, past=past, pace=pace)
+
+
+def _pasts_of_others(target: RefreshTarget, kind: StepKind) -> list[Past]:
+    """Return what the largest tables of the catalog took lately."""
+    rows = RefreshTarget.objects.filter(cluster=target.cluster_id, catalog=target.catalog)
+    rows = rows.filter(watched__n_partitions__gte=1).order_by("-watched__n_partitions")[:_OTHERS]
+    return [
+        Past(seconds, n)
+        for past in rows.values_list("past", flat=True)
+        for seconds, n in past.get(kind.value, [])
+    ]
 
 
 def _past(target: RefreshTarget, kind: StepKind) -> list[Past]:

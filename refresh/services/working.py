@@ -7,7 +7,7 @@ leader, and asked for again.
 
 import logging
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
@@ -16,17 +16,16 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
-from django.db.models import Case, DateTimeField, ExpressionWrapper, F, Max, When
 
 from portal.lake.errors import PortalError
 from portal.lake.working_hours import WorkingHours
 from portal.runs.leases import lease_release, lease_take
 from refresh.domain.frontends import FeState
-from refresh.domain.lanes import Lane, metastore_calls
+from refresh.domain.lanes import metastore_calls
 from refresh.domain.pressure import Pressure, PressureLimits, pressure
 from refresh.domain.steps import Step, StepKind
-from refresh.domain.turns import URGENT_BY, Limits, Running, Waiting, choose
 from refresh.domain.turns import Cluster as Askable
+from refresh.domain.turns import Limits, choose
 from refresh.domain.versions import oldest
 from refresh.models import (
     Cluster,
@@ -41,13 +40,14 @@ from refresh.services.clusters import cluster_read
 from refresh.services.ending import end, give_up, look_into
 from refresh.services.forgetting import history_forget
 from refresh.services.judging import judge_cluster
-from refresh.services.load import fe_began, metastore_may, metastore_pays
+from refresh.services.load import fe_began, metastore_pays
 from refresh.services.names_reading import names_read
 from refresh.services.planning import plan
 from refresh.services.reading import front_ends_greet, front_ends_list
 from refresh.services.sending import Clock, Order, begin, send
 from refresh.services.settings_reading import settings_read_due
 from refresh.services.sweeping import sweep
+from refresh.services.waiting_line import PLACE, n_ahead, ready, running, turns, waiting
 
 _log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=30)
@@ -59,18 +59,9 @@ PRESSURE = PressureLimits()
 # The second is what a driver says of a line that it has lost already, and is no DatabaseError.
 _NO_ANSWER = (OperationalError, InterfaceError)
 _PLANNERS = 4
-_A_LANE = 100
 _AT_ONCE = 500
 _TRIES = 3
 _AHEAD = 24
-# A table's place in the line, as `Waiting.order` has it.
-_PLACE = Case(
-    When(
-        is_urgent=True,
-        then=ExpressionWrapper(F("waits_since") - URGENT_BY, output_field=DateTimeField()),
-    ),
-    default=F("waits_since"),
-)
 
 
 class Worker:
@@ -203,8 +194,8 @@ class Worker:
         ).exclude(not_before__gt=now)
         # Each catalog and each metastore has a line of its own: one that stands holds up no other.
         for catalog, lake in rows.values_list("catalog", "watched__lake").distinct():
-            room = max(0, _AHEAD - _n_ahead(cluster, catalog, lake, now=now))
-            some = rows.filter(catalog=catalog, watched__lake=lake).order_by(_PLACE, "pk")
+            room = max(0, _AHEAD - n_ahead(cluster, catalog, lake, now=now))
+            some = rows.filter(catalog=catalog, watched__lake=lake).order_by(PLACE, "pk")
             some = some.select_related("watched", "cluster")
             for target in some[: min(_PLANNERS * 4, room)]:
                 work = partial(self._plan_one, target)
@@ -226,14 +217,14 @@ class Worker:
         asked = [fe for fe in fes.values() if _may_be_sent_to(fe, now=now)]
         if not asked:
             return 0
-        ready = _ready(cluster, now=now)
-        turns = _turns(ready.values(), now=now)
+        planned = ready(cluster, now=now)
+        turn_ends = turns(planned.values(), now=now)
         starts = choose(
             [
-                _waiting(target, turn_ended=turns.get(target.pk), now=now)
-                for target in ready.values()
+                waiting(target, turn_ended=turn_ends.get(target.pk), now=now)
+                for target in planned.values()
             ],
-            running=_running(cluster),
+            running=running(cluster),
             cluster=Askable(
                 [fe.name for fe in asked],
                 oldest(fe.dialect for fe in asked),
@@ -245,7 +236,7 @@ class Worker:
             now=now,
         )
         return sum(
-            self._start(ready[start.waiting.key], fes[start.fe], epoch=epoch) for start in starts
+            self._start(planned[start.waiting.key], fes[start.fe], epoch=epoch) for start in starts
         )
 
     def _start(self, target: RefreshTarget, fe: ClusterFrontEnd, *, epoch: int) -> bool:
@@ -328,59 +319,6 @@ def _may_be_sent_to(fe: ClusterFrontEnd, *, now: datetime) -> bool:
 
 def _giants(cluster: Cluster, *, now: datetime) -> bool:
     return WorkingHours.read(cluster.giants_hours).is_open(now, ZoneInfo("UTC"))
-
-
-def _n_ahead(cluster: Cluster, catalog: str, lake: str, *, now: datetime) -> int:
-    """Count the plans of the fast lane that any front end may take, so wait for a place only."""
-    rows = RefreshTarget.objects.filter(cluster=cluster, catalog=catalog, watched__lake=lake)
-    rows = rows.filter(lane=Lane.FAST, only_on="", running_since=None, steps__isnull=False)
-    return rows.exclude(not_before__gt=now).count()
-
-
-def _ready(cluster: Cluster, *, now: datetime) -> dict[str, RefreshTarget]:
-    """Give the first of each lane that are planned and whose metastore may be asked."""
-    rows = RefreshTarget.objects.filter(cluster=cluster, running_since=None, steps__isnull=False)
-    rows = rows.exclude(not_before__gt=now).select_related("watched", "cluster")
-    first = [
-        target
-        for lane in Lane
-        for target in rows.filter(lane=lane).order_by(_PLACE, "pk")[:_A_LANE]
-    ]
-    may = {lake: metastore_may(lake, now=now) for lake in {one.watched.lake for one in first}}
-    return {str(one.pk): one for one in first if may[one.watched.lake]}
-
-
-def _turns(targets: Collection[RefreshTarget], *, now: datetime) -> dict[int, datetime]:
-    """Say when the last statement ended that each table was sent since it waits, if any was."""
-    oldest = min((target.waits_since or now for target in targets), default=now)
-    sent = Refresh.objects.filter(
-        target__in=[target.pk for target in targets],
-        began_at__gte=oldest,  # said twice: the index takes an instant only
-    ).filter(began_at__gte=F("target__waits_since"))
-    return dict(sent.values("target").annotate(at=Max("ended_at")).values_list("target", "at"))
-
-
-def _waiting(
-    target: RefreshTarget, *, turn_ended: datetime | None = None, now: datetime
-) -> Waiting:
-    return Waiting(
-        str(target.pk),
-        target.external,
-        Lane(target.lane or 0),
-        target.waits_since or now,
-        is_urgent=target.is_urgent,
-        not_before=target.not_before,
-        only_on=target.only_on,
-        turn_ended=turn_ended,
-    )
-
-
-def _running(cluster: Cluster) -> list[Running]:
-    rows = RefreshTarget.objects.filter(cluster=cluster).exclude(running_since=None)
-    return [
-        Running(row.external, Lane(row.lane or 0), row.running_on)
-        for row in rows.select_related("cluster")
-    ]
 
 
 def _calls(target: RefreshTarget, fe: ClusterFrontEnd, *, n_fes: int) -> int:

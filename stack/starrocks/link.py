@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from math import ceil
 from typing import TypeVar
 
 from stack.starrocks.hive import (
@@ -27,6 +28,8 @@ T = TypeVar("T")
 _N_TRIES = 5
 # Config max_hive_partitions_per_rpc.
 _BATCH = 5000
+# Into how many slices a call by names is split, one after the other as each times out.
+_SLICES = (1, 2, 4, 8)
 
 
 class Trouble(StrEnum):
@@ -39,10 +42,14 @@ class Trouble(StrEnum):
 
 @dataclass(slots=True)
 class Weather:
-    """What stands in the way now; `delay` seconds are added to each call."""
+    """What stands in the way now; `delay` seconds are added to each call.
+
+    `delay_a_name`: seconds for each partition that a call asks for by name.
+    """
 
     trouble: Trouble = Trouble.NONE
     delay: float = 0.0
+    delay_a_name: float = 0.0
 
 
 class Link:
@@ -88,14 +95,28 @@ class Link:
         return tuple(names)
 
     def partitions(self, table: HiveTable, names: Sequence[str]) -> dict[str, HivePartition]:
-        """Give those of the named partitions that exist, 5000 a call."""
+        """Return those of the named partitions that exist, 5000 a call.
+
+        A call that times out is made again in 2, then 4, then 8 slices.
+        """
         found = {}
         for start in range(0, len(names), _BATCH):
-            batch = names[start : start + _BATCH]
-            ask = partial(self._hive.partitions, table, batch)
-            for partition in self._call("get_partitions_by_names", ask):
+            for partition in self._sliced(table, names[start : start + _BATCH]):
                 found[partition.name] = partition
         return found
+
+    def _sliced(self, table: HiveTable, batch: Sequence[str]) -> list[HivePartition]:
+        for n_slices in _SLICES:
+            size = max(1, ceil(len(batch) / n_slices))
+            found: list[HivePartition] = []
+            with suppress(ReadTimedOut):
+                for start in range(0, len(batch), size):
+                    some = batch[start : start + size]
+                    ask = partial(self._hive.partitions, table, some)
+                    name = "get_partitions_by_names"
+                    found += self._call(name, ask, n_names=len(some), n_tries=1)
+                return found
+        raise ReadTimedOut
 
     def partition(self, table: HiveTable, name: str) -> HivePartition:
         """Give one partition, or raise NoSuchObject (2.2 asks one by one)."""
@@ -112,16 +133,18 @@ class Link:
         """Give the size of the files below a location; the metastore has no part in it."""
         return self._hive.file_bytes(location)
 
-    def _call(self, name: str, call: Callable[[], T]) -> T:
+    def _call(
+        self, name: str, call: Callable[[], T], *, n_names: int = 0, n_tries: int = _N_TRIES
+    ) -> T:
         self._gate()
         self.calls[name] += 1
-        for _ in range(_N_TRIES):
-            if self._passes():
+        for _ in range(n_tries):
+            if self._passes(n_names):
                 with suppress(ReadTimedOut):
                     return call()
         raise ReadTimedOut
 
-    def _passes(self) -> bool:
+    def _passes(self, n_names: int) -> bool:
         """Wait as the weather has it; False if the call was lost."""
         with self._changed:
             weather = self.weather
@@ -130,10 +153,10 @@ class Link:
             if weather.trouble is Trouble.FROZEN:
                 self._changed.wait(self.timeout_seconds)
                 return self.weather.trouble is Trouble.NONE
-            if weather.delay:
-                is_slow = weather.delay > self.timeout_seconds
-                self._changed.wait(min(weather.delay, self.timeout_seconds))
-                return not is_slow
+            delay = weather.delay + weather.delay_a_name * n_names
+            if delay:
+                self._changed.wait(min(delay, self.timeout_seconds))
+                return delay <= self.timeout_seconds
             return True
 
 

@@ -202,7 +202,7 @@ def test_n13_a_front_end_that_missed_a_partition_is_found_and_repaired(set_: Sce
     TargetProbe.objects.update(probed_at=None)
     result = sweep(set_.row, clock=timezone.now, limits=limits)
     assert result == Swept(probes=1, diverged=1)
-    assert states() == [Freshness.FRESH, Freshness.FRESH, Freshness.DIVERGED]
+    assert states() == [Freshness.STALE, Freshness.STALE, Freshness.DIVERGED], "all are refreshed"
     target = set_.target
     assert (target.freshness, target.danger) == (Freshness.DIVERGED, Danger.WRONG)
     assert "it has 2, should be 3" in target.why
@@ -249,7 +249,7 @@ def test_s1_a_partition_that_two_cached_differently_is_named(set_: Scene) -> Non
     TableSweep.objects.update(looked_at=timezone.now())
     TargetProbe.objects.update(probed_at=None)
     assert sweep(set_.row, clock=timezone.now, limits=PROBED).diverged == 1
-    assert states() == [Freshness.DIVERGED, Freshness.DIVERGED, Freshness.FRESH]
+    assert states() == [Freshness.DIVERGED, Freshness.DIVERGED, Freshness.STALE]
     assert f"different numbers of rows of {DAY}" in set_.target.why
 
 
@@ -335,7 +335,8 @@ def test_what_is_not_due_is_not_asked(set_: Scene) -> None:
     assert sweep(set_.row, clock=timezone.now) == Swept()
     WatchedTable.objects.update(changed_at=timezone.now() - timedelta(days=8))
     RefreshTarget.objects.update(refreshed_at=timezone.now() - timedelta(days=8))
-    assert swept(set_) == Swept()
+    assert sweep(set_.row, clock=timezone.now) == Swept(), "at rest, and looked at lately"
+    assert swept(set_) == Swept(tables=1, directories=2), "its turn, without a probe"
 
 
 def test_before_catalogs_each_partition_is_named_to_repair_it(

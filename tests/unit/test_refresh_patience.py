@@ -16,7 +16,15 @@ from refresh.domain.breaker import (
     started,
     succeeded,
 )
-from refresh.domain.lanes import Waited, is_own_pace, statement_timeout
+from refresh.domain.lanes import (
+    Pace,
+    Past,
+    Waited,
+    expected_seconds,
+    is_own_pace,
+    measured,
+    statement_timeout,
+)
 from refresh.domain.pressure import (
     Pressure,
     PressureLimits,
@@ -177,3 +185,11 @@ def test_s2_only_a_silent_front_end_makes_the_pace_another_than_the_tables(
 ) -> None:
     well = Waited(was_silent=False, failure=None)
     assert is_own_pace([well, Waited(was_silent, failure)]) is is_own
+
+
+def test_s10_a_table_without_a_past_is_expected_to_cost_what_large_ones_did() -> None:
+    pace = Pace()
+    assert measured(pace, []) == pace
+    assert measured(pace, [Past(9.0, 10)]) == pace, "few partitions say nothing"
+    found = measured(pace, [Past(278.5, 50_000), Past(20.5, 4_000), Past(1000.5, 1_000)])
+    assert expected_seconds(50_000, past=(), pace=found) == pytest.approx(278.5)

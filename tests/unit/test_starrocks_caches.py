@@ -282,3 +282,17 @@ def test_r4_the_old_version_has_one_lock_for_all_tables(
     behind.join(10)
     assert not behind.is_alive()
     first.join(10)
+
+
+def test_s10_a_call_that_times_out_is_made_again_in_slices(lake: SmallHive) -> None:
+    lake.add_table("wide", days=[f"dt={number}" for number in range(800)])
+    link = Link(lake, timeout_seconds=0.03)
+    link.set_weather(Weather(delay_a_name=0.0001))
+    CatalogCache(link).refresh_table("shop", "wide")
+    # Once whole (0.08 s), once in two (0.04 s), then four slices of 0.02 s that come through.
+    assert link.calls["get_partitions_by_names"] == 1 + 1 + 4
+    slower = Link(lake, timeout_seconds=0.005)
+    slower.set_weather(Weather(delay_a_name=0.0001))
+    with pytest.raises(SqlError, match="Read timed out"):
+        CatalogCache(slower).refresh_table("shop", "wide")
+    assert slower.calls["get_partitions_by_names"] == 4
