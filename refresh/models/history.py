@@ -68,6 +68,18 @@ class Refresh(models.Model):
         return f"{self.kind} of {self.target}"
 
     @property
+    def outcomes(self) -> list[tuple[str, str, str, str]]:
+        """Address, outcome, why and internal name of each front end, by address.
+
+        One that is registered no more is known by its internal name only.
+        """
+        places = {fe.name: fe.place for fe in self.cluster.front_ends.all()}
+        return sorted(
+            (places.get(name, name), outcome, why, name)
+            for name, (outcome, why) in self.on_fes.items()
+        )
+
+    @property
     def seconds(self) -> float | None:
         """How long it took; None while it runs."""
         return (self.ended_at - self.began_at).total_seconds() if self.ended_at else None

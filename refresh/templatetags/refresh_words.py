@@ -1,6 +1,6 @@
 """How do marks of front ends, causes and lanes stand in a cell?"""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from django import template
 from django.utils.html import format_html, format_html_join
@@ -26,9 +26,9 @@ def fe_marks(records: Iterable[TargetOnFe], *, is_off: bool = False) -> SafeStri
 
 
 @register.simple_tag
-def outcome_marks(outcomes: Mapping[str, Sequence[str]]) -> SafeString:
+def outcome_marks(outcomes: Iterable[tuple[str, str, str, str]]) -> SafeString:
     """Show what came of a statement on each front end, the same way."""
-    return _marks([(name, one[0], one[1]) for name, one in sorted(outcomes.items())])
+    return _marks([(place, outcome, why) for place, outcome, why, _ in outcomes])
 
 
 def _marks(marks: Sequence[tuple[str, str, str]]) -> SafeString:

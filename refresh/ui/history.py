@@ -75,6 +75,5 @@ def history(request: HttpRequest) -> HttpResponseBase:
 def statement(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Show one statement with its outcome on every front end."""
     found = get_refresh_for_user(public_id, person(request))
-    outcomes = [(name, one[0], one[1]) for name, one in sorted(found.on_fes.items())]
-    context = {"refresh": found, "outcomes": outcomes, "now": timezone.now()}
+    context = {"refresh": found, "outcomes": found.outcomes, "now": timezone.now()}
     return render(request, "refresh/statement.html", context)

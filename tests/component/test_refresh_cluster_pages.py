@@ -256,3 +256,14 @@ def test_pages_cost_the_same_with_many_front_ends(
         page(otto, "clusters")
     with django_assert_max_num_queries(30):
         page(otto, "cluster", "bi")
+
+
+def test_s9_s11_who_has_not_started_and_who_refuses_the_login_are_said(otto: Client) -> None:
+    row = cluster_row(n_fes=2)
+    row.front_ends.filter(name="bi-fe0").update(login_refused="Access denied for user 'svc'")
+    row.front_ends.filter(name="bi-fe1").update(query_port=0, unstarted_at=NOW)
+    text = page(otto, "cluster", "bi")
+    assert "refuses the login, so nothing is sent to it: Access denied" in text
+    assert "Not started yet" in text
+    assert '<code title="bi-fe1">127.0.0.3</code>' in text
+    assert "Circuit breaker" in text

@@ -324,3 +324,13 @@ def test_a_number_that_no_row_can_have_is_not_found(people: People) -> None:
     for root in (TABLES, "/api/v1/refresh/tables/"):
         for number in (0, 2**63, 10**40):
             assert client.get(f"{root}{number}/").status_code == 404
+
+
+def test_ux37_a_statement_names_front_ends_by_host_and_port(people: People, now: datetime) -> None:
+    row = target(cluster(), "orders", now=now)
+    sent = statement(row, began=now, on_fes={"bi-fe0": ["DONE", ""], "gone": ["DONE", ""]})
+    text = page(people.admin, f"{HISTORY}{sent.public_id}/")
+    assert '<code title="bi-fe0">127.0.0.2:9030</code>' in text
+    assert '<code title="gone">gone</code>' in text
+    for address in (HISTORY, f"{TABLES}{row.pk}/"):
+        assert "127.0.0.2:9030: Done" in page(people.admin, address)
