@@ -11,7 +11,6 @@ from django.db import transaction
 
 from portal.lake.errors import RuleViolation, StaleState
 from refresh.connectors.session import Budget
-from refresh.domain.places import Place
 from refresh.models import Cluster
 from refresh.services.cluster_trial import ClusterWish, TrialReport, cluster_retest
 from refresh.services.clusters import Actor, check_keeper, locked, record
@@ -65,7 +64,7 @@ def cluster_edit(
 def _forget_others(row: Cluster, report: TrialReport) -> None:
     listed = {(one.name, one.place) for one in report.reached}
     for fe in row.front_ends.all():
-        if (fe.name, str(Place(fe.host, fe.query_port))) not in listed:
+        if (fe.name, fe.place) not in listed:
             fe.delete()
 
 

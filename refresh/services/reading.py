@@ -187,7 +187,11 @@ def _take_over(row: ClusterFrontEnd, fe: FrontEnd, *, now: datetime) -> None:
         "listed_at": now,
     }
     if not fe.query_port:
-        fields["unstarted_at"] = now
+        if row._state.adding or row.unstarted_at is not None:
+            fields["unstarted_at"] = now
+        else:
+            # A leader that began anew has not heard of it yet; it may live, with its caches.
+            del fields["query_port"]
     if start:
         emptied = _emptied(row, replace(fe, start=start))
         if emptied is not None:

@@ -247,3 +247,12 @@ def test_s7_a_slow_planner_is_asked_once_more_and_said_where_it_stays_slow(set_:
     set_.look()
     assert sweep(set_.row, clock=timezone.now, limits=AT_ONCE) == Swept(1, 2, 1, 0)
     assert TargetProbe.objects.get().problem == "", "the second one found it cached"
+
+
+def test_s9_a_known_one_that_is_listed_without_a_port_is_not_taken_for_new(set_: Scene) -> None:
+    before = set_.row.front_ends.get(host="127.0.0.4")
+    set_.cluster.cluster.front_end("127.0.0.4").set_life(Life.UNSTARTED)
+    set_.look()
+    after = set_.row.front_ends.get(host="127.0.0.4")
+    assert (after.query_port, after.unstarted_at) == (before.query_port, None)
+    assert after.state is FeState.FROZEN, "it may live, with its caches"

@@ -88,7 +88,7 @@ class Command(BaseCommand):
         self._say(cluster)
 
     def _say(self, cluster: Cluster) -> None:
-        states = [f"{fe.host}:{fe.query_port} {fe.state.lower()}" for fe in _front_ends(cluster)]
+        states = [f"{fe.place} {fe.state.lower()}" for fe in _front_ends(cluster)]
         said = "paused: " + cluster.paused_why if cluster.is_paused else "kept fresh"
         self.stdout.write(f"{cluster.name} ({said}): {', '.join(states) or 'not read yet'}")
         for line in cluster.problem.splitlines():
