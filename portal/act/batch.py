@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from portal.act.extras import Extras
 from portal.act.protocol import ActOrder, DropResult
 from portal.act.records import (
     BatchDone,
@@ -32,6 +33,7 @@ class Batch(ABC):
     outcomes: dict[str, tuple[Outcome, str]] = field(default_factory=dict)
     refused: list[ItemRefused] = field(default_factory=list)
     window: float | None = None
+    table_extras: Extras | None = None
     is_settled: bool = True
 
     @abstractmethod
@@ -60,6 +62,7 @@ def intent_file(order: ActOrder, batch: Batch, *, now: datetime, keep_days: int)
         table_metadata=to_json(batch.table) if batch.table else "",
         items=tuple(batch.meant()),
         refused=tuple(batch.refused),
+        table_extras=batch.table_extras,
     )
 
 

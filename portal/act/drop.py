@@ -7,6 +7,7 @@ from typing import Any
 from portal.act import facts
 from portal.act.batch import Batch, count, done_file, intent_file
 from portal.act.control import Control
+from portal.act.extras import Extras
 from portal.act.facts import ActItem
 from portal.act.file_refusal import file_refusal, open_file
 from portal.act.layout import done_name, first_batch, intent_name, item_name
@@ -154,6 +155,7 @@ def _read_facts(
         else:
             wanted.append((item, struct, location))
     listings = tools.lister([location for _, _, location in wanted])
+    extras = _extras(batch, {item.partition: struct for item, struct, _ in wanted}, tools=tools)
     for item, struct, location in wanted:
         statuses = listings.get(location)
         files = files_of(statuses, root=location) if statuses else ()
@@ -172,9 +174,19 @@ def _read_facts(
                 files=files,
                 parents=parents_of(tools, location),
                 facts={"level": item.level, "ttl": item.ttl, "due_on": item.due_on},
+                extras=extras[item.partition],
             )
         )
     return batch
+
+
+def _extras(batch: _Batch, structs: dict[str, Any], *, tools: Tools) -> dict[str, Extras]:
+    """Read what belongs to the items beside their structures, before it goes with them."""
+    if "" in structs:
+        return {"": tools.extras.of_table(batch.name, batch.table)}
+    if structs:
+        batch.table_extras = tools.extras.of_parent(batch.name, batch.table)
+    return tools.extras.of_partitions(batch.name, structs)
 
 
 def _table_refusal(

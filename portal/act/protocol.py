@@ -13,6 +13,7 @@ from itertools import groupby, islice
 from typing import Any, Protocol, TypeVar
 
 from portal.act.control import Control
+from portal.act.extras import ExtrasReader
 from portal.act.facts import ActItem, Lister, Policy
 from portal.act.failpoints import Failpoints
 from portal.act.fence import Fence
@@ -78,6 +79,10 @@ class Tools:
     # Why a directory cannot be renamed into the backup root although it may be written.
     barrier: Callable[[LakePath], str | None] = lambda _path: None
     monotonic: Callable[[], float] = time.monotonic
+    extras: ExtrasReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.extras = ExtrasReader(self.metastore)
 
     def gate(self) -> None:
         """Before each metastore call: the process is whole, fence and lease stand.
@@ -122,9 +127,9 @@ class ActResult:
     _shown: int = 1000
 
     def count(self, outcome: str, *, name: str, reason: str) -> None:
-        """Count one item; keep the first thousand that went another way, with their reasons."""
+        """Count one item; keep the first thousand of which there is something to say."""
         self.counts[str(outcome)] = self.counts.get(outcome, 0) + 1
-        if outcome not in _AS_ASKED and len(self.skipped) < self._shown:
+        if (reason or outcome not in _AS_ASKED) and len(self.skipped) < self._shown:
             self.skipped.append({"item": name, "outcome": outcome, "reason": reason})
 
     def as_dict(self) -> dict[str, Any]:

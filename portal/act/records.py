@@ -10,11 +10,14 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from portal.act.extras import Extras
 from portal.connectors.file_status import FileStatus
 from portal.lake.errors import DataSafetyError
 from portal.lake.paths import LakePath
 
 VERSION = 1
+# Intents of drops: from 2 on they hold what belongs to an object beside its structure.
+INTENT_VERSION = 2
 
 # Another name and place for a table: database, table, location.
 Rename = tuple[str, str, str]
@@ -89,7 +92,10 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class ItemIntent:
-    """One item: where it is, where it goes, and all that is needed to bring it back."""
+    """One item: where it is, where it goes, and all that is needed to bring it back.
+
+    `extras` is None in intents of before version 2: nobody knows what was lost with the item.
+    """
 
     item: str
     partition: str
@@ -99,6 +105,7 @@ class ItemIntent:
     files: tuple[FileFact, ...]
     parents: tuple[FileFact, ...]
     facts: dict[str, Any] = field(default_factory=dict)
+    extras: Extras | None = None
 
     @property
     def n_files(self) -> int:
@@ -123,6 +130,8 @@ class ItemRefused:
 class BatchIntent:
     """At most 100 items of one table; `table_metadata` builds the table where it is gone too.
 
+    `table_extras` is what belongs to the table of partitions, for that same case.
+
     `refused` items are left alone: nothing of theirs is moved, and there is nothing to settle.
     """
 
@@ -140,6 +149,7 @@ class BatchIntent:
     table_metadata: str
     items: tuple[ItemIntent, ...]
     refused: tuple[ItemRefused, ...] = ()
+    table_extras: Extras | None = None
 
     @property
     def is_table(self) -> bool:
@@ -156,22 +166,28 @@ class BatchIntent:
                 "files": [fact.row() for fact in item.files],
                 "parents": [fact.row() for fact in item.parents],
                 "facts": item.facts,
+                "extras": item.extras.plain() if item.extras else None,
             }
             for item in self.items
         ]
-        refused = [asdict(one) for one in self.refused]
+        rows = {
+            "items": items,
+            "refused": [asdict(one) for one in self.refused],
+            "table_extras": self.table_extras.plain() if self.table_extras else None,
+        }
         plain = {name: getattr(self, name) for name in self.__slots__}
-        return _dump({"version": VERSION, **plain, "items": items, "refused": refused})
+        return _dump({"version": INTENT_VERSION, **plain, **rows})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "BatchIntent":
-        """Read the file's content; a damaged one is a DataSafetyError."""
-        plain = _load(data)
+        """Read the file's content, of any version; a damaged one is a DataSafetyError."""
+        plain = _load(data, known=(VERSION, INTENT_VERSION))
         try:
             items = tuple(
                 ItemIntent(
                     **{
                         **item,
+                        "extras": Extras.read(item.get("extras")),
                         "generation": Generation(**item["generation"]),
                         "files": tuple(FileFact.from_row(row) for row in item["files"]),
                         "parents": tuple(FileFact.from_row(row) for row in item["parents"]),
@@ -180,7 +196,8 @@ class BatchIntent:
                 for item in plain.pop("items")
             )
             refused = tuple(ItemRefused(**one) for one in plain.pop("refused", ()))
-            return cls(**plain, items=items, refused=refused)
+            table_extras = Extras.read(plain.pop("table_extras", None))
+            return cls(**plain, items=items, refused=refused, table_extras=table_extras)
         except (KeyError, TypeError, ValueError) as error:
             raise _damaged(error) from error
 
@@ -224,6 +241,10 @@ class BatchDone:
             return cls(**plain, items=items)
         except (KeyError, TypeError, ValueError) as error:
             raise _damaged(error) from error
+
+    def reason_of(self, item: str) -> str:
+        """Return what is said of an item; '' if nothing, or if the file does not name it."""
+        return next((done.reason for done in self.items if done.item == item), "")
 
     def outcome_of(self, item: str) -> Outcome | None:
         """Give an item's outcome; None if the file does not name it."""
@@ -299,12 +320,12 @@ def _dump(plain: dict[str, Any]) -> bytes:
     return json.dumps(plain, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
-def _load(data: bytes) -> dict[str, Any]:
+def _load(data: bytes, *, known: tuple[int, ...] = (VERSION,)) -> dict[str, Any]:
     try:
         plain = json.loads(data)
     except ValueError as error:
         raise _damaged(error) from error
-    if not isinstance(plain, dict) or plain.pop("version", None) != VERSION:
+    if not isinstance(plain, dict) or plain.pop("version", None) not in known:
         raise _damaged(ValueError("unknown version"))
     return plain
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from pymetastore.hive_metastore import ttypes
 
+from portal.act.extras_return import return_extras
 from portal.act.journal import (
     JournalBatch,
     has_purge_begun,
@@ -144,13 +145,13 @@ def restore_batch(order: RestoreOrder, ref: BackupBatchRef, tools: Tools) -> Sai
         batch = read_batch(tools.fs, ref.directory, ref.batch)
         candidates = choose(order, batch, tools)
     wanted = [candidate for candidate in candidates if candidate.choice is Choice.RESTORE]
-    said = [
-        (_full(order, batch, c.intent), _outcome(c.choice), c.why)
+    left = [
+        (_full(order, batch, c.intent), _outcome(c.choice), _why(c))
         for c in candidates
         if c.choice is not Choice.RESTORE
     ]
     if not wanted:
-        return said
+        return left
     with tools.fail.step("intent"):
         intent = _intent(order, batch, wanted, tools=tools)
         name = restore_intent_name(order.run, order.epoch, ref.batch)
@@ -162,14 +163,17 @@ def restore_batch(order: RestoreOrder, ref: BackupBatchRef, tools: Tools) -> Sai
         tools.gate()
         tools.fail.reach("register:send")
         register(tools.metastore, batch, intent)
+    with tools.fail.step("extras"):
+        tools.gate()
+        said = return_extras(tools.metastore, batch, intent)
     with tools.fail.step("confirm"):
-        outcomes = confirm(tools.metastore, batch, intent)
+        outcomes = confirm(tools.metastore, batch, intent, said=said)
     with tools.fail.step("done"):
         done = restore_done(intent, batch, outcomes, at=tools.clock().isoformat(), writer="driver")
         name = restore_done_name(order.run, order.epoch, ref.batch)
         tools.fs.write_new(ref.directory.child(name), done.to_bytes())
     by_item = {candidate.intent.item: candidate.intent for candidate in wanted}
-    return said + [
+    return left + [
         (_full(order, batch, by_item[item.item]), item.outcome, item.reason) for item in done.items
     ]
 
@@ -333,6 +337,10 @@ def _outcome(choice: Choice) -> str:
     if choice is Choice.RESTORED_BEFORE:
         return Outcome.RESTORED
     return Outcome.CONFLICT if choice in CONFLICTS else Outcome.SKIPPED
+
+
+def _why(candidate: Candidate) -> str:
+    return "" if candidate.choice is Choice.RESTORED_BEFORE else candidate.why
 
 
 def _full(order: RestoreOrder, batch: JournalBatch, item: ItemIntent) -> str:

@@ -1,7 +1,9 @@
 """How is what a restore moved registered, and what is said of it? Shared by driver and settle."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from portal.act.extras import with_accuracy
 from portal.act.journal import JournalBatch
 from portal.act.records import BatchDone, ItemDone, ItemIntent, Outcome, RestoreIntent
 from portal.act.registry import add_again, structs_of
@@ -18,7 +20,10 @@ def register(
     *,
     only: frozenset[str] | None = None,
 ) -> None:
-    """(g) Register the moved items, their statistics left alone; names taken stay as they are."""
+    """(g) Register the moved items; names taken stay as they are.
+
+    Their numbers are left alone, but no column's statistics are called right before they are back.
+    """
     targets = {
         target.item: target.target for target in intent.items if only is None or target.item in only
     }
@@ -26,24 +31,31 @@ def register(
 
     def change(struct: Any, item: ItemIntent) -> Any:
         tag = tag_of(batch.intent, item)
-        return tagged(struct, tag=tag, rename=intent.rename, target=targets[item.item])
+        made = tagged(struct, tag=tag, rename=intent.rename, target=targets[item.item])
+        made.parameters = with_accuracy(made.parameters, ())
+        return made
+
+    def change_table(table: Any) -> Any:
+        made = tagged_table(table, rename=intent.rename)
+        made.parameters = with_accuracy(made.parameters, ())
+        return made
 
     add_again(
         metastore,
         batch.intent,
         items,
         change=change,
-        change_table=lambda table: tagged_table(table, rename=intent.rename),
+        change_table=change_table,
     )
 
 
 def confirm(
-    metastore: Metastore, batch: JournalBatch, intent: RestoreIntent
+    metastore: Metastore, batch: JournalBatch, intent: RestoreIntent, *, said: Mapping[str, str]
 ) -> dict[str, tuple[Outcome, str]]:
-    """(h) Look which items are registered as ours."""
+    """(h) Look which items are registered as ours; `said` is what did not come back with them."""
     ours = registered_as_ours(metastore, batch, intent)
     return {
-        target.item: (Outcome.RESTORED, "")
+        target.item: (Outcome.RESTORED, said.get(target.item, ""))
         if target.item in ours
         else (Outcome.CONFLICT, "the name was taken meanwhile; the data stands at its place")
         for target in intent.items

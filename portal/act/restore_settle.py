@@ -5,6 +5,7 @@ M = registered with our mark, S = the live place exists, D = the item is in the 
 
 from enum import StrEnum
 
+from portal.act.extras_return import return_extras
 from portal.act.journal import JournalBatch, RestoreStep, read_batch, restore_steps
 from portal.act.records import Outcome, files_of, shortfall
 from portal.act.restore_register import confirm, register, registered_as_ours, restore_done
@@ -107,6 +108,7 @@ def _bring_to_rest(
                 moved.add(target.item)
     if moved:
         register(tools.metastore, batch, step.intent, only=frozenset(moved - ours))
-        sure = confirm(tools.metastore, batch, step.intent)
+        said = return_extras(tools.metastore, batch, step.intent, only=frozenset(moved))
+        sure = confirm(tools.metastore, batch, step.intent, said=said)
         outcomes |= {item: sure[item] for item in moved}
     return outcomes

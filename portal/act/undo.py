@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from portal.act.control import Control, restored_by
+from portal.act.extras import Extras
+from portal.act.extras_change import extras_change
 from portal.act.facts import being_written, generation_of
 from portal.act.file_refusal import open_file
 from portal.act.journal import (
@@ -34,6 +36,7 @@ from portal.act.registry import drop_exactly, names_registered, structs_of
 from portal.act.restore import BackupBatchRef, Report, Said, batch_by_batch
 from portal.act.restore_register import restore_done
 from portal.act.returned import tell_returned
+from portal.act.settle import name_of
 from portal.act.undo_facts import is_as_made, metadata_change
 from portal.lake.errors import DataSafetyError, StaleState
 from portal.lake.ids import LakeId
@@ -62,6 +65,7 @@ class Standing:
     item: ItemIntent
     live: LakePath
     step: RestoreIntent
+    came_whole: bool = True
 
     @property
     def home(self) -> str:
@@ -78,6 +82,7 @@ class _Undo:
     standing: list[Standing]
     structs: dict[str, Any]
     outcomes: Outcomes
+    extras: dict[str, Extras]
 
     def pending(self) -> list[Standing]:
         """Items that nothing has been decided about yet."""
@@ -146,7 +151,12 @@ def brought_back(batch: JournalBatch, steps: list[RestoreStep], *, by: str) -> l
     standing = standing_items(steps)
     items = {item.item: item for item in batch.intent.items}
     return [
-        Standing(items[target.item], LakePath.parse(target.target), step.intent)
+        Standing(
+            items[target.item],
+            LakePath.parse(target.target),
+            step.intent,
+            came_whole=not step.done.reason_of(target.item),
+        )
         for step in steps
         if step.intent.restore == by and step.done is not None
         for target in step.intent.items
@@ -164,7 +174,18 @@ def _facts(order: UndoOrder, ref: BackupBatchRef, tools: Tools) -> _Undo | None:
     table = tools.metastore.table_or_none(name)
     names = [one.item.partition for one in standing]
     structs = structs_of(tools.metastore, name, table, names)
-    return _Undo(batch, name, standing, structs, {})
+    return _Undo(batch, name, standing, structs, {}, _extras(name, table, structs, tools))
+
+
+def _extras(
+    name: TableName, table: Any, structs: dict[str, Any], tools: Tools
+) -> dict[str, Extras]:
+    """Read what belongs to the items now."""
+    if table is not None and not table.partitionKeys:
+        return {"": tools.extras.of_table(name, table)}
+    return tools.extras.of_partitions(
+        name, {partition: struct for partition, struct in structs.items() if partition}
+    )
 
 
 def _judge(order: UndoOrder, undo: _Undo, tools: Tools, *, control: Control) -> None:
@@ -180,6 +201,13 @@ def _judge(order: UndoOrder, undo: _Undo, tools: Tools, *, control: Control) -> 
             (_PURGED if is_purged else "")
             or (f"held: {hold.reason}" if hold else "")
             or metadata_change(undo.batch, one.item, one.step, undo.structs.get(name[2]))
+            or extras_change(
+                one.item.extras,
+                undo.extras[name[2]],
+                name=undo.name,
+                old=name_of(undo.batch.intent),
+                came_whole=one.came_whole,
+            )
             or _changed_files(one, found, tools)
         )
         if why:
@@ -306,7 +334,13 @@ def _remove_made_tables(
         batch = read_batch(tools.fs, directory, step.intent.batch)
         if control.hold_on(db, plain, "", now=tools.clock()):
             stay.append((str(name), "the table that the restore made is held"))
-        elif not is_as_made(batch, step.intent, table):
+        elif not is_as_made(batch, step.intent, table) or extras_change(
+            batch.intent.table_extras,
+            tools.extras.of_table(name, table),
+            name=name,
+            old=name_of(batch.intent),
+            came_whole=False,
+        ):
             stay.append((str(name), "the table that the restore made was altered since"))
         else:
             with tools.fail.step("table"):

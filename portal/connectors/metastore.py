@@ -29,6 +29,7 @@ _MOST_NAMES = 32_767  # the limit is an i16 on the wire
 _KEEP = {"DO_NOT_UPDATE_STATS": "true"}
 
 Struct = TypeVar("Struct")
+Answer = TypeVar("Answer")
 
 
 class Metastore:
@@ -66,6 +67,23 @@ class Metastore:
     def close(self) -> None:
         """Close the connection; twice is no error."""
         self._transport.close()
+
+    def call(self, ask: Callable[[Any], Answer]) -> Answer:
+        """Return what the raw client answers, its errors told as those of all other calls."""
+        with _translated():
+            return ask(self._client)
+
+    def call_if_known(self, ask: Callable[[Any], Answer]) -> Answer | None:
+        """Return what the raw client answers; None where the metastore knows no such call."""
+        try:
+            return self.call(ask)
+        except ExternalFailure as error:
+            cause = error.__cause__
+            if isinstance(cause, TApplicationException) and (
+                cause.type == TApplicationException.UNKNOWN_METHOD
+            ):
+                return None
+            raise
 
     def databases(self) -> list[str]:
         """Give the names of all databases."""

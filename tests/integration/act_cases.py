@@ -13,6 +13,7 @@ from portal.act.restore import NewName
 from portal.lake.errors import StaleState
 from portal.lake.names import TableName
 from stack.stack import Stack
+from tests.support.act_extras import ACCURATE, constrained, dress, extras_of
 from tests.support.act_lake import ActLake
 
 
@@ -44,7 +45,9 @@ class ActCases:
         self._check_round_trip(lake, name, n_items=len(values))
 
     def _check_round_trip(self, lake: ActLake, name: TableName, *, n_items: int) -> None:
-        before = lake.snapshot(name)
+        dress(lake, name)
+        before, belongs = lake.snapshot(name), extras_of(lake, name)
+        assert ACCURATE in str(before)
         run, result = lake.drop(name)
         assert result.counts == {"DROPPED": n_items}, result.skipped
         table = lake.metastore.table_or_none(name)
@@ -54,7 +57,8 @@ class ActCases:
         for location in [item.source for b in self._batches(lake, run) for item in b.intent.items]:
             assert lake.files(lake.config.path(location)) == ()
         restored = lake.restore(run)
-        assert restored.counts == {"RESTORED": n_items}, restored.skipped
+        assert (restored.counts, restored.skipped) == ({"RESTORED": n_items}, [])
+        assert extras_of(lake, name) == belongs
         after = lake.snapshot(name)
         assert after.table == before.table
         assert after.items == before.items
@@ -133,6 +137,48 @@ class ActCases:
         fresh = lake.snapshot(lake.table_name("fresh"))
         assert fresh.files == before.files
         assert set(fresh.items) == set(before.items)
+
+    def test_what_belongs_to_a_table_comes_back_with_it_where_its_partitions_do(
+        self, lake: ActLake
+    ) -> None:
+        parent = lake.make_table("up")
+        dress(lake, parent)
+        name = lake.make_table("down", keys=("dt",), values=[("a",), ("b",)])
+        dress(lake, name, parent=parent)
+        belongs = extras_of(lake, name)
+        assert "points_up" in belongs["constraints"]["foreign"]
+        run, _ = lake.drop(name)
+        lake.metastore.drop_table(name)
+        restored = lake.restore(run)
+        assert (restored.counts, restored.skipped) == ({"RESTORED": 2}, [])
+        assert extras_of(lake, name) == belongs
+        # The key of another table that names this one goes with it, and comes back with it.
+        above = constrained(lake, parent)
+        assert "points_up" in above["referenced"]
+        run, _ = lake.drop(parent)
+        assert "points_up" not in constrained(lake, name)["foreign"]
+        assert lake.restore(run).counts == {"RESTORED": 1}
+        assert constrained(lake, parent) == above
+
+    def test_what_the_metastore_refuses_to_take_back_is_said_with_the_item(
+        self, lake: ActLake
+    ) -> None:
+        parent = lake.make_table("gone")
+        dress(lake, parent)
+        name = lake.make_table("orphan")
+        dress(lake, name, parent=parent)
+        run, _ = lake.drop(name)
+        lake.metastore.drop_table(parent)
+        restored = lake.restore(run)
+        assert restored.counts == {"RESTORED": 1}
+        (said,) = restored.skipped
+        assert "its constraint points_up_" in said["reason"]
+        place = NewName(lake.db, "copy", lake.db_path.child("copy"))
+        again, _ = lake.drop(name)
+        assert lake.restore(again, new_name=place).counts == {"RESTORED": 1}
+        copy = extras_of(lake, lake.table_name("copy"))
+        assert len(copy["grants"]) == 3
+        assert "the_key" in copy["constraints"]["primary"]
 
     def test_a_late_commit_is_found_and_registered_again(self, lake: ActLake) -> None:
         name = lake.make_table("late", keys=("dt",), values=[("a",), ("b",)])

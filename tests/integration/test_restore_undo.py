@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from pymetastore.hive_metastore import ttypes
 
 from portal.act.control import Control, HoldRule
+from portal.act.extras_change import CHANGED
 from portal.act.restore import NewName
 from portal.lake.names import TableName
 from stack.stack import Stack
 from tests.integration.act_cases import make_lake
+from tests.support.act_extras import dress, extras_of, grant_more, revoke
 from tests.support.act_lake import ODD_VALUES, ActLake
 from tests.support.act_restores import backup_of, elsewhere, lake_of, restore, undo
 from tests.support.sql import SqlShell
@@ -65,7 +67,8 @@ def test_taking_a_restore_back_gives_the_lake_and_the_backup_that_were(
         external=external,
     )
     n_items = len(rows) if n_keys else 1
-    there = lake.snapshot(name)
+    dress(lake, name)
+    there, belongs = lake.snapshot(name), extras_of(lake, name)
     run, _ = lake.drop(name)
     if n_keys and table_goes_too:
         lake.metastore.drop_table(name)
@@ -78,7 +81,7 @@ def test_taking_a_restore_back_gives_the_lake_and_the_backup_that_were(
     assert (lake_of(lake), backup_of(lake, run)) == was
     assert undo(lake, run, back).counts == {}
     assert lake.restore(run).counts == {"RESTORED": n_items}
-    assert lake.snapshot(name) == there
+    assert (lake.snapshot(name), extras_of(lake, name)) == (there, belongs)
 
 
 def test_what_was_touched_since_the_restore_stays(lake: ActLake) -> None:
@@ -154,6 +157,24 @@ def test_a_table_that_restores_made_goes_with_the_last_of_them_unless_somebody_a
         "the table that the restore made was altered since"
     ]
     assert lake.metastore.table(copy).parameters["note"] == "mine now"
+
+
+def test_what_somebody_granted_or_took_since_the_restore_is_not_lost(lake: ActLake) -> None:
+    granted, revoked, whole = (lake.make_table(name) for name in ("given", "taken", "asis"))
+    for name in (granted, revoked, whole):
+        dress(lake, name)
+    runs = {name: lake.drop(name)[0] for name in (granted, revoked, whole)}
+    back = {name: restore(lake, run)[0] for name, run in runs.items()}
+    grant_more(lake, granted, "zoe")
+    revoke(lake, revoked, "bob")
+    results = {name: undo(lake, run, back[name]) for name, run in runs.items()}
+    assert {name.table: result.counts for name, result in results.items()} == {
+        "given": {"CONFLICT": 1},
+        "taken": {"CONFLICT": 1},
+        "asis": {"UNDONE": 1},
+    }
+    assert results[granted].skipped[0]["reason"] == CHANGED
+    assert "zoe" in str(extras_of(lake, granted)["grants"])
 
 
 MADE_BY_SPARK = {
