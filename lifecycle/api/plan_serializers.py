@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from lifecycle.api.names import PartitionField
+from lifecycle.domain.restore_words import NOT_RESTORED
 from lifecycle.models import (
     BackupSlice,
     CleanNowRequest,
@@ -94,6 +95,11 @@ class PlanDetailSerializer(serializers.Serializer[Any]):
         read_only=True, help_text="What an approval must repeat; empty where it need not."
     )
     run = serializers.UUIDField(read_only=True, allow_null=True)
+    not_restored = serializers.ListField(
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="What no restore brings back, in sentences.",
+    )
     outcome = serializers.DictField(read_only=True)
     ended_at = serializers.DateTimeField(read_only=True, allow_null=True)
     ended_by = serializers.CharField(read_only=True)
@@ -232,10 +238,17 @@ class BatchDetailSerializer(BatchSerializer):
     """A batch with every look at it."""
 
     probes = ProbeSerializer(many=True, read_only=True)
+    not_restored = serializers.SerializerMethodField(
+        help_text="What no restore of it brings back, in sentences."
+    )
 
     class Meta(BatchSerializer.Meta):
-        fields = (*BatchSerializer.Meta.fields, "probes")
+        fields = (*BatchSerializer.Meta.fields, "probes", "not_restored")
         read_only_fields = fields
+
+    def get_not_restored(self, _batch: BackupBatch) -> list[str]:
+        """Return the sentences that the pages show."""
+        return list(NOT_RESTORED)
 
 
 class BackupItemSerializer(serializers.ModelSerializer[BackupSlice]):

@@ -21,6 +21,7 @@ from lifecycle.api.plan_serializers import (
     PlanTableSerializer,
     RejectSerializer,
 )
+from lifecycle.domain.restore_words import NOT_RESTORED
 from lifecycle.models import DropPlan
 from lifecycle.selectors.plan_limits import plan_limits
 from lifecycle.selectors.plans import (
@@ -78,6 +79,7 @@ def plan_answer(plan: DropPlan, user: User, *, status: int = 200) -> Response:
         "transitions": plan_actions(plan, user, decisions).names,
         "typed": typed_name(plan) if loss.needs_typing else "",
         "run": plan.run_id,
+        "not_restored": list(NOT_RESTORED),
     }
     return Response(PlanDetailSerializer(shown).data, status=status)
 

@@ -20,8 +20,9 @@ _PREFIX = "lakewarden_drill_"
 _DATABASE = re.compile(_PREFIX + r"([0-9a-f]{32})_(\d{1,6})\Z")
 _NEVER = datetime.min.replace(tzinfo=UTC)
 # Cannot be equal after a restore, or are the restore's own (journal: "How it is proven").
+# The program beside a backup brings no column statistics back, and so calls none right.
 _OWN = ("createTime", "lastAccessTime", "writeId", "privileges", "id")
-_OWN_PARAMETERS = ("transient_lastDdlTime", "lakewarden.")
+_OWN_PARAMETERS = ("transient_lastDdlTime", "lakewarden.", "COLUMN_STATS_ACCURATE")
 
 
 class DrillState(StrEnum):

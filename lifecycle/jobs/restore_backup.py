@@ -13,10 +13,11 @@ have to be set again), with LC_ALL=C.UTF-8, and with hive-site.xml and core-site
 or `--metastore thrift://host:9083`. Where the backup is not at its usual place, give `--backup`.
 
 Data is renamed back, never copied, and registered as it was: parameters with their DDL time, odd
-partition values, storage. What is newer at an item's place or under its name stays as it is: the
-item is refused and named. Stopped half way, run it again; run again when all is done, it changes
-nothing. It writes what it did beside the data, so that a portal that comes back knows of it
-(`manage.py rebuild_backups`); have that portal hold the tables, or their days are over once more.
+partition values, storage. Grants, column statistics and constraints stay in `intent.<n>.json`: set
+them by hand, or let the portal restore. What is newer at an item's place or under its name stays:
+the item is refused and named. Run again, it goes on; when all is done it changes nothing. It writes
+what it did beside the data for a portal that comes back (`manage.py rebuild_backups`); have that
+portal hold the tables, or their days are over once more.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from lifecycle.jobs.restore_files import (
     below,
     compare,
     fact_of,
+    forget_statistics,
+    instant,
     say,
 )
 
@@ -81,6 +84,7 @@ class Metastore:
         reader.deserialize(struct, bytearray(text.encode("utf-8")))
         if struct.getParameters() is None:
             struct.setParameters(self.jvm.java.util.HashMap())
+        forget_statistics(struct.getParameters())
         return struct
 
     def table(self, db: str, table: str) -> Any:
@@ -301,7 +305,7 @@ def step_intent(batch: dict[str, Any], judged: list[Judged], stem: str) -> dict[
     names = {"db": batch["db"], "table": batch["table"], "location": ""}
     return {
         **{"version": 1, "restore": stem.split(".")[1], "restore_epoch": 1, **names},
-        **{"batch": batch["batch"], "at": _now(), "items": items},
+        **{"batch": batch["batch"], "at": instant(), "items": items},
     }
 
 
@@ -319,7 +323,7 @@ def step_done(batch: dict[str, Any], judged: list[Judged], stem: str) -> dict[st
     target = {"db": batch["db"], "table": batch["table"], "restore": stem.split(".")[1]}
     return {
         **{"version": 1, "run": batch["run"], "epoch": batch["epoch"], "batch": batch["batch"]},
-        **{"at": _now(), "writer": "script", "items": items, "target": target},
+        **{"at": instant(), "writer": "script", "items": items, "target": target},
     }
 
 
@@ -390,10 +394,6 @@ def main(argv: list[str]) -> int:
     prefix = "would be done: " if wanted.dry_run else "done: "
     say(prefix + (", ".join(f"{n} {what}" for what, n in sorted(counts.items())) or "nothing"))
     return 1 if counts.get(REFUSED) else 0
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime())
 
 
 if __name__ == "__main__":

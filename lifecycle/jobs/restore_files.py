@@ -6,9 +6,11 @@ It is put into that program in place of its import, so it needs nothing but Spar
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import stat
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -247,9 +249,26 @@ def fact_of(row: list[Any]) -> Fact:
     return Fact(*(*row[:7], tuple(row[7])))
 
 
+def forget_statistics(parameters: Any) -> None:
+    """Let parameters, a map of Java's, call no column's statistics right: none are brought back."""
+    text = parameters.get("COLUMN_STATS_ACCURATE")
+    if text is None or '"COLUMN_STATS"' not in text:
+        return
+    rest = {key: value for key, value in json.loads(text).items() if key != "COLUMN_STATS"}
+    if rest:
+        parameters.put("COLUMN_STATS_ACCURATE", json.dumps(rest, separators=(",", ":")))
+    else:
+        parameters.remove("COLUMN_STATS_ACCURATE")
+
+
 def below(root: str, path: str) -> str:
     """Give a place below another; an empty path is the place itself."""
     return f"{root}/{path}" if path else root
+
+
+def instant() -> str:
+    """Give the instant as the journal writes it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime())
 
 
 def say(text: str) -> None:

@@ -4,13 +4,14 @@ Reads the journal beside the data through the connectors. The preview decides by
 that the restore uses, so that what was shown is what happens.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NoReturn
 
 from django.db import transaction
 
+from lifecycle.domain.restore_words import NOT_RECORDED, NOT_RESTORED
 from lifecycle.models import BackupSlice
 from lifecycle.services.restore_names import new_name_of, place_of
 from portal.access.lakes import get_lake
@@ -125,11 +126,11 @@ def restore_preview(
             new_name=new_name_of(place, config=config),
             only_missing=wanted.only_missing,
         )
-        rows = [
-            row
-            for batch in batches
-            for row in _rows(batch, order, config=config, metastore=metastore, now=now)
+        shown = [
+            _rows(batch, order, config=config, metastore=metastore, now=now) for batch in batches
         ]
+    rows = [row for of_batch, _ in shown for row in of_batch]
+    unrecorded = any(is_unrecorded for _, is_unrecorded in shown)
     counts: dict[str, int] = {}
     for row in rows:
         counts[row["choice"]] = counts.get(row["choice"], 0) + 1
@@ -140,6 +141,8 @@ def restore_preview(
         "n_ready": counts.get(Choice.RESTORE, 0),
         "n_conflicts": sum(counts.get(choice, 0) for choice in CONFLICTS),
         "to": place,
+        "not_restored": list(NOT_RESTORED),
+        "not_recorded": [NOT_RECORDED] if unrecorded else [],
         "waits": OTHER_RESTORE if restore_that_has(batches) else "",
         "rows": rows[:ROWS_SHOWN],
     }
@@ -152,7 +155,8 @@ def _rows(
     config: LakeConfig,
     metastore: Metastore,
     now: datetime,
-) -> Iterator[dict[str, str]]:
+) -> tuple[list[dict[str, str]], bool]:
+    """Return a row an item, and whether one was recorded without what belongs to it."""
     fs = open_file_system(config.path(batch.path), config=config)
 
     def decide(directory: LakePath) -> list[Candidate]:
@@ -167,12 +171,21 @@ def _rows(
         return choose(order, _read(batch, directory, fs=fs), tools)
 
     table = f"{batch.db}.{batch.table}"
-    for one in read_where_it_lies(batch, decide, config=config, fs=fs):
-        partition = one.intent.partition
-        if one.choice is not Choice.NOT_IN_BACKUP:
-            name = f"{table}/{partition}" if partition else table
-            target = str(one.target)
-            yield {"name": name, "choice": one.choice.value, "why": one.why, "target": target}
+    chosen = [
+        one
+        for one in read_where_it_lies(batch, decide, config=config, fs=fs)
+        if one.choice is not Choice.NOT_IN_BACKUP
+    ]
+    rows = [
+        {
+            "name": f"{table}/{one.intent.partition}" if one.intent.partition else table,
+            "choice": one.choice.value,
+            "why": one.why,
+            "target": str(one.target),
+        }
+        for one in chosen
+    ]
+    return rows, any(one.intent.extras is None for one in chosen)
 
 
 def _never_asked() -> NoReturn:

@@ -1,10 +1,17 @@
-"""How do templates say a path rule in words?"""
+"""How do templates say a path rule, or the bounds of a restore, in words?"""
 
 from django import template
 
+from lifecycle.domain.restore_words import NOT_RESTORED
 from lifecycle.ui import words
 
 register = template.Library()
 
 register.filter("reason_word", words.reason_word)
 register.filter("reason_remedy", words.reason_remedy)
+
+
+@register.simple_tag
+def not_restored() -> tuple[str, ...]:
+    """Return what no restore brings back."""
+    return NOT_RESTORED

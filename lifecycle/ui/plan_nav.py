@@ -43,6 +43,8 @@ LOOKS = {
     "CONFLICT": StateLook("Conflict", "alert-triangle", "warn"),
     "RESTORE": StateLook("Comes back", "restore", "good"),
     "ALREADY_RESTORED": StateLook("Is back already", "circle-check", "quiet"),
+    "RESTORED_BEFORE": StateLook("Is back already", "circle-check", "quiet"),
+    "UNDER_WAY": StateLook("Comes back just now", "progress", "quiet", "By another restore."),
     "NAME_TAKEN": StateLook("Name taken", "alert-triangle", "warn"),
     "PLACE_TAKEN": StateLook("Place taken", "alert-triangle", "warn"),
     "TABLE_REPLACED": StateLook("Table replaced", "alert-triangle", "warn"),

@@ -17,9 +17,15 @@ def item(extras: Extras | None) -> ItemIntent:
 
 def intent(extras: Extras | None) -> BatchIntent:
     return BatchIntent(
-        **dict.fromkeys(("run", "lake", "db", "table", "table_owner", "plan", "digest"), "x"),
+        run="run",
         epoch=1,
         batch=1,
+        lake="main",
+        db="sales",
+        table="orders",
+        table_owner="alice",
+        plan="",
+        digest="d",
         at="2026-11-24T00:00:00+00:00",
         keep_days=15,
         table_metadata="{}",
