@@ -8,10 +8,8 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
-from django.utils.html import escape
 from pytest_django.fixtures import Settings
 
-from lifecycle.domain.restore_words import NOT_RECORDED, NOT_RESTORED
 from lifecycle.models import BackupSlice, PurgeAnnouncement
 from lifecycle.selectors.backups import BackupChoice
 from lifecycle.services.backups import (
@@ -376,27 +374,3 @@ def test_a_young_backup_gets_no_last_chance_notice(world: World) -> None:
     backup(world.root, dropped_at=NOW - 11 * DAY)
     assert last_chance_queue(LAKE, now=NOW) == 0
     assert last_chance_queue(LAKE, now=NOW + DAY) == 2
-
-
-def test_what_no_restore_brings_back_is_said_on_pages_and_in_the_api(world: World) -> None:
-    batch, alice = backup(world.root), client_of(world, "alice")
-    preview = restore_preview_request(LAKE, wish(batch), user=world.person("alice"), now=NOW)
-    preview = ready(
-        preview,
-        not_restored=list(NOT_RESTORED),
-        not_recorded=[NOT_RECORDED],
-    )
-    texts = [
-        alice.get(url).content.decode()
-        for url in (
-            f"/lifecycle/backups/batches/{batch.public_id}/",
-            f"/lifecycle/backups/restore/{preview.pk}/",
-        )
-    ]
-    for text in texts:
-        assert all(escape(sentence) in text for sentence in NOT_RESTORED)
-    assert escape(NOT_RECORDED) in texts[1]
-    detail = alice.get(f"/api/v1/lifecycle/backups/{batch.public_id}/").json()
-    assert detail["not_restored"] == list(NOT_RESTORED)
-    shown = alice.get(f"/api/v1/lifecycle/restores/{preview.pk}/").json()
-    assert shown["result"]["not_recorded"] == [NOT_RECORDED]
