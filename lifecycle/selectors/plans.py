@@ -236,6 +236,14 @@ def plans_to_decide(lake: str, user: User) -> list[DropPlan]:
     ]
 
 
+def plans_stopped_by(lake: str, db: str) -> int:
+    """Count the plans that do not start once a database leaves ACT, with all their other tables."""
+    waiting = DropPlan.objects.filter(
+        lake=lake, state__in=(PlanState.PENDING, PlanState.APPROVED), tables__db=db
+    )
+    return waiting.distinct().count()
+
+
 def plans_under_way(lake: str, user: User) -> QuerySet[DropPlan]:
     """Give a person's own plans that have not ended."""
     open_states = (PlanState.DRAFTING, PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)

@@ -18,6 +18,7 @@ from lifecycle.selectors.findings import (
     get_database_for_user,
     mode_of,
 )
+from lifecycle.selectors.plans import plans_stopped_by
 from lifecycle.selectors.policy import database_policy
 from lifecycle.selectors.shadow import shadow_of, shadow_summary
 from lifecycle.services.modes import ModeChange, database_mode_change
@@ -97,6 +98,7 @@ def database(request: HttpRequest, db: str) -> HttpResponse:
         "policy_url": database_policy_url(lake, db),
         "tables_url": list_url("expiring", lake, db=db),
         "paths_url": list_url("paths", lake, db=db),
+        "n_stopped": plans_stopped_by(lake, db) if mode is DatabaseMode.ACT else 0,
         "moves": [
             {"wanted": wanted, "consequence": CONSEQUENCES[wanted]}
             for wanted in DatabaseMode

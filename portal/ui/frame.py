@@ -110,7 +110,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "nav": _navigation(request),
         "fresh": _freshness(lake, may_open=user.is_lake_keeper),
         "red_button": red_button_state(lake) if lake else None,
-        "may_red_button": user.is_lake_keeper,
+        "is_keeper": user.is_lake_keeper,
         "standstill": broker_problem(),
     }
     return {"frame": shown}

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from lifecycle.models import CleanNowRequest, DropPlan, PlanState
+from lifecycle.models import CleanNowRequest, DatabaseFinding, DropPlan, PlanState, TableFinding
 from lifecycle.services.plan_parts import plan_parts_write
 from tests.component.plan_world import LAKE, World, changed, make_world, partitions
 
@@ -230,3 +230,13 @@ def test_a_name_with_markup_is_shown_as_text(world: World) -> None:
     text = page(client_of(world, "bert"), url_of(plan))
     assert "<script>alert(1)</script>" not in text
     assert "&lt;script&gt;" in text
+
+
+def test_a_database_says_which_plans_stop_before_it_leaves_act(world: World) -> None:
+    DatabaseFinding.objects.get_or_create(
+        generation=TableFinding.objects.latest("pk").generation, lake=LAKE, db="sales"
+    )
+    stops = "that have not run yet: 1. They do not start then"
+    assert stops not in page(client_of(world, "bert"), "/lifecycle/databases/sales/")
+    world.plan()
+    assert stops in page(client_of(world, "bert"), "/lifecycle/databases/sales/")

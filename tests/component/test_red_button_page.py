@@ -19,10 +19,22 @@ def signed_in(user: User) -> Client:
     return client
 
 
+@pytest.mark.parametrize("who", ["owner", "stranger", "operator", "admin"])
+def test_everybody_who_is_signed_in_may_press_it(people: People, who: str) -> None:
+    address, user = reverse("ui:red-button"), getattr(people, who)
+    assert "Stop everything" in signed_in(user).get(address).content.decode()
+    assert Client().post(address, {"do": "press", "reason": "x"}).status_code in (302, 403)
+    assert red_button_state(LAKE) is None
+    signed_in(user).post(address, {"do": "press", "reason": "odd sizes"})
+    press = red_button_state(LAKE)
+    assert press is not None
+    assert press.pressed_by == user.username
+    status = signed_in(user).post(address, {"do": "release", "reason": "fine"}).status_code
+    assert status == (302 if who == "admin" else 403)
+
+
 def test_an_operator_presses_an_admin_releases_always_with_a_reason(people: People) -> None:
     address = reverse("ui:red-button")
-    assert signed_in(people.owner).get(address).status_code == 404
-    assert signed_in(people.owner).post(address, {"reason": "x"}).status_code == 404
     operator, admin = signed_in(people.operator), signed_in(people.admin)
     assert "Say why" in operator.post(address, {"do": "press"}).content.decode()
     assert red_button_state(LAKE) is None
@@ -48,7 +60,9 @@ def test_the_api_does_the_same(people: People) -> None:
         return answer.status_code
 
     assert signed_in(people.owner).get(address).json()["is_on"] is False
-    assert change(people.owner, "press", "x") == 404
+    assert change(people.owner, "press", "x") == 200
+    assert change(people.owner, "release", "x") == 403
+    assert change(people.admin, "release", "x") == 200
     assert change(people.admin, "press", "") == 400
     assert change(people.admin, "explode", "x") == 400
     assert change(people.admin, "press", "x") == 200

@@ -1,6 +1,8 @@
-"""How is everything that acts on a lake stopped at once, and started again?
+"""Stops everything that acts on a lake at once, and starts it again.
 
-The press is a row; supervise copies it into every acting run's control.json within 10 s.
+One rule: everybody who is signed in may press, with a reason, as stopping is always safe; only an
+admin may release. API tokens do neither. The press is a row; supervise copies it into every acting
+run's control.json within 10 s.
 """
 
 from datetime import datetime
@@ -22,8 +24,7 @@ from portal.runs.outbox import hint_run
 def red_button_press(*, lake: str, pressed_by: str, reason: str, now: datetime) -> RedButton:
     """Stop all acting on `lake`; pressing it again keeps the first press and its reason.
 
-    Any signed-in person may press (stopping is always safe); the program itself presses it as
-    `system` on a DataSafetyError.
+    The program itself presses it as `system` on a DataSafetyError.
     """
     if not reason.strip():
         raise RuleViolation("red_button.reason", "Say why everything must stop.")
