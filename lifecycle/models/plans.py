@@ -33,6 +33,7 @@ class PlanState(models.TextChoices):
     LAPSED = "LAPSED", "lapsed"
     WITHDRAWN = "WITHDRAWN", "withdrawn"
     FAILED = "FAILED", "failed"
+    CANCELLED = "CANCELLED", "cancelled while it ran"
     NOT_CREATED = "NOT_CREATED", "not created"
 
 

@@ -95,7 +95,7 @@ def fix_counts(fix: PathFix, user: User) -> dict[str, int]:
 
 def fix_actions(fix: PathFix, user: User, *, now: datetime) -> Steps:
     """Say what the server would let a person do with a fix plan."""
-    if fix.state in (PlanState.DONE, PlanState.FAILED):
+    if fix.state in (PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED):
         moved = user.is_lake_admin and fix.items.filter(state__in=AT_TARGET).exists()
         return Steps(undo=moved and not fix.undone_by.filter(state__in=UNDER_WAY).exists())
     if fix.state == PlanState.DRAFTING:

@@ -19,6 +19,7 @@ from lifecycle.services.plan_runs import (
     check_modes,
     check_picture,
     last_lines,
+    state_at_end,
     why_not_done,
 )
 from portal.access.lakes import get_lake
@@ -169,7 +170,7 @@ def fix_finish(
             _mark_undone(fix.undo_of, rows)
         fix_move(
             fix,
-            PlanState.DONE if done else PlanState.FAILED,
+            state_at_end(outcome),
             now=now,
             by="system",
             why=why,

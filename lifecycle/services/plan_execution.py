@@ -29,6 +29,7 @@ from lifecycle.services.plan_runs import (
     check_modes,
     check_picture,
     last_lines,
+    state_at_end,
     why_not_done,
 )
 from lifecycle.services.plans import APPROVAL_KIND, digest_of, plan_audit, plan_move
@@ -218,7 +219,7 @@ def plan_finish(
     with transaction.atomic():
         plan_move(
             plan,
-            PlanState.DONE if done else PlanState.FAILED,
+            state_at_end(outcome),
             now=now,
             by="system",
             why="" if done else why_not_done(outcome, report.get("error", ""), cancelled=stays),

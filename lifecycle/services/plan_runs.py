@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from lifecycle.models import PlanState
 from lifecycle.selectors.picture import picture_problem
 from lifecycle.selectors.plan_inputs import act_databases, current_generation
 from lifecycle.selectors.plan_limits import plan_over_caps
@@ -44,6 +45,12 @@ def check_caps(lake: str, *, n_items: int, n_bytes: int) -> None:
 def outcome_of(manifest: Mapping[str, Any]) -> tuple[str, str]:
     """Give how a run ended and why, as its manifest says."""
     return manifest["outcome"], (manifest.get("error") or {}).get("message", "")
+
+
+def state_at_end(outcome: str) -> PlanState:
+    """Return the state of a plan whose run ended so."""
+    ends = {"done": PlanState.DONE, "cancelled": PlanState.CANCELLED}
+    return ends.get(outcome, PlanState.FAILED)
 
 
 def why_not_done(outcome: str, error: str, *, cancelled: str) -> str:

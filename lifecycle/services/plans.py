@@ -42,7 +42,7 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     PlanState.APPROVED: frozenset(
         {PlanState.RUNNING, PlanState.REJECTED, PlanState.LAPSED, PlanState.FAILED}
     ),
-    PlanState.RUNNING: frozenset({PlanState.DONE, PlanState.FAILED}),
+    PlanState.RUNNING: frozenset({PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED}),
 }
 ENDED = frozenset(
     {
@@ -51,6 +51,7 @@ ENDED = frozenset(
         PlanState.LAPSED,
         PlanState.WITHDRAWN,
         PlanState.FAILED,
+        PlanState.CANCELLED,
         PlanState.NOT_CREATED,
     }
 )

@@ -26,7 +26,10 @@ from portal.act.selectors import red_button_state
 from portal.lake.clock import day_of
 from portal.lake.errors import StaleState
 
-_USED = (PlanState.APPROVED, PlanState.RUNNING, PlanState.DONE, PlanState.FAILED)
+_USED = (
+    *(PlanState.APPROVED, PlanState.RUNNING, PlanState.DONE, PlanState.FAILED),
+    PlanState.CANCELLED,
+)
 
 
 def standing_plans_make(lake: str, now: datetime) -> list[DropPlan]:

@@ -254,7 +254,7 @@ def test_what_a_stopped_run_never_came_to_is_said(fix: PathFix, people: People) 
     found = PathFix.objects.select_related("undo_of").get(pk=fix.pk)
     report = IngestReport(run.pk)
     fix_finish(found, run, outcome="cancelled", report=report, error="", now=LATER)
-    assert (found.state, states(found)["sales.stray"]) == ("FAILED", "NOT_REACHED")
+    assert (found.state, states(found)["sales.stray"]) == ("CANCELLED", "NOT_REACHED")
     assert "cancelled" in found.ended_reason
 
 

@@ -106,6 +106,18 @@ def test_a_plan_goes_from_request_to_run_and_end(world: World) -> None:
     assert audit_verify().broken_at is None
 
 
+def test_a_plan_whose_run_was_cancelled_is_cancelled_and_not_failed(world: World) -> None:
+    plan = approved(world)
+    run = plan_execute(plan.pk, now=NOW + DAY)
+    plan.refresh_from_db()
+    report: dict[str, Any] = {"counts": {"DROPPED": 1}, "skipped": []}
+    plan_finish(plan, run, outcome="cancelled", report=report, now=NOW + DAY)
+    plan.refresh_from_db()
+    assert (plan.state, plan.outcome["counts"]["NOT_REACHED"]) == ("CANCELLED", 2)
+    assert "what it had dropped stays in the backup" in plan.ended_reason
+    assert world.plan().state == PlanState.PENDING, "its items may be planned again"
+
+
 def test_the_same_items_have_the_same_digest_and_a_changed_item_another(world: World) -> None:
     first = world.plan()
     plan_reject(
