@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.dateparse import parse_datetime
 
 from lifecycle.domain.conformity import Reason
 from lifecycle.domain.days import Days
 from lifecycle.domain.enrolment import read_policy
-from lifecycle.domain.last_changes import Report, echoes
+from lifecycle.domain.last_changes import ECHO_WITHIN, Report, echoes
 from lifecycle.domain.modes import DatabaseMode
 from lifecycle.domain.policy import Asker, Values
 from lifecycle.domain.policy_states import EnrolmentState, RequestKind, RequestState
@@ -122,29 +122,32 @@ def without_echoes(events: Sequence[AuditEvent]) -> list[AuditEvent]:
 def asked_here(lake: str, db: str, table: str, after: Mapping[str, str], *, at: datetime) -> bool:
     """Whether somebody asked in the portal for LEVEL and TTL to become what they became at `at`.
 
-    The run writes first and records then, so one that is under way counts like one that is done.
+    The run writes first and records then, so one that is under way counts like one that ended
+    minutes before. What is changed to the same values later is somebody else's change.
     """
     policy = read_policy(after)
-    since = at - _ASKED_BEFORE
+    since, ended_since = at - _ASKED_BEFORE, at - ECHO_WITHIN
     values = {"level": policy.level, "ttl": policy.ttl}
     requests = PolicyRequest.objects.filter(
         lake=lake,
         db=db,
         table=table,
         kind=RequestKind.SET,
-        state__in=(RequestState.RUNNING, RequestState.DONE),
         created_at__gte=since,
         **values,
-    )
+    ).filter(Q(state=RequestState.RUNNING) | Q(state=RequestState.DONE, ended_at__gte=ended_since))
     items = EnrolmentItem.objects.filter(
         enrolment__lake=lake, enrolment__created_at__gte=since, db=db, table=table
     )
     enrolled = items.filter(
+        Q(enrolment__state=EnrolmentState.RUNNING)
+        | Q(enrolment__state=EnrolmentState.DONE, enrolment__ended_at__gte=ended_since),
         **{f"enrolment__{name}": value for name, value in values.items()},
-        enrolment__state__in=(EnrolmentState.RUNNING, EnrolmentState.DONE),
     )
     undone = items.filter(
-        enrolment__state__in=(EnrolmentState.UNDOING, EnrolmentState.UNDONE), before__isnull=False
+        Q(enrolment__state=EnrolmentState.UNDOING)
+        | Q(enrolment__state=EnrolmentState.UNDONE, enrolment__ended_at__gte=ended_since),
+        before__isnull=False,
     )
     return (
         requests.exists()

@@ -376,6 +376,10 @@ def test_a_change_of_the_portals_own_is_no_alarm_where_no_guard_tells_of_it(
     assert not asked_here(LAKE, *ORDERS, {"TTL": "91", "LEVEL": "1"}, at=NOW)
     assert not asked_here(LAKE, "sales", "stray", after, at=NOW)
     assert not asked_here(LAKE, *ORDERS, after, at=NOW + timedelta(days=8))
+    PolicyRequest.objects.update(state="DONE", ended_at=NOW)
+    assert asked_here(LAKE, *ORDERS, after, at=NOW + timedelta(minutes=10))
+    late = NOW + timedelta(minutes=11)
+    assert not asked_here(LAKE, *ORDERS, after, at=late), "somebody else's, to the same values"
 
 
 def test_a_reason_is_always_asked_for(people: People) -> None:
