@@ -101,6 +101,9 @@ def _hold_changes(lake: str, tables: Collection[Table]) -> Iterable[Change]:
     """
     databases = {db for db, _ in tables}
     holds = Hold.objects.filter(lake=lake, db__in=databases).order_by("id")
+    if len(tables) <= _CHUNK:
+        names = {"", *(table for _, table in tables)}
+        holds = holds.filter(table__in=names)
     columns = ("db", "table", "partition", "kind", "placed_by", "placed_at", "released_by")
     for row in holds.values_list(*columns, "released_at", "id").iterator(chunk_size=2000):
         db, table, partition, kind, placed_by, placed_at, released_by, released_at, order = row

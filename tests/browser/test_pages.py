@@ -77,7 +77,7 @@ FIXED = {
     "login-again": "/login/again/",
 }
 KEEPERS_ONLY = {
-    *("plan-new", "path-fix-new", "red-button", "health", "enrolment-new"),
+    *("plan-new", "path-fix-new", "health", "enrolment-new"),
     *("people", "people-none", "owners"),
     *("clusters", "clusters-none", "cluster-add", "cluster-edit"),
 }

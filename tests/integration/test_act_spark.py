@@ -2,8 +2,17 @@
 
 import json
 import uuid
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import pytest
+from pyspark.sql import SparkSession
+
+from lifecycle.jobs.drop import approved_items
+from portal.lake.errors import DataSafetyError
+from portal.spark.job import JobContext
+from portal.spark.spool import Spool
 from stack.stack import Stack
 from tests.integration.act_cases import make_lake
 from tests.integration.act_spark_cases import drop_and_restore_by_spark
@@ -36,3 +45,21 @@ def test_an_items_file_changed_after_approval_is_refused(
         assert manifest is not None, log.read_text()[-2000:]
         assert manifest["error"]["code"] == "act.digest", json.dumps(manifest)
         assert lake.metastore.partition_names(name) == ["dt=a", "dt=b"]
+
+
+@pytest.mark.parametrize(
+    "changed", [{}, {"approved_keep_days": {"other": 15}}, {"root": "file:///elsewhere"}]
+)
+def test_days_and_a_root_that_nobody_approved_are_refused(
+    embedded_stack: Stack, spark: SparkSession, changed: dict[str, Any]
+) -> None:
+    for lake in make_lake(embedded_stack):
+        name = lake.make_table("terms", keys=("dt",), values=[("a",)])
+        params = drop_params(lake, name, str(uuid.uuid4())) | changed
+        spool = Spool.for_run(lake.config, "run", 1)
+        job = JobContext("run", 1, lake.config, params, datetime.now(UTC), spool, spark)
+        if not changed:
+            assert len(approved_items(job)) == 1
+            continue
+        with pytest.raises(DataSafetyError, match="not the one that was approved"):
+            approved_items(job)
