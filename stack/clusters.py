@@ -26,7 +26,7 @@ class Clusters:
 
     def __init__(self, var: Path, *, ledger: Ledger, lake: str, uris: str) -> None:
         self.file = var / "starrocks.json"
-        self.password_file = var / "starrocks.password"
+        self.password_file = var / "cluster_passwords" / "starrocks.password"
         self.timings = Timings()
         self._var = var
         self._ledger = ledger
@@ -55,6 +55,7 @@ class Clusters:
     def password(self) -> str:
         """Give the password of the clusters' only user, kept in its 0600 file."""
         if not self.password_file.exists():
+            self.password_file.parent.mkdir(mode=0o700, exist_ok=True)
             self.password_file.touch(mode=0o600)
             self.password_file.write_text(secrets.token_urlsafe(24), encoding="utf-8")
         return self.password_file.read_text(encoding="utf-8")

@@ -184,6 +184,7 @@ class Stack:
             "LAKEWARDEN_REDIS_URL": self.redis_url,
             "LAKEWARDEN_SMTP": self.smtp.address,
             "LAKEWARDEN_SECRET_KEY_FILE": str(self._secret_key_file()),
+            "LAKEWARDEN_CLUSTER_ADDRESSES": "127.0.0.0/8:*",
             "LAKEWARDEN_COOLING_OFF_SECONDS": "10",
             "LAKEWARDEN_PROBE_SECONDS": "0,20,60",
             "LAKEWARDEN_POLL_SECONDS": "2",

@@ -293,6 +293,14 @@ LAKEWARDEN_DRILL_MAX_ITEMS = int(os.environ.get("LAKEWARDEN_DRILL_MAX_ITEMS", "3
 LAKEWARDEN_DRILL_MAX_BYTES = int(os.environ.get("LAKEWARDEN_DRILL_MAX_BYTES", str(2 * 1024**3)))
 LAKEWARDEN_DRILL_PROOF_DAYS = int(os.environ.get("LAKEWARDEN_DRILL_PROOF_DAYS", "30"))
 
+# From where password files of StarRocks clusters are taken, and the addresses that operators may
+# name (hosts, *.domains, networks, with :port or :*); other addresses need an admin's fresh log-in.
+LAKEWARDEN_PASSWORD_DIR = Path(
+    os.environ.get("LAKEWARDEN_PASSWORD_DIR", LAKEWARDEN_VAR / "cluster_passwords")
+)
+LAKEWARDEN_CLUSTER_ADDRESSES = tuple(
+    filter(None, os.environ.get("LAKEWARDEN_CLUSTER_ADDRESSES", "").split(","))
+)
 # Seconds that a refresh of the fast, the slow and the giant lane may take at a front end, and what
 # it may take beyond (its call to others, and a metastore that hangs) before we stop to listen.
 LAKEWARDEN_REFRESH_SECONDS = tuple(

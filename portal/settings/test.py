@@ -12,6 +12,9 @@ ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
 LAKEWARDEN_ALLOW_PLAYED_TIME = True
 # One account of a test sends what a hundred programs would; the limit has tests of its own.
 LAKEWARDEN_API_PER_MINUTE = LAKEWARDEN_API_TOKEN_PER_MINUTE = 1_000_000
+# Where pytest's folders lie and simulated front ends listen; the rules have tests of their own.
+LAKEWARDEN_PASSWORD_DIR = Path(tempfile.gettempdir())
+LAKEWARDEN_CLUSTER_ADDRESSES = ("127.0.0.0/8:*", "localhost:*", "[::1]:*")
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.access.fresh import check_fresh
+from portal.access.fresh import check_fresh, is_fresh
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
@@ -86,7 +86,7 @@ class ClusterList(APIView):
         user = person(request)
         check_keeper(user)
         said = _said(request, ClusterAddSerializer)
-        by, now = Actor.of(user), timezone.now()
+        by, now = _actor(request), timezone.now()
         made = cluster_add(said["name"], _wish(said), by=by, now=now, budget=BRIEF)
         return Response(ClusterSerializer(made).data, status=201)
 
@@ -102,7 +102,8 @@ class ClusterTest(APIView):
     def post(self, request: Request) -> Response:
         """Try a cluster out; nothing is stored or refreshed (admins and operators)."""
         check_keeper(person(request))
-        report = cluster_test(_wish(_said(request, ClusterWishSerializer)), budget=BRIEF)
+        wish = _wish(_said(request, ClusterWishSerializer))
+        report = cluster_test(wish, reach=_actor(request).reach, budget=BRIEF)
         return Response(TrialSerializer(report).data)
 
 
@@ -251,8 +252,11 @@ def _row(cluster: Cluster) -> dict[str, Any]:
 
 
 def _to_change(request: Request, name: str) -> tuple[Cluster, Actor]:
-    user = person(request)
-    return get_cluster_for_user(name, user=user), Actor.of(user)
+    return get_cluster_for_user(name, user=person(request)), _actor(request)
+
+
+def _actor(request: Request) -> Actor:
+    return Actor.of(person(request), is_fresh=is_fresh(request._request, timezone.now()))
 
 
 def _said(request: Request, serializer: type[serializers.Serializer[object]]) -> dict[str, Any]:

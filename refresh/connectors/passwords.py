@@ -1,6 +1,8 @@
 """What password stands in a file, and is the file one that nobody else can read?"""
 
+import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from portal.lake.errors import ExternalFailure, RuleViolation
@@ -9,17 +11,21 @@ _LONGEST = 1024
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
-def read_password(path: str) -> str:
-    """Read a password from a file that only the portal's own account may read.
+def read_password(path: str, *, below: Path) -> str:
+    """Read a password from a file below a directory that only the portal's own account may read.
+
+    A path that leads elsewhere, by itself or by a link, is refused before its file is looked at:
+    nobody learns by it which files there are.
 
     Raises:
-        RuleViolation: the path is not absolute, is no plain file, others may read it, or what
-            stands in it is no password.
+        RuleViolation: the path is not absolute, leads elsewhere, is no plain file, others may read
+            it, or what stands in it is no password.
         ExternalFailure: it is not there, or the portal may not read it.
     """
     file = Path(path)
     if "\0" in path or not file.is_absolute():
         raise _refused(path, "is no absolute path. Give the whole path of the password's file")
+    file = _inside(path, below)
     try:
         mode = file.stat().st_mode
         _check_mode(path, mode)
@@ -35,6 +41,22 @@ def read_password(path: str) -> str:
             path=path,
         ) from error
     return _password(path, content)
+
+
+def _inside(path: str, below: Path) -> Path:
+    """Follow the links of a path inside of the directory; whatever leads out of it is refused."""
+    plain = Path(os.path.normpath(path))
+    root = below.resolve()
+    if plain.is_relative_to(below) or plain.is_relative_to(root):
+        with suppress(OSError, RuntimeError):  # a loop of links
+            found = plain.resolve()
+            if found.is_relative_to(root):
+                return found
+    raise _refused(
+        path,
+        f"does not lie below {below}, from where the portal takes passwords of clusters "
+        "(LAKEWARDEN_PASSWORD_DIR). Put the file there",
+    )
 
 
 def _check_mode(path: str, mode: int) -> None:

@@ -31,7 +31,7 @@ def cluster_edit(
     The worker reads it then. `version` is that of the cluster as it was seen by whoever changes it.
 
     Raises:
-        NotAllowed: for others than admins and operators.
+        NotAllowed: for others than admins and operators; an address that they may not name.
         RuleViolation: an address that is none, or a trial that failed; nothing was changed.
         StaleState: `cluster.changed`, somebody else was first.
     """
@@ -40,7 +40,7 @@ def cluster_edit(
     _check_version(cluster, version)
     if wish == ClusterWish.of(cluster):
         return
-    report = cluster_retest(cluster, wish, budget=budget)
+    report = cluster_retest(cluster, wish, reach=by.reach, budget=budget)
     if not report.is_good:
         raise RuleViolation(
             "cluster.trial",

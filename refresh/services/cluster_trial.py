@@ -5,11 +5,10 @@ Only asks; nothing is stored, nothing refreshed.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from portal.lake.errors import PortalError, RuleViolation
 from refresh.connectors.front_end import FrontEndClient
-from refresh.connectors.passwords import read_password
 from refresh.connectors.session import Budget, Login, contact_of
 from refresh.domain.answers import Answer, Meaning
 from refresh.domain.frontends import Contact, FrontEnd
@@ -17,6 +16,7 @@ from refresh.domain.grants import Extent, extents, has_all_powerful, roles_in
 from refresh.domain.places import Place
 from refresh.domain.versions import Dialect
 from refresh.models import Cluster
+from refresh.services.cluster_reach import Reach, cluster_password, not_allowed
 from refresh.services.names_reading import lake_behind
 from refresh.services.reaching import PATIENT, Member, connected, greeted
 from refresh.services.reading import listing
@@ -24,6 +24,7 @@ from refresh.services.reading import listing
 MOST_ADDRESSES = 20
 USER_LENGTH = 128
 _PATH_LENGTH = 1024
+_ALLOWED = Reach()
 _UNTESTED = "not tested: only version 3 and later tell it without acting"
 _NEEDED_FOR = {
     "SELECT": "their front ends are not compared with each other and with the metastore.",
@@ -92,10 +93,11 @@ class StandsFor:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """As whom a trial speaks to front ends, and for how long it listens."""
+    """As whom and where a trial speaks to front ends, and for how long it listens."""
 
     login: Login
     budget: Budget
+    reach: Reach
 
 
 @dataclass(slots=True)
@@ -116,39 +118,51 @@ class TrialReport:
         return not self.problems
 
 
-def cluster_test(wish: ClusterWish, *, budget: Budget = PATIENT) -> TrialReport:
+def cluster_test(
+    wish: ClusterWish, *, reach: Reach = _ALLOWED, budget: Budget = PATIENT
+) -> TrialReport:
     """Try a cluster out; each front end is waited for as long as the budget says.
 
     Raises:
+        NotAllowed: an address beyond `reach`.
         RuleViolation: an address that is none; everything else stands in the report.
     """
     report = TrialReport()
     given = [Member(place) for place in wish.places()]
+    reach.check(member.place for member in given)
     try:
-        login = Login(wish.user, read_password(wish.password_file))
+        login = Login(wish.user, cluster_password(wish.password_file))
     except PortalError as error:
         report.problems.append(error.message)
         return report
+    talk = Talk(login, budget, reach)
     answers = greeted(given, login=login)
-    listed = _list(report, given, answers, talk=Talk(login, budget))
+    listed = _list(report, given, answers, talk=talk)
     if listed:
-        _look_at(report, listed, given, talk=Talk(login, budget))
+        _look_at(report, listed, given, talk=talk)
     report.warnings = list(dict.fromkeys(report.warnings))
     return report
 
 
-def cluster_retest(cluster: Cluster, wish: ClusterWish, *, budget: Budget = PATIENT) -> TrialReport:
+def cluster_retest(
+    cluster: Cluster, wish: ClusterWish, *, reach: Reach = _ALLOWED, budget: Budget = PATIENT
+) -> TrialReport:
     """Try out another way of reaching a cluster that is kept already.
 
     Raises:
+        NotAllowed: an address beyond `reach` that the cluster does not have already.
         RuleViolation: an address that is none; everything else stands in the report.
     """
-    report = cluster_test(wish, budget=budget)
-    known = set(cluster.front_ends.values_list("name", flat=True))
+    known = ClusterWish.of(cluster).places()
+    listed_now = [Place(fe.host, fe.query_port) for fe in cluster.front_ends.all()]
+    report = cluster_test(
+        wish, reach=replace(reach, known=frozenset([*known, *listed_now])), budget=budget
+    )
+    names = set(cluster.front_ends.values_list("name", flat=True))
     listed = {one.name for one in report.reached if one.name}
-    if known and listed and not known & listed:
+    if names and listed and not names & listed:
         report.warnings.append(
-            f"None of the {len(known)} front ends that {cluster.name} had is listed there. If this "
+            f"None of the {len(names)} front ends that {cluster.name} had is listed there. If this "
             "is another cluster, add it under a name of its own: what is known of the tables of "
             "this one would be taken for the other's."
         )
@@ -187,6 +201,11 @@ def _look_at(
     members = [
         Member(Place(fe.host, fe.query_port), fe.version.dialect) for fe in listed if fe.query_port
     ]
+    # What answered may be anybody's: where it sends us next is no more trusted than what was typed.
+    outside = talk.reach.outside(member.place for member in members)
+    if outside:
+        report.problems.append(not_allowed(outside))
+        return
     answers = greeted(members, login=talk.login)
     report.reached = [_reached(fe, answers) for fe in listed]
     leader = next((fe for fe in listed if fe.is_leader), listed[0])

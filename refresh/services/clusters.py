@@ -19,6 +19,7 @@ from refresh.connectors.session import Budget
 from refresh.domain.names import ClusterId
 from refresh.domain.turns import Limits
 from refresh.models import Cluster
+from refresh.services.cluster_reach import Reach
 from refresh.services.cluster_trial import ClusterWish, cluster_test
 from refresh.services.names_reading import names_read
 from refresh.services.reaching import PATIENT
@@ -36,14 +37,21 @@ class Actor:
     name: str
     is_keeper: bool
     is_admin: bool
+    is_fresh: bool = False
+    """Whether they proved just now who they are."""
 
     @classmethod
-    def of(cls, user: User) -> "Actor":
+    def of(cls, user: User, *, is_fresh: bool = False) -> "Actor":
         """Take a person with their roles."""
-        return cls(user.username, user.is_lake_keeper, user.is_lake_admin)
+        return cls(user.username, user.is_lake_keeper, user.is_lake_admin, is_fresh)
+
+    @property
+    def reach(self) -> Reach:
+        """Where they may have the portal log in: an admin with a fresh log-in anywhere."""
+        return Reach(anywhere=self.is_admin and self.is_fresh)
 
 
-AT_THE_SHELL = Actor("shell", is_keeper=True, is_admin=True)
+AT_THE_SHELL = Actor("shell", is_keeper=True, is_admin=True, is_fresh=True)
 
 
 def cluster_add(
@@ -52,7 +60,7 @@ def cluster_add(
     """Try a cluster out and take it in; the same one twice changes nothing. The worker reads it.
 
     Raises:
-        NotAllowed: for others than admins and operators.
+        NotAllowed: for others than admins and operators; an address that they may not name.
         RuleViolation: a name or address that is none, a name that is taken, or a trial that failed.
     """
     check_keeper(by)
@@ -61,7 +69,7 @@ def cluster_add(
     known = Cluster.objects.filter(name=named).first()
     if known is not None:
         return _same(known, wish)
-    report = cluster_test(wish, budget=budget)
+    report = cluster_test(wish, reach=by.reach, budget=budget)
     if not report.is_good:
         raise RuleViolation(
             "cluster.trial", f"{named} was not added. {' '.join(report.problems)}", name=named

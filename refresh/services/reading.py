@@ -13,13 +13,13 @@ from django.db import transaction
 from portal.lake.errors import PortalError
 from portal.lake.lines import fitted
 from refresh.connectors.front_end import failure
-from refresh.connectors.passwords import read_password
 from refresh.connectors.session import Budget, Login, contact_of
 from refresh.domain.answers import Answer, Meaning
 from refresh.domain.frontends import Contact, FrontEnd, empty_after
 from refresh.domain.places import Place
 from refresh.models import Cluster, ClusterFrontEnd
 from refresh.models.clusters import NAME_LENGTH
+from refresh.services.cluster_reach import cluster_password
 from refresh.services.reaching import PATIENT, Member, connected, greeted, members_of
 
 # A leader lists the start that it last heard of; a restart may be older than our look at it.
@@ -45,7 +45,7 @@ def login_of(cluster: Cluster) -> Login:
         RuleViolation: its password file is not as it must be.
         ExternalFailure: the file is not there, or may not be read.
     """
-    return Login(cluster.user, read_password(cluster.password_file))
+    return Login(cluster.user, cluster_password(cluster.password_file))
 
 
 def front_ends_read(cluster: Cluster, *, now: datetime) -> None:

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from portal.access.fresh import require_fresh
+from portal.access.fresh import is_fresh, require_fresh
 from portal.lake.errors import PortalError, RuleViolation, StaleState
 from portal.ui.frame import person
 from refresh.domain.turns import Limits
@@ -34,7 +34,7 @@ _HELP = {
     "name": "a-z, 0-9 and -, at most 32; it stands in addresses and in the record",
     "addresses": "host:port of the query port (9030), one a line; one is enough, the rest is read",
     "user": "with OPERATE on the system, ALTER and SELECT on the tables",
-    "password_file": "absolute path of a 0600 file on the portal's machines; it holds the password",
+    "password_file": "absolute path of a 0600 file in the portal's directory of cluster passwords",
 }
 
 
@@ -103,7 +103,7 @@ def cluster_add_view(request: HttpRequest) -> HttpResponse:
         try:
             if request.POST.get("do") == "add":
                 return _add(request, form)
-            report = cluster_test(form.wish(), budget=BRIEF)
+            report = cluster_test(form.wish(), reach=_actor(request).reach, budget=BRIEF)
         except PortalError as error:
             form.add_error(None, error.message)
     status = 400 if request.method == "POST" and form.errors else 200
@@ -123,7 +123,8 @@ def cluster_edit_view(request: HttpRequest, name: str) -> HttpResponse:
         try:
             if request.POST.get("do") == "keep":
                 return _edit(request, found, form)
-            report = cluster_retest(found, form.wish(), budget=BRIEF)
+            reach = _actor(request).reach
+            report = cluster_retest(found, form.wish(), reach=reach, budget=BRIEF)
         except PortalError as error:
             form.add_error(None, error.message)
             status = 409 if isinstance(error, StaleState) else 400
@@ -136,7 +137,7 @@ def cluster_edit_view(request: HttpRequest, name: str) -> HttpResponse:
 def read_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     """Have the worker read a cluster anew."""
     found = _found(request, name)
-    cluster_read_ask(found, by=Actor.of(person(request)), now=timezone.now())
+    cluster_read_ask(found, by=_actor(request), now=timezone.now())
     return HttpResponseRedirect(cluster_url(found))
 
 
@@ -145,7 +146,7 @@ def read_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
 def pause_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     """Send nothing to a cluster any more."""
     found, said = _found(request, name), request.POST.get("reason", "")
-    cluster_pause(found, by=Actor.of(person(request)), reason=said, now=timezone.now())
+    cluster_pause(found, by=_actor(request), reason=said, now=timezone.now())
     messages.success(request, "Paused: nothing more is sent to it. What changes is kept.")
     return HttpResponseRedirect(cluster_url(found))
 
@@ -155,7 +156,7 @@ def pause_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
 def resume_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     """Go on with a cluster."""
     found, said = _found(request, name), request.POST.get("reason", "")
-    cluster_resume(found, by=Actor.of(person(request)), reason=said, now=timezone.now())
+    cluster_resume(found, by=_actor(request), reason=said, now=timezone.now())
     messages.success(request, "It goes on; what waited is sent now.")
     return HttpResponseRedirect(cluster_url(found))
 
@@ -168,7 +169,7 @@ def limits_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     if not form.is_valid():
         raise RuleViolation("refresh.limits", "Give two whole numbers, and hours or nothing.")
     limits = Limits(form.cleaned_data["per_fe"], form.cleaned_data["per_catalog"])
-    hours, by = form.cleaned_data["giants_hours"], Actor.of(person(request))
+    hours, by = form.cleaned_data["giants_hours"], _actor(request)
     cluster_limits(found, limits, hours=hours, by=by, now=timezone.now())
     messages.success(request, "The limits are kept; what runs goes on to its end.")
     return HttpResponseRedirect(cluster_url(found))
@@ -182,7 +183,7 @@ def remove_view(request: HttpRequest, name: str) -> HttpResponse:
     found = _found(request, name)
     cluster_remove(
         found,
-        by=Actor.of(person(request)),
+        by=_actor(request),
         typed=request.POST.get("typed", ""),
         reason=request.POST.get("reason", ""),
         now=timezone.now(),
@@ -191,11 +192,15 @@ def remove_view(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("refresh:clusters")
 
 
+def _actor(request: HttpRequest) -> Actor:
+    return Actor.of(person(request), is_fresh=is_fresh(request, timezone.now()))
+
+
 def _add(request: HttpRequest, form: ClusterForm) -> HttpResponseRedirect:
     made = cluster_add(
         form.cleaned_data["name"],
         form.wish(),
-        by=Actor.of(person(request)),
+        by=_actor(request),
         now=timezone.now(),
         budget=BRIEF,
     )
@@ -208,7 +213,7 @@ def _edit(request: HttpRequest, found: Cluster, form: EditForm) -> HttpResponseR
         found,
         form.wish(),
         version=form.cleaned_data["version"],
-        by=Actor.of(person(request)),
+        by=_actor(request),
         now=timezone.now(),
         budget=BRIEF,
     )

@@ -17,6 +17,7 @@ from refresh.connectors.session import Budget
 from refresh.domain.turns import Limits
 from refresh.domain.versions import Dialect
 from refresh.models import Cluster, ClusterFrontEnd
+from refresh.services.cluster_reach import ANYWHERE
 from refresh.services.cluster_trial import ClusterWish, StandsFor, cluster_test
 from refresh.services.clusters import (
     Actor,
@@ -141,7 +142,7 @@ def test_a_place_where_no_front_end_answers_stops_it(
         (f"{LOOPBACK}:{closed_port()}", "nothing listens there"),
         ("no-such-host.invalid:9030", "no front end answers there in time"),
     ):
-        report = cluster_test(replace(asked, addresses=(address,)))
+        report = cluster_test(replace(asked, addresses=(address,)), reach=ANYWHERE)
         assert words in report.problems[0], address
     for life in (Life.GARBAGE, Life.FROZEN):
         cluster.set_life("127.0.0.2", life)
@@ -154,7 +155,7 @@ def test_a_password_file_that_is_not_private_stops_it(
     asked = wish(cluster, tmp_path)
     password_file(tmp_path, mode=0o644)
     assert "chmod 600" in cluster_test(asked).problems[0]
-    gone = replace(asked, password_file="/none/at/all")
+    gone = replace(asked, password_file=str(tmp_path / "none"))
     assert "cannot be read" in cluster_test(gone).problems[0]
 
 
