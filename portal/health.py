@@ -21,6 +21,7 @@ from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
 from portal.access.lakes import all_lakes
+from portal.access.this_host import is_from_this_host
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.runs.models import Lease, Outbox
 
@@ -62,14 +63,18 @@ def livez(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 when pages can be served; `work` says whether runs are driven too."""
-    parts = health_now()
+    """Answer 200 when pages can be served; `work` says whether runs are driven too.
+
+    What each part says of itself names hosts and lakes: only programs of this host read it here.
+    """
+    parts, is_near = health_now(), is_from_this_host(request)
     is_ready = next(part.ok for part in parts if part.name == "database")
     body = {
         "ready": is_ready,
         "work": all(part.ok for part in parts),
         "checks": {
-            part.name: {"ok": part.ok, "detail": part.detail, "ms": part.ms} for part in parts
+            part.name: {"ok": part.ok} | ({"detail": part.detail, "ms": part.ms} if is_near else {})
+            for part in parts
         },
     }
     return JsonResponse(body, status=200 if is_ready else 503)

@@ -4,32 +4,66 @@ Only grouped counts over indexed columns and newest times; nothing names a table
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from django.db.models import Count, Max, Min
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from drf_spectacular.utils import extend_schema
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
 from portal.access.gauges import Sample, all_gauges
 from portal.access.lakes import all_lakes
+from portal.access.models import User
+from portal.access.scopes import METRICS_SCOPE
+from portal.access.this_host import is_from_this_host
 from portal.act.selectors import red_button_state
 from portal.approvals.models import Approval
 from portal.audit.models import AuditHead
 from portal.events.selectors import alarms_open, follower_state
 from portal.notices.models import Notice
+from portal.people.models import ApiToken
 from portal.runs.domain import ACTIVE, RunState
 from portal.runs.models import Lease, Outbox, Run
 
 
-@never_cache
-@require_safe
-def metrics(request: HttpRequest) -> HttpResponse:
-    """Give the gauges in Prometheus' text form."""
-    lines = [line for family in _families() for line in _text(*family)]
-    return HttpResponse(
-        "\n".join(lines) + "\n", content_type="text/plain; version=0.0.4; charset=utf-8"
-    )
+class MayMonitor(BasePermission):
+    """A program on this host, an API token of the scope, an admin or an operator."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Whether the numbers are shown; the token's scope was looked at before."""
+        by_token = isinstance(request.auth, ApiToken)
+        is_keeper = isinstance(request.user, User) and request.user.is_lake_keeper
+        return by_token or is_keeper or is_from_this_host(request._request)
+
+
+class _AsText(BaseContentNegotiation):
+    """Prometheus' form is the only one, whatever the reader prefers."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        return next(iter(parsers), None)
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: Any = None) -> Any:
+        return renderers[0], renderers[0].media_type
+
+
+class Metrics(APIView):
+    """The gauges in Prometheus' text form."""
+
+    token_scope = METRICS_SCOPE
+    permission_classes = [MayMonitor]
+    content_negotiation_class = _AsText
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse:
+        """Return the gauges."""
+        lines = [line for family in _families() for line in _text(*family)]
+        return HttpResponse(
+            "\n".join(lines) + "\n", content_type="text/plain; version=0.0.4; charset=utf-8"
+        )
 
 
 def _families() -> Iterator[tuple[str, str, Iterable[Sample]]]:

@@ -123,7 +123,8 @@ class ServerProcess:
         port: int | None = None,
     ) -> ProcessRecord:
         """Start the process; returns at once."""
-        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.log.touch(mode=0o600)
         with self.log.open("ab") as output:
             self._child = subprocess.Popen(
                 list(argv),

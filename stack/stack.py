@@ -54,6 +54,7 @@ class Stack:
     def __init__(self, var: Path, *, owned: bool = True) -> None:
         self.var = var.resolve()
         self.var.mkdir(parents=True, exist_ok=True)
+        self.var.chmod(0o700)  # sessions, password hashes, mails and logs lie below
         self.ledger = Ledger(self.var / "stack.json")
         self.redis = Redis(self.var, ledger=self.ledger)
         self.smtp = Smtp(self.var, ledger=self.ledger)

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
+METRICS_SCOPE = "metrics"
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """One word that a token may carry, and what it lets a program do."""

@@ -70,8 +70,15 @@ def database_from_url(url: str) -> dict[str, Any]:
 
 
 def sqlite_database(path: Path) -> dict[str, Any]:
-    """Give the embedded database: WAL, every transaction takes the write lock at its start."""
+    """Return the embedded database: WAL, every transaction takes the write lock at its start.
+
+    Sessions and password hashes stand in its file, so it is for its own account alone; SQLite
+    gives the files beside it the same mode.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    if path.stat().st_mode & 0o077 and path.stat().st_uid == os.geteuid():
+        path.chmod(0o600)
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": path,

@@ -75,7 +75,8 @@ def submit(
 
     Returns once the process exists; how the job ends stands in the spool's manifest.
     """
-    log_file.parent.mkdir(parents=True, exist_ok=True)
+    log_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    log_file.touch(mode=0o600)  # names, paths and values of the lake stand in it
     argv = submit_argv(module=module, tag=tag, spool=spool, config=config, log_file=log_file)
     with log_file.open("ab") as log:
         try:

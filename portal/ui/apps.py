@@ -15,10 +15,12 @@ class UiConfig(AppConfig):
         """Register the platform's own pages, and the check of its database."""
         from portal.access.models import KEEPERS
         from portal.access.registry import Page, register_home_card, register_page
+        from portal.access.scopes import METRICS_SCOPE, Scope, register_scope
         from portal.collation import collation_check
         from portal.ui.cards import failed_runs_card
 
         register(collation_check, Tags.database)
+        register_scope(Scope(METRICS_SCOPE, "Read the gauges of /metrics."))
         for page in (
             Page("", "Home", "ui:home", "home", 0),
             Page("Portal", "Runs", "ui:runs", "player-play", 800),

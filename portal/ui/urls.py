@@ -3,7 +3,7 @@
 from django.urls import path
 
 from portal.health import livez, readyz
-from portal.metrics import metrics
+from portal.metrics import Metrics
 from portal.ui.api import people as api_people
 from portal.ui.api import schema
 from portal.ui.api import tokens as api_tokens
@@ -80,5 +80,5 @@ urlpatterns = [
     path("api/v1/health/", api.HealthView.as_view(), name="api-health"),
     path("livez", livez, name="livez"),
     path("readyz", readyz, name="readyz"),
-    path("metrics", metrics, name="metrics"),
+    path("metrics", Metrics.as_view(), name="metrics"),
 ]

@@ -8,6 +8,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.access.scopes import METRICS_SCOPE
+from portal.people.token_rules import TokenWish
+from portal.people.tokens import token_make
 from portal.runs.models import Lease, Run
 from tests.component.conftest import LAKE, People
 
@@ -45,6 +48,41 @@ def test_metrics_are_readable_by_prometheus(client: Client) -> None:
     assert 'lakewarden_red_button{lake="main"} 0' in text
     for line in text.splitlines():
         assert line.startswith("# ") or line.rsplit(" ", 1)[1].replace(".", "").lstrip("-")
+
+
+ELSEWHERE = [
+    {"REMOTE_ADDR": "10.0.0.9"},
+    {"REMOTE_ADDR": "127.0.0.1", "headers": {"X-Forwarded-For": "10.0.0.9"}},
+    {"REMOTE_ADDR": "::1", "headers": {"Forwarded": "for=10.0.0.9"}},
+    {"REMOTE_ADDR": ""},
+]
+
+
+@pytest.mark.parametrize("elsewhere", ELSEWHERE)
+def test_strangers_learn_whether_it_is_ready_and_no_more(elsewhere: Any) -> None:
+    Lease.objects.create(name="supervise", holder="host-7:4711", until=timezone.now())
+    stranger = Client(**elsewhere)
+    body = stranger.get("/readyz").json()
+    assert body["ready"] is True
+    assert body["checks"]["lakes"] == {"ok": True}
+    assert "4711" not in str(body)
+    assert stranger.get("/metrics").status_code == 401
+
+
+def test_metrics_are_for_monitors_admins_and_operators(people: People) -> None:
+    outside = {"REMOTE_ADDR": "10.0.0.9"}
+    for user, status in ((people.operator, 200), (people.admin, 200), (people.owner, 403)):
+        client = Client(**outside)  # type: ignore[arg-type]  # the stubs know no address
+        client.force_login(user)
+        assert client.get("/metrics").status_code == status
+    for scope, status in ((METRICS_SCOPE, 200), ("refresh", 403)):
+        wish = TokenWish("prometheus", (scope,), 9)
+        _, secret = token_make("olga", wish, user=people.owner, now=timezone.now())
+        accept = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.3"
+        sent = {"Authorization": f"Bearer {secret}", "Accept": accept}
+        answer = Client(headers=sent).get("/metrics", REMOTE_ADDR="10.0.0.9")
+        assert answer.status_code == status, scope
+    assert Client().post("/metrics").status_code == 405
 
 
 def test_an_address_behind_which_nothing_stands(people: People) -> None:

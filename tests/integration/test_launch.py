@@ -45,6 +45,7 @@ def test_what_is_no_job_ends_in_a_failed_manifest(embedded_stack: Any, tmp_path:
     assert manifest["outcome"] == "failed"
     assert manifest["error"]["code"] == "job.module"
     password = config.metastore_db.password()
+    assert (tmp_path / "log").stat().st_mode & 0o777 == 0o600
     assert f"PASSWORD={password}" not in (tmp_path / "log").read_text(encoding="utf-8")
     assert is_alive(launched) is False
 

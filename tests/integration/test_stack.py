@@ -9,6 +9,7 @@ from email.message import EmailMessage
 from pathlib import Path
 
 import pymysql
+import pytest
 import redis
 from pymetastore.metastore import HMS
 
@@ -65,6 +66,21 @@ def test_the_full_stack_holds_a_real_table_on_hdfs_and_mariadb(
             "where d.NAME = 'self_test_full' and t.TBL_NAME = 'visits'"
         )
         assert cursor.fetchone() == (3,)
+
+
+def test_others_of_the_machine_reach_no_file_and_no_broker(embedded_stack: Stack) -> None:
+    """Sessions, password hashes, mails and names of the lake are in these files."""
+    assert embedded_stack.var.stat().st_mode & 0o777 == 0o700
+    logs = list((embedded_stack.var / "logs").iterdir())
+    assert "redis.log" in {log.name for log in logs}
+    assert [log.name for log in logs if log.stat().st_mode & 0o077] == []
+    for name in ("password", "redis.conf"):
+        assert (embedded_stack.redis.directory / name).stat().st_mode & 0o777 == 0o600
+    with pytest.raises(redis.AuthenticationError):
+        redis.Redis(port=embedded_stack.redis.port).ping()
+    word = embedded_stack.redis_url.partition("//:")[2].partition("@")[0]
+    (record,) = [one for one in embedded_stack.ledger.running() if one.name == "redis"]
+    assert word.encode() not in Path(f"/proc/{record.pid}/cmdline").read_bytes()
 
 
 def test_redis_answers_and_mails_are_kept(embedded_stack: Stack) -> None:
