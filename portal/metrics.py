@@ -22,6 +22,7 @@ from portal.access.scopes import METRICS_SCOPE
 from portal.access.this_host import is_from_this_host
 from portal.act.selectors import red_button_state
 from portal.approvals.models import Approval
+from portal.audit.anchors import newest_anchor
 from portal.audit.models import AuditHead
 from portal.events.selectors import alarms_open, follower_state
 from portal.notices.models import Notice
@@ -76,6 +77,7 @@ def _families() -> Iterator[tuple[str, str, Iterable[Sample]]]:
     yield "red_button", "1 while nothing may act on the lake.", _red_buttons()
     yield "lease_left_seconds", "Time until a leader's lease ends.", _leases()
     yield "audit_events", "Length of the audit chain.", [({}, _audit_length())]
+    yield "audit_anchor_age_seconds", "Time since the audit head was anchored.", _anchor_age()
     yield "events_behind", "Notifications not taken in at the last look.", _events_behind()
     yield "event_alarms", "Missed events that no scan has made good yet.", _event_alarms()
     for gauge in all_gauges():
@@ -149,6 +151,12 @@ def _events_behind() -> Iterator[Sample]:
 def _event_alarms() -> Iterator[Sample]:
     for lake in sorted(all_lakes()):
         yield {"lake": lake}, float(alarms_open(lake).count())
+
+
+def _anchor_age() -> Iterator[Sample]:
+    newest = newest_anchor()
+    if newest is not None:
+        yield {}, (timezone.now() - newest.taken_at).total_seconds()
 
 
 def _audit_length() -> float:

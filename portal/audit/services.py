@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from portal.audit.models import GENESIS, AuditEvent, AuditHead
 
@@ -70,8 +71,23 @@ class ChainReport:
 
 def audit_verify() -> ChainReport:
     """Recompute the whole chain; a changed, removed or added row is found."""
-    previous_hash, expected_seq = GENESIS, 1
-    for event in AuditEvent.objects.order_by("seq").iterator(chunk_size=2000):
+    report = _walk(AuditEvent.objects.all(), (0, GENESIS))
+    head = AuditHead.objects.filter(name=_CHAIN).first()
+    return _ending(report, (head.seq, head.hash) if head else (0, GENESIS))
+
+
+def chain_problem(start: tuple[int, str], end: tuple[int, str]) -> str:
+    """Recompute the chain after one event up to another; return what does not fit, or nothing.
+
+    Both are given by number and hash. Events that were added after `end` are not looked at.
+    """
+    rows = AuditEvent.objects.filter(seq__gt=start[0], seq__lte=end[0])
+    return _ending(_walk(rows, start), end).problem
+
+
+def _walk(rows: QuerySet[AuditEvent], start: tuple[int, str]) -> ChainReport:
+    expected_seq, previous_hash = start[0] + 1, start[1]
+    for event in rows.order_by("seq").iterator(chunk_size=2000):
         problem = ""
         if event.seq != expected_seq:
             problem = f"event {expected_seq} is missing"
@@ -80,13 +96,15 @@ def audit_verify() -> ChainReport:
         if problem:
             return ChainReport(expected_seq - 1, previous_hash, expected_seq, problem)
         previous_hash, expected_seq = event.hash, expected_seq + 1
-    head = AuditHead.objects.filter(name=_CHAIN).first()
-    end = (head.seq, head.hash) if head else (0, GENESIS)
-    if end != (expected_seq - 1, previous_hash):
-        return ChainReport(
-            expected_seq - 1, previous_hash, expected_seq, f"the last of {end[0]} events is missing"
-        )
     return ChainReport(expected_seq - 1, previous_hash, None, "")
+
+
+def _ending(report: ChainReport, end: tuple[int, str]) -> ChainReport:
+    """Compare where the rows end with where they must."""
+    if report.problem or end == (report.n_events, report.head_hash):
+        return report
+    problem = f"the last of {end[0]} events is missing"
+    return ChainReport(report.n_events, report.head_hash, report.n_events + 1, problem)
 
 
 def event_hash(event: AuditEvent) -> str:

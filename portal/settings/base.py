@@ -308,6 +308,16 @@ LAKEWARDEN_PASSWORD_DIR = Path(
 LAKEWARDEN_CLUSTER_ADDRESSES = tuple(
     filter(None, os.environ.get("LAKEWARDEN_CLUSTER_ADDRESSES", "").split(","))
 )
+# Where the head of the audit chain is kept outside of the database, and the key of its seal; best
+# of another account than that of the web process.
+LAKEWARDEN_AUDIT_ANCHORS = Path(
+    os.environ.get("LAKEWARDEN_AUDIT_ANCHORS", LAKEWARDEN_VAR / "audit_anchors.jsonl")
+)
+LAKEWARDEN_AUDIT_KEY_FILE = Path(
+    os.environ.get("LAKEWARDEN_AUDIT_KEY_FILE", LAKEWARDEN_VAR / "audit_key")
+)
+# Whether admins get the anchored head by mail once a day.
+LAKEWARDEN_AUDIT_MAIL = os.environ.get("LAKEWARDEN_AUDIT_MAIL", "1") == "1"
 # Seconds that a refresh of the fast, the slow and the giant lane may take at a front end, and what
 # it may take beyond (its call to others, and a metastore that hangs) before we stop to listen.
 LAKEWARDEN_REFRESH_SECONDS = tuple(

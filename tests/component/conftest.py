@@ -67,6 +67,8 @@ def lake(tmp_path: Path, settings: Any) -> LakeConfig:
     """The lake `main`: files below the test's own folder, and no metastore."""
     config = local_lake(tmp_path, LakeId(LAKE))
     settings.LAKEWARDEN_VAR = tmp_path
+    settings.LAKEWARDEN_AUDIT_ANCHORS = tmp_path / "audit_anchors.jsonl"
+    settings.LAKEWARDEN_AUDIT_KEY_FILE = tmp_path / "audit_key"
     settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
     settings.LAKEWARDEN_LAKES.write_text(json.dumps({LAKE: config.as_dict()}), encoding="utf-8")
     return config
