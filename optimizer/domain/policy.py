@@ -334,5 +334,22 @@ def _minute(at: time) -> int:
 
 @lru_cache(maxsize=4096)
 def _compiled(scope: str) -> re.Pattern[str]:
-    parts = {"*": "[^.]*", "?": "[^.]"}
-    return re.compile("".join(parts.get(one, re.escape(one)) for one in scope.lower()))
+    return re.compile(r"\.".join(map(_glob, scope.lower().split("."))))
+
+
+def _glob(part: str) -> str:
+    """Return one part of a scope as a pattern that never tries a star twice.
+
+    Between two stars the first place that fits is as good as any later one, so it is final
+    (an atomic group). With plain stars a name of many equal letters would be tried for hours.
+    """
+    first, *rest = ("".join(_letter(one) for one in piece) for piece in part.split("*"))
+    if not rest:
+        return first
+    *between, last = rest
+    middle = "".join(f"(?>[^.]*?{piece})" for piece in between)
+    return f"{first}{middle}[^.]*{last}"
+
+
+def _letter(one: str) -> str:
+    return "[^.]" if one == "?" else re.escape(one)
