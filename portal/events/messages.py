@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any
 
 from portal.events.names import former_name, partitions_named
@@ -24,8 +25,13 @@ NOTES = frozenset({POLICY_NOTE, DROP_NOTE})
 
 _PLAIN = "json-0.2"
 _PACKED = "gzip(json-2.0)"
+# The metastore's own limit for what it sends is 100 MB, packed.
+MOST_UNPACKED = 512 * 1024**2
 # What json, base64, gzip and a message of another shape answer with.
-_BROKEN = (ValueError, TypeError, LookupError, AttributeError, OSError, EOFError, zlib.error)
+_BROKEN = (
+    *(ValueError, TypeError, LookupError, AttributeError, OSError, EOFError, zlib.error),
+    RecursionError,  # nested deeper than Python reads
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +92,19 @@ def read_event(lake: str, raw: Any) -> LakeEvent:
 
 def _message(message_format: str, text: str) -> dict[str, Any]:
     if message_format == _PACKED:
-        text = gzip.decompress(base64.b64decode(text, validate=True)).decode()
+        text = _unpacked(base64.b64decode(text, validate=True)).decode()
     elif message_format != _PLAIN:
         raise ValueError(f"message format {message_format!r} is not known")
     message = json.loads(text)
     if not isinstance(message, dict):
         raise TypeError("it is no JSON object")
     return message
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """Unpack a message; one of a few kilobytes may unpack to more than the memory there is."""
+    with gzip.GzipFile(fileobj=BytesIO(packed)) as file:
+        text = file.read(MOST_UNPACKED + 1)
+    if len(text) > MOST_UNPACKED:
+        raise ValueError(f"it unpacks to more than {MOST_UNPACKED} bytes")
+    return text

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from optimizer.api.reports import MOST_BYTES
@@ -145,6 +146,44 @@ def test_a_token_of_the_scope_reports(people: People) -> None:
             headers={"Authorization": f"Bearer {made.secret}"},
         )
         assert answer.status_code == status
+
+
+HUGE = "9" * 4_000
+POISON = [
+    '{"added-data-files": {"value": 1e400}}',
+    '{"added-data-files": {"value": NaN}}',
+    '{"added-data-files": {"value": -9223372036854775809}}',
+    '{"added-data-files": {"value": 9223372036854775808}}',
+    '{"added-data-files": {"value": ' + HUGE + "}}",
+    '{"total-duration": {"time-unit": "nanoseconds", "total-duration": -1}}',
+    '{"total-duration": {"time-unit": ["x"], "total-duration": 1}}',
+    '{"<script>alert(1)</script>": {"value": 7}}',
+    '{"a\\u0000b\\ud800": {"value": 7}}',
+    "{" + ",".join(f'"m{n}": {{"value": {n}}}' for n in range(5_000)) + "}",
+    '{"a": ' * 900 + "1" + "}" * 900,
+]
+
+
+@pytest.mark.parametrize("metrics", POISON, ids=range(len(POISON)))
+def test_a_poisoned_report_with_a_right_token_harms_nothing(people: People, metrics: str) -> None:
+    made = token_make("olga", TokenWish("job", ("optimizer",), 9), user=people.owner, now=NOW)
+    text = json.dumps(REPORT | {"metrics": {}}).replace('"metrics": {}', f'"metrics": {metrics}')
+    answer = Client(raise_request_exception=False).post(
+        ADDRESS,
+        text,
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {made.secret}"},
+    )
+    assert answer.status_code in (204, 400)
+    for commit in Commit.objects.all():
+        assert len(commit.report or {}) <= 100
+        assert all(0 <= value < 2**63 for value in (commit.report or {}).values())
+        assert 0 <= commit.n_added < 2**63
+    keeper = Client()
+    keeper.force_login(people.admin)
+    page = keeper.get(reverse("optimizer:table-commits", args=[IcebergTable.objects.get().pk]))
+    assert page.status_code == 200
+    assert "<script>alert" not in page.content.decode()
 
 
 def test_a_body_that_is_too_big_is_refused_unread(people: People) -> None:

@@ -1,12 +1,14 @@
 """Hive's notification messages, plain and packed, odd values included."""
 
 import base64
+import contextlib
 import gzip
 import json
 from types import SimpleNamespace
 
 import pytest
 
+from portal.events import messages
 from portal.events.messages import read_event
 from portal.lake.errors import RuleViolation
 
@@ -73,6 +75,51 @@ def test_what_cannot_be_read_is_said(message: str, message_format: str) -> None:
     with pytest.raises(RuleViolation) as caught:
         read_event("main", raw(message, message_format))
     assert caught.value.code == "event.unreadable"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        "NaN",
+        '{"partitions": [{"dt": "\\ud800"}]}',
+        '{"partitions": [{"dt": NaN}]}',
+        '{"partitions": {"dt": "1"}}',
+        '{"partitions": [null]}',
+        '{"ptnObjJson": "' + "[" * 50_000 + '"}',
+        '{"tableObjBeforeJson": 7, "tableObjAfterJson": []}',
+        '{"db": {"a": 1}, "table": [1], "partitions": 7}',
+        '{"partitions": [{"' + "k" * 70_000 + '": "v"}]}',
+        "9" * 5_000,
+    ],
+    ids=range(12),
+)
+def test_what_other_writers_say_is_read_or_refused_and_never_a_mistake(message: str) -> None:
+    for packed in (False, True):
+        text, form = message, "json-0.2"
+        if packed:
+            text, form = (
+                base64.b64encode(gzip.compress(message.encode())).decode(),
+                "gzip(json-2.0)",
+            )
+        with contextlib.suppress(RuleViolation):
+            event = read_event("main", raw(text, form))
+            assert all(isinstance(name, str) for name in event.partitions)
+
+
+def test_a_packed_message_that_unpacks_without_end_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(messages, "MOST_UNPACKED", 1_000_000)
+    for n_bytes, refused in ((999_000, False), (30_000_000, True)):
+        text = '{"x": "' + "a" * n_bytes + '"}'
+        packed = base64.b64encode(gzip.compress(text.encode())).decode()
+        if refused:
+            with pytest.raises(RuleViolation, match="unpacks to more than 1000000 bytes"):
+                read_event("main", raw(packed, "gzip(json-2.0)"))
+        else:
+            assert read_event("main", raw(packed, "gzip(json-2.0)")).message["x"][0] == "a"
 
 
 def test_a_note_of_the_guard_names_its_table_inside() -> None:
