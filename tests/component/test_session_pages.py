@@ -95,3 +95,22 @@ def test_the_theme_is_kept_by_the_browser_and_odd_ones_are_not(people: People) -
     assert 'data-bs-theme="dark"' in client.get(reverse("ui:profile")).content.decode()
     client.cookies["lw_theme"] = '"><script>'
     assert 'data-lw-theme="auto"' in client.get(reverse("ui:profile")).content.decode()
+
+
+def test_the_theme_needs_the_forms_token_and_sets_one_plain_cookie(people: People) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(people.owner)
+    page = client.get(reverse("ui:profile")).content.decode()
+    token = page.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
+    address = reverse("ui:theme")
+    assert client.post(address, {"theme": "dark"}).status_code == 403
+    assert client.get(address).status_code == 405
+    form = {"theme": "dark", "csrfmiddlewaretoken": token}
+    answer = client.post(address, form)
+    assert answer.status_code == 302
+    cookie = answer.cookies["lw_theme"]
+    assert (cookie.value, cookie["samesite"], cookie["httponly"]) == ("dark", "Lax", True)
+    for odd in ("x\r\nSet-Cookie: a=b", '"><script>', "DARK", "", "dark;path=/x", "\x00"):
+        refused = client.post(address, form | {"theme": odd})
+        assert refused.status_code == 302
+        assert "lw_theme" not in refused.cookies, odd

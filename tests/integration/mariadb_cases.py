@@ -118,13 +118,16 @@ def test_the_portals_account_adds_to_the_audit_record_and_changes_nothing() -> N
     """The grants that `manage.py audit_grants` prints, with a real account."""
     note = partial(audit_record, "x", actor="ada", lake=LAKE, object_type="t", object_id="o")
     note(data={}, now=NOW)
-    out = StringIO()
-    call_command("audit_grants", "--user", "narrow", stdout=out)
     said = connection.settings_dict
     with connection.cursor() as cursor:
-        cursor.execute("CREATE USER IF NOT EXISTS narrow IDENTIFIED BY 'narrow'")
-        for grant in out.getvalue().splitlines():
-            cursor.execute(grant)
+        cursor.execute("SELECT @@socket")
+        (place,) = cursor.fetchone()
+    root = pymysql.connect(unix_socket=place, user="root", autocommit=True)
+    with root.cursor() as cursor:
+        for host in ("%", "localhost"):  # an account of nobody on localhost would go before %
+            cursor.execute(f"CREATE USER narrow@'{host}' IDENTIFIED BY 'narrow'")
+            for grant in granted(host):
+                cursor.execute(grant)
     try:
         with pymysql.connect(
             host=said["HOST"],
@@ -151,5 +154,12 @@ def test_the_portals_account_adds_to_the_audit_record_and_changes_nothing() -> N
                 with pytest.raises(pymysql.err.OperationalError, match="denied"):
                     narrow.execute(refused)
     finally:
-        with connection.cursor() as cursor:
-            cursor.execute("DROP USER narrow")
+        with root.cursor() as cursor:
+            cursor.execute("DROP USER narrow@'%', narrow@localhost")
+        root.close()
+
+
+def granted(host: str) -> list[str]:
+    out = StringIO()
+    call_command("audit_grants", "--user", "narrow", "--host", host, stdout=out)
+    return out.getvalue().splitlines()
