@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from django.utils import timezone
 
 from lifecycle.models import (
     CleanNowRequest,
@@ -18,8 +19,10 @@ from lifecycle.models import (
     PolicyRequest,
     StandingRule,
     StillReadYes,
+    TableFinding,
 )
 from optimizer.models import HudiTable, IcebergTable, OptimizeTask, PolicyVersion
+from portal.access.models import DatabaseAdministrator
 from portal.act.models import Hold, RedButton
 from portal.approvals.models import Approval, Decision
 from portal.notices.models import Notice
@@ -96,6 +99,37 @@ def test_a_right_form_of_the_wrong_person_changes_nothing(target: Target) -> Non
                 wrong.append(f"POST {name} as {who}: {answer.status_code}")
     assert not wrong, "\n".join(wrong)
     assert states(target) == before
+
+
+def test_an_owner_changes_nothing_of_another_owner(target: Target) -> None:
+    """The stranger of the grid owns tables and administers a database too, only not these."""
+    orders = TableFinding.objects.get(db="sales", table="orders")
+    for db, table in (("stock", "items"), ("sales", "returns")):
+        TableFinding.objects.create(
+            generation=orders.generation,
+            lake=orders.lake,
+            db=db,
+            table=table,
+            tbl_id=len(table) * 1_000,
+            owner="eve",
+            db_owner="eve" if db == "stock" else "dora",
+            mode="ACT",
+            table_type="MANAGED_TABLE",
+        )
+        IcebergTable.objects.create(
+            lake=orders.lake, db=db, table=table, uuid=table, owner="eve", heard_at=timezone.now()
+        )
+    DatabaseAdministrator.objects.create(lake=orders.lake, db="stock", username="eve")
+    wrong, before, n_sent = [], states(target), 0
+    for name, row in GRID.items():
+        if "stranger" not in row.changes and row.body:
+            n_sent += 1
+            answer = send(name, "stranger", target, row.body)
+            if not refuses("stranger", answer):
+                wrong.append(f"POST {name}: {answer.status_code}")
+    assert not wrong, "\n".join(wrong)
+    assert states(target) == before
+    assert n_sent > 30
 
 
 def refuses(who: str, answer: HttpResponseBase) -> bool:
