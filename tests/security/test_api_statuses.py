@@ -1,6 +1,5 @@
 """Compares the statuses that the API answers with the ones that its OpenAPI document lists."""
 
-import json
 import re
 from typing import Any
 
@@ -30,17 +29,16 @@ def test_every_status_that_comes_is_in_the_document(target: Target) -> None:
             continue
         plain = path.split("?", 1)[0]
         operations = described(plain)
-        for who in ("nobody", "stranger", "admin"):
+        for who in ("nobody", "admin"):
             client = target.client(who)
-            asked: dict[str, list[Any]] = {
-                "get": [client.get(path), client.get(f"{plain}?after=x&size=x")]
-            }
-            asked["post"] = [
-                client.post(plain, "{", content_type="application/json"),
-                client.post(plain, "x", content_type="text/plain"),
-                client.post(plain, json.dumps({"x": None}), content_type="application/json"),
-                send(name, who, target, row.body),
-            ]
+            asked: dict[str, list[Any]] = {"get": [client.get(path)]}
+            asked["post"] = [send(name, who, target, row.body)]
+            if who == "admin":
+                asked["get"].append(client.get(f"{plain}?after=x&size=x"))
+                asked["post"] += [
+                    client.post(plain, "{", content_type="application/json"),
+                    client.post(plain, "x", content_type="text/plain"),
+                ]
             for method in asked.keys() & operations.keys():
                 for answer in asked[method]:
                     n_asked += 1
@@ -56,5 +54,8 @@ def test_every_error_has_the_one_form() -> None:
     for path, operations in document()["paths"].items():
         for method, operation in operations.items():
             for status in ("403", "429", "503"):
-                content = operation["responses"][status]["content"]["application/json"]
-                assert content["schema"]["$ref"].endswith("/Error"), (path, method, status)
+                reference = operation["responses"][status]["$ref"]
+                assert reference == f"#/components/responses/Error{status}", (path, method)
+    for name, answer in document()["components"]["responses"].items():
+        schema = answer["content"]["application/json"]["schema"]
+        assert schema["$ref"] == "#/components/schemas/Error", name

@@ -38,24 +38,30 @@ _ERROR = {
 
 def describe_errors(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Add the statuses that an operation can answer with; what a view says itself is kept."""
-    result.setdefault("components", {}).setdefault("schemas", {})["Error"] = _ERROR
+    components = result.setdefault("components", {})
+    components.setdefault("schemas", {})["Error"] = _ERROR
+    components["responses"] = {
+        f"Error{status}": _answer(words)
+        for status, words in sorted((_ALWAYS | _WITH_TOKEN | _WITH_INPUT | _CHANGES).items())
+    }
     for path in result["paths"].values():
         for method in _METHODS & path.keys():
             responses = path[method]["responses"]
-            for status, words in sorted(_statuses(method, path[method]).items()):
-                responses.setdefault(str(status), _answer(words))
+            for status in _statuses(method, path[method]):
+                reference = {"$ref": f"#/components/responses/Error{status}"}
+                responses.setdefault(str(status), reference)
     return result
 
 
-def _statuses(method: str, operation: dict[str, Any]) -> dict[int, str]:
-    found = dict(_ALWAYS)
+def _statuses(method: str, operation: dict[str, Any]) -> list[int]:
+    found = set(_ALWAYS)
     if any("apiToken" in way for way in operation.get("security", [])):
-        found |= _WITH_TOKEN
+        found |= set(_WITH_TOKEN)
     if operation.get("parameters") or "requestBody" in operation:
-        found |= _WITH_INPUT
+        found |= set(_WITH_INPUT)
     if method != "get":
-        found |= _CHANGES | _WITH_INPUT
-    return found
+        found |= _CHANGES.keys() | _WITH_INPUT.keys()
+    return sorted(found)
 
 
 def _answer(words: str) -> dict[str, Any]:
