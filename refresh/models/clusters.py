@@ -43,6 +43,9 @@ class Cluster(models.Model):
         null=True, help_text="when somebody last asked to have it read; null: it was since"
     )
     problem = models.TextField(blank=True, help_text="why it could not be read; empty: it could")
+    judged_states = models.JSONField(
+        default=dict, help_text="states of the front ends by which all tables were last judged"
+    )
     named_after = models.CharField(
         max_length=300, blank=True, help_text="the last database whose tables were listed"
     )

@@ -3,7 +3,7 @@
 Judging twice writes the same: it follows from what changed and what was completed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db import connection, transaction
 
@@ -15,6 +15,8 @@ from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetOnFe, 
 from refresh.selectors.records import changes_of_all, records_of_all
 
 _CHUNK = 200
+# So few that whoever notes a change of one of them does not wait for long.
+_FEW = 50
 _ON_FE = ("owes", "freshness", "danger", "why", "behind_since")
 _ON_TARGET = ("freshness", "danger", "why", "behind_since", "rank", "refreshed_at")
 
@@ -29,16 +31,20 @@ def judge(targets: Sequence[RefreshTarget]) -> None:
         _judge(targets[start : start + _CHUNK])
 
 
-def judge_cluster(cluster: Cluster) -> None:
-    """Judge all tables of a cluster, a few at a time: one of its front ends came or went."""
+def judge_cluster(cluster: Cluster, states: Mapping[str, str]) -> None:
+    """Judge all tables of a cluster, a few at a time: one of its front ends came or went.
+
+    `states` are those that were seen before; they are kept once all tables were judged by them.
+    """
     last = 0
     while rows := list(
         RefreshTarget.objects.filter(cluster=cluster, pk__gt=last)
         .select_related("cluster")
-        .order_by("pk")[:_CHUNK]
+        .order_by("pk")[:_FEW]
     ):
         last = rows[-1].pk
         judge(rows)
+    Cluster.objects.filter(pk=cluster.pk).update(judged_states=states)
 
 
 @transaction.atomic

@@ -81,7 +81,6 @@ class Worker:
         self._read: set[int] = set()
         self._swept: set[int] = set()
         self._judged: set[int] = set()
-        self._states: dict[int, dict[int, FeState]] = {}
         self._looked_at: dict[int, datetime] = {}
         self._swept_at: dict[int, datetime] = {}
         self._settings_at: dict[int, datetime] = {}
@@ -174,14 +173,10 @@ class Worker:
 
     def _judge(self, cluster: Cluster) -> None:
         """Judge all tables anew once a front end came or went since they were judged."""
-        states = {fe.pk: fe.state for fe in cluster.front_ends.all()}
-        if self._states.get(cluster.pk) == states:
-            return
-        with self._lock:
-            if cluster.pk in self._judged:
-                return
-        self._states[cluster.pk] = states
-        self._submit(self._sweepers, self._judged, cluster.pk, lambda: judge_cluster(cluster))
+        states = {fe.name: fe.state.value for fe in cluster.front_ends.all()}
+        if cluster.judged_states != states:
+            work = partial(judge_cluster, cluster, states)
+            self._submit(self._sweepers, self._judged, cluster.pk, work)
 
     def _sweep(self, cluster: Cluster) -> None:
         history_forget(cluster, now=self._clock())

@@ -12,9 +12,17 @@ from django.utils import timezone
 from refresh.domain.freshness import Danger, Freshness
 from refresh.domain.frontends import FeState
 from refresh.domain.lanes import Lane
-from refresh.models import ClusterFrontEnd, Ending, Refresh, TargetOnFe, TargetProbe
+from refresh.models import (
+    ClusterFrontEnd,
+    Ending,
+    Refresh,
+    RefreshTarget,
+    TargetOnFe,
+    TargetProbe,
+)
 from refresh.services.settings_reading import settings_read_due
 from refresh.services.sweeping import LIMITS, Swept, sweep
+from refresh.services.working import Worker
 from stack.starrocks.front_end import Life
 from stack.starrocks.link import Trouble
 from stack.starrocks.spec import Member, Privilege
@@ -256,3 +264,21 @@ def test_s9_a_known_one_that_is_listed_without_a_port_is_not_taken_for_new(set_:
     after = set_.row.front_ends.get(host="127.0.0.4")
     assert (after.query_port, after.unstarted_at) == (before.query_port, None)
     assert after.state is FeState.FROZEN, "it may live, with its caches"
+
+
+def test_s3_a_worker_that_begins_judges_again_only_what_changed(set_: Scene) -> None:
+    set_.tell()
+    set_.work()
+    set_.row.refresh_from_db()
+    assert set(set_.row.judged_states.values()) == {"ALIVE"}
+    RefreshTarget.objects.update(why="as it was")
+    other = Worker(holder="one", clock=timezone.now)
+    other.turn()
+    assert other.wait_idle(20)
+    assert set_.target.why == "as it was"
+    set_.cluster.set_life("127.0.0.4", Life.FROZEN)
+    set_.look()
+    other.turn()
+    assert other.wait_idle(20)
+    other.stop()
+    assert "127.0.0.4" in set_.target.why
