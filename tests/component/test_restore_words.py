@@ -24,6 +24,8 @@ def test_what_no_restore_brings_back_is_said_on_pages_and_in_the_api(world: Worl
     preview = ended(
         asked(world, "alice", batch, None),
         n_ready=2,
+        n_conflicts=0,
+        n_items=2,
         rows=[],
         not_restored=list(NOT_RESTORED),
         not_recorded=[NOT_RECORDED],
