@@ -11,6 +11,7 @@ from portal.act.extras import Extras
 from portal.act.facts import ActItem
 from portal.act.file_refusal import file_refusal, open_file
 from portal.act.layout import done_name, first_batch, intent_name, item_name
+from portal.act.parent_times import times_kept
 from portal.act.protocol import (
     RENAME_SECONDS,
     DropOrder,
@@ -98,7 +99,8 @@ def drop_batch(
         intent = intent_file(order, batch, now=tools.clock(), keep_days=order.keep(name.db))
         tools.fs.write_new(order.fence.child(intent_name(number)), intent.to_bytes())
     if batch.intents:
-        _act(batch, order.fence, rules=rules, tools=tools)
+        with times_kept(tools.fs, [_path(intent.source).parent for intent in batch.intents]):
+            _act(batch, order.fence, rules=rules, tools=tools)
     if batch.is_settled:
         with tools.fail.step("done"):
             done = done_file(order, batch, now=tools.clock())

@@ -20,6 +20,7 @@ from portal.act.journal import (
     restored_items,
 )
 from portal.act.layout import restore_done_name, restore_intent_name
+from portal.act.parent_times import times_kept
 from portal.act.protocol import ActResult, Tools, check_control
 from portal.act.records import (
     IN_BACKUP,
@@ -156,7 +157,8 @@ def restore_batch(order: RestoreOrder, ref: BackupBatchRef, tools: Tools) -> Sai
         intent = _intent(order, batch, wanted, tools=tools)
         name = restore_intent_name(order.run, order.epoch, ref.batch)
         tools.fs.write_new(ref.directory.child(name), intent.to_bytes())
-    moved = _move(ref.directory, wanted, tools)
+    with times_kept(tools.fs, [candidate.target.parent for candidate in wanted]):
+        moved = _move(ref.directory, wanted, tools)
     with tools.fail.step("listing"):
         _verify(moved, tools)
     with tools.fail.step("register"):

@@ -14,6 +14,7 @@ from typing import Any
 from portal.act.facts import DDL_TIME, Lister
 from portal.act.journal import JournalBatch, batches
 from portal.act.layout import done_name
+from portal.act.parent_times import set_times, times_kept
 from portal.act.records import (
     BatchDone,
     BatchIntent,
@@ -223,28 +224,37 @@ def without_statistics(struct: Any, _intent: ItemIntent) -> Any:
     return struct
 
 
-def make_parents(fs: FileSystem, parents: tuple[FileFact, ...]) -> int:
-    """Make missing directories above an item as they were recorded; gives how many."""
-    n_made = 0
-    for fact in parents:
-        path = LakePath.parse(fact.path)
-        if fs.status(path) is not None:
-            continue
-        try:
-            fs.make_directory(path, mode=fact.mode)
-        except StaleState as error:
-            if error.code != "fs.exists":
-                raise
-            continue
-        status = fs.status(path)
-        if status is not None and (status.owner, status.group) != (fact.owner, fact.group):
-            # Only a superuser may give a directory away; the data below keeps its own owner.
-            with suppress(ExternalFailure):
-                fs.set_owner(path, fact.owner, fact.group)
-        if fact.acl:
-            fs.set_acl(path, fact.acl)
-        n_made += 1
-    return n_made
+def make_parents(fs: FileSystem, parents: tuple[FileFact, ...], *, keep_times: bool = True) -> int:
+    """Make missing directories above an item as they were recorded; gives how many.
+
+    With `keep_times` they get their recorded times, and the one above them keeps its own.
+    """
+    paths = {LakePath.parse(fact.path): fact for fact in parents}
+    missing = {path: fact for path, fact in paths.items() if fs.status(path) is None}
+    if not missing:
+        return 0
+    with times_kept(fs, [next(iter(missing)).parent] if keep_times else []):
+        made = [path for path, fact in missing.items() if _make_parent(fs, path, fact)]
+        if keep_times:
+            set_times(fs, {path: missing[path].mtime_ms for path in reversed(made)})
+    return len(made)
+
+
+def _make_parent(fs: FileSystem, path: LakePath, fact: FileFact) -> bool:
+    try:
+        fs.make_directory(path, mode=fact.mode)
+    except StaleState as error:
+        if error.code != "fs.exists":
+            raise
+        return False
+    status = fs.status(path)
+    if status is not None and (status.owner, status.group) != (fact.owner, fact.group):
+        # Only a superuser may give a directory away; the data below keeps its own owner.
+        with suppress(ExternalFailure):
+            fs.set_owner(path, fact.owner, fact.group)
+    if fact.acl:
+        fs.set_acl(path, fact.acl)
+    return True
 
 
 def name_of(intent: BatchIntent) -> TableName:

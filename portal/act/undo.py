@@ -23,6 +23,7 @@ from portal.act.journal import (
     standing_items,
 )
 from portal.act.layout import restore_done_name, restore_intent_name
+from portal.act.parent_times import times_kept
 from portal.act.protocol import ActResult, Tools, check_control
 from portal.act.records import (
     ItemIntent,
@@ -127,7 +128,8 @@ def undo_batch(order: UndoOrder, ref: BackupBatchRef, tools: Tools) -> Said:
         intent = _intent(order, undo, wanted, at=tools.clock().isoformat())
         name = restore_intent_name(order.run, order.epoch, ref.batch)
         tools.fs.write_new(ref.directory.child(name), intent.to_bytes())
-    _move(undo, wanted, tools)
+    with times_kept(tools.fs, [one.live.parent for one in wanted]):
+        _move(undo, wanted, tools)
     with tools.fail.step("listing"):
         _verify(undo, tools)
     _drop(undo, tools)

@@ -82,6 +82,9 @@ class FileSystem(Protocol):
     def set_mode(self, path: LakePath, mode: int) -> None:
         """Set the permission bits."""
 
+    def set_modified(self, path: LakePath, mtime_ms: int) -> None:
+        """Set the time of the last modification; that of the last access stays."""
+
     def set_owner(self, path: LakePath, owner: str, group: str) -> None:
         """Set owner and group."""
 

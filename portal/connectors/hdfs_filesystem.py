@@ -161,6 +161,12 @@ class HdfsFileSystem:
         with self._call(path):
             self._client.set_permission(path.path, mode)
 
+    def set_modified(self, path: LakePath, mtime_ms: int) -> None:
+        """Set the time of the last modification."""
+        with self._call(path):
+            found = self._client.get_file_info(path.path)
+            self._client.set_times(path.path, mtime_ms, found.access_time)
+
     def set_owner(self, path: LakePath, owner: str, group: str) -> None:
         """Set owner and group."""
         with self._call(path):

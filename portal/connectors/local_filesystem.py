@@ -155,6 +155,14 @@ class LocalFileSystem:
         except OSError as error:
             _fail(error, path)
 
+    def set_modified(self, path: LakePath, mtime_ms: int) -> None:
+        """Set the time of the last modification, in whole milliseconds."""
+        try:
+            atime_ns = os.lstat(path.path).st_atime_ns
+            os.utime(path.path, ns=(atime_ns, mtime_ms * 1_000_000))
+        except OSError as error:
+            _fail(error, path)
+
     def set_owner(self, path: LakePath, owner: str, group: str) -> None:
         """Set owner and group by name (or by number for one that has no name)."""
         try:

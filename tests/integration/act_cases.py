@@ -48,6 +48,7 @@ class ActCases:
         dress(lake, name)
         before, belongs = lake.snapshot(name), extras_of(lake, name)
         assert ACCURATE in str(before)
+        above = self._above(lake, name)
         run, result = lake.drop(name)
         assert result.counts == {"DROPPED": n_items}, result.skipped
         table = lake.metastore.table_or_none(name)
@@ -59,12 +60,26 @@ class ActCases:
         restored = lake.restore(run)
         assert (restored.counts, restored.skipped) == ({"RESTORED": n_items}, [])
         assert extras_of(lake, name) == belongs
+        assert self._above(lake, name) == above
         after = lake.snapshot(name)
         assert after.table == before.table
         assert after.items == before.items
         assert after.files == before.files
         assert lake.restore(run).counts == {"SKIPPED": n_items}
         assert lake.snapshot(name).files == before.files
+
+    def _above(self, lake: ActLake, name: TableName) -> dict[str, int]:
+        """Give the times of the directories above a table's items, up to the database's."""
+        table = lake.metastore.table(name)
+        names = lake.metastore.partition_names(name) if table.partitionKeys else []
+        found = {}
+        for struct in lake.metastore.partitions_by_names(name, names) or [table]:
+            path = lake.config.path(struct.sd.location).parent
+            while path.is_at_or_under(lake.db_path):
+                status = lake.fs.status(path)
+                found[str(path)] = status.mtime_ms if status else 0
+                path = path.parent
+        return found
 
     def _batches(self, lake: ActLake, run: str) -> list[JournalBatch]:
         return list(batches(lake.fs, lake.day.sealed(run, 1)))

@@ -134,6 +134,10 @@ def test_a_rename_keeps_times_modes_and_owners_of_the_whole_tree(place: Place) -
     fs.make_directories(base.child("t", "dt=1"), mode=0o751)
     fs.write_new(base.child("t", "dt=1", "part-0"), b"12345")
     fs.set_mode(base.child("t", "dt=1", "part-0"), 0o640)
+    fs.set_modified(base.child("t", "dt=1"), 1_700_000_000_123)
+    assert _mtime(fs, base.child("t", "dt=1")) == 1_700_000_000_123
+    fs.set_modified(base.child("t", "dt=1", "part-0"), 1_700_000_000_456)
+    assert _mtime(fs, base.child("t", "dt=1", "part-0")) == 1_700_000_000_456
 
     def facts(root: LakePath) -> list[tuple[object, ...]]:
         return [
@@ -192,3 +196,9 @@ def test_hdfs_keeps_owner_group_and_acl(full_stack: Any) -> None:
     cleared = fs.status(base)
     assert cleared is not None
     assert cleared.acl == ()
+
+
+def _mtime(fs: FileSystem, path: LakePath) -> int:
+    status = fs.status(path)
+    assert status is not None
+    return status.mtime_ms

@@ -68,7 +68,8 @@ def _make_directory_like_above(fs: FileSystem, directory: LakePath) -> None:
         directory = directory.parent
     if above is not None:
         like = FileFact.of(above, root=directory)
-        make_parents(fs, tuple(replace(like, path=str(path)) for path in reversed(missing)))
+        facts = tuple(replace(like, path=str(path)) for path in reversed(missing))
+        make_parents(fs, facts, keep_times=False)
 
 
 def restore_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) -> dict[str, Any]:
