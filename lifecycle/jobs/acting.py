@@ -14,7 +14,7 @@ from lifecycle.domain.enrolment import read_policy
 from lifecycle.domain.formats import Unsupported, judge_table, registered_location
 from lifecycle.jobs.hdfs_barriers import barrier_check
 from lifecycle.jobs.live_metastore import LiveMetastore
-from portal.act.control import Control
+from portal.act.control import ControlReader
 from portal.act.facts import Lister, Policy, list_here
 from portal.act.failpoints import Failpoints
 from portal.act.fence import Fence
@@ -136,7 +136,7 @@ def acting_tools(
         metastore=metastore,
         fence=Fence(fs, fence, clock=wall_clock),
         lister=spread_lister(job, fs),
-        control=lambda: Control.read(job.control(fresh=True)),
+        control=ControlReader(lambda: job.control(fresh=True), job.spool.read_part),
         clock=wall_clock,
         fail=Failpoints.from_environment(),
         alive=job.check_jvm,

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from lifecycle.jobs.acting import acting_tools
+from portal.act.journal import names_by_batch
 from portal.act.protocol import Tools
 from portal.act.restore import BackupBatchRef
 from portal.connectors.filesystem import open_file_system
@@ -12,11 +13,17 @@ from portal.spark.job import JobContext
 
 
 def claimed_batches(job: JobContext) -> tuple[BackupBatchRef, ...]:
-    """Give the batches in their claimed directories."""
-    return tuple(
-        BackupBatchRef(job.config.path(claim["directory"]), int(claim["batch"]))
-        for claim in job.params["claims"]
-    )
+    """Give the batches in their claimed directories, each of which is listed once."""
+    names: dict[LakePath, dict[int, tuple[str, ...]]] = {}
+    refs = []
+    for claim in job.params["claims"]:
+        directory, batch = job.config.path(claim["directory"]), int(claim["batch"])
+        if directory not in names:
+            fs = open_file_system(directory, config=job.config)
+            names[directory] = names_by_batch(fs.names(directory))
+        told = names[directory].get(batch, ())
+        refs.append(BackupBatchRef(directory, batch, claim["manifest_sha256"], told))
+    return tuple(refs)
 
 
 def tools_behind_fences(job: JobContext, metastore: Metastore) -> Callable[[LakePath], Tools]:

@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from lifecycle.jobs.acting import spread_lister, wall_clock
 from portal.act.control import Control
-from portal.act.journal import read_batch
+from portal.act.journal import read_known_batch
 from portal.act.probes import probe_batch
 from portal.act.settle import SettleTools
 from portal.connectors.filesystem import open_file_system
@@ -38,7 +38,8 @@ def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:
                 may_finish=lambda: False,
             )
             try:
-                batch = read_batch(fs, directory, int(probe["batch"]))
+                number, sha256 = int(probe["batch"]), str(probe["sha256"])
+                batch = read_known_batch(fs, directory, number, sha256=sha256)
                 found = probe_batch(batch, tools)
             except NotVisible:
                 busy += 1

@@ -23,8 +23,10 @@ class Holds:
         for hold in holds:
             until = hold.get("until")
             if until is None or _instant(until, now) >= now:
-                key = (hold["db"], hold.get("table") or "", hold.get("partition") or "")
-                self._words.setdefault(key, _words(hold))
+                words = _words(hold)
+                for partition in hold["partitions"] or ("",):
+                    key = (hold["db"], hold["table"], partition)
+                    self._words.setdefault(key, words)
 
     def of_table(self, table: Table) -> str:
         """Give the hold on a table or its database, or ''."""

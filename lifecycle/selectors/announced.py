@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import date
+
+from django.db.models import Exists, OuterRef
 
 from lifecycle.domain.plan import Coverage
-from lifecycle.models import AnnouncedCoverage, TableFinding
+from lifecycle.models import AnnouncedCoverage, Generation, TableFinding
 from portal.notices.models import NoticeState
 
 
@@ -39,23 +40,28 @@ def is_covered(table: TableFinding, announced: Iterable[AnnouncedCoverage]) -> b
     )
 
 
-def coverages_of(lake: str) -> dict[int, tuple[Coverage, ...]]:
-    """Give the announcements that count, by table: those whose mail has been sent."""
-    rows = AnnouncedCoverage.objects.filter(lake=lake, notice__state=NoticeState.SENT)
-    found: dict[int, list[Coverage]] = defaultdict(list)
-    for row in rows.select_related("notice").order_by("pk").iterator(chunk_size=2_000):
-        if row.sent_on is not None:
-            found[row.tbl_id].append(_coverage(row, row.sent_on))
-    return {tbl_id: tuple(coverages) for tbl_id, coverages in found.items()}
+def coverages_of(generation: Generation) -> dict[int, tuple[Coverage, ...]]:
+    """Give the announcements that count for a scan's tables: sent, and of their present policy.
 
-
-def _coverage(row: AnnouncedCoverage, sent_on: date) -> Coverage:
-    return Coverage(
-        tbl_id=row.tbl_id,
-        level=row.level,
-        ttl=row.ttl,
-        horizon_on=row.horizon_on,
-        read_at=row.read_at,
-        as_of=row.as_of,
-        sent_on=sent_on,
+    One that went to several people counts once; those of tables that are gone, or whose level or
+    ttl is another by now, say nothing about any item.
+    """
+    tables = TableFinding.objects.filter(
+        generation=generation,
+        tbl_id=OuterRef("tbl_id"),
+        level=OuterRef("level"),
+        ttl=OuterRef("ttl"),
     )
+    rows = AnnouncedCoverage.objects.filter(
+        Exists(tables),
+        lake=generation.lake,
+        notice__state=NoticeState.SENT,
+        notice__sent_on__isnull=False,
+    )
+    fields = ("tbl_id", "level", "ttl", "horizon_on", "read_at", "as_of", "notice__sent_on")
+    found: dict[int, list[Coverage]] = defaultdict(list)
+    distinct = rows.order_by(*fields).values_list(*fields).distinct()
+    for row in distinct.iterator(chunk_size=2_000):
+        coverage = Coverage(*row)
+        found[coverage.tbl_id].append(coverage)
+    return {tbl_id: tuple(coverages) for tbl_id, coverages in found.items()}

@@ -83,7 +83,7 @@ def circumstances_of(
         today=today,
         modes={setting.db: DatabaseMode(setting.mode) for setting in settings},
         notice_days={setting.db: setting.notice_days for setting in settings},
-        coverages=coverages_of(plan.lake),
+        coverages=coverages_of(generation),
         holds=Names.of(
             Name(hold.db, hold.table, hold.partition) for hold in holds_active(plan.lake, now=now)
         ),

@@ -15,6 +15,7 @@ from portal.act.services import (
     act_beat,
     act_ingest,
     act_settle,
+    restore_claims,
     restore_prepare,
     restore_that_has,
 )
@@ -35,8 +36,8 @@ class RestoreKind(RunKind):
 
     def waits(self, run: Run, *, now: datetime) -> str:
         """Wait for another restore that has one of the same backups."""
-        batches = restorable_batches(run.params["batches"])
-        return OTHER_RESTORE_FIRST if restore_that_has(batches, but=str(run.pk)) else ""
+        has = restore_that_has(_batches(run), but=str(run.pk))
+        return OTHER_RESTORE_FIRST if has else ""
 
     def must_wait(self, error: Mapping[str, Any]) -> bool:
         """Wait, too, where another run took one between that look and the claim."""
@@ -44,12 +45,12 @@ class RestoreKind(RunKind):
 
     def prepare(self, run: Run) -> None:
         """Claim the backups behind a fence."""
-        _claims(run)
+        restore_prepare(run, batches=_batches(run), now=timezone.now())
 
     def request(self, run: Run) -> dict[str, Any]:
         """Give the job the claims and, where not all is wanted, the partitions."""
         return {
-            **_claims(run),
+            **restore_claims(run, batches=_batches(run)),
             "batches": run.params["batches"],
             "items": run.params["partitions"],
             "rename_to": run.params.get("rename_to"),
@@ -70,9 +71,8 @@ class RestoreKind(RunKind):
         manifest["result"] = report.whole_result(manifest.get("result") or {})
 
 
-def _claims(run: Run) -> dict[str, Any]:
-    batches = restorable_batches(run.params["batches"])
-    return restore_prepare(run, batches=batches, now=timezone.now())
+def _batches(run: Run) -> list[BackupBatch]:
+    return restorable_batches(run.params["batches"])
 
 
 class PreviewKind(RunKind):

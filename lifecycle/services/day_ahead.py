@@ -58,7 +58,7 @@ def day_ahead_queue(generation: Generation, *, now: datetime) -> int:
 def _going(generation: Generation, people: People) -> Iterator[tuple[Going, tuple[str, ...]]]:
     days = notifying_days(generation.lake)
     tomorrow = generation.day + timedelta(days=1)
-    announced = coverages_of(generation.lake)
+    announced = coverages_of(generation)
     before = _last_told_on(generation)
     rows = ItemRange.objects.filter(
         table__generation=generation,

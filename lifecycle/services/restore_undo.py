@@ -25,6 +25,7 @@ from portal.act.services import (
     act_ingest,
     act_settle,
     holds_release_restored,
+    restore_claims,
     undo_prepare,
 )
 from portal.act.states import BackupState
@@ -164,11 +165,12 @@ class UndoKind(RunKind):
 
     def prepare(self, run: Run) -> None:
         """Claim the backups behind a fence."""
-        _claims(run)
+        undo_prepare(run, batches=list(_batches(run)), now=timezone.now())
 
     def request(self, run: Run) -> dict[str, Any]:
         """Give the job the claims, and whose items it takes back."""
-        return {**_claims(run), "restore": run.params["restore"]}
+        claims = restore_claims(run, batches=list(_batches(run)))
+        return {**claims, "restore": run.params["restore"]}
 
     def beat(self, run: Run) -> None:
         """Renew the lease and tell the job of cancel, holds and the red button."""
@@ -193,10 +195,6 @@ class UndoKind(RunKind):
 
         report = act_ingest(run, manifest, now=now, also=end_holds)
         manifest["result"] = report.whole_result(manifest.get("result") or {})
-
-
-def _claims(run: Run) -> dict[str, Any]:
-    return undo_prepare(run, batches=list(_batches(run)), now=timezone.now())
 
 
 def _undone(report: IngestReport, to: dict[str, Any] | None) -> list[tuple[str, str, str]]:

@@ -1,6 +1,6 @@
 """What does one batch of a backup amount to, as its files tell? What ingest and rebuild read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -8,15 +8,15 @@ from typing import Any
 from portal.act.journal import (
     JournalBatch,
     RestoreStep,
-    has_purge_begun,
     items_in_backup,
     items_left,
+    names_by_batch,
     read_batch,
     restore_steps,
     restored_items,
     standing_items,
 )
-from portal.act.layout import Day, read_claimed
+from portal.act.layout import Day, intent_name, purge_mark, read_claimed
 from portal.act.records import BatchDone, ItemIntent
 from portal.act.states import BackupState
 from portal.connectors.file_status import FileStatus, FileSystem
@@ -96,18 +96,31 @@ class Entry:
         }
 
 
-def read_entry(fs: FileSystem, day: Day, directory: LakePath, number: int) -> Entry | None:
-    """Read a batch; None while it is not settled."""
+def read_entries(fs: FileSystem, day: Day, directory: LakePath) -> Iterator[Entry | None]:
+    """Read every batch of a directory with one listing of it; None for one that is not settled."""
+    try:
+        names = names_by_batch(fs.names(directory))
+    except NotVisible:
+        return
+    for number in sorted(names):
+        if intent_name(number) in names[number]:
+            yield read_entry(fs, day, directory, number, names=names[number])
+
+
+def read_entry(
+    fs: FileSystem, day: Day, directory: LakePath, number: int, *, names: Sequence[str]
+) -> Entry | None:
+    """Read a batch of which these files tell; None while it is not settled."""
     batch = read_batch(fs, directory, number)
     if batch.done is None:
         return None
-    is_purged = has_purge_begun(fs, batch)
-    left = items_left(fs, batch) if is_purged else []
+    is_purged = purge_mark(number) in names
+    left = items_left(fs, batch, names=names) if is_purged else []
     return Entry(
         day=day,
         batch=batch,
         done=batch.done,
-        steps=restore_steps(fs, directory, number),
+        steps=restore_steps(fs, directory, number, names=names),
         is_purged=is_purged,
         is_empty=is_purged and not any(_lies_there(fs, batch, item) for item in left),
     )

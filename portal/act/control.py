@@ -1,21 +1,28 @@
-"""What does the portal tell a running act job? Red button, cancel and holds, from control.json."""
+"""Reads what the portal tells a running act job: red button, cancel and holds."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import accumulate
 from typing import Any
 from uuid import UUID
+
+HOLDS_FILE = "holds_file"
 
 
 @dataclass(frozen=True, slots=True)
 class HoldRule:
-    """One standing hold; an empty table or partition means all."""
+    """Standing holds of one reason and end; an empty table, or no partition, means all.
+
+    `partitions` names many of one table at once, beside `partition`.
+    """
 
     db: str
     table: str = ""
     partition: str = ""
     until: datetime | None = None
     reason: str = ""
+    partitions: frozenset[str] = frozenset()
 
     def covers(self, db: str, table: str, partition: str, *, now: datetime) -> bool:
         """Whether the hold keeps this item now. A partial name (`dt=x`) covers what lies below."""
@@ -23,10 +30,13 @@ class HoldRule:
             return False
         if self.db != db or self.table not in ("", table):
             return False
-        if not self.partition or not partition:
+        if not partition or not (self.partition or self.partitions):
             # A hold on one partition keeps the whole table from being dropped, too.
             return True
-        return partition == self.partition or partition.startswith(self.partition + "/")
+        return any(
+            name == self.partition or name in self.partitions
+            for name in accumulate(partition.split("/"), "{}/{}".format)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +48,47 @@ class Control:
     holds: tuple[HoldRule, ...] = field(default=())
 
     @classmethod
-    def read(cls, plain: Mapping[str, Any]) -> "Control":
-        """Read control.json: {"cancel": bool, "by", "red_button": reason or "", "holds": [...]}."""
+    def read(cls, plain: Mapping[str, Any], holds: tuple[HoldRule, ...] = ()) -> "Control":
+        """Read control.json: {"cancel": bool, "by", "red_button": reason or ""}."""
         red = plain.get("red_button") or ""
         cancel = f"cancelled by {plain.get('by', '')}" if plain.get("cancel") else ""
         reason = f"red button: {red}" if red else cancel
-        return cls(stop=reason, paused=bool(red), holds=read_holds(plain.get("holds") or ()))
+        return cls(stop=reason, paused=bool(red), holds=holds)
 
     def hold_on(self, db: str, table: str, partition: str, *, now: datetime) -> HoldRule | None:
         """Give a hold that keeps this item, if any."""
         return next((h for h in self.holds if h.covers(db, table, partition, now=now)), None)
+
+    def without_holds(self, reason: str) -> "Control":
+        """Leave out the holds of one reason."""
+        return replace(self, holds=tuple(hold for hold in self.holds if hold.reason != reason))
+
+
+class ControlReader:
+    """Reads the control file at each call, and the file of holds that it names once.
+
+    Restores may leave hundreds of thousands of holds, so they stand in a file that is written and
+    read only when they change. One that cannot be read stops the job: no hold is ever overlooked.
+    """
+
+    def __init__(
+        self,
+        read_control: Callable[[], Mapping[str, Any]],
+        read_file: Callable[[str], Mapping[str, Any]],
+    ) -> None:
+        self._read_control = read_control
+        self._read_file = read_file
+        self._name = ""
+        self._holds: tuple[HoldRule, ...] = ()
+
+    def __call__(self) -> Control:
+        """Give the portal's word as it is now."""
+        plain = self._read_control()
+        name = str(plain.get(HOLDS_FILE) or "")
+        if name != self._name:
+            self._holds = read_holds(self._read_file(name)["holds"]) if name else ()
+            self._name = name
+        return Control.read(plain, self._holds)
 
 
 def restored_by(run: UUID | str) -> str:
@@ -60,10 +101,10 @@ def read_holds(rows: Iterable[Mapping[str, Any]]) -> tuple[HoldRule, ...]:
     return tuple(
         HoldRule(
             db=row["db"],
-            table=row.get("table") or "",
-            partition=row.get("partition") or "",
-            until=datetime.fromisoformat(row["until"]) if row.get("until") else None,
-            reason=row.get("reason") or "",
+            table=row["table"],
+            until=datetime.fromisoformat(row["until"]) if row["until"] else None,
+            reason=row["reason"],
+            partitions=frozenset(row["partitions"]),
         )
         for row in rows
     )

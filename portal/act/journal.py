@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from portal.act.layout import (
     batch_of_intent,
+    batch_of_name,
     done_name,
     intent_name,
     purge_mark,
@@ -34,6 +35,19 @@ class JournalBatch:
     sha256: str
 
 
+def names_by_batch(names: Iterable[str]) -> dict[int, tuple[str, ...]]:
+    """Group the names of a directory that tell of a batch by its number; those of items are left.
+
+    The directory holds every item of a run, so whoever reads many of its batches lists it once.
+    """
+    found: dict[int, list[str]] = {}
+    for name in names:
+        batch = batch_of_name(name)
+        if batch is not None:
+            found.setdefault(batch, []).append(name)
+    return {batch: tuple(told) for batch, told in found.items()}
+
+
 def batch_numbers(fs: FileSystem, directory: LakePath) -> list[int]:
     """Give the numbers of all batches with an intent, in order; none where nothing is."""
     try:
@@ -59,14 +73,19 @@ def read_known_batch(
     """Read one batch whose manifest must be the catalogue's; else a DataSafetyError."""
     found = read_batch(fs, directory, batch)
     if found.sha256 != sha256:
-        intent = found.intent
-        raise DataSafetyError(
-            "backup.manifest",
-            f"The manifest of {intent.db}.{intent.table} #{batch} of {intent.run} is not the one "
-            "that was written. Do not restore from it.",
-            path=directory,
-        )
+        raise other_manifest(found)
     return found
+
+
+def other_manifest(batch: JournalBatch) -> DataSafetyError:
+    """Give the error for a manifest that is not the one which the catalogue knows."""
+    intent = batch.intent
+    return DataSafetyError(
+        "backup.manifest",
+        f"The manifest of {intent.db}.{intent.table} #{intent.batch} of {intent.run} is not the "
+        "one that was written. Do not restore from it.",
+        path=batch.directory,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +106,7 @@ def restore_steps(
 ) -> list[RestoreStep]:
     """Read what restores did, or began to do, with a directory's items (of one batch).
 
-    `names` are those of the directory where they are known: it holds all items of a run, so who
-    reads many of its batches lists it once.
+    `names` are those of the directory, or of the batch (`names_by_batch`), where they are known.
     """
     found = fs.names(directory) if names is None else names
     files = [read_restore_file(name) for name in found]
@@ -144,27 +162,27 @@ def items_in_backup(batch: JournalBatch) -> list[ItemIntent]:
     return [item for item in batch.intent.items if done.outcome_of(item.item) in IN_BACKUP]
 
 
-def items_left(fs: FileSystem, batch: JournalBatch) -> list[ItemIntent]:
+def items_left(
+    fs: FileSystem, batch: JournalBatch, *, names: Iterable[str] | None = None
+) -> list[ItemIntent]:
     """Give the items whose data must lie in the backup: dropped, and not brought back.
+
+    `names` as for `restore_steps`.
 
     Raises:
         StaleState: `act.unsettled`, the run that made the backup has not been settled yet.
     """
     if batch.done is None:
         raise StaleState("act.unsettled", "The run that made this backup has not been settled yet.")
-    restored = restored_items(restore_steps(fs, batch.directory, batch.intent.batch))
+    steps = restore_steps(fs, batch.directory, batch.intent.batch, names=names)
+    restored = restored_items(steps)
     return [item for item in items_in_backup(batch) if item.item not in restored]
 
 
 def journal_names(fs: FileSystem, batch: JournalBatch) -> frozenset[str]:
     """Give the names of the files that tell of a batch; another set = somebody works on it."""
-    number = batch.intent.batch
-    own = {intent_name(number), done_name(number), purge_mark(number)}
-    return frozenset(
-        name
-        for name in fs.names(batch.directory)
-        if name in own or ((file := read_restore_file(name)) and file.batch == number)
-    )
+    names = names_by_batch(fs.names(batch.directory))
+    return frozenset(names.get(batch.intent.batch, ()))
 
 
 def has_purge_begun(fs: FileSystem, batch: JournalBatch) -> bool:

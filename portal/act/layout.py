@@ -29,6 +29,7 @@ _RUN = re.compile(r"[0-9a-zA-Z-]{1,64}\Z")
 _CLAIMED = re.compile(r"([0-9a-zA-Z-]{1,64})\.(\d+)\Z")
 _ITEM = re.compile(r"b\d{7,}-i\d{3,}\Z")
 _INTENT = re.compile(r"intent\.(\d+)\.json\Z")
+_TELLS = re.compile(r"(?:intent|done|purged)\.(\d+)\.json\Z")
 _RESTORE = re.compile(r"(restore\.[0-9a-zA-Z-]{1,64}\.\d+\.(\d+))\.(intent|done)\.json\Z")
 
 
@@ -137,6 +138,15 @@ def batch_of_intent(name: str) -> int | None:
     """Read the batch number from an intent file's name; None for any other file."""
     match = _INTENT.match(name)
     return int(match.group(1)) if match else None
+
+
+def batch_of_name(name: str) -> int | None:
+    """Read which batch an intent, done, purge mark or restore file tells of; None for others."""
+    match = _TELLS.match(name)
+    if match:
+        return int(match.group(1))
+    file = read_restore_file(name)
+    return file.batch if file else None
 
 
 @dataclass(frozen=True, slots=True)

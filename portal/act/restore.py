@@ -16,6 +16,7 @@ from portal.act.journal import (
     has_purge_begun,
     items_under_way,
     read_batch,
+    read_known_batch,
     restore_steps,
     restored_items,
 )
@@ -38,6 +39,7 @@ from portal.act.restore_fit import storage_misfit, table_misfit
 from portal.act.restore_register import confirm, register, restore_done
 from portal.act.restore_target import target_of
 from portal.act.tags import is_ours, is_rebuilt, is_same_table
+from portal.connectors.file_status import FileSystem
 from portal.connectors.metastore import from_json
 from portal.lake.errors import DataSafetyError, StaleState
 from portal.lake.ids import LakeId
@@ -66,10 +68,22 @@ class NewName:
 
 @dataclass(frozen=True, slots=True)
 class BackupBatchRef:
-    """One batch to restore from, in its claimed (or, for a preview, sealed) directory."""
+    """One batch to restore from, in its claimed directory.
+
+    `sha256` is the manifest's as the catalogue knows it, None where there is no catalogue; `names`
+    are those of the files that tell of the batch, None where the directory has to be listed.
+    """
 
     directory: LakePath
     batch: int
+    sha256: str | None = None
+    names: tuple[str, ...] | None = None
+
+    def read(self, fs: FileSystem) -> JournalBatch:
+        """Read the batch; a manifest that is not the catalogue's is a DataSafetyError."""
+        if self.sha256 is None:
+            return read_batch(fs, self.directory, self.batch)
+        return read_known_batch(fs, self.directory, self.batch, sha256=self.sha256)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +157,8 @@ def restore_batch(order: RestoreOrder, ref: BackupBatchRef, tools: Tools) -> Sai
     """Take one batch back through (a) to (i)."""
     check_control(tools)
     with tools.fail.step("facts"):
-        batch = read_batch(tools.fs, ref.directory, ref.batch)
-        candidates = choose(order, batch, tools)
+        batch = ref.read(tools.fs)
+        candidates = choose(order, batch, tools, names=ref.names)
     wanted = [candidate for candidate in candidates if candidate.choice is Choice.RESTORE]
     left = [
         (_full(order, batch, c.intent), _outcome(c.choice), _why(c))
@@ -180,7 +194,13 @@ def restore_batch(order: RestoreOrder, ref: BackupBatchRef, tools: Tools) -> Sai
     ]
 
 
-def choose(order: RestoreOrder, batch: JournalBatch, tools: Tools) -> list[Candidate]:
+def choose(
+    order: RestoreOrder,
+    batch: JournalBatch,
+    tools: Tools,
+    *,
+    names: Iterable[str] | None = None,
+) -> list[Candidate]:
     """(b) Decide for each asked item what a restore does; nothing is changed (the preview)."""
     if batch.done is None:
         raise StaleState("act.unsettled", "The run that made this backup has not been settled yet.")
@@ -191,7 +211,7 @@ def choose(order: RestoreOrder, batch: JournalBatch, tools: Tools) -> list[Candi
         if order.partitions is None or item.partition in order.partitions
     ]
     now = _look(order, batch, asked, tools)
-    steps = restore_steps(tools.fs, batch.directory, intent.batch)
+    steps = restore_steps(tools.fs, batch.directory, intent.batch, names=names)
     restored, mine = restored_items(steps), restored_items(steps, by=order.run)
     under_way = items_under_way(steps)
     is_purged = has_purge_begun(tools.fs, batch)

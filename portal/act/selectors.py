@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton
 from portal.act.states import BackupState, FenceKind, ProbeState
@@ -47,9 +47,36 @@ def holds_active(lake: str, *, now: datetime) -> QuerySet[Hold]:
 
 
 def holds_for_jobs(lake: str, *, now: datetime) -> list[dict[str, Any]]:
-    """Give the standing holds as jobs read them: {db, table, partition, until, kind, reason}."""
-    rows = holds_active(lake, now=now).values("db", "table", "partition", "until", "kind", "reason")
-    return [{**row, "until": row["until"].isoformat() if row["until"] else None} for row in rows]
+    """Give the standing holds as jobs read them: {db, table, partitions, until, kind, reason}.
+
+    One row for all partitions of a table that are held alike, as a restore leaves them; without
+    partitions it holds the table, or the database.
+    """
+    rows = holds_active(lake, now=now).order_by("db", "table", "pk")
+    held: dict[tuple[Any, ...], list[str]] = {}
+    fields = ("db", "table", "until", "kind", "reason", "partition")
+    for *alike, partition in rows.values_list(*fields).iterator(chunk_size=10_000):
+        partitions = held.setdefault((*alike, bool(partition)), [])
+        if partition:
+            partitions.append(partition)
+    return [
+        {
+            "db": db,
+            "table": table,
+            "partitions": partitions,
+            "until": until.isoformat() if until else None,
+            "kind": kind,
+            "reason": reason,
+        }
+        for (db, table, until, kind, reason, _), partitions in held.items()
+    ]
+
+
+def holds_version(lake: str, *, now: datetime) -> tuple[int, ...]:
+    """Give numbers that change whenever the standing holds do; cheap, however many there are."""
+    standing = holds_active(lake, now=now).aggregate(n=Count("pk"), total=Sum("pk"))
+    newest = Hold.objects.filter(lake=lake).aggregate(n=Max("pk"))
+    return standing["n"], standing["total"] or 0, newest["n"] or 0
 
 
 def repairable_batches(lake: str, db: str, table: str, *, now: datetime) -> QuerySet[BackupBatch]:

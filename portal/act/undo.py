@@ -167,8 +167,8 @@ def brought_back(batch: JournalBatch, steps: list[RestoreStep], *, by: str) -> l
 
 
 def _facts(order: UndoOrder, ref: BackupBatchRef, tools: Tools) -> _Undo | None:
-    batch = read_batch(tools.fs, ref.directory, ref.batch)
-    steps = restore_steps(tools.fs, ref.directory, ref.batch)
+    batch = ref.read(tools.fs)
+    steps = restore_steps(tools.fs, ref.directory, ref.batch, names=ref.names)
     standing = brought_back(batch, steps, by=order.restore)
     if not standing:
         return None
@@ -219,7 +219,7 @@ def _judge(order: UndoOrder, undo: _Undo, tools: Tools, *, control: Control) -> 
 def without_own_holds(control: Control, order: UndoOrder) -> Control:
     """Leave out the holds that the restore itself placed: they are no reason to keep it."""
     own = restored_by(order.restore)
-    return replace(control, holds=tuple(hold for hold in control.holds if hold.reason != own))
+    return control.without_holds(own)
 
 
 def _changed_files(one: Standing, found: Sequence[Any], tools: Tools) -> str:

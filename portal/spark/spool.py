@@ -104,12 +104,20 @@ class Spool:
         return self._read_or_none(_MANIFEST)
 
     def write_control(self, control: Mapping[str, Any]) -> None:
-        """Write what the portal asks of the running job: cancel, red button, holds."""
+        """Write what the portal asks of the running job: cancel, red button, which holds."""
         self._write(_CONTROL, control)
 
     def read_control(self) -> dict[str, Any]:
         """Read what the portal asks; nothing written yet means nothing asked."""
         return self._read_or_none(_CONTROL) or {}
+
+    def write_part(self, name: str, data: Mapping[str, Any]) -> None:
+        """Write a file that the control file names; the same name always has the same content."""
+        self._write(name, data)
+
+    def read_part(self, name: str) -> dict[str, Any]:
+        """Read a file that the control file named."""
+        return self._read(name)
 
     def _write(self, name: str, data: Mapping[str, Any]) -> None:
         self.fs.replace(self.root.child(name), _dump(data))

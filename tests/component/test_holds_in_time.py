@@ -3,7 +3,6 @@
 What the job then does with the portal's word is proven on real metastores (act_cases, purge).
 """
 
-import json
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +17,7 @@ from lifecycle.models import PlanState
 from lifecycle.services.holding import HoldWish, legal_hold_place
 from lifecycle.services.plan_execution import plans_start_due
 from lifecycle.services.plans import plan_approve
-from portal.act.control import Control
+from portal.act.control import Control, ControlReader
 from portal.act.models import Hold
 from portal.act.services.holds import hold_place, hold_release
 from portal.act.states import HoldKind
@@ -70,8 +69,7 @@ def told(run: Run, tmp_path: Path) -> Control:
     Run.objects.filter(pk=run.pk).update(spool=str(spool.root))
     run.refresh_from_db()
     get_kind(run.kind).beat(run)
-    path = Path(str(spool.root).removeprefix("file://")) / "control.json"
-    return Control.read(json.loads(path.read_text()))
+    return ControlReader(spool.read_control, spool.read_part)()
 
 
 def test_a_hold_before_the_plan_keeps_a_partition_and_its_whole_table_out(world: World) -> None:

@@ -16,6 +16,7 @@ from django.utils.html import escape
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.models import AnnouncedCoverage
 from lifecycle.selectors.announced import coverages_of
+from lifecycle.selectors.plan_inputs import current_generation
 from portal.access.models import DatabaseAdministrator, User
 from portal.connectors.lake_config import LakeConfig
 from portal.notices.models import Notice
@@ -97,15 +98,15 @@ def test_a_notice_counts_only_once_it_is_sent(
     set_mode("sales", "NOTIFY")
     scan(lake, now=now)
     assert AnnouncedCoverage.objects.get().sent_on is None
-    assert coverages_of("main") == {}
+    assert coverages_of(current_generation("main")) == {}
 
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
     send(now)
-    assert coverages_of("main") == {}
+    assert coverages_of(current_generation("main")) == {}
 
     settings.EMAIL_PORT = port
     send(now + timedelta(minutes=10))
-    (coverage,) = coverages_of("main")[ORDERS.tbl_id]
+    (coverage,) = coverages_of(current_generation("main"))[ORDERS.tbl_id]
     assert coverage.sent_on == TODAY
     assert coverage.horizon_on == TODAY + timedelta(days=7)
     assert (coverage.level, coverage.ttl) == (1, 60)
@@ -139,7 +140,7 @@ def test_a_second_scan_of_a_day_never_covers_more_than_the_mail_said(
     scan(lake, replace(PICTURE, tables=(ORDERS, later)), now=now + timedelta(hours=2))
     send(now + timedelta(hours=2))
 
-    assert set(coverages_of("main")) == {ORDERS.tbl_id}
+    assert set(coverages_of(current_generation("main"))) == {ORDERS.tbl_id}
     notice = Notice.objects.get(recipient="olga")
     assert "web.logs" not in notice.text
 

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from lifecycle.domain.plan import PlanItem, is_announced
 from lifecycle.models import CurrentGeneration, ItemExample, PathFinding, TableFinding, TrendPoint
 from lifecycle.selectors.announced import coverages_of
+from lifecycle.selectors.plan_inputs import current_generation
 from portal.access.services import person_create
 from portal.notices.models import Notice
 from portal.runs.models import Run
@@ -101,7 +102,7 @@ def test_data_may_go_only_after_the_days_of_a_mail_that_was_sent(portal: Stack) 
     assert len(mails(portal)) == n_before + 1
     assert Run.objects.filter(kind="lifecycle.scan").count() == 1
     table = TableFinding.objects.get(db=lake.db_name("sales"), table="visits")
-    (coverage,) = coverages_of("main")[table.tbl_id]
+    (coverage,) = coverages_of(current_generation("main"))[table.tbl_id]
     assert coverage.as_of == FIRST
     assert coverage.sent_on == FIRST.date()
 
@@ -121,7 +122,7 @@ def test_data_may_go_only_after_the_days_of_a_mail_that_was_sent(portal: Stack) 
     old = plan_item(
         ItemExample.objects.get(table__generation=generation, partition__startswith="dt=old")
     )
-    told = coverages_of("main")[table.tbl_id]
+    told = coverages_of(current_generation("main"))[table.tbl_id]
     today: date = NOW.astimezone(UTC).date()
     assert is_announced(old, told, today, 7)
     assert not is_announced(old, told, today - timedelta(days=2), 7)

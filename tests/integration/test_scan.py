@@ -100,7 +100,7 @@ def params_of(lake: ScanLake) -> dict[str, Any]:
     hold = {
         "db": lake.db_name("sales"),
         "table": "visits",
-        "partition": "dt=held",
+        "partitions": ["dt=held"],
         "until": None,
         "kind": "LEGAL",
         "reason": "audit",

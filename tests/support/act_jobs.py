@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lifecycle.domain.plan import PlanDigest, PlanItem, plan_digest
+from portal.act.journal import read_batch
 from portal.act.purge import PurgeBatch
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
@@ -93,7 +94,12 @@ def restore_params(lake: ActLake, run: str, restore: str) -> dict[str, Any]:
     lake.claim(run, restore)
     order = lake.restore_order(run, restore)
     claims = [
-        {"directory": str(ref.directory), "batch": ref.batch, "fence": str(ref.directory.parent)}
+        {
+            "directory": str(ref.directory),
+            "batch": ref.batch,
+            "fence": str(ref.directory.parent),
+            "manifest_sha256": read_batch(lake.fs, ref.directory, ref.batch).sha256,
+        }
         for ref in order.batches
     ]
     return {"claims": claims, "items": None, "rename_to": None}

@@ -5,6 +5,7 @@ from portal.act.services.fencing import (
     act_prepare,
     move_prepare,
     purge_prepare,
+    restore_claims,
     restore_prepare,
     undo_prepare,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "read_where_it_lies",
     "red_button_press",
     "red_button_release",
+    "restore_claims",
     "restore_prepare",
     "restore_that_has",
     "undo_prepare",

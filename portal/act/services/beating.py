@@ -1,12 +1,20 @@
-"""How does a running act job learn of cancel, holds and the red button, and keep its lease?"""
+"""Tells a running act job of cancel, holds and the red button, and renews its lease."""
 
+import hashlib
+import json
 from datetime import datetime
 
+from portal.act.control import HOLDS_FILE
 from portal.act.fence import LEASE_LENGTH, write_lease
-from portal.act.selectors import holds_for_jobs, open_fences, red_button_state
+from portal.act.selectors import holds_for_jobs, holds_version, open_fences, red_button_state
 from portal.act.services.reach import Place
 from portal.runs.models import Run
 from portal.runs.spools import open_spool
+from portal.spark.spool import Spool
+
+# The file of holds that this process wrote last, by spool, with the version that it tells.
+_written: dict[str, tuple[tuple[int, ...], str]] = {}
+_MOST_SPOOLS = 100
 
 
 def act_beat(run: Run, *, now: datetime) -> None:
@@ -16,12 +24,13 @@ def act_beat(run: Run, *, now: datetime) -> None:
     """
     button = red_button_state(run.lake)
     if run.spool:
-        open_spool(run).write_control(
+        spool = open_spool(run)
+        spool.write_control(
             {
                 "cancel": bool(run.cancel_requested_by),
                 "by": run.cancel_requested_by,
                 "red_button": button.reason if button else "",
-                "holds": holds_for_jobs(run.lake, now=now),
+                HOLDS_FILE: _write_holds(spool, run.lake, now=now),
             }
         )
     for fence in open_fences(run.pk):
@@ -31,3 +40,26 @@ def act_beat(run: Run, *, now: datetime) -> None:
         if write_lease(place.fs, place.path, until=now + LEASE_LENGTH):
             fence.lease_until = now + LEASE_LENGTH
             fence.save(update_fields=["lease_until"])
+
+
+def _write_holds(spool: Spool, lake: str, *, now: datetime) -> str:
+    """Write the standing holds where they changed; give the name of the file that tells them."""
+    version = holds_version(lake, now=now)
+    if not version[0]:
+        return ""
+    written = _written.get(str(spool.root))
+    if written is not None and written[0] == version:
+        return written[1]
+    holds = {"holds": holds_for_jobs(lake, now=now)}
+    digest = hashlib.sha256(json.dumps(holds).encode()).hexdigest()
+    name = f"holds-{digest[:16]}.json"
+    spool.write_part(name, holds)
+    _remember(str(spool.root), (version, name))
+    return name
+
+
+def _remember(spool: str, written: tuple[tuple[int, ...], str]) -> None:
+    _written.pop(spool, None)
+    while len(_written) >= _MOST_SPOOLS:
+        _written.pop(next(iter(_written)))
+    _written[spool] = written

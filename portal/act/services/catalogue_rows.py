@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 
 from portal.act.catalogue import Entry
-from portal.act.journal import RestoreStep
+from portal.act.journal import RestoreStep, other_manifest
 from portal.act.models import USER_CHARS, BackupBatch, BackupProbe
 from portal.act.records import IN_BACKUP, ItemRefused, Outcome
 from portal.act.selectors import WITHOUT_DATA, paused_since
@@ -32,6 +32,10 @@ def batch_store(
 
     An upsert on (run, table, batch): stored again with the same files it changes nothing. `refused`
     are the intent's refused items but those that this run's earlier epochs had dropped.
+
+    Raises:
+        DataSafetyError: `backup.manifest`, the manifest is not the one that was stored first. Its
+            row stays as it is: nothing may be restored or purged by the new one.
     """
     intent = entry.batch.intent
     with transaction.atomic():
@@ -42,6 +46,8 @@ def batch_store(
             batch=intent.batch,
             defaults=_values(entry, refused),
         )
+        if row.manifest_sha256 != entry.batch.sha256:
+            raise other_manifest(entry.batch)
         before = None if is_new else row.state
         if is_new:
             _probes(row)

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from portal.act.fence import LEASE_LENGTH, ensure_root, move_directory, open_fence, preflight
-from portal.act.journal import is_unsettled, read_batch
+from portal.act.journal import is_unsettled, read_known_batch
 from portal.act.layout import BackupRef
 from portal.act.models import ActFence, BackupBatch
 from portal.act.records import FileFact, ItemIntent
@@ -84,16 +84,39 @@ def restore_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) 
         RuleViolation: `restore.unreachable`, data cannot be moved to where it shall come.
     """
     claims, places = _claim(run, FenceKind.RESTORE, batches, now=now)
-    wanted, to = run.params.get("partitions"), run.params.get("rename_to")
-    for place in places.values():
-        _reach(place, to, tag=str(run.pk))
-    for claim in claims["claims"]:
-        place = places[claim["fence"]]
-        directory = place.config.path(claim["directory"])
-        for item in read_batch(place.fs, directory, claim["batch"]).intent.items:
-            if wanted is None or item.partition in wanted:
-                make_parents(place.fs, _parents(place, item, to))
+    for fence, place in places.items():
+        _reach(place, run.params.get("rename_to"), tag=str(run.pk))
+        own = [claim for claim in claims["claims"] if claim["fence"] == fence]
+        make_parents(place.fs, _parents_of_all(place, own, run.params))
     return claims
+
+
+def restore_claims(run: Run, *, batches: Sequence[BackupBatch]) -> dict[str, Any]:
+    """Give what `restore_prepare` or `undo_prepare` claimed, without looking at the lake again."""
+    fences = {
+        (fence.root, fence.day): Place.of(fence)
+        for fence in ActFence.objects.filter(run_id=run.pk, epoch=run.epoch)
+    }
+    rows = sorted(batches, key=_claim_order)
+    return {"claims": [_claim_row(fences[row.root, row.day], row) for row in rows], "busy": []}
+
+
+def _parents_of_all(
+    place: Place, claims: Sequence[Mapping[str, Any]], params: Mapping[str, Any]
+) -> tuple[FileFact, ...]:
+    """Give every directory above what comes back once, however many items lie below it."""
+    wanted, to = params.get("partitions"), params.get("rename_to")
+    found: dict[str, FileFact] = {}
+    for claim in claims:
+        directory = place.config.path(claim["directory"])
+        batch = read_known_batch(
+            place.fs, directory, claim["batch"], sha256=claim["manifest_sha256"]
+        )
+        for item in batch.intent.items:
+            if wanted is None or item.partition in wanted:
+                for fact in _parents(place, item, to):
+                    found.setdefault(fact.path, fact)
+    return tuple(found.values())
 
 
 def _reach(place: Place, to: Mapping[str, Any] | None, *, tag: str) -> None:
@@ -157,7 +180,7 @@ def _claim(
     def key(batch: BackupBatch) -> tuple[str, date]:
         return batch.root, batch.day
 
-    for where, group in groupby(sorted(batches, key=lambda b: (*key(b), b.pk)), key=key):
+    for where, group in groupby(sorted(batches, key=_claim_order), key=key):
         rows = list(group)
         refs = list(dict.fromkeys(BackupRef(str(row.run_id), row.epoch) for row in rows))
         place = _place(run, kind, where, claims=refs, now=now)
@@ -170,6 +193,10 @@ def _claim(
             (claims if is_taken else busy).append(_claim_row(place, row))
     said = [{name: row[name] for name in _SAID} for row in busy]
     return {"claims": claims, "busy": said}, places
+
+
+def _claim_order(batch: BackupBatch) -> tuple[str, date, int]:
+    return batch.root, batch.day, batch.pk
 
 
 def _claim_row(place: Place, row: BackupBatch) -> dict[str, Any]:

@@ -103,7 +103,8 @@ def holds_place_restored(
         for db, table, partition in dict.fromkeys(names)
         if (db, table, partition) not in done
     ]
-    Hold.objects.bulk_create(holds, batch_size=_CHUNK)
+    for start in range(0, len(holds), _CHUNK):
+        Hold.objects.bulk_create(holds[start : start + _CHUNK])
     return len(holds)
 
 

@@ -10,8 +10,7 @@ from uuid import UUID
 from django.db import transaction
 
 from portal.access.lakes import get_lake
-from portal.act.catalogue import Entry, day_directories, read_entry
-from portal.act.journal import batch_numbers
+from portal.act.catalogue import Entry, day_directories, read_entries
 from portal.act.layout import Day
 from portal.act.models import ActFence, BackupBatch
 from portal.act.records import Outcome
@@ -21,6 +20,7 @@ from portal.act.services.reach import Place
 from portal.act.services.totals import backup_totals_refresh
 from portal.act.states import FenceKind
 from portal.connectors.filesystem import open_file_system
+from portal.lake.errors import DataSafetyError
 from portal.runs.models import Run
 
 # Outcomes after which an item stands where it stood, and nothing was done with it.
@@ -93,21 +93,28 @@ def act_ingest(
 
     A batch's row and its events are one transaction; `also` (the rooms queue their notices there)
     runs in the last. Called twice it changes nothing and gives the same report.
+
+    Raises:
+        DataSafetyError: `backup.manifest` after all else was taken in.
     """
     report = IngestReport(run_id=run.pk)
     restored: list[tuple[str, str, str]] = []
+    changed: list[DataSafetyError] = []
     for fence in ActFence.objects.filter(run_id=run.pk).order_by("id"):
         if fence.kind == FenceKind.PURGE:
             _ingest_purged(fence, run, now=now)
         for entry in _entries(fence):
-            _store(entry, report, actor=run.requested_by, now=now)
+            _store(entry, report, changed, actor=run.requested_by, now=now)
             restored += _report(report, entry, run_id=str(run.pk), kind=FenceKind(fence.kind))
         backup_totals_refresh(run.lake, [fence.day])
     report.close((manifest or {}).get("result") or {})
-    with transaction.atomic():
-        holds_place_restored(run.lake, restored, placed_by=run.requested_by, run_id=run.pk, now=now)
-        if also is not None:
+    # Before the last transaction and in chunks of its own: there may be a hold an item.
+    holds_place_restored(run.lake, restored, placed_by=run.requested_by, run_id=run.pk, now=now)
+    if also is not None:
+        with transaction.atomic():
             also(report)
+    if changed:
+        raise changed[0]
     return report
 
 
@@ -117,48 +124,66 @@ def backups_rebuild(
     """Rebuild the catalogue of `lake` from the files under its backup roots; gives counts.
 
     Rows that are there are brought up to date, none is removed; a second call changes nothing.
+
+    Raises:
+        DataSafetyError: `backup.manifest` after all else was taken in.
     """
     config = get_lake(lake)
     counts = {"directories": 0, "batches": 0, "new": 0, "unsettled": 0}
     days: set[date] = set()
     reports: dict[str, IngestReport] = {}
+    changed: list[DataSafetyError] = []
     for text in config.backup_roots if roots is None else roots:
         root = config.path(text)
         fs = open_file_system(root, config=config)
         for day, directory in day_directories(fs, root):
             counts["directories"] += 1
             days.add(day)
-            for number in batch_numbers(fs, directory):
-                entry = read_entry(fs, Day(root, day), directory, number)
+            for entry in read_entries(fs, Day(root, day), directory):
                 if entry is None:
                     counts["unsettled"] += 1
                     continue
                 run = entry.batch.intent.run
                 report = reports.setdefault(run, IngestReport(UUID(run)))
                 counts["batches"] += 1
-                counts["new"] += _store(entry, report, actor="rebuild", now=now)
+                counts["new"] += _store(entry, report, changed, actor="rebuild", now=now)
                 _report(report, entry, run_id=run, kind=FenceKind.DROP)
     backup_totals_refresh(lake, days)
+    if changed:
+        raise changed[0]
     return counts
 
 
 def _entries(fence: ActFence) -> Iterator[Entry]:
     place = Place.of(fence)
     for directory in place.at_rest():
-        for number in batch_numbers(place.fs, directory):
-            entry = read_entry(place.fs, place.day, directory, number)
+        for entry in read_entries(place.fs, place.day, directory):
             if entry is not None:
                 yield entry
 
 
-def _store(entry: Entry, report: IngestReport, *, actor: str, now: datetime) -> bool:
-    """Store a batch; what an earlier epoch of its run had dropped was no refusal of this one."""
+def _store(
+    entry: Entry,
+    report: IngestReport,
+    changed: list[DataSafetyError],
+    *,
+    actor: str,
+    now: datetime,
+) -> bool:
+    """Store a batch; what an earlier epoch of its run had dropped was no refusal of this one.
+
+    One whose manifest is not the catalogue's is left out and joins `changed`.
+    """
     refused = [
         one
         for one in entry.batch.intent.refused
         if not report.is_acted_on(_name(entry, one.partition))
     ]
-    return batch_store(entry, refused=refused, actor=actor, now=now)
+    try:
+        return batch_store(entry, refused=refused, actor=actor, now=now)
+    except DataSafetyError as error:
+        changed.append(error)
+        return False
 
 
 def _report(

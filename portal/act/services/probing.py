@@ -24,7 +24,12 @@ Told = list[dict[str, Any]]
 def probes_request(lake: str, *, now: datetime) -> dict[str, Any] | None:
     """Give the params of a probe run for what is due now (at most 2,000 batches), or None."""
     rows = [
-        {"probe": probe.pk, "directory": probe.batch.path, "batch": probe.batch.batch}
+        {
+            "probe": probe.pk,
+            "directory": probe.batch.path,
+            "batch": probe.batch.batch,
+            "sha256": probe.batch.manifest_sha256,
+        }
         for probe in probes_due(lake, now=now)[:_MOST]
     ]
     return {"probes": rows} if rows else None

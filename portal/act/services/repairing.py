@@ -12,7 +12,7 @@ from typing import Any
 
 from portal.access.lakes import get_lake
 from portal.act.facts import list_here
-from portal.act.journal import JournalBatch, RestoreStep, read_batch, restore_steps
+from portal.act.journal import JournalBatch, RestoreStep, read_known_batch, restore_steps
 from portal.act.records import ItemIntent, Outcome, files_of, shortfall
 from portal.act.registry import add_again, names_registered
 from portal.act.restore_register import register
@@ -53,7 +53,7 @@ def drop_repair(
         fs = open_file_system(directory, config=config)
         if fs.status(directory) is None:
             continue
-        batch = read_batch(fs, directory, row.batch)
+        batch = read_known_batch(fs, directory, row.batch, sha256=row.manifest_sha256)
         back = [one for one in _came_back(batch, fs, name, now=now) if one.item.partition in wanted]
         if back:
             with Metastore.connect(config) as metastore:
