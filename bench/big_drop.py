@@ -48,6 +48,15 @@ def peak_mib(pid: int | str) -> float:
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
 
 
+def part_of(pid: int) -> str:
+    """Return which part of an application a process is."""
+    try:
+        name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8")
+    except OSError:
+        return "driver"
+    return "JVM" if name.startswith("java") else "driver"
+
+
 @dataclass
 class Watch:
     """Watches a run from the side: memory of its application, and answers of the pages."""
@@ -85,8 +94,7 @@ class Watch:
         while not stop.wait(1):
             pgid = Run.objects.values_list("pgid", flat=True).get(pk=run_id)
             for pid in group_members(pgid) if pgid else ():
-                with open(f"/proc/{pid}/comm", encoding="utf-8") as file:  # noqa: PTH123
-                    name = "JVM" if file.read().startswith("java") else "driver"
+                name = part_of(pid)
                 self.memory[name] = max(self.memory.get(name, 0.0), peak_mib(pid))
         connection.close()
 
