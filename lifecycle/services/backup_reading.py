@@ -18,7 +18,13 @@ from portal.access.lakes import get_lake
 from portal.act.contents import Contents, contents_of
 from portal.act.facts import list_here
 from portal.act.fence import Fence
-from portal.act.journal import JournalBatch, items_in_backup, read_known_batch, restore_steps
+from portal.act.journal import (
+    DirectoryNames,
+    JournalBatch,
+    items_in_backup,
+    read_known_batch,
+    restore_steps,
+)
 from portal.act.models import BackupBatch
 from portal.act.protocol import Tools
 from portal.act.restore import Candidate, RestoreOrder, choose
@@ -74,16 +80,15 @@ def backup_contents(batches: Iterable[BackupBatch], *, lake: str) -> dict[str, A
     """Add up what some batches of one table hold, from their manifests."""
     config = get_lake(lake)
     found = Contents()
-    names: dict[LakePath, list[str]] = {}
+    names = DirectoryNames()
     for batch in batches:
         fs = open_file_system(config.path(batch.path), config=config)
 
         def read(
             directory: LakePath, *, batch: BackupBatch = batch, fs: FileSystem = fs
         ) -> Contents:
-            if directory not in names:
-                names[directory] = fs.names(directory)
-            steps = restore_steps(fs, directory, batch.batch, names=names[directory])
+            told = names.of(fs, directory, batch.batch)
+            steps = restore_steps(fs, directory, batch.batch, names=told)
             return contents_of(_read(batch, directory, fs=fs), steps)
 
         found.add(read_where_it_lies(batch, read, config=config, fs=fs))
@@ -126,8 +131,10 @@ def restore_preview(
             new_name=new_name_of(place, config=config),
             only_missing=wanted.only_missing,
         )
+        names = DirectoryNames()
         shown = [
-            _rows(batch, order, config=config, metastore=metastore, now=now) for batch in batches
+            _rows(batch, order, config=config, metastore=metastore, names=names, now=now)
+            for batch in batches
         ]
     rows = [row for of_batch, _ in shown for row in of_batch]
     unrecorded = any(is_unrecorded for _, is_unrecorded in shown)
@@ -154,6 +161,7 @@ def _rows(
     *,
     config: LakeConfig,
     metastore: Metastore,
+    names: DirectoryNames,
     now: datetime,
 ) -> tuple[list[dict[str, str]], bool]:
     """Return a row an item, and whether one was recorded without what belongs to it."""
@@ -168,7 +176,8 @@ def _rows(
             control=_never_asked,
             clock=lambda: now,
         )
-        return choose(order, _read(batch, directory, fs=fs), tools)
+        told = names.of(fs, directory, batch.batch)
+        return choose(order, _read(batch, directory, fs=fs), tools, names=told)
 
     table = f"{batch.db}.{batch.table}"
     chosen = [

@@ -48,6 +48,26 @@ def names_by_batch(names: Iterable[str]) -> dict[int, tuple[str, ...]]:
     return {batch: tuple(told) for batch, told in found.items()}
 
 
+class DirectoryNames:
+    """Lists a directory again only when something was added to it, removed or renamed.
+
+    For who only reads: a change within the millisecond of the listing is not seen.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[LakePath, tuple[int, dict[int, tuple[str, ...]]]] = {}
+
+    def of(self, fs: FileSystem, directory: LakePath, batch: int) -> tuple[str, ...]:
+        """Give the names of the files that tell of a batch."""
+        status = fs.status(directory)
+        changed = status.mtime_ms if status is not None else 0
+        known = self._known.get(directory)
+        if known is None or known[0] != changed:
+            known = (changed, names_by_batch(fs.names(directory)))
+            self._known[directory] = known
+        return known[1].get(batch, ())
+
+
 def batch_numbers(fs: FileSystem, directory: LakePath) -> list[int]:
     """Give the numbers of all batches with an intent, in order; none where nothing is."""
     try:

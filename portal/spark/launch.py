@@ -100,10 +100,16 @@ def submit(
                 retryable=True,
             ) from error
     started = start_seconds(process.pid)
-    write_launched(heartbeat_file(log_file), process.pid)
+    if runs_driver_here(config):
+        write_launched(heartbeat_file(log_file), process.pid)
     # Reaped by a thread: a zombie would stand in the process table as long as this worker lives.
     threading.Thread(target=process.wait, name=f"reap-{process.pid}", daemon=True).start()
     return Launched(host_identity(), process.pid, started or 0.0, process.pid)
+
+
+def runs_driver_here(config: LakeConfig) -> bool:
+    """Whether drivers run on the launching host; elsewhere they cannot beat where it looks."""
+    return config.spark_conf.get("spark.submit.deployMode", "client") == "client"
 
 
 def heartbeat_file(log_file: Path) -> Path:

@@ -13,6 +13,7 @@ from portal.spark.launch import (
     NICENESS,
     Launched,
     driver_environment,
+    runs_driver_here,
     waiting,
     yield_to_others,
 )
@@ -67,3 +68,12 @@ def test_the_runs_that_give_way_are_those_of_the_optimizer_that_write() -> None:
         kind.name for kind in kinds if kind.writes_tables
     }
     assert {kind.name for kind in kinds if kind.stays} == {"hudi_resident"}
+
+
+@pytest.mark.parametrize(("mode", "beats"), [(None, True), ("client", True), ("cluster", False)])
+def test_only_a_driver_on_this_host_is_listened_for(
+    tmp_path: Path, mode: str | None, beats: bool
+) -> None:
+    conf = {"spark.submit.deployMode": mode} if mode else {}
+    config = replace(local_lake(tmp_path, LakeId("main")), spark_master="yarn", spark_conf=conf)
+    assert runs_driver_here(config) is beats
