@@ -34,7 +34,7 @@ from portal.runs.steps import run_step
 from portal.spark.launch import is_alive
 from portal.spark.process_table import group_members
 from stack.stack import Stack
-from tests.support.act_jobs import SUBMIT_SECONDS, plan_file
+from tests.support.act_jobs import SUBMIT_SECONDS, drop_params
 from tests.support.act_lake import DAY, ActLake
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
@@ -52,23 +52,16 @@ class FrozenDrop(RunKind):
 
     def __init__(self, lake: ActLake, name: TableName) -> None:
         self.lake = lake
-        self.items, self.digest = plan_file(lake, name)
+        self.table = name
 
     def environment(self, run: Run) -> dict[str, str]:
         return {"LW_FAILPOINT": STOPPED_AFTER_THE_RENAMES, "LW_FAILPOINTS_ENABLED": "1"}
 
     def request(self, run: Run) -> dict[str, Any]:
         asked = act_prepare(run, root=str(self.lake.root), day=DAY, now=timezone.now())
-        return {
-            "plan": "plan",
-            "digest": self.digest,
-            "items": str(self.items),
-            "items_sha256": self.digest,
-            "root": asked["root"],
-            "fence": asked["fence"],
-            "approved_day": asked["day"],
-            "keep_days": {self.lake.db: 20},
-        }
+        params = drop_params(self.lake, self.table, str(run.pk))
+        assert params["fence"] == asked["fence"]
+        return params
 
     def beat(self, run: Run) -> None:
         act_beat(run, now=timezone.now())
