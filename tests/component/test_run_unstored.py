@@ -1,7 +1,7 @@
 """An application that was started and could not be stored is ended, wherever the worker failed."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,11 @@ import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
+from portal.act.models import ActFence
+from portal.act.services.reach import check_ended
+from portal.act.states import FenceKind
 from portal.connectors.lake_config import LakeConfig
+from portal.lake.errors import ExternalFailure
 from portal.runs.claims import run_claim_settling, run_to_settling
 from portal.runs.domain import RunState, tag_of
 from portal.runs.models import Run
@@ -82,3 +86,28 @@ def test_on_another_host_it_is_given_a_minute(
     Run.objects.filter(pk=run.pk).update(settling_at=now, lease_until=None)
     assert run_step(run.pk, holder="w") is RunState.QUEUED
     assert kind.calls == ["settle", "ingest"]
+
+
+def test_nothing_is_settled_beside_an_application_that_was_never_stored(
+    now: datetime, lake: LakeConfig, tmp_path: Path
+) -> None:
+    noting(ActingJobKind)
+    run = submitting(ask("test.acting", now=now), now=now)
+    fence = ActFence(lake=LAKE, kind=FenceKind.DROP, lease_until=now + timedelta(seconds=60))
+    with application(run.tag, tmp_path / "log"), pytest.raises(ExternalFailure) as alive:
+        check_ended(run, fence, now=now)
+    assert (alive.value.code, alive.value.retryable) == ("act.alive", True)
+    check_ended(run, fence, now=now)
+
+
+def test_the_takeover_of_another_host_waits_for_the_lease_of_its_fence(
+    now: datetime, lake: LakeConfig
+) -> None:
+    """The lease of a fence may be longer than the claim after which a run is taken over."""
+    noting(ActingJobKind)
+    run = submitting(ask("test.acting", now=now), now=now)
+    run.host = "elsewhere/1234/5"
+    fence = ActFence(lake=LAKE, kind=FenceKind.DROP, lease_until=now + timedelta(seconds=60))
+    with pytest.raises(ExternalFailure):
+        check_ended(run, fence, now=now + timedelta(seconds=119))
+    check_ended(run, fence, now=now + timedelta(seconds=121))
