@@ -25,6 +25,7 @@ from portal.act.protocol import (
 from portal.act.records import FileFact, ItemIntent, Outcome, files_of, shortfall
 from portal.act.registry import drop_exactly, names_registered, structs_of
 from portal.act.returned import tell_returned
+from portal.connectors.file_status import FileStatus
 from portal.connectors.metastore import to_json
 from portal.lake.errors import DataSafetyError, StaleState
 from portal.lake.names import TableName
@@ -146,6 +147,8 @@ def _read_facts(
         return batch
     structs = structs_of(tools.metastore, name, table, [item.partition for item in items])
     wanted: list[tuple[ActItem, Any, LakePath]] = []
+    # Items of a batch share their parents, which are looked at anew in the next one.
+    seen: dict[LakePath, FileStatus | None] = {}
     for item in items:
         struct = structs.get(item.partition)
         location = rules.location(table, struct if item.partition else None) if struct else None
@@ -174,7 +177,7 @@ def _read_facts(
                 generation=facts.generation_of(struct),
                 metadata=to_json(struct),
                 files=files,
-                parents=parents_of(tools, location),
+                parents=parents_of(tools, location, seen),
                 facts={"level": item.level, "ttl": item.ttl, "due_on": item.due_on},
                 extras=extras[item.partition],
             )
@@ -229,13 +232,17 @@ def _metadata_reasons(
     return reasons
 
 
-def parents_of(tools: Tools, location: LakePath) -> tuple[FileFact, ...]:
+def parents_of(
+    tools: Tools, location: LakePath, seen: dict[LakePath, FileStatus | None]
+) -> tuple[FileFact, ...]:
     """Record the directories above an item, nearest last, so that a restore can make them again."""
     found = []
     path = location
     while path.parent != path:
         path = path.parent
-        status = tools.fs.status(path)
+        if path not in seen:
+            seen[path] = tools.fs.status(path)
+        status = seen[path]
         if status is not None:
             fact = FileFact.of(status, root=path)
             found.append(replace(fact, path=str(path)))

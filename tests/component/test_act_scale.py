@@ -6,17 +6,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from pytest_django.fixtures import Settings
 
 from portal.act.catalogue import read_entries
 from portal.act.control import ControlReader
+from portal.act.drop import parents_of
 from portal.act.fence import ensure_root
 from portal.act.journal import names_by_batch, read_batch, restore_steps
 from portal.act.layout import Day, done_name, intent_name, item_name
 from portal.act.models import ActFence, BackupBatch, Hold
+from portal.act.protocol import Tools
 from portal.act.records import BatchDone, BatchIntent, FileFact, ItemDone, Outcome
 from portal.act.restore import BackupBatchRef
 from portal.act.services import act_ingest, backups_rebuild, restore_claims, restore_prepare
@@ -238,3 +241,13 @@ def test_the_first_manifest_is_kept_and_another_one_alarms(world: World) -> None
 def _claimed(world: World) -> Iterator[LakePath]:
     for path in (world.root / "backup").glob("*/restoring/*/*/*.1"):
         yield LakePath.parse(path.as_uri())
+
+
+def test_the_parents_of_a_batch_are_asked_for_once(world: World, calls: Counter[str]) -> None:
+    tools = cast("Tools", SimpleNamespace(fs=LocalFileSystem()))
+    seen: dict[LakePath, Any] = {}
+    calls.clear()
+    for number in range(100):
+        found = parents_of(tools, root_of(world).child("x", f"dt={number}"), seen)
+    assert found[-1].path == str(root_of(world))
+    assert calls["status"] == len(seen) <= len(root_of(world).path.split("/")) + 1
