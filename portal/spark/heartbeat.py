@@ -18,6 +18,8 @@ BEAT_SECONDS = 2.0
 LAUNCH = "launch"
 DRIVER = "driver"
 JVM = "JVM"
+# A JVM that did not answer for so long while its driver went on is silent.
+_UNANSWERED = 3 * BEAT_SECONDS
 # Overwritten in place at this size: a full disk must not silence a driver.
 _SIZE = 256
 
@@ -97,12 +99,16 @@ def write_launched(path: Path, pid: int) -> None:
 
 
 def oldest_sign(path: Path) -> Sign | None:
-    """Return the part that has been silent for longest; None where nothing can be read."""
+    """Return the part that has been silent for longest; None where nothing can be read.
+
+    Only a driver that beats can say that its JVM does not: of both together it is the driver.
+    """
     try:
-        signs = [Sign(*row) for row in json.loads(path.read_bytes())]
+        first, *others = [Sign(*row) for row in json.loads(path.read_bytes())]
     except (OSError, ValueError, TypeError):
         return None
-    return min(signs, key=lambda sign: sign.at, default=None)
+    unanswered = [sign for sign in others if first.at - sign.at > _UNANSWERED]
+    return unanswered[0] if unanswered else first
 
 
 def _dump(signs: list[Sign]) -> bytes:

@@ -1,5 +1,6 @@
 """A driver's heartbeat: who was heard last, and what cannot be read is not silence."""
 
+import json
 import os
 import threading
 import time
@@ -43,7 +44,9 @@ def test_a_launch_is_a_sign_until_the_driver_beats(tmp_path: Path) -> None:
     beating.close()
 
 
-def test_a_jvm_that_does_not_answer_is_the_silent_part(tmp_path: Path) -> None:
+def test_a_jvm_that_does_not_answer_is_the_silent_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "run.beat"
     beating = Heartbeat(path, seconds=0.02)
     answers = threading.Event()
@@ -51,7 +54,8 @@ def test_a_jvm_that_does_not_answer_is_the_silent_part(tmp_path: Path) -> None:
     beating.ask_jvm(answers.wait)
     time.sleep(0.2)
     answers.clear()
-    time.sleep(0.3)
+    monkeypatch.setattr("portal.spark.heartbeat._UNANSWERED", 0.1)
+    time.sleep(0.4)
     sign = oldest_sign(path)
     assert sign is not None
     assert (sign.part, sign.pid) == (JVM, os.getppid())
@@ -60,7 +64,21 @@ def test_a_jvm_that_does_not_answer_is_the_silent_part(tmp_path: Path) -> None:
     beating.close()
 
 
-def test_an_error_of_the_jvm_is_no_answer_and_it_is_asked_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("lag", "part"), [(0, DRIVER), (5, DRIVER), (7, JVM)])
+def test_of_a_driver_that_froze_with_its_jvm_the_driver_is_told(
+    tmp_path: Path, lag: float, part: str
+) -> None:
+    path, at = tmp_path / "run.beat", time.monotonic() - 60
+    path.write_text(json.dumps([[DRIVER, 7, at], [JVM, 8, at - lag]]))
+    sign = oldest_sign(path)
+    assert sign is not None
+    assert sign.part == part
+
+
+def test_an_error_of_the_jvm_is_no_answer_and_it_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("portal.spark.heartbeat._UNANSWERED", 0.1)
     path = tmp_path / "run.beat"
     beating = Heartbeat(path, seconds=0.02)
     broken = [True]
@@ -76,7 +94,7 @@ def test_an_error_of_the_jvm_is_no_answer_and_it_is_asked_again(tmp_path: Path) 
     assert sign.part == JVM
     broken[0] = False
     deadline = time.monotonic() + 5
-    while (sign := oldest_sign(path)) and sign.silent_seconds() > 0.1:
+    while (sign := oldest_sign(path)) and sign.part == JVM:
         assert time.monotonic() < deadline
     beating.close()
 
