@@ -48,14 +48,14 @@ def hold(world: World, *, partition: str = "", who: str = "bert") -> Hold:
 
 
 def hold_one(world: World, table: str) -> Hold:
-    """Hold one partition of a table."""
+    """Hold one partition of a table, as somebody whose approval no plan needs."""
     return hold_place(
         lake=LAKE,
         name=("sales", table, "dt=2026-01-02"),
         kind=HoldKind.LEGAL,
         until=None,
         reason="case 12",
-        user=world.person("bert"),
+        user=world.person("anna"),
         now=NOW,
     )
 
