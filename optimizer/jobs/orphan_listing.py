@@ -61,11 +61,13 @@ def list_place(job: JobContext, place: LakePath, *, before_ms: int, task: int) -
     return found
 
 
-def compare(job: JobContext, listed: DataFrame, table: IcebergTable, *, most: int) -> Orphans:
-    """Compare a listing with the names of the table as it was opened after the listing."""
+def compare(
+    job: JobContext, listed: DataFrame, named: DataFrame, *, table: str, most: int
+) -> Orphans:
+    """Compare a listing with the names of a table that was opened after the listing."""
     is_there = F.lit(1)
-    with clear_errors(table.name):
-        names = _names(table).persist(StorageLevel.DISK_ONLY)
+    with clear_errors(table):
+        names = named.persist(StorageLevel.DISK_ONLY)
         paths = names.select("path", is_there.alias("is_known")).distinct()
         bare = names.select("name", is_there.alias("is_name_known")).distinct()
         why = F.coalesce(
@@ -93,13 +95,13 @@ def known_among(table: IcebergTable, files: Sequence[FoundFile]) -> Known:
     with clear_errors(table.name):
         rows = [(one.path.path, one.path.name) for one in files]
         wanted = F.broadcast(table.spark.createDataFrame(rows, "path string, name string"))
-        names = _names(table)
+        names = names_of(table)
         paths = names.join(wanted.select("path"), "path", "left_semi").select("path").distinct()
         bare = names.join(wanted.select("name"), "name", "left_semi").select("name").distinct()
         return Known({row[0] for row in paths.collect()}, {row[0] for row in bare.collect()})
 
 
-def _names(table: IcebergTable) -> DataFrame:
+def names_of(table: IcebergTable) -> DataFrame:
     """Return `path` and `name` of all that the metadata names: every snapshot, branch and tag."""
     said = said_of(table)
     others = [(text,) for text in _of_metadata(said, metadata_of(table))]

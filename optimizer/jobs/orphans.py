@@ -16,7 +16,7 @@ from optimizer.jobs.borrowers import check_not_borrowed
 from optimizer.jobs.expire import SAMPLE, said_of
 from optimizer.jobs.iceberg import IcebergTable, metadata_of
 from optimizer.jobs.neighbours import check_alone
-from optimizer.jobs.orphan_listing import compare, known_among, list_place
+from optimizer.jobs.orphan_listing import compare, known_among, list_place, names_of
 from optimizer.jobs.removal_guard import RemovalGuard, wall_clock
 from optimizer.jobs.removal_list import MOST_ITEMS, approved_bytes, read_list, write_list
 from optimizer.jobs.removal_orders import Approved, RemovalAsk, RemovalResult, head_of
@@ -130,7 +130,8 @@ class OrphanWork(Work):
     def _propose(self, table: IcebergTable, place: LakePath) -> None:
         # Listed first, named afterwards: what is committed in between is known.
         listed = list_place(self.job, place, before_ms=self.before_ms, task=self.order.task)
-        found = compare(self.job, listed, table.again(), most=MOST_ITEMS)
+        named = names_of(table.again())
+        found = compare(self.job, listed, named, table=table.name, most=MOST_ITEMS)
         taken = found.first
         if not taken:
             said = _said(found.left)

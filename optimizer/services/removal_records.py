@@ -79,7 +79,7 @@ def _unfinished(plan: RemovalPlan, intent: dict[str, Any], told: Deleted) -> Ite
         told.n_files += sum(fs.status(path) is None for path in paths)
     elif "snapshots" in intent:
         ids = set(map(int, intent["snapshots"]))
-        left = ids & _snapshots_now(plan)
+        left = ids & snapshots_now(plan)
         yield (
             "Its commit did not happen: every snapshot is still there."
             if left
@@ -90,8 +90,8 @@ def _unfinished(plan: RemovalPlan, intent: dict[str, Any], told: Deleted) -> Ite
         yield "One step was begun; whether it was completed is seen at the table's next look."
 
 
-def _snapshots_now(plan: RemovalPlan) -> set[int]:
-    """Read from the metastore and the metadata file which snapshots the table has now."""
+def snapshots_now(plan: RemovalPlan) -> set[int]:
+    """Return from the metastore and the metadata file which snapshots the table has now."""
     table, config = plan.subject, get_lake(plan.subject.lake)
     with Metastore.connect(config) as metastore:
         found = metastore.table(TableName(config.lake, table.db, table.table))

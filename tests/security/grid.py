@@ -363,6 +363,7 @@ GRID: dict[str, Row] = {
             ("removal", Row(OF_THE_TABLE, values=("removal_id",))),
             ("removal-decide", post_only(frozenset({"admin"}), "removal_id", **REMOVAL)),
             ("removal-withdraw", post_only(frozenset({"requester"}), "removal_id", **WHY)),
+            ("removal-bring-back", post_only(OF_THE_TABLE, "removal_id:held_removal_id")),
             ("table-removal", post_only(OF_THE_TABLE, "table_id:iceberg_id", kind="EXPIRE", **WHY)),
         )
     },

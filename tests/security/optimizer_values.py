@@ -1,10 +1,11 @@
 """What an address of the optimizer room can name: tables of alice in sales."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from optimizer.models import PolicyVersion
+from optimizer.domain.tasks import TaskKind
+from optimizer.models import PolicyVersion, Quarantine, RemovalPlan
 from tests.component import hudi_shown
 from tests.component.hudi_task_rows import hudi, looked
 from tests.component.optimizer_rows import commit, iceberg, looks, partition, task
@@ -35,6 +36,18 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
     paused = iceberg("paused", now=now, db="sales", owner="alice", is_paused=True, paused_by="otto")
     old = iceberg("old", now=now, db="sales", owner="alice")
     removal = proposed(old, now=now, asked_by="anna")
+    aside = proposed(
+        iceberg("aside", now=now, db="sales", owner="alice"), now=now, kind=TaskKind.ORPHANS
+    )
+    RemovalPlan.objects.filter(pk=aside.pk).update(state="DONE")
+    Quarantine.objects.create(
+        plan=aside,
+        directory="file:/lake/aside/_lakewarden_quarantine/x",
+        n_files=3,
+        n_bytes=30,
+        moved_at=now,
+        delete_after=now + timedelta(days=7),
+    )
     served = looked("served", look(asked(10), plans=(plan(10, "a"),)), db="sales", owner="alice")
     healthy = hudi_shown.healthy()
     shown = hudi_shown.hudi("orders", seen=healthy, db="sales", owner="alice")
@@ -48,5 +61,6 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
         "optimize_task_id": waits.pk,
         "policy_scope": "*",
         "removal_id": removal.pk,
+        "held_removal_id": aside.pk,
         "removal_digest": removal.digest,
     }
