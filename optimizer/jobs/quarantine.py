@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from optimizer.domain.orphans import FoundFile, left_by_names
+from optimizer.domain.policy import DEFAULT
 from optimizer.domain.quarantine import MANIFEST, HeldFile, QuarantinePlace, read_manifest
 from optimizer.jobs.iceberg import IcebergTable, metadata_of, open_table, use_iceberg
 from optimizer.jobs.orphan_listing import known_among
@@ -111,12 +112,13 @@ def _due(fs: FileSystem, order: Ordered) -> Sequence[HeldFile]:
     head, listed = read_manifest(fs.read(manifest), digest=order.digest)
     written = fs.status(manifest)
     moved_at = datetime.fromtimestamp((written.mtime_ms if written else 0) / 1000, UTC)
-    due = moved_at + timedelta(days=int(head["quarantine_days"]))
+    days = int(head.get("quarantine_days", DEFAULT.quarantine_days))
+    due = moved_at + timedelta(days=days)
     if written is None or wall_clock() < due:
         raise StaleState(
             "quarantine.young",
-            f"{directory} was filled at {moved_at:%Y-%m-%d %H:%M} UTC; its "
-            f"{head['quarantine_days']} days are not over.",
+            f"{directory} was filled at {moved_at:%Y-%m-%d %H:%M} UTC; its {days} days are not "
+            "over.",
         )
     return list(_as_listed(fs, directory, listed))
 

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from optimizer.domain.policy import DEFAULT
 from optimizer.domain.quarantine import QuarantineState
 from optimizer.domain.removal_papers import ACTING, FENCE, SEALED
 from optimizer.domain.removal_states import RemovalState
@@ -109,7 +110,8 @@ def quarantine_keep(plan: RemovalPlan, *, now: datetime) -> Quarantine | None:
         opened.clear(opened.place.held)
         return None
     files = opened.files(opened.place.held)
-    days = int(plan.facts["quarantine_days"])
+    # A list that was drawn up before there was a quarantine states no days.
+    days = int(plan.facts.get("quarantine_days", DEFAULT.quarantine_days))
     row, _ = Quarantine.objects.get_or_create(
         plan=plan,
         defaults={
