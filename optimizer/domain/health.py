@@ -110,6 +110,8 @@ class Tally:
     target_bytes: int
     wants_layout: bool
     n_partitions: int = 0
+    n_to_pack: int = 0
+    """Small files that packing would make fewer; one alone in its partition is not counted."""
     _weight: int = 0
     _n_packed: int = 0
     _lost: dict[Part, int] = field(default_factory=dict)
@@ -124,6 +126,7 @@ class Tally:
         self.n_partitions += 1
         self._weight += weight
         self._n_packed += packed_files(stats, self.target_bytes)
+        self.n_to_pack += stats.n_small if _fewer(stats, self.target_bytes) > 0 else 0
         for one in health.deductions:
             part = Part(one.part)
             self._lost[part] = self._lost.get(part, 0) + one.millionths * weight
@@ -213,10 +216,15 @@ def _told(
 
 def _small(stats: PartitionStats, target_bytes: int) -> float:
     """The share of files that packing the small ones would take away; a few weigh less."""
-    fewer = stats.n_small - max(1.0, stats.small_bytes / target_bytes)
+    fewer = _fewer(stats, target_bytes)
     if fewer <= 0:
         return 0.0
     return _ratio(fewer, stats.n_files) * fewer / (fewer + _FEW_FILES)
+
+
+def _fewer(stats: PartitionStats, target_bytes: int) -> float:
+    """How many files packing the small ones would take away."""
+    return stats.n_small - max(1.0, stats.small_bytes / target_bytes)
 
 
 def _ideal_files(stats: PartitionStats, target_bytes: int) -> float:

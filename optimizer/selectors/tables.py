@@ -1,5 +1,6 @@
 """Which Iceberg tables may a person see, and how healthy are they?"""
 
+from dataclasses import dataclass
 from typing import Any
 
 import django_filters as filters
@@ -130,3 +131,40 @@ def last_points(table: IcebergTable) -> list[HealthPoint]:
     """Give the last looks at a table, oldest first."""
     newest = trend_of(table).order_by("-at")[:POINTS_DRAWN]
     return list(reversed(newest))
+
+
+@dataclass(frozen=True)
+class SinceLook:
+    """The counts of the last look at a table, and what commits changed since."""
+
+    look: HealthPoint
+    n_commits: int
+    n_files: int
+    n_delete_files: int
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nothing was committed since."""
+        return not self.n_commits
+
+
+def since_look(table: IcebergTable) -> SinceLook | None:
+    """Return the last look with the changes since it; None before the first look.
+
+    A table's own counts follow every commit that is heard of, health and small files are the
+    look's: a page shows the look's counts and says what came since.
+    """
+    look = trend_of(table).order_by("-at").first()
+    if look is None or table.looked_at is None:
+        return None
+    seen = table.commits.filter(snapshot_id=table.looked_snapshot_id).values_list("at", flat=True)
+    at = seen.first() or look.at
+    n_commits = 0
+    if table.snapshot_id != table.looked_snapshot_id:
+        n_commits = max(table.commits.filter(at__gt=at).count(), 1)
+    return SinceLook(
+        look,
+        n_commits,
+        (table.n_files or 0) - look.n_files if n_commits else 0,
+        (table.n_delete_files or 0) - look.n_delete_files if n_commits else 0,
+    )

@@ -169,7 +169,7 @@ class Look:
             n_partitions=tally.n_partitions,
             health=health.score,
             deductions=health.as_list(),
-            n_small=total.n_small,
+            n_small=tally.n_to_pack,
             small_bytes=total.small_bytes,
         )
         if row.get("n_outside"):
@@ -177,7 +177,7 @@ class Look:
             table.update(uses_outside=True)
         is_newest = Q(heard_at__lte=self.asked_at) | Q(snapshot_id=row["snapshot_id"])
         table.filter(is_newest).update(look_due_at=None, n_rows=total.n_rows, **totals)
-        _point(row, health, n_small=total.n_small, at=self.asked_at, totals=totals)
+        _point(row, health, n_small=tally.n_to_pack, at=self.asked_at, totals=totals)
 
 
 def _partitions_load(row: Row, chunk: list[Row], tally: Tally) -> None:

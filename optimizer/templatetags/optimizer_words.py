@@ -55,6 +55,12 @@ def with_whole(deductions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 @register.filter
+def signed(change: int) -> str:
+    """Show a change with its sign."""
+    return f"{change:+,}"
+
+
+@register.filter
 def percent(share: float) -> str:
     """Show a share from 0 to 1."""
     return f"{share * 100:.0f} %"

@@ -21,7 +21,7 @@ from optimizer.selectors.partitions import (
     partitions_of,
     worst_of,
 )
-from optimizer.selectors.tables import get_table_for_user, last_points
+from optimizer.selectors.tables import get_table_for_user, last_points, since_look
 from optimizer.selectors.tasks import TASK_ORDERS, TaskFilter, open_tasks_of, tasks_of
 from optimizer.ui import charts
 from optimizer.ui.tables import cell
@@ -203,6 +203,7 @@ def frame_of(table: IcebergTable, shown: dict[str, Any]) -> dict[str, Any]:
     return {
         "iceberg": table,
         "open_tasks": open_tasks_of(table),
+        "since": since_look(table),
         "tabs": TABS,
         "removal_kinds": REMOVAL_KINDS,
         **shown,

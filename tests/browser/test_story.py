@@ -86,7 +86,7 @@ def make_plan(ada: Person, db: str, table: str) -> str:
     page = ada.go(f"/lifecycle/plans/new/?lake=main&tables={db}.{table}")
     ada.keep("plan-new")
     page.get_by_label(re.compile("Why may it go")).fill("Old data of the story")
-    page.get_by_role("button", name=re.compile("Draw up the plan")).click()
+    page.get_by_role("button", name=re.compile("Create the plan")).click()
     expect(page.locator("#plan-live")).to_contain_text(
         re.compile("0 of 2 approvals|Failed"), timeout=LIVE_MS
     )

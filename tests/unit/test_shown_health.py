@@ -5,10 +5,11 @@ from math import floor
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.health import whole_points
+from optimizer.domain.health import Tally, whole_points
 from optimizer.domain.hudi.deciding import precedence, service_priority
 from optimizer.domain.hudi.tasks import Service, Step
 from optimizer.domain.scoring import Priority, priority_of
+from optimizer.domain.stats import PartitionStats
 
 
 @st.composite
@@ -44,3 +45,16 @@ def test_a_rollback_comes_before_a_cleaning() -> None:
     rollback = precedence(Service.ROLLBACK, Step.EXECUTE)
     assert service_priority(rollback) is Priority.HIGH
     assert service_priority(0) is Priority.LOW
+
+
+def test_a_small_file_alone_in_its_partition_is_not_counted_as_small() -> None:
+    target = 512 * 2**20
+    tally = Tally(target, wants_layout=False)
+    for name in ("a", "b", "c"):
+        health = tally.add(
+            PartitionStats(name, n_files=1, n_bytes=1000, n_small=1, small_bytes=1000)
+        )
+        assert health.score == 100
+    assert tally.n_to_pack == 0
+    tally.add(PartitionStats("d", n_files=4, n_bytes=4000, n_small=4, small_bytes=4000))
+    assert tally.n_to_pack == 4

@@ -97,7 +97,7 @@ def stale_view(look: HudiLook, policy: HudiPolicy, now: datetime) -> Iterable[Fi
         f"The read-optimized view lies {span_words(stale.behind(now))} behind: "
         f"{count_words(len(stale.commits), 'delta commit')} since {stale.since:%Y-%m-%d %H:%M} UTC "
         f"stand only in logs ({size_words(stale.log_bytes)} in "
-        f"{count_words(stale.n_groups, 'file group')}, {stale.n_unplanned:,} of them in no plan); "
+        f"{count_words(stale.n_groups, 'file group')}, {_unplanned(stale.n_unplanned)}); "
         f"{span_words(policy.stale_after)} are allowed.{silent}",
         [plain(one) for one in stale.commits],
         _remedy(look, policy, is_waiting=is_waiting),
@@ -115,3 +115,7 @@ def _remedy(look: HudiLook, policy: HudiPolicy, *, is_waiting: bool) -> Remedy:
         instants = ()
     ruling = may(look, policy, Service.COMPACTION, step)
     return remedy_of(ruling, Service.COMPACTION, step, words, instants)
+
+
+def _unplanned(n: int) -> str:
+    return f"{n:,} of them in no plan" if n else "all of them in plans"
