@@ -1,5 +1,6 @@
 """What did the last scan see that this person may see? Querysets for lists, doors for details."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import date, timedelta
 from typing import Any
@@ -173,6 +174,42 @@ def totals_for(lake: str, user: User) -> Totals:
     names = [one.name for one in fields(Totals)]
     sums: dict[str, Any] = rows.aggregate(**{name: Coalesce(Sum(name), 0) for name in names})
     return Totals(**sums)
+
+
+@dataclass(frozen=True)
+class PathScope:
+    """How many paths that break rules the daily mail names, and how many it leaves out.
+
+    Nobody but admins is written to about databases in OBSERVE.
+    """
+
+    n_reported: int
+    n_observed: int
+
+
+def path_scope(lake: str, user: User) -> PathScope:
+    """Return the nonconforming paths of a person by what the daily mail says of them."""
+    rows = OwnerTotals.objects.current(lake).for_user(user).exclude(db="")
+    notifying = DatabaseSetting.objects.filter(
+        lake=lake, mode__in=[mode for mode in DatabaseMode if mode.may_notify]
+    ).values("db")
+    told = Sum("n_paths", filter=Q(db__in=notifying))
+    found = rows.aggregate(told=Coalesce(told, 0), every=Coalesce(Sum("n_paths"), 0))
+    if user.is_lake_admin:
+        return PathScope(found["every"], 0)
+    return PathScope(found["told"], found["every"] - found["told"])
+
+
+def complete_databases(rows: Sequence[DatabaseFinding], *, user: User) -> None:
+    """Set `n_paths_below` on databases: what breaks path rules in them, as the person may see."""
+    if not rows:
+        return
+    sums = OwnerTotals.objects.current(rows[0].lake).for_user(user)
+    mine = sums.filter(db__in=[row.db for row in rows]).values_list("db")
+    n_paths = dict(mine.annotate(n=Sum("n_paths")).order_by())
+    for row in rows:
+        of_itself = int(bool(row.reasons))
+        row.n_paths_below = max(n_paths.get(row.db, 0) - of_itself, 0)  # type: ignore[attr-defined]  # read beside the row
 
 
 def trend(lake: str, metrics: list[str], *, today: date) -> dict[str, list[tuple[date, int]]]:

@@ -1,6 +1,7 @@
 """The pages of databases: how far each is trusted, what OBSERVE would have done, changing it."""
 
 from collections.abc import Callable
+from functools import partial
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -13,6 +14,7 @@ from lifecycle.domain.modes import DatabaseMode, can_change
 from lifecycle.models import DatabaseFinding
 from lifecycle.selectors.filters import DATABASE_ORDERS, DatabaseFilterSet
 from lifecycle.selectors.findings import (
+    complete_databases,
     current_generation,
     databases_visible,
     get_database_for_user,
@@ -59,14 +61,17 @@ DATABASES = ListSpec(
         Column(key="bytes_clean_now", title="Size due now", kind="bytes", sort="size"),
         Column(key="n_soon", title="Due soon", kind="count", url=_tables("SOON")),
         Column(
-            key="reasons", title="Path rules", kind="template", template="lifecycle/_reasons.html"
+            key="reasons",
+            title="Path rules",
+            kind="template",
+            template="lifecycle/_cell_database_rules.html",
         ),
     ),
     orders=DATABASE_ORDERS,
     filename="databases.csv",
     exports=(
         "db", "mode_now", "owner", "location", "n_tables", "n_partitions", "n_clean_now",
-        "bytes_clean_now", "n_soon", "bytes_soon", "reasons",
+        "bytes_clean_now", "n_soon", "bytes_soon", "reasons", "n_paths_below",
     ),
 )  # fmt: skip
 
@@ -75,10 +80,16 @@ DATABASES = ListSpec(
 @require_GET
 def databases(request: HttpRequest) -> HttpResponseBase:
     """List the databases with their modes."""
-    lake = current_lake(request)
-    filterset = DatabaseFilterSet(request.GET, queryset=databases_visible(lake, person(request)))
+    lake, user = current_lake(request), person(request)
+    filterset = DatabaseFilterSet(request.GET, queryset=databases_visible(lake, user))
     context = {"generation": current_generation(lake)}
-    return list_response(request, DATABASES, filterset=filterset, context=context)
+    return list_response(
+        request,
+        DATABASES,
+        filterset=filterset,
+        context=context,
+        complete=partial(complete_databases, user=user),
+    )
 
 
 @login_required
@@ -88,6 +99,7 @@ def database(request: HttpRequest, db: str) -> HttpResponse:
     lake, user = current_lake(request), person(request)
     found = get_database_for_user(lake, db, user=user)
     mode = mode_of(lake, db)
+    complete_databases([found], user=user)
     context = {
         "generation": current_generation(lake),
         "found": found,

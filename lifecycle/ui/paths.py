@@ -10,7 +10,13 @@ from django.views.decorators.http import require_GET
 from lifecycle.domain.conformity import Reason
 from lifecycle.models import Generation, PathFinding
 from lifecycle.selectors.filters import PATH_ORDERS, PathFilterSet
-from lifecycle.selectors.findings import current_generation, paths_visible, reason_counts, trend
+from lifecycle.selectors.findings import (
+    current_generation,
+    path_scope,
+    paths_visible,
+    reason_counts,
+    trend,
+)
 from lifecycle.selectors.waivers import waivers_standing, with_waivers
 from lifecycle.ui.charts import days_chart
 from lifecycle.ui.links import database_url, list_url, table_url
@@ -65,6 +71,7 @@ def paths(request: HttpRequest) -> HttpResponseBase:
         "has_waived": waivers_standing(lake, today=today).exists(),
         "generation": generation,
         "reasons": _reasons(lake, user),
+        "scope": path_scope(lake, user),
         "chart": _chart(lake, generation, user),
     }
     return list_response(request, PATHS, filterset=filterset, context=context)

@@ -157,7 +157,7 @@ def since_look(table: IcebergTable) -> SinceLook | None:
     look = trend_of(table).order_by("-at").first()
     if look is None or table.looked_at is None:
         return None
-    seen = table.commits.filter(snapshot_id=table.looked_snapshot_id).values_list("at", flat=True)
+    seen = table.commits.filter(snapshot_id=look.snapshot_id or 0).values_list("at", flat=True)
     at = seen.first() or look.at
     n_commits = 0
     if table.snapshot_id != table.looked_snapshot_id:

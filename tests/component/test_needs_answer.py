@@ -11,6 +11,7 @@ from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.models import Generation
 from lifecycle.services.daily_report import REPORT, daily_report_queue
 from lifecycle.services.notices import week_ahead_queue
+from portal.access.models import User
 from portal.act.services.holds import hold_place
 from portal.act.states import HoldKind
 from portal.connectors.lake_config import LakeConfig
@@ -150,3 +151,31 @@ def test_a_request_that_waits_stands_on_the_table(
     assert answer.status_code == 302, answer.content.decode()[:2000]
     assert "waits for an answer" in olga.get(ORDERS).content.decode()
     assert olga.get("/lifecycle/expiring/?table=orders").context["page"].rows[0].kept.n_pending == 1
+
+
+def test_paths_that_no_mail_names_are_counted_apart(lake: LakeConfig, people: People) -> None:
+    set_mode("sales", "OBSERVE")
+    scan(lake, PICTURE, now=timezone.now())
+    paul, admin = Client(), Client()
+    paul.force_login(User.objects.create_user("paul"))
+    admin.force_login(people.admin)
+    page = paul.get("/lifecycle/paths/")
+    assert (page.context["scope"].n_reported, page.context["scope"].n_observed) == (0, 1)
+    assert len(page.context["page"].rows) == 1
+    assert "1 in databases that are only observed" in page.content.decode()
+
+    set_mode("sales", "NOTIFY")
+    scope = paul.get("/lifecycle/paths/").context["scope"]
+    assert (scope.n_reported, scope.n_observed) == (1, 0)
+    assert admin.get("/lifecycle/paths/").context["scope"].n_observed == 0
+
+
+def test_a_database_does_not_conform_for_its_tables(lake: LakeConfig, people: People) -> None:
+    scan(lake, PICTURE, now=timezone.now())
+    admin = Client()
+    admin.force_login(people.admin)
+    rows = {row.db: row for row in admin.get("/lifecycle/databases/").context["page"].rows}
+    assert (rows["sales"].reasons, rows["sales"].n_paths_below) == ([], 1)
+    text = admin.get("/lifecycle/databases/sales/").content.decode()
+    assert "database conforms" in text
+    assert "1 path in it does not" in text
