@@ -37,6 +37,7 @@ class LifecycleConfig(AppConfig):
             path_fix_nav,
             plan_nav,
             policy_nav,
+            run_subjects,
         )
         from lifecycle.ui import scan as scan_pages
 
@@ -63,3 +64,4 @@ class LifecycleConfig(AppConfig):
         guard_nav.register_pages()
         calendar.register_pages()
         drills_nav.register_pages()
+        run_subjects.register_run_subjects()

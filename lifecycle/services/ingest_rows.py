@@ -83,7 +83,9 @@ class RowMaker:
         """Make the row of a table."""
         db = row["db"]
         counts = {f"n_{cls.lower()}": row.get(f"n_{cls.lower()}") or 0 for cls in ExpiryClass}
-        sizes = {cls.value: row.get(f"bytes_{cls.lower()}") or 0 for cls in ExpiryClass}
+        # A class of which nothing was measured has no size, which is not a size of 0.
+        measured = {cls.value: row.get(f"bytes_{cls.lower()}") for cls in ExpiryClass}
+        sizes = {cls: size for cls, size in measured.items() if size is not None}
         return TableFinding(
             generation=self.generation,
             lake=self.generation.lake,
@@ -106,9 +108,9 @@ class RowMaker:
             n_files=row["n_files"],
             n_bytes=row["n_bytes"],
             class_bytes=sizes,
-            bytes_clean_now=sizes[ExpiryClass.CLEAN_NOW],
-            bytes_soon=sizes[ExpiryClass.SOON],
-            bytes_still_read=sizes[ExpiryClass.STILL_READ],
+            bytes_clean_now=sizes.get(ExpiryClass.CLEAN_NOW, 0),
+            bytes_soon=sizes.get(ExpiryClass.SOON, 0),
+            bytes_still_read=sizes.get(ExpiryClass.STILL_READ, 0),
             oldest_updated_at=_from_ms(row["oldest_updated_ms"]),
             newest_updated_at=_from_ms(row["newest_updated_ms"]),
             next_due_on=row["next_due_on"],

@@ -124,3 +124,9 @@ def runs_by_id(ids: Iterable[UUID | None]) -> dict[UUID, Run]:
 def open_tasks_of(table: IcebergTable | HudiTable) -> list[OptimizeTask]:
     """Give what is not ended of a table; at most one task a kind."""
     return list(tasks_of(table).filter(is_open=True).order_by("kind"))
+
+
+def requesters_of_run(run: Run) -> list[str]:
+    """Return the people whose tasks a run has done or does."""
+    asked = OptimizeTask.objects.filter(run=run.pk).exclude(asked_by="")
+    return list(asked.order_by().values_list("asked_by", flat=True).distinct()[:20])

@@ -17,6 +17,18 @@ class Line(NamedTuple):
 
     level: str
     text: str
+    at: datetime | None = None
+    """When it was said, where that is not the moment of writing it down."""
+
+
+def line_of_job(text: str) -> Line:
+    """Read a line of a job's own log, which begins with its instant."""
+    stamp, _, words = text.partition(" ")
+    try:
+        at = datetime.fromisoformat(stamp)
+    except ValueError:
+        return Line("info", text)
+    return Line("info", words, at) if at.tzinfo else Line("info", text)
 
 
 def run_log(run: Run, text: str, *, now: datetime, level: str = "info") -> None:
@@ -33,7 +45,9 @@ def run_log_many(run: Run, lines: Sequence[Line], *, now: datetime) -> None:
             with transaction.atomic():
                 last = RunEvent.objects.filter(run=run).aggregate(n=Max("seq"))["n"] or 0
                 RunEvent.objects.bulk_create(
-                    RunEvent(run=run, seq=last + n, at=now, level=line.level, text=line.text)
+                    RunEvent(
+                        run=run, seq=last + n, at=line.at or now, level=line.level, text=line.text
+                    )
                     for n, line in enumerate(lines, start=1)
                 )
         except IntegrityError:

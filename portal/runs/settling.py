@@ -13,7 +13,7 @@ from portal.runs.claims import beating, run_move
 from portal.runs.domain import HOST_GONE_GRACE, Ending, RunState, end_state
 from portal.runs.hooks import stop_everything
 from portal.runs.kinds import RunKind
-from portal.runs.logs import Line, run_log, run_log_many
+from portal.runs.logs import line_of_job, run_log, run_log_many
 from portal.runs.models import Run
 from portal.runs.outbox import hint_run, outbox_drop
 from portal.runs.processes import find_by_tag
@@ -133,7 +133,7 @@ def _end(run: Run, kind: RunKind, manifest: dict[str, Any], *, now: datetime) ->
     if goes_back_to_wait(run, kind, manifest):
         _again(run, error, now=now)
         return
-    run_log_many(run, [Line("info", str(text)) for text in manifest.get("log", [])], now=now)
+    run_log_many(run, [line_of_job(str(text)) for text in manifest.get("log", [])], now=now)
     if error and error.get("kind") == DataSafetyError.__name__:
         run_endanger(run, DataSafetyError(error["code"], error["message"]), now=now)
         return

@@ -36,7 +36,10 @@ class JobContext:
     _control_read: float = float("-inf")
 
     def progress(self, phase: str, done: int = 0, total: int = 0, message: str = "") -> None:
-        """Say how far the job is: one more numbered file, and a line in the log."""
+        """Say how far the job is: one more numbered file, and a line in the process's output.
+
+        The portal takes the numbered files into the run's log; the manifest does not repeat them.
+        """
         self._steps += 1
         step = Progress.make(
             self._steps,
@@ -47,11 +50,11 @@ class JobContext:
             at=datetime.now(UTC),
         )
         self.spool.write_progress(step)
-        self.log(f"{phase} {done}/{total or '?'} {message}".rstrip())
+        print(_line(f"{phase} {done}/{total or '?'} {message}".rstrip()), flush=True)  # noqa: T201  (as in `log`)
 
     def log(self, text: str) -> None:
         """Add a line to the log: the process's output, and the manifest's last lines."""
-        line = f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}"
+        line = _line(text)
         self.log_lines.append(line)
         print(line, flush=True)  # noqa: T201  (the driver's output is the run's log file)
 
@@ -86,3 +89,7 @@ class JobContext:
                 service="spark",
                 retryable=False,
             ) from error
+
+
+def _line(text: str) -> str:
+    return f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}"

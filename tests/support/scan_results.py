@@ -222,7 +222,10 @@ def _table_row(table: Table) -> dict[str, Any]:
         "n_files": len(rows),
         "n_bytes": sum(item.size for item in table.items),
         **{f"n_{cls.lower()}": len(of_class[cls]) for cls in ExpiryClass},
-        **{f"bytes_{cls.lower()}": sum(i.size for i in of_class[cls]) for cls in ExpiryClass},
+        **{
+            f"bytes_{cls.lower()}": sum(i.size for i in of_class[cls]) if of_class[cls] else None
+            for cls in ExpiryClass
+        },
     }
 
 

@@ -20,7 +20,7 @@ from portal.ui.filters import RunFilter, filtered
 from portal.ui.forms import ReasonForm
 from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
-from portal.ui.run_steps import run_steps
+from portal.ui.run_steps import run_causes, run_steps, run_subject
 from portal.ui.selectors import get_run_for_user, run_lines, runs_for_user
 from portal.ui.states import look_of
 from portal.ui.tables import Column, Table
@@ -67,6 +67,8 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "seconds": _seconds(found, timezone.now()),
         "facts": _facts(found),
         "steps": run_steps(found, person(request)),
+        "subject": run_subject(found),
+        "causes": run_causes(found),
         "may_cancel": may_cancel(found, person(request)),
     }
     return render(request, "portal/run.html", context)
@@ -124,7 +126,7 @@ def _facts(run: Run) -> list[tuple[str, object]]:
         "counts": ", ".join(f"{n:,} {what}" for what, n in _counts(result)),
     }
     return [
-        (name.replace("_", " "), value)
+        (name.removeprefix("n_").replace("_", " ").capitalize(), value)
         for name, value in sorted(plain.items())
         if isinstance(value, str | int | float) and value != ""
     ]

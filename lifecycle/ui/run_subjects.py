@@ -1,0 +1,48 @@
+"""Links the runs of this area to the pages of what they are about."""
+
+from urllib.parse import urlencode
+
+from django.urls import NoReverseMatch, reverse
+
+from lifecycle.ui.links import database_url, table_url
+from portal.runs.models import Run
+from portal.ui.run_steps import RunSubject, register_run_subject
+
+_PAGES = {
+    "drop_plan": ("Drop plan", "lifecycle:plan"),
+    "path_fix": ("Fix plan", "lifecycle:path-fix"),
+    "enrolment": ("Enrolment", "lifecycle:enrolment"),
+    "policy_request": ("Policy request", "lifecycle:policy-request"),
+}
+
+
+def register_run_subjects() -> None:
+    """Register every type of subject that the runs of this area have."""
+    for subject_type in _PAGES:
+        register_run_subject(subject_type, _page)
+    register_run_subject("table", _table)
+    register_run_subject("database", _database)
+
+
+def _page(run: Run) -> RunSubject | None:
+    title, name = _PAGES[run.subject_type]
+    try:
+        url = reverse(name, args=[run.subject_id])
+    except NoReverseMatch:
+        return None
+    return RunSubject(f"{title} {run.subject_id[:8]}", f"{url}?{urlencode({'lake': run.lake})}")
+
+
+def _table(run: Run) -> RunSubject | None:
+    db, _, table = run.subject_id.partition(".")
+    try:
+        return RunSubject(run.subject_id, table_url(run.lake, db, table))
+    except NoReverseMatch:
+        return None
+
+
+def _database(run: Run) -> RunSubject | None:
+    try:
+        return RunSubject(run.subject_id, database_url(run.lake, run.subject_id))
+    except NoReverseMatch:
+        return None
