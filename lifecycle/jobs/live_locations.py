@@ -4,10 +4,11 @@ A plain IMPORT of an export may leave a table pointing into a backup; purging it
 data.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from pyspark.sql import SparkSession
 
+from portal.act.probes import Occupied
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.paths import LakePath
 from portal.lake.places import Holder, Neighbours
@@ -25,3 +26,12 @@ def live_locations_under(
         found.see(holder, location)
     seen = {day: found.inside(day) for day in days}
     return {day: one.location for day, one in seen.items() if one is not None}
+
+
+def occupied(spark: SparkSession, config: LakeConfig) -> Occupied:
+    """Return the reader by which a probe asks whether a place belongs to something else."""
+
+    def read(places: Sequence[LakePath]) -> dict[LakePath, str]:
+        return live_locations_under(spark, config, places)
+
+    return read

@@ -5,6 +5,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from lifecycle.jobs.acting import spread_lister, wall_clock
+from lifecycle.jobs.live_locations import occupied
 from portal.act.control import Control
 from portal.act.journal import read_known_batch
 from portal.act.probes import probe_batch
@@ -15,7 +16,7 @@ from portal.lake.errors import NotVisible, StaleState
 from portal.spark.job import JobContext
 
 
-def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:
+def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     """Probe the named batches; a backup that a restore or purge has just now comes next time.
 
     Told to stop it ends with what it has seen: late data that was registered must be reported.
@@ -40,7 +41,7 @@ def run(_spark: SparkSession, job: JobContext) -> dict[str, Any]:
             try:
                 number, sha256 = int(probe["batch"]), str(probe["sha256"])
                 batch = read_known_batch(fs, directory, number, sha256=sha256)
-                found = probe_batch(batch, tools)
+                found = probe_batch(batch, tools, occupied=occupied(spark, job.config))
             except NotVisible:
                 busy += 1
                 continue

@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from lifecycle.jobs.acting import acting_tools
-from lifecycle.jobs.live_locations import live_locations_under
+from lifecycle.jobs.live_locations import live_locations_under, occupied
 from portal.act.fence import check_marker
 from portal.act.purge import PurgeBatch, PurgeOrder, PurgeResult, purge_batches
 from portal.connectors.filesystem import open_file_system
@@ -34,7 +34,12 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
             fs = open_file_system(fence, config=job.config)
             check_marker(fs, _day(fence).parent, deployment_id=job.config.deployment_id)
             purge_batches(
-                PurgeOrder(job.run, _batches(job, group), live=live.get(_day(fence), "")),
+                PurgeOrder(
+                    job.run,
+                    _batches(job, group),
+                    occupied(spark, job.config),
+                    live=live.get(_day(fence), ""),
+                ),
                 acting_tools(job, fs, fence, metastore=metastore),
                 result=result,
                 report=lambda done, said: job.progress("purge", done, total, said),

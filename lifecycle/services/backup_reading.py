@@ -28,7 +28,7 @@ from portal.act.journal import (
 from portal.act.models import BackupBatch
 from portal.act.protocol import Tools
 from portal.act.restore import Candidate, RestoreOrder, choose
-from portal.act.restore_choice import CONFLICTS, Choice
+from portal.act.restore_choice import BROUGHT, CONFLICTS, Choice
 from portal.act.services import read_where_it_lies, restore_that_has
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
@@ -145,7 +145,7 @@ def restore_preview(
     return {
         "counts": counts,
         "n_items": len(rows),
-        "n_ready": counts.get(Choice.RESTORE, 0),
+        "n_ready": sum(counts.get(choice, 0) for choice in BROUGHT),
         "n_conflicts": sum(counts.get(choice, 0) for choice in CONFLICTS),
         "to": place,
         "not_restored": list(NOT_RESTORED),

@@ -42,6 +42,7 @@ LOOKS = {
     "GONE": StateLook("Was gone", "ghost", "quiet", "Somebody else had dropped it."),
     "CONFLICT": StateLook("Conflict", "alert-triangle", "warn"),
     "RESTORE": StateLook("Comes back", "restore", "good"),
+    "DATA_ONLY": StateLook("Data comes back", "restore", "good"),
     "ALREADY_RESTORED": StateLook("Is back already", "circle-check", "quiet"),
     "RESTORED_BEFORE": StateLook("Is back already", "circle-check", "quiet"),
     "UNDER_WAY": StateLook("Comes back just now", "progress", "quiet", "By another restore."),

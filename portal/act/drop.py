@@ -9,8 +9,9 @@ from portal.act.batch import Batch, count, done_file, intent_file
 from portal.act.control import Control
 from portal.act.extras import Extras
 from portal.act.facts import ActItem
-from portal.act.file_refusal import file_refusal, open_file
+from portal.act.file_refusal import file_refusal, move_refusal, open_file
 from portal.act.layout import done_name, first_batch, intent_name, item_name
+from portal.act.live_place import make_room
 from portal.act.parent_times import times_kept
 from portal.act.protocol import (
     RENAME_SECONDS,
@@ -27,7 +28,7 @@ from portal.act.registry import drop_exactly, names_registered, structs_of
 from portal.act.returned import tell_returned
 from portal.connectors.file_status import FileStatus
 from portal.connectors.metastore import to_json
-from portal.lake.errors import DataSafetyError, StaleState
+from portal.lake.errors import DataSafetyError, PortalError, StaleState
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 
@@ -288,10 +289,8 @@ def _rename(batch: _Batch, fence: LakePath, *, tools: Tools, started: float) -> 
             tools.fail.reach("rename:send")
             try:
                 tools.fence.move(_path(intent.source), fence.child(intent.item), sync=False)
-            except StaleState as error:
-                if error.code != "fs.missing":
-                    raise
-                batch.put(intent, Outcome.SKIPPED, "its directory went away a moment ago")
+            except PortalError as error:
+                batch.put(intent, Outcome.SKIPPED, move_refusal(error))
 
 
 def _sync(batch: _Batch, fence: LakePath, *, tools: Tools) -> None:
@@ -327,7 +326,7 @@ def _take_back(
 ) -> None:
     short = shortfall(intent.files, found)
     source = _path(intent.source)
-    if tools.fs.status(source) is None and found:
+    if found and _has_room(source, tools):
         tools.gate()
         tools.fence.move(target, source)
         batch.put(intent, Outcome.RETURNED, why)
@@ -342,6 +341,14 @@ def _take_back(
         )
     batch.put(intent, Outcome.NEW_DATA, "new data came while it was moved")
     batch.is_settled = False
+
+
+def _has_room(source: LakePath, tools: Tools) -> bool:
+    try:
+        make_room(tools.fs, tools.lister, source)
+    except StaleState:
+        return False
+    return True
 
 
 def _drop(batch: _Batch, moved: list[ItemIntent], *, fence: LakePath, tools: Tools) -> None:

@@ -158,5 +158,10 @@ def being_written(paths: Iterable[str]) -> str | None:
     return None
 
 
+def holds_data(files: Iterable[FileFact]) -> bool:
+    """Whether a listing holds a file that is not a running job's own; directories do not count."""
+    return any(not fact.is_dir and being_written([fact.path]) is None for fact in files)
+
+
 def _differs(name: str, old: object, new: object) -> str:
     return f"{name} was {old}, now {new}"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 from portal.act.layout import DIRECTORY_MODE, LEASE, MARKER
-from portal.connectors.file_status import FileSystem
+from portal.connectors.file_status import MISSING, UNKNOWN, FileSystem, rename_and_look
 from portal.lake.errors import (
     DataSafetyError,
     ExternalFailure,
@@ -69,9 +69,12 @@ class Fence:
             time.sleep(_LOOK_AGAIN_SECONDS)
 
     def move(self, source: LakePath, target: LakePath, *, sync: bool = True) -> None:
-        """Rename atomically; a missing fence is StaleState `act.fenced`, never a made parent."""
+        """Rename atomically; a missing fence is StaleState `act.fenced`, never a made parent.
+
+        One of both ends is this run's alone, so where an answer is lost the two ends decide.
+        """
         try:
-            self.fs.rename(source, target, sync=sync)
+            rename_and_look(self.fs, source, target, sync=sync)
         except StaleState as error:
             if error.code == "fs.parent_missing":
                 raise StaleState("act.fenced", "This run was taken over.", path=target) from error
@@ -110,7 +113,9 @@ def move_directory(fs: FileSystem, source: LakePath, target: LakePath) -> bool:
     fs.make_directories(target.parent, mode=DIRECTORY_MODE)
     try:
         fs.rename(source, target)
-    except (StaleState, NotVisible):
+    except PortalError as error:
+        if error.code not in (MISSING, UNKNOWN):
+            raise
         if fs.status(source) is None and fs.status(target) is not None:
             return False
         raise

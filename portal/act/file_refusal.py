@@ -1,4 +1,4 @@
-"""May the files of an item be moved: are they there, as approved, and written by nobody?"""
+"""Judges whether the files of an item may be moved, and what a move that failed means for it."""
 
 from collections.abc import Iterable
 
@@ -6,6 +6,8 @@ from portal.act import facts
 from portal.act.facts import ActItem
 from portal.act.protocol import Tools
 from portal.act.records import FileFact
+from portal.connectors.file_status import MISSING, REFUSED
+from portal.lake.errors import PortalError
 from portal.lake.paths import LakePath
 
 
@@ -22,10 +24,34 @@ def file_refusal(
     writing = facts.being_written(fact.path for fact in files)
     if writing:
         return f"a job is writing to it ({writing})"
+    odd = next((fact.path for fact in files if not _is_text(fact.path)), None)
+    if odd is not None:
+        return f"the name of a file is no UTF-8 ({shown(odd)}), so no manifest can hold it"
     reasons = facts.file_changes(item, files)
     if reasons:
         return "; ".join(reasons)
     return open_file(files, location, tools=tools) or tools.barrier(location)
+
+
+def move_refusal(error: PortalError) -> str:
+    """Return why one item stays where it is although the run goes on; raise what ends the run.
+
+    Only an answer of the file system counts. After a lost answer nobody knows where the item is.
+    """
+    if error.code == MISSING:
+        return "its directory went away a moment ago"
+    if error.code == REFUSED and not getattr(error, "retryable", False):
+        return f"the file system refused to move it: {error.message}"
+    raise error
+
+
+def shown(name: str) -> str:
+    """Return a listed name as text that can be written down; odd bytes are escaped."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+def _is_text(name: str) -> bool:
+    return shown(name) == name
 
 
 def open_file(files: Iterable[FileFact], location: LakePath, *, tools: Tools) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 from portal.act.batch import Batch, count, done_file, intent_file
 from portal.act.control import Control
 from portal.act.facts import NOT_READY
-from portal.act.file_refusal import open_file
+from portal.act.file_refusal import move_refusal, open_file
 from portal.act.layout import first_batch, item_name
 from portal.act.move_facts import MoveRules, Seat, look_at, metadata_refusal
 from portal.act.moves import (
@@ -29,7 +29,7 @@ from portal.act.protocol import ActOrder, DropResult, Tools, check_control, chun
 from portal.act.records import ItemIntent, Outcome, files_of, shortfall
 from portal.act.registry import structs_of
 from portal.act.returned import tell_returned
-from portal.lake.errors import DataSafetyError, StaleState
+from portal.lake.errors import DataSafetyError, PortalError
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
@@ -205,10 +205,8 @@ def _rename(batch: _Batch, fence: LakePath, *, tools: Tools) -> None:
             tools.alive()
             try:
                 tools.fence.move(step.source, fence.child(step.intent.item), sync=False)
-            except StaleState as error:
-                if error.code != "fs.missing":
-                    raise
-                batch.put(step, Outcome.SKIPPED, "its directory went away a moment ago")
+            except PortalError as error:
+                batch.put(step, Outcome.SKIPPED, move_refusal(error))
     tools.fs.sync_directories([fence, *{step.source.parent for step in batch.pending()}])
 
 
@@ -233,10 +231,10 @@ def _place(batch: _Batch, fence: LakePath, *, tools: Tools) -> None:
             tools.alive()
             try:
                 tools.fence.move(fence.child(step.intent.item), step.target, sync=False)
-            except StaleState as error:
-                if error.code != "fs.exists":
-                    raise
-                _take_back(batch, step, fence, reason=f"{step.target} was taken", tools=tools)
+            except PortalError as error:
+                taken = error.code == "fs.exists"
+                reason = f"{step.target} was taken" if taken else move_refusal(error)
+                _take_back(batch, step, fence, reason=reason, tools=tools)
     tools.fs.sync_directories([fence, *{step.target.parent for step in batch.pending()}])
 
 

@@ -1,4 +1,4 @@
-"""What has a run of moves left half done, and how is each item brought to rest?
+"""Brings to rest what a run of moves left half done, item by item.
 
 Purely by what is where: the data lies whole in one of three places (its old one, behind the fence,
 its new one), and the metastore names the old place, the new one, or some of both. What no step of
@@ -20,8 +20,9 @@ from portal.act.moves import (
 )
 from portal.act.records import BatchDone, Outcome, files_of, shortfall
 from portal.act.returned import tell_returned
-from portal.act.settle import SettleTools, name_of, out_of_place, settled, write_done
-from portal.lake.errors import StaleState
+from portal.act.settle import SettleTools, name_of, out_of_place, settled, stuck, write_done
+from portal.connectors.file_status import rename_and_look
+from portal.lake.errors import PortalError, StaleState
 from portal.lake.paths import LakePath
 
 
@@ -98,7 +99,11 @@ def settle_moves(directory: LakePath, tools: SettleTools) -> dict[str, int]:
         if lost:
             danger += [f"{name_of(batch.intent)} {one.partition}".strip() for one in lost]
             continue
-        done = _bring_to_rest(batch, sights, tools)
+        try:
+            done = _bring_to_rest(batch, sights, tools)
+        except PortalError as error:
+            danger.append(stuck(error, name_of(batch.intent)))
+            continue
         tell_returned(tools.metastore, name_of(batch.intent), done)
         write_done(tools.fs, directory.child(move_done_name(done.batch)), done)
         for item in done.items:
@@ -158,7 +163,8 @@ def _goes_on(batch: JournalBatch, sight: MoveSight, tools: SettleTools) -> bool:
     if sight.home is Lies.NOTHING:
         return sight.target is Lies.WHOLE
     try:
-        tools.fs.rename(batch.directory.child(sight.step.intent.item), sight.step.target)
+        home = batch.directory.child(sight.step.intent.item)
+        rename_and_look(tools.fs, home, sight.step.target)
     except StaleState as error:
         if error.code not in ("fs.exists", "fs.parent_missing"):
             raise
@@ -169,9 +175,10 @@ def _goes_on(batch: JournalBatch, sight: MoveSight, tools: SettleTools) -> bool:
 def _goes_back(batch: JournalBatch, sight: MoveSight, tools: SettleTools) -> None:
     """Bring the data to its old place; what is there already stays."""
     if sight.home is not Lies.NOTHING:
-        tools.fs.rename(batch.directory.child(sight.step.intent.item), sight.step.source)
+        home = batch.directory.child(sight.step.intent.item)
+        rename_and_look(tools.fs, home, sight.step.source)
     elif sight.source is Lies.NOTHING:
-        tools.fs.rename(sight.step.target, sight.step.source)
+        rename_and_look(tools.fs, sight.step.target, sight.step.source)
 
 
 def _at_rest(batch: JournalBatch, sight: MoveSight, tools: SettleTools) -> tuple[Outcome, str]:

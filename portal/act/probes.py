@@ -1,17 +1,25 @@
-"""Did a job that was planned before our drop write to the old place, or did a backup get damaged?
+"""Looks at dropped items again: late data at the old place, a damaged backup, a name without data.
 
-Looked at once, after an hour, after a day and before a purge. Late data is registered again: its
-writer believes that it is.
+Looked at once, after an hour, after a day and before a purge. Late data is registered again, since
+its writer believes that it is, unless the metastore's database names its place for something else.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import Any
 
+from portal.act.facts import DDL_TIME, being_written
+from portal.act.file_refusal import shown
 from portal.act.journal import JournalBatch, has_purge_begun, items_left, journal_names
 from portal.act.records import FileFact, ItemIntent, files_of, shortfall
-from portal.act.settle import SettleTools, register_new_data
+from portal.act.registry import add_again, is_same_life, structs_of
+from portal.act.settle import SettleTools, name_of
 from portal.lake.errors import StaleState
 from portal.lake.paths import LakePath
+
+# Returns, for those of the places that have one, a registered location at or under it.
+Occupied = Callable[[Sequence[LakePath]], Mapping[LakePath, str]]
 
 
 class Probed(StrEnum):
@@ -20,6 +28,8 @@ class Probed(StrEnum):
     CLEAN = "CLEAN"
     LATE_COMMIT = "LATE_COMMIT"
     DAMAGED = "DAMAGED"
+    STRANDED = "STRANDED"
+    """Its name was never dropped: readers find an empty place, and the data is in the backup."""
     GREW = "GREW"
 
 
@@ -38,22 +48,42 @@ class ProbeResult:
         return {**asdict(self), "found": str(self.found)}
 
 
+# Parameters that describe data which is not there any more.
+_STATISTICS = frozenset(
+    {DDL_TIME, "numRows", "rawDataSize", "numFiles", "totalSize", "COLUMN_STATS_ACCURATE"}
+)
+
+
 def judge_probe(
-    manifest: tuple[FileFact, ...], *, live: tuple[FileFact, ...], backup: tuple[FileFact, ...]
+    manifest: tuple[FileFact, ...],
+    *,
+    live: tuple[FileFact, ...],
+    backup: tuple[FileFact, ...],
+    is_named: bool = False,
 ) -> tuple[Probed, str]:
-    """Decide from three listings; damage weighs more than late data. Pure."""
+    """Decide from three listings; damage weighs more than late data. Pure.
+
+    `is_named`: the object that was dropped is registered at its old place as if it never was.
+    """
     lacking = shortfall(manifest, backup)
     if lacking:
         return Probed.DAMAGED, f"the backup lacks {lacking[0]} ({len(lacking)} in all)"
-    late = [fact.path for fact in live if not fact.is_dir]
+    late = [fact.path for fact in live if not fact.is_dir and being_written([fact.path]) is None]
     if late:
-        return Probed.LATE_COMMIT, f"{late[0]} was written to the old place ({len(late)} in all)"
+        return (
+            Probed.LATE_COMMIT,
+            f"{shown(late[0])} was written to the old place ({len(late)} in all)",
+        )
+    if is_named:
+        return Probed.STRANDED, "its name is registered at its old, empty place; restore its data"
     if backup != manifest:
         return Probed.GREW, "files in the backup changed after the drop: a writer had them open"
     return Probed.CLEAN, ""
 
 
-def probe_batch(batch: JournalBatch, tools: SettleTools) -> list[ProbeResult]:
+def probe_batch(
+    batch: JournalBatch, tools: SettleTools, *, occupied: Occupied
+) -> list[ProbeResult]:
     """Probe every item of a batch that lies in the backup; register late data where it is free.
 
     Probing again gives the same answer and registers nothing twice.
@@ -75,18 +105,51 @@ def probe_batch(batch: JournalBatch, tools: SettleTools) -> list[ProbeResult]:
     def listed(path: LakePath) -> tuple[FileFact, ...]:
         return files_of(listings.get(path, ()), root=path)
 
+    structs = _structs(batch, items, tools)
     judged = [
         (
             item,
             *judge_probe(
-                item.files, live=listed(lives[item.item]), backup=listed(homes[item.item])
+                item.files,
+                live=listed(lives[item.item]),
+                backup=listed(homes[item.item]),
+                is_named=item.partition in structs and is_same_life(structs[item.partition], item),
             ),
         )
         for item in items
     ]
     late = [item for item, found, _ in judged if found is Probed.LATE_COMMIT]
-    registered = register_new_data(batch.intent, late, tools)
-    return [_result(item, found, detail, registered) for item, found, detail in judged]
+    free = [item for item in late if item.partition not in structs]
+    others = occupied([lives[item.item] for item in free]) if free else {}
+    mine = [item for item in free if lives[item.item] not in others]
+    add_again(tools.metastore, batch.intent, mine, change=without_statistics, keep_statistics=False)
+    registered = frozenset(item.partition for item in mine)
+    return [
+        _result(item, found, _with(detail, others.get(lives[item.item])), registered)
+        for item, found, detail in judged
+    ]
+
+
+def without_statistics(struct: Any, _intent: ItemIntent) -> Any:
+    """Take away what described the old data; the metastore sets a fresh DDL time by itself."""
+    struct.parameters = {
+        key: value
+        for key, value in (struct.parameters or {}).items()
+        if key not in _STATISTICS and not key.startswith("spark.sql.statistics.")
+    }
+    return struct
+
+
+def _structs(
+    batch: JournalBatch, items: Sequence[ItemIntent], tools: SettleTools
+) -> dict[str, Any]:
+    name = name_of(batch.intent)
+    table = tools.metastore.table_or_none(name)
+    return structs_of(tools.metastore, name, table, [item.partition for item in items])
+
+
+def _with(detail: str, other: str | None) -> str:
+    return f"{detail}; it is not registered again, because {other} is there" if other else detail
 
 
 def _result(

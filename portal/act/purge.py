@@ -14,11 +14,11 @@ from typing import Any
 from portal.act.control import Control
 from portal.act.journal import JournalBatch, batches, has_purge_begun, items_left, read_batch
 from portal.act.layout import BackupRef, is_item, purge_mark, read_claimed
-from portal.act.probes import Probed, ProbeResult, probe_batch
+from portal.act.probes import Occupied, Probed, ProbeResult, probe_batch
 from portal.act.protocol import ActResult, Tools, check_control
 from portal.act.records import ItemIntent, files_of
 from portal.act.settle import SettleTools
-from portal.connectors.file_status import FileSystem
+from portal.connectors.file_status import FileSystem, rename_and_look
 from portal.lake.errors import NotVisible, StaleState
 from portal.lake.paths import LakePath
 
@@ -43,10 +43,14 @@ class PurgeBatch:
 
 @dataclass(frozen=True, slots=True)
 class PurgeOrder:
-    """What a purge run may destroy; `live` says what live place lies in the same day's backups."""
+    """What a purge run may destroy; `live` says what live place lies in the same day's backups.
+
+    `occupied` is asked of old places before late data there is registered again.
+    """
 
     run: str
     batches: tuple[PurgeBatch, ...]
+    occupied: Occupied
     live: str = ""
 
 
@@ -123,8 +127,8 @@ def purge_batch(
         why = why or _disagrees(wanted, left)
         why = why or _held(batch, left, tools, control=control)
         if why is None and not has_purge_begun(tools.fs, batch):
-            probed = _probe(batch, tools)
-        why = why or _changed(batch, left, tools) or _late(probed)
+            probed = _probe(order, batch, tools)
+        why = why or _changed(batch, left, tools) or _late(probed) or _stranded(probed)
     if why:
         return why, probed
     with tools.fail.step("intent"):
@@ -150,7 +154,7 @@ def retire(fs: FileSystem, directory: LakePath) -> None:
     if ref is None or any(is_item(name) for name in fs.names(directory)):
         return
     if all(_is_over(fs, batch) for batch in batches(fs, directory)):
-        fs.rename(directory, directory.parent.child(ref.purged_name))
+        rename_and_look(fs, directory, directory.parent.child(ref.purged_name))
 
 
 def purged_refs(fs: FileSystem, fence: LakePath) -> list[BackupRef]:
@@ -186,12 +190,12 @@ def _held(
     return None
 
 
-def _probe(batch: JournalBatch, tools: Tools) -> list[ProbeResult]:
+def _probe(order: PurgeOrder, batch: JournalBatch, tools: Tools) -> list[ProbeResult]:
     """Look once more before the last step; newer data that has its name is none of our business."""
     look = SettleTools(tools.fs, tools.metastore, tools.lister, tools.clock(), lambda: False)
     return [
         one
-        for one in probe_batch(batch, look)
+        for one in probe_batch(batch, look, occupied=order.occupied)
         if one.found is not Probed.LATE_COMMIT or one.is_registered
     ]
 
@@ -217,6 +221,11 @@ def _late(probed: Sequence[ProbeResult] | None) -> str | None:
     if not late:
         return None
     return f"late data at the old place of {late[0] or 'the table'} was registered just now"
+
+
+def _stranded(probed: Sequence[ProbeResult] | None) -> str | None:
+    found = [one for one in probed or () if one.found is Probed.STRANDED]
+    return f"{found[0].partition or 'the table'}: {found[0].detail}" if found else None
 
 
 def _name(item: ItemIntent) -> str:

@@ -1,6 +1,10 @@
-"""What does the metastore say about a batch's names, and how is exactly one generation dropped?"""
+"""Compares a batch's names with the metastore, and drops or adds exactly what is meant.
+
+A generation is one life of a name between two changes of its metadata; a life ends with a drop.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
 from typing import Any
 
 from pymetastore.hive_metastore import ttypes
@@ -9,12 +13,23 @@ from portal.act.facts import generation_of
 from portal.act.records import BatchIntent, ItemIntent
 from portal.act.tags import RESTORED_FROM
 from portal.connectors.metastore import Metastore, from_json
-from portal.lake.errors import NotVisible, StaleState
+from portal.lake.errors import NotVisible, RuleViolation, StaleState
 from portal.lake.ids import LakeId
-from portal.lake.names import TableName, escape_path_name
+from portal.lake.names import PartitionName, TableName, escape_path_name
+from portal.lake.paths import LakePath
 from portal.lake.readiness import is_ready
 
 _TRIES = 3
+
+
+class NameState(StrEnum):
+    """What is registered under an item's name, compared with the generation of its intent."""
+
+    SAME = "SAME"
+    CHANGED = "CHANGED"
+    """Another generation, whose data is expected at the item's own place."""
+    FREE = "FREE"
+    """Nothing, or something whose data is elsewhere."""
 
 
 def partition_name(table: Any, partition: Any) -> str:
@@ -51,25 +66,50 @@ def names_registered(
     return frozenset(structs_of(metastore, name, table, partitions)) & frozenset(partitions)
 
 
-def same_generation(
-    metastore: Metastore, name: TableName, intents: Iterable[ItemIntent]
-) -> list[ItemIntent]:
-    """Give those intents whose create time, location and DDL time are still registered."""
-    return [intent for intent, _ in _same_structs(metastore, name, intents)]
-
-
-def _same_structs(
-    metastore: Metastore, name: TableName, intents: Iterable[ItemIntent]
-) -> list[tuple[ItemIntent, Any]]:
-    intents = list(intents)
+def name_states(
+    metastore: Metastore, name: TableName, intents: Sequence[ItemIntent]
+) -> dict[str, NameState]:
+    """Return by item what is registered under its name now."""
     table = metastore.table_or_none(name)
     structs = structs_of(metastore, name, table, [intent.partition for intent in intents])
-    return [
-        (intent, structs[intent.partition])
-        for intent in intents
-        if intent.partition in structs
-        and generation_of(structs[intent.partition]) == intent.generation
-    ]
+    return {intent.item: _state(intent, table, structs.get(intent.partition)) for intent in intents}
+
+
+def _state(intent: ItemIntent, table: Any, struct: Any) -> NameState:
+    if struct is None or not reads_from(struct, LakePath.parse(intent.source)):
+        return NameState.FREE
+    return NameState.SAME if _is_same(intent, table, struct) else NameState.CHANGED
+
+
+def _is_same(intent: ItemIntent, table: Any, struct: Any) -> bool:
+    """Whether a structure is the intent's generation; a table with partition keys is no item."""
+    is_kind = bool(table.partitionKeys) == bool(intent.partition)
+    return is_kind and generation_of(struct) == intent.generation
+
+
+def reads_from(struct: Any, place: LakePath) -> bool:
+    """Whether the data of a Thrift Table or Partition is expected at or under a place.
+
+    Schemes and authorities are not compared, and a location that cannot be read counts: who asks
+    leaves the data alone, or gives it back.
+    """
+    generation = generation_of(struct)
+    texts = (generation.location, generation.data_path)
+    return any(_may_lie_at(text, place) for text in texts if text)
+
+
+def is_same_life(struct: Any, intent: ItemIntent) -> bool:
+    """Whether a structure, changed or not, is still the object that an intent names."""
+    is_created_then = int(struct.createTime) == intent.generation.create_time
+    return is_created_then and reads_from(struct, LakePath.parse(intent.source))
+
+
+def _may_lie_at(text: str, place: LakePath) -> bool:
+    try:
+        path = LakePath.parse(text)
+    except RuleViolation:
+        return True
+    return LakePath(place.scheme, place.authority, path.path).is_at_or_under(place)
 
 
 def drop_exactly(
@@ -82,23 +122,29 @@ def drop_exactly(
     """Drop the metadata of these generations, never data; give the intents that may not go.
 
     Those are the ones that are not the same any more, or not ready by now: the flag may be set
-    without a new generation. One call drops all partitions or none. A table that has partition keys
-    is never dropped here.
+    without a new generation. One call drops all partitions or none, and gives what it dropped: what
+    was changed since the look is added again. A table that has partition keys is never dropped.
     """
     for _ in range(_TRIES):
+        table = metastore.table_or_none(name)
+        structs = structs_of(metastore, name, table, [intent.partition for intent in intents])
         same = [
-            intent
-            for intent, struct in _same_structs(metastore, name, intents)
-            if is_ready(struct.parameters or {})
+            intent for intent in intents if _may_go(intent, table, structs.get(intent.partition))
         ]
         try:
-            _drop(metastore, name, same, before_send=before_send)
+            added = _drop(metastore, name, table, same, before_send=before_send)
         except NotVisible:
             # One of the names went away between the look and the call: nothing was dropped.
             continue
-        kept = {intent.item for intent in same}
-        return [intent for intent in intents if intent.item not in kept]
+        dropped = {intent.item for intent in same} - added
+        return [intent for intent in intents if intent.item not in dropped]
     raise StaleState("act.busy_table", f"{name} changes too fast; try the run again later.")
+
+
+def _may_go(intent: ItemIntent, table: Any, struct: Any) -> bool:
+    return (
+        struct is not None and _is_same(intent, table, struct) and is_ready(struct.parameters or {})
+    )
 
 
 def add_again(
@@ -167,15 +213,31 @@ def _create(metastore: Metastore, table: Any) -> int:
 def _drop(
     metastore: Metastore,
     name: TableName,
+    table: Any,
     same: Sequence[ItemIntent],
     *,
     before_send: Callable[[], None],
-) -> None:
+) -> frozenset[str]:
+    """Drop, and give the items that were changed since the look and are registered again."""
     if not same:
-        return
+        return frozenset()
     before_send()
-    if same[0].partition:
-        names = [intent.partition for intent in same]
-        metastore.drop_partitions(name, names, delete_data=False)
-    else:
+    if not same[0].partition:
         metastore.drop_table(name, delete_data=False)
+        return frozenset()
+    names = [intent.partition for intent in same]
+    dropped = {
+        tuple(struct.values): struct
+        for struct in metastore.drop_partitions(name, names, delete_data=False)
+    }
+    changed = {}
+    for intent in same:
+        values = PartitionName.parse(intent.partition).metastore_values
+        struct = dropped.get(tuple(values))
+        if struct is not None and not _may_go(intent, table, struct):
+            changed[intent.item] = (intent.partition, struct)
+    if changed:
+        structs = dict(changed.values())
+        added = metastore.add_partitions(list(structs.values()), if_not_exists=True)
+        _keep_parameters(metastore, name, structs, added)
+    return frozenset(changed)

@@ -33,8 +33,8 @@ from portal.act.records import (
     files_of,
     shortfall,
 )
-from portal.act.registry import structs_of
-from portal.act.restore_choice import CONFLICTS, WHY, Choice
+from portal.act.registry import is_same_life, structs_of
+from portal.act.restore_choice import BROUGHT, CONFLICTS, WHY, Choice
 from portal.act.restore_fit import storage_misfit, table_misfit
 from portal.act.restore_register import confirm, register, restore_done
 from portal.act.restore_target import target_of
@@ -159,11 +159,11 @@ def restore_batch(order: RestoreOrder, ref: BackupBatchRef, tools: Tools) -> Sai
     with tools.fail.step("facts"):
         batch = ref.read(tools.fs)
         candidates = choose(order, batch, tools, names=ref.names)
-    wanted = [candidate for candidate in candidates if candidate.choice is Choice.RESTORE]
+    wanted = [candidate for candidate in candidates if candidate.choice in BROUGHT]
     left = [
         (_full(order, batch, c.intent), _outcome(c.choice), _why(c))
         for c in candidates
-        if c.choice is not Choice.RESTORE
+        if c.choice not in BROUGHT
     ]
     if not wanted:
         return left
@@ -277,7 +277,7 @@ def _judge(
     """Judge an item that lies whole in the backup: by its name, then its table, then its place."""
     struct = now.live.get(item.partition)
     if struct is not None:
-        return _taken(order, batch, item, struct), ""
+        return _taken(order, batch, item, struct, tools), ""
     if now.closed is not None:
         return now.closed
     if now.table is not None and order.new_name is not None:
@@ -287,10 +287,18 @@ def _judge(
     return _place(tools, _target(order, item)), ""
 
 
-def _taken(order: RestoreOrder, batch: JournalBatch, item: ItemIntent, struct: Any) -> Choice:
-    """Say what it is that stands under an item's name."""
+def _taken(
+    order: RestoreOrder, batch: JournalBatch, item: ItemIntent, struct: Any, tools: Tools
+) -> Choice:
+    """Judge an item under whose name something is registered.
+
+    The object that was to be dropped, changed but never dropped, gets its data back.
+    """
     if is_ours(struct, batch.intent, item):
         return Choice.ALREADY_RESTORED
+    if order.new_name is None and is_same_life(struct, item):
+        place = _place(tools, _target(order, item))
+        return Choice.DATA_ONLY if place is Choice.RESTORE else place
     return Choice.STANDS if order.only_missing else Choice.NAME_TAKEN
 
 

@@ -7,6 +7,7 @@ class Choice(StrEnum):
     """What a restore does, or would do, with one item."""
 
     RESTORE = "RESTORE"
+    DATA_ONLY = "DATA_ONLY"
     ALREADY_RESTORED = "ALREADY_RESTORED"
     RESTORED_BEFORE = "RESTORED_BEFORE"
     UNDER_WAY = "UNDER_WAY"
@@ -21,8 +22,11 @@ class Choice(StrEnum):
     ELSEWHERE = "ELSEWHERE"
 
 
+# What a restore brings back; DATA_ONLY registers nothing.
+BROUGHT = frozenset({Choice.RESTORE, Choice.DATA_ONLY})
 CONFLICTS = frozenset(Choice) - {
     Choice.RESTORE,
+    Choice.DATA_ONLY,
     Choice.ALREADY_RESTORED,
     Choice.RESTORED_BEFORE,
     Choice.UNDER_WAY,
@@ -32,6 +36,7 @@ CONFLICTS = frozenset(Choice) - {
 # Each names what is in the way and, where a person can do something about it, what.
 WHY = {
     Choice.RESTORE: "name and place are free",
+    Choice.DATA_ONLY: "its name was never dropped and its place is empty: only its data comes back",
     Choice.ALREADY_RESTORED: "already restored",
     Choice.RESTORED_BEFORE: "restored by this run before it was taken over",
     Choice.UNDER_WAY: "another restore brings it back just now",

@@ -6,7 +6,7 @@ from typing import Any
 from portal.act.extras import with_accuracy
 from portal.act.journal import JournalBatch
 from portal.act.records import BatchDone, ItemDone, ItemIntent, Outcome, RestoreIntent
-from portal.act.registry import add_again, structs_of
+from portal.act.registry import add_again, is_same_life, structs_of
 from portal.act.tags import is_ours, tag_of, tagged, tagged_table
 from portal.connectors.metastore import Metastore
 from portal.lake.ids import LakeId
@@ -52,8 +52,12 @@ def register(
 def confirm(
     metastore: Metastore, batch: JournalBatch, intent: RestoreIntent, *, said: Mapping[str, str]
 ) -> dict[str, tuple[Outcome, str]]:
-    """(h) Look which items are registered as ours; `said` is what did not come back with them."""
+    """(h) Look which items are registered as ours, or were never dropped and have their data.
+
+    `said` is what did not come back with them.
+    """
     ours = registered_as_ours(metastore, batch, intent)
+    ours |= _never_dropped(metastore, batch, intent)
     return {
         target.item: (Outcome.RESTORED, said.get(target.item, ""))
         if target.item in ours
@@ -66,15 +70,36 @@ def registered_as_ours(
     metastore: Metastore, batch: JournalBatch, intent: RestoreIntent
 ) -> frozenset[str]:
     """Give the items that stand registered with the mark of this backup."""
-    name = TableName(LakeId(batch.intent.lake), intent.db, intent.table)
-    table = metastore.table_or_none(name)
-    live = structs_of(metastore, name, table, [target.partition for target in intent.items])
+    live = _registered(metastore, batch, intent)
     by_item = {item.item: item for item in batch.intent.items}
     return frozenset(
         target.item
         for target in intent.items
         if is_ours(live.get(target.partition), batch.intent, by_item[target.item])
     )
+
+
+def _never_dropped(
+    metastore: Metastore, batch: JournalBatch, intent: RestoreIntent
+) -> frozenset[str]:
+    """Give the items whose name still belongs to the object that was to be dropped."""
+    if intent.rename is not None:
+        return frozenset()
+    live = _registered(metastore, batch, intent)
+    wanted = {target.item for target in intent.items}
+    return frozenset(
+        item.item
+        for item in batch.intent.items
+        if item.item in wanted
+        and item.partition in live
+        and is_same_life(live[item.partition], item)
+    )
+
+
+def _registered(metastore: Metastore, batch: JournalBatch, intent: RestoreIntent) -> dict[str, Any]:
+    name = TableName(LakeId(batch.intent.lake), intent.db, intent.table)
+    table = metastore.table_or_none(name)
+    return structs_of(metastore, name, table, [target.partition for target in intent.items])
 
 
 def restore_done(

@@ -1,18 +1,19 @@
-"""What has a restore left half done? The settle table read backwards: forward is always safe.
+"""Brings to rest what a restore left half done: the settle table backwards, always forward.
 
-M = registered with our mark, S = the live place exists, D = the item is in the backup.
+M = registered with our mark, S = the live place holds data, D = the item is in the backup.
 """
 
 from enum import StrEnum
 
 from portal.act.extras_return import return_extras
 from portal.act.journal import JournalBatch, RestoreStep, read_batch, restore_steps
+from portal.act.live_place import is_taken
 from portal.act.records import Outcome, files_of, shortfall
 from portal.act.restore_register import confirm, register, registered_as_ours, restore_done
 from portal.act.returned import tell_returned
-from portal.act.settle import SettleTools, write_done
+from portal.act.settle import SettleTools, stuck, write_done
 from portal.act.undo_settle import undo_to_rest
-from portal.lake.errors import DataSafetyError
+from portal.lake.errors import DataSafetyError, PortalError
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
@@ -58,12 +59,16 @@ def settle_restores(directory: LakePath, tools: SettleTools) -> dict[str, int]:
             continue
         batch = read_batch(tools.fs, directory, step.intent.batch)
         rest = undo_to_rest if step.intent.undoes else _bring_to_rest
-        outcomes = rest(batch, step, tools)
+        name = TableName(LakeId(batch.intent.lake), step.intent.db, step.intent.table)
+        try:
+            outcomes = rest(batch, step, tools)
+        except PortalError as error:
+            danger.append(f"{step.stem} of {stuck(error, name)}")
+            continue
         if outcomes is None:
             danger.append(step.stem)
             continue
         done = restore_done(step.intent, batch, outcomes, at=tools.now.isoformat(), writer="settle")
-        name = TableName(LakeId(batch.intent.lake), step.intent.db, step.intent.table)
         tell_returned(tools.metastore, name, done)
         write_done(tools.fs, directory.child(f"{step.stem}.done.json"), done)
         for outcome, _ in outcomes.values():
@@ -71,8 +76,9 @@ def settle_restores(directory: LakePath, tools: SettleTools) -> dict[str, int]:
     if danger:
         raise DataSafetyError(
             "act.lost",
-            f"The restore steps {', '.join(danger)} left data where no step could have; compare "
-            "them with the lake and mend it by hand.",
+            f"{len(danger)} restore steps cannot be brought to rest: {', '.join(danger[:20])}. "
+            "Compare them with the lake, mend it by hand, and then settle the run again with "
+            "manage.py settle_run.",
             directory=directory,
         )
     return counts
@@ -93,7 +99,7 @@ def _bring_to_rest(
         found = files_of(tools.lister([place]).get(place, ()), root=place)
         verdict = decide_return(
             is_ours=target.item in ours,
-            has_live=tools.fs.status(live) is not None,
+            has_live=is_taken(tools.fs, tools.lister, live, has_backup=has_backup),
             has_backup=has_backup,
             is_short=bool(shortfall(files[target.item], found)),
         )

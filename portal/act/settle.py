@@ -1,7 +1,8 @@
-"""What has a run left half done, and how is each item brought to rest? The settle table.
+"""Brings to rest what a run left half done, item by item: the settle table of journal.md.
 
-M = the same generation is registered, S = the source exists, D = the target exists. `decide` is
+M = what is registered under the name, S = the source holds data, D = the target exists. `decide` is
 pure; `settle_directory` looks, decides and acts. It needs no Spark and may be repeated at any time.
+It registers nothing: only a probe, which reads the metastore's own database, may do so.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,11 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
-from portal.act.facts import DDL_TIME, Lister
-from portal.act.journal import JournalBatch, batches
+from portal.act.facts import Lister
+from portal.act.journal import JournalBatch, batch_numbers, read_batch
 from portal.act.layout import done_name
+from portal.act.live_place import is_taken, make_room
 from portal.act.parent_times import set_times, times_kept
 from portal.act.records import (
     BatchDone,
@@ -25,16 +26,11 @@ from portal.act.records import (
     files_of,
     shortfall,
 )
-from portal.act.registry import (
-    add_again,
-    drop_exactly,
-    names_registered,
-    same_generation,
-)
+from portal.act.registry import NameState, drop_exactly, name_states
 from portal.act.returned import tell_returned
-from portal.connectors.file_status import FileSystem
+from portal.connectors.file_status import REFUSED, FileSystem, rename_and_look
 from portal.connectors.metastore import Metastore
-from portal.lake.errors import DataSafetyError, ExternalFailure, StaleState
+from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError, StaleState
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
@@ -45,6 +41,8 @@ class Verdict(StrEnum):
 
     NOTHING_HAPPENED = "NOTHING_HAPPENED"
     HALF_DONE = "HALF_DONE"
+    CHANGED = "CHANGED"
+    """Somebody changed the metadata while the data was away; it is registered at its old place."""
     DONE = "DONE"
     NEW_DATA = "NEW_DATA"
     DROPPED_BY_OTHERS = "DROPPED_BY_OTHERS"
@@ -52,22 +50,30 @@ class Verdict(StrEnum):
 
 
 _TABLE = {
-    (True, True, False): Verdict.NOTHING_HAPPENED,
-    (True, False, True): Verdict.HALF_DONE,
-    (False, False, True): Verdict.DONE,
-    (True, True, True): Verdict.NEW_DATA,
-    (False, True, True): Verdict.NEW_DATA,
-    (False, True, False): Verdict.DROPPED_BY_OTHERS,
+    (NameState.SAME, True, False): Verdict.NOTHING_HAPPENED,
+    (NameState.SAME, False, True): Verdict.HALF_DONE,
+    (NameState.CHANGED, False, True): Verdict.CHANGED,
+    (NameState.FREE, False, True): Verdict.DONE,
+    (NameState.SAME, True, True): Verdict.NEW_DATA,
+    (NameState.CHANGED, True, True): Verdict.NEW_DATA,
+    (NameState.FREE, True, True): Verdict.NEW_DATA,
+    (NameState.CHANGED, True, False): Verdict.DROPPED_BY_OTHERS,
+    (NameState.FREE, True, False): Verdict.DROPPED_BY_OTHERS,
 }
 
 
 def decide(
-    *, is_registered: bool, has_source: bool, has_target: bool, is_short: bool = False
+    name: NameState, *, has_source: bool, has_target: bool, is_short: bool = False
 ) -> Verdict:
     """Decide what M, S, D and the backup's completeness mean; whatever is not known is danger."""
     if has_target and is_short:
         return Verdict.DANGER
-    return _TABLE.get((is_registered, has_source, has_target), Verdict.DANGER)
+    return _TABLE.get((name, has_source, has_target), Verdict.DANGER)
+
+
+_STUCK = ("fs.not_empty", REFUSED)
+_CHANGED = "taken back: its metadata was changed meanwhile, or it is not ready"
+_STOPPED = "taken back: paused, no longer approved, or its files changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,7 @@ class Sight:
     """What settle saw of one item."""
 
     intent: ItemIntent
+    name: NameState
     verdict: Verdict
     has_changed: bool
 
@@ -99,7 +106,12 @@ def settle_directory(directory: LakePath, tools: SettleTools) -> dict[str, int]:
     """
     counts: dict[str, int] = {}
     danger: list[str] = []
-    for batch in batches(tools.fs, directory):
+    for number in batch_numbers(tools.fs, directory):
+        try:
+            batch = read_batch(tools.fs, directory, number)
+        except DataSafetyError as error:
+            danger.append(f"batch {number} ({error.message.rstrip('.')})")
+            continue
         if batch.done is not None:
             continue
         sights = look(batch, tools)
@@ -107,7 +119,11 @@ def settle_directory(directory: LakePath, tools: SettleTools) -> dict[str, int]:
         if lost:
             danger += lost
             continue
-        done = _bring_to_rest(batch, sights, tools, may_drop=not danger)
+        try:
+            done = _bring_to_rest(batch, sights, tools, may_drop=not danger)
+        except PortalError as error:
+            danger.append(stuck(error, name_of(batch.intent)))
+            continue
         tell_returned(tools.metastore, name_of(batch.intent), done)
         write_done(tools.fs, directory.child(done_name(batch.intent.batch)), done)
         for item in done.items:
@@ -123,30 +139,43 @@ def out_of_place(
     """Give the error for items that only a person can bring to rest; `where` names their places."""
     return DataSafetyError(
         "act.lost",
-        f"{len(danger)} {what} are where no step could have left them, first {danger[0]}. Stop all "
-        f"acting, compare the intent file with the lake{where}, and mend it by hand.",
+        f"{len(danger)} {what} cannot be brought to rest, first {danger[0]}. Stop all acting, "
+        f"compare the intent file with the lake{where}, mend it by hand, and then settle the run "
+        "again with manage.py settle_run.",
         items=danger[:20],
         directory=directory,
     )
 
 
+def stuck(error: PortalError, name: TableName) -> str:
+    """Return the words for a batch that stays unsettled while others go on, or raise `error`.
+
+    Only what the file system refuses for good, or a job that writes to the place, is such a case.
+    """
+    if error.code not in _STUCK:
+        raise error
+    return f"{name} ({error.message.rstrip('.')})"
+
+
 def look(batch: JournalBatch, tools: SettleTools) -> list[Sight]:
     """Probe M, S and D of every item of a batch."""
-    name = name_of(batch.intent)
-    same = {intent.item for intent in same_generation(tools.metastore, name, batch.intent.items)}
+    names = name_states(tools.metastore, name_of(batch.intent), batch.intent.items)
     targets = {intent.item: batch.directory.child(intent.item) for intent in batch.intent.items}
     listings = tools.lister(list(targets.values()))
     sights = []
     for intent in batch.intent.items:
         target = targets[intent.item]
         found = files_of(listings.get(target, ()), root=target)
+        name = names[intent.item]
         verdict = decide(
-            is_registered=intent.item in same,
-            has_source=tools.fs.status(LakePath.parse(intent.source)) is not None,
+            name,
+            has_source=is_taken(
+                tools.fs, tools.lister, LakePath.parse(intent.source), has_backup=bool(found)
+            ),
             has_target=bool(found),
             is_short=bool(found) and bool(shortfall(intent.files, found)),
         )
-        sights.append(Sight(intent, verdict, has_changed=found != intent.files))
+        sights.append(Sight(intent, name, verdict, has_changed=found != intent.files))
     return sights
 
 
@@ -156,26 +185,40 @@ def _bring_to_rest(
     half = [sight for sight in sights if sight.verdict is Verdict.HALF_DONE]
     finish = bool(half) and may_drop and tools.may_finish()
     outcomes = {sight.intent.item: _outcome_at_rest(sight) for sight in sights}
-    back = [sight.intent for sight in half if sight.has_changed or not finish]
-    on = [sight.intent for sight in half if not sight.has_changed and finish]
-    if on:
-        kept = drop_exactly(tools.metastore, name_of(batch.intent), on)
-        on = [intent for intent in on if intent not in kept]
-        back += kept
-    for intent in on:
-        outcomes[intent.item] = (Outcome.DROPPED, "finished by settle")
-    for intent in back:
-        outcomes[intent.item] = _take_back(batch, intent, tools)
-    register = [
-        sight.intent
+    back = {
+        sight.intent.item: _CHANGED if sight.verdict is Verdict.CHANGED else _STOPPED
         for sight in sights
-        if sight.verdict is Verdict.NEW_DATA
-        or (sight.intent in on and _exists(tools.fs, sight.intent.source))
-    ]
-    for intent in register:
-        outcomes[intent.item] = (Outcome.NEW_DATA, "new data at the old place; it stays registered")
-    register_new_data(batch.intent, register, tools)
+        if sight.verdict is Verdict.CHANGED or (sight in half and (sight.has_changed or not finish))
+    }
+    on = [sight.intent for sight in half if sight.intent.item not in back]
+    if on:
+        dropped, kept = _finish(batch, on, tools)
+        outcomes |= dropped
+        back |= kept
+    for intent in batch.intent.items:
+        if intent.item in back:
+            outcomes[intent.item] = _take_back(batch, intent, tools, why=back[intent.item])
     return settled(batch.intent, outcomes, now=tools.now)
+
+
+def _finish(
+    batch: JournalBatch, on: Sequence[ItemIntent], tools: SettleTools
+) -> tuple[dict[str, tuple[Outcome, str]], dict[str, str]]:
+    """Drop the metadata of what is half done; gives what became of it, and what must go back."""
+    name = name_of(batch.intent)
+    kept = drop_exactly(tools.metastore, name, on)
+    states = name_states(tools.metastore, name, kept)
+    outcomes = {}
+    for intent in on:
+        source = LakePath.parse(intent.source)
+        is_new = is_taken(tools.fs, tools.lister, source, has_backup=True)
+        if intent not in kept and is_new:
+            outcomes[intent.item] = _new_data(NameState.FREE)
+        elif intent not in kept:
+            outcomes[intent.item] = (Outcome.DROPPED, "finished by settle")
+        elif states[intent.item] is NameState.FREE:
+            outcomes[intent.item] = (Outcome.DROPPED, "somebody else dropped its metadata")
+    return outcomes, {one.item: _CHANGED for one in kept if one.item not in outcomes}
 
 
 def _outcome_at_rest(sight: Sight) -> tuple[Outcome, str]:
@@ -183,45 +226,43 @@ def _outcome_at_rest(sight: Sight) -> tuple[Outcome, str]:
         case Verdict.NOTHING_HAPPENED:
             return Outcome.SKIPPED, "nothing happened; back to planning"
         case Verdict.DROPPED_BY_OTHERS:
-            return Outcome.GONE, "someone else dropped the metadata; the data still stands"
+            what = "dropped" if sight.name is NameState.FREE else "changed"
+            return Outcome.GONE, f"someone else {what} the metadata; the data still stands"
+        case Verdict.NEW_DATA:
+            return _new_data(sight.name)
         case _:
             return Outcome.DROPPED, ""
 
 
-def _take_back(batch: JournalBatch, intent: ItemIntent, tools: SettleTools) -> tuple[Outcome, str]:
+def _new_data(name: NameState) -> tuple[Outcome, str]:
+    if name is NameState.FREE:
+        return Outcome.NEW_DATA, "new data at the old place; the next probe judges whose it is"
+    return Outcome.NEW_DATA, "new data at the old place; it stays registered"
+
+
+def _take_back(
+    batch: JournalBatch, intent: ItemIntent, tools: SettleTools, *, why: str
+) -> tuple[Outcome, str]:
     """Rename the backup to its old place; new data that came there meanwhile is left alone."""
     source = LakePath.parse(intent.source)
     make_parents(tools.fs, intent.parents)
     try:
-        tools.fs.rename(batch.directory.child(intent.item), source)
+        give_back(tools, batch.directory.child(intent.item), source)
     except StaleState as error:
         if error.code != "fs.exists":
             raise
-        return Outcome.NEW_DATA, "new data at the old place; it stays registered"
-    return Outcome.RETURNED, "taken back: paused, no longer approved, changed, or not ready"
+        return _new_data(NameState.SAME)
+    return Outcome.RETURNED, why
 
 
-def register_new_data(
-    intent: BatchIntent, items: Sequence[ItemIntent], tools: SettleTools
-) -> frozenset[str]:
-    """Register what stands at the live places under names that are free; gives those names."""
-    if not items:
-        return frozenset()
-    taken = names_registered(tools.metastore, name_of(intent), [item.partition for item in items])
-    free = [item for item in items if item.partition not in taken]
-    add_again(tools.metastore, intent, free, change=without_statistics, keep_statistics=False)
-    return frozenset(item.partition for item in free)
+def give_back(tools: SettleTools, home: LakePath, live: LakePath) -> None:
+    """Move an item from the backup to its live place; empty directories there make room.
 
-
-def without_statistics(struct: Any, _intent: ItemIntent) -> Any:
-    """Take away what described the old data; the metastore sets a fresh DDL time by itself."""
-    stale = {DDL_TIME, "numRows", "rawDataSize", "numFiles", "totalSize", "COLUMN_STATS_ACCURATE"}
-    struct.parameters = {
-        key: value
-        for key, value in (struct.parameters or {}).items()
-        if key not in stale and not key.startswith("spark.sql.statistics.")
-    }
-    return struct
+    Raises:
+        StaleState: `fs.exists`, files are there; `fs.not_empty`, a job is writing there.
+    """
+    make_room(tools.fs, tools.lister, live)
+    rename_and_look(tools.fs, home, live)
 
 
 def make_parents(fs: FileSystem, parents: tuple[FileFact, ...], *, keep_times: bool = True) -> int:
@@ -264,10 +305,6 @@ def name_of(intent: BatchIntent) -> TableName:
 
 def _full(intent: BatchIntent, item: ItemIntent) -> str:
     return f"{intent.db}.{intent.table}" + (f"/{item.partition}" if item.partition else "")
-
-
-def _exists(fs: FileSystem, path: str) -> bool:
-    return fs.status(LakePath.parse(path)) is not None
 
 
 def settled(

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from portal.act.control import Control, restored_by
+from portal.act.empty_table import drop_empty_table
 from portal.act.extras import Extras
 from portal.act.extras_change import extras_change
 from portal.act.facts import being_written, generation_of
-from portal.act.file_refusal import open_file
+from portal.act.file_refusal import move_refusal, open_file
 from portal.act.journal import (
     JournalBatch,
     RestoreStep,
@@ -23,6 +24,7 @@ from portal.act.journal import (
     standing_items,
 )
 from portal.act.layout import restore_done_name, restore_intent_name
+from portal.act.live_place import make_room
 from portal.act.parent_times import times_kept
 from portal.act.protocol import ActResult, Tools, check_control
 from portal.act.records import (
@@ -39,7 +41,7 @@ from portal.act.restore_register import restore_done
 from portal.act.returned import tell_returned
 from portal.act.settle import name_of
 from portal.act.undo_facts import is_as_made, metadata_change
-from portal.lake.errors import DataSafetyError, StaleState
+from portal.lake.errors import DataSafetyError, PortalError, StaleState
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
@@ -252,10 +254,8 @@ def _move(undo: _Undo, wanted: Sequence[Standing], tools: Tools) -> None:
             tools.fail.reach("rename:send")
             try:
                 tools.fence.move(one.live, directory.child(one.home), sync=False)
-            except StaleState as error:
-                if error.code != "fs.missing":
-                    raise
-                undo.outcomes[one.home] = (Outcome.SKIPPED, "its directory went away a moment ago")
+            except PortalError as error:
+                undo.outcomes[one.home] = (Outcome.SKIPPED, move_refusal(error))
     tools.fs.sync_directories([directory, *{one.live.parent for one in wanted}])
 
 
@@ -281,6 +281,7 @@ def _take_back(undo: _Undo, one: Standing, tools: Tools) -> None:
             path=home,
         )
     tools.gate()
+    make_room(tools.fs, tools.lister, one.live)
     tools.fence.move(home, one.live)
     undo.outcomes[one.home] = (Outcome.RETURNED, "it changed while it was moved; still restored")
 
@@ -347,9 +348,8 @@ def _remove_made_tables(
         else:
             with tools.fail.step("table"):
                 tools.gate()
-                if tools.metastore.partition_names(name):
+                if not drop_empty_table(tools.metastore, name):
                     continue  # written to since it was looked at
-                tools.metastore.drop_table(name, delete_data=False)
             _remove_made_directories(
                 [one.intent for one in steps if _names(one) == (db, plain)], tools
             )

@@ -1,17 +1,24 @@
-"""What has an undo of a restore left half done? Readers come first: what is not done goes back.
+"""Brings to rest what an undo of a restore left half done; what is not done goes back to readers.
 
 An undo is a drop of what a restore brought, so settle's table tells what each state means: M =
-registered with our mark, S = the live place exists, D = the item is in the backup.
+registered with our mark, S = the live place holds data, D = the item is in the backup.
 """
 
 from typing import Any
 
 from portal.act.journal import JournalBatch, RestoreStep
+from portal.act.live_place import is_taken
 from portal.act.records import ItemIntent, Outcome, files_of, shortfall
-from portal.act.registry import add_again, structs_of
+from portal.act.registry import NameState, reads_from, structs_of
 from portal.act.restore_target import parents_above
-from portal.act.settle import SettleTools, Verdict, decide, make_parents, without_statistics
-from portal.act.tags import RESTORED_FROM, is_ours, tagged, tagged_table
+from portal.act.settle import (
+    SettleTools,
+    Verdict,
+    decide,
+    give_back,
+    make_parents,
+)
+from portal.act.tags import RESTORED_FROM, is_ours
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
@@ -32,59 +39,49 @@ def undo_to_rest(
     for target in step.intent.items:
         item, struct = items[target.item], structs.get(target.partition)
         live, home = LakePath.parse(target.target), homes[target.item]
-        is_marked = is_ours(struct, batch.intent, item)
         found = files_of(listings.get(home, ()), root=home)
+        state = _state(batch, item, struct, live=live)
         verdict = decide(
-            is_registered=is_marked,
-            has_source=tools.fs.status(live) is not None,
+            state,
+            has_source=is_taken(tools.fs, tools.lister, live, has_backup=bool(found)),
             has_target=bool(found),
             is_short=bool(shortfall(item.files, found)),
         )
         if verdict is Verdict.DANGER:
             return None
-        if verdict is Verdict.HALF_DONE:
+        if verdict in (Verdict.HALF_DONE, Verdict.CHANGED):
             make_parents(tools.fs, parents_above(item, location))
-            tools.fs.rename(home, live)
-        if verdict is Verdict.NEW_DATA:
-            _keep_new_data(batch, item, step, tools, struct=struct if is_marked else None)
+            give_back(tools, home, live)
+        if verdict is Verdict.NEW_DATA and state is NameState.SAME:
+            _take_mark_away(name, item, struct, tools)
         outcomes[target.item] = _SAID[verdict]
+        if verdict is Verdict.NEW_DATA and state is NameState.FREE:
+            outcomes[target.item] = (Outcome.UNDONE, f"new data came to {live}; {_UNNAMED}")
     return outcomes
 
 
+def _state(batch: JournalBatch, item: ItemIntent, struct: Any, *, live: LakePath) -> NameState:
+    if is_ours(struct, batch.intent, item):
+        return NameState.SAME
+    is_here = struct is not None and reads_from(struct, live)
+    return NameState.CHANGED if is_here else NameState.FREE
+
+
+_UNNAMED = "it is not registered: register it by hand if it is wanted"
 _SAID = {
     Verdict.NOTHING_HAPPENED: (Outcome.SKIPPED, "nothing happened; still restored"),
     Verdict.HALF_DONE: (Outcome.RETURNED, "taken back half way; still restored"),
+    Verdict.CHANGED: (Outcome.RETURNED, "its metadata was changed meanwhile; still restored"),
     Verdict.DONE: (Outcome.UNDONE, "finished by settle"),
     Verdict.NEW_DATA: (Outcome.UNDONE, "new data came to its place; it stays registered"),
     Verdict.DROPPED_BY_OTHERS: (Outcome.SKIPPED, "someone else dropped the metadata"),
 }
 
 
-def _keep_new_data(
-    batch: JournalBatch, item: ItemIntent, step: RestoreStep, tools: SettleTools, *, struct: Any
-) -> None:
-    """Let what came to the live place stand registered, without the mark of the backup."""
-    intent = step.intent
-    name = TableName(LakeId(batch.intent.lake), intent.db, intent.table)
-    if struct is not None:
-        struct.parameters.pop(RESTORED_FROM)
-        if item.partition:
-            tools.metastore.alter_partitions(name, [struct])
-        else:
-            tools.metastore.alter_table_keeping_times(name, struct)
-        return
-    targets = {target.item: target.target for target in intent.items}
-
-    def change(fresh: Any, one: ItemIntent) -> Any:
-        placed = tagged(fresh, tag="", rename=intent.rename, target=targets[one.item])
-        placed.parameters.pop(RESTORED_FROM)
-        return without_statistics(placed, one)
-
-    add_again(
-        tools.metastore,
-        batch.intent,
-        [item],
-        change=change,
-        change_table=lambda made: tagged_table(made, rename=intent.rename),
-        keep_statistics=False,
-    )
+def _take_mark_away(name: TableName, item: ItemIntent, struct: Any, tools: SettleTools) -> None:
+    """Let what came to the live place be registered without the mark of the backup."""
+    struct.parameters.pop(RESTORED_FROM)
+    if item.partition:
+        tools.metastore.alter_partitions(name, [struct])
+    else:
+        tools.metastore.alter_table_keeping_times(name, struct)

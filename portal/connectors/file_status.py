@@ -8,9 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from portal.lake.errors import NotVisible, StaleState
+from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
 
+UNKNOWN = "fs.unknown"
+MISSING = "fs.missing"
+REFUSED = "fs.refused"
 _STALE = {
     "fs.exists": "is there already",
     "fs.missing": "is not there any more",
@@ -58,7 +61,9 @@ class FileSystem(Protocol):
     def rename(self, source: LakePath, target: LakePath, *, sync: bool = True) -> None:
         """Move atomically; StaleState `fs.exists`, `fs.parent_missing` or `fs.missing`.
 
-        Without `sync` it outlives a power cut only after `sync_directories` of both parents.
+        ExternalFailure `fs.refused` when the file system answered that it will not, `fs.unknown`
+        when its answer was lost: then the move may be done, or may still happen. Without `sync` it
+        outlives a power cut only after `sync_directories` of both parents.
         """
 
     def sync_directories(self, paths: Iterable[LakePath]) -> None:
@@ -100,10 +105,40 @@ def stale_path(code: str, path: LakePath) -> StaleState:
     return StaleState(code, f"{path} {_STALE[code]}.", path=path)
 
 
+def lost_answer(source: LakePath, target: LakePath, why: str) -> ExternalFailure:
+    """Return the error of a rename of which nobody knows whether it is done."""
+    return ExternalFailure(
+        UNKNOWN,
+        f"The file system did not answer whether {source} was moved to {target}: {why}. Look at "
+        "both places before anything is done with either.",
+        service="filesystem",
+        retryable=True,
+        source=source,
+        target=target,
+    )
+
+
+def rename_and_look(
+    file_system: FileSystem, source: LakePath, target: LakePath, *, sync: bool = True
+) -> None:
+    """Move where nobody else takes `source` away or makes `target`; both ends decide in doubt.
+
+    A lost answer, or a repeated request that found its own work done, is success when the source
+    is gone and the target is there. Anything else raises as `FileSystem.rename` does.
+    """
+    try:
+        file_system.rename(source, target, sync=sync)
+    except PortalError as error:
+        if error.code not in (UNKNOWN, MISSING):
+            raise
+        if file_system.status(source) is not None or file_system.status(target) is None:
+            raise
+
+
 def place_new(file_system: FileSystem, temporary: LakePath, path: LakePath) -> None:
     """Bring a file written beside to its place, which must be free; else it is taken away again."""
     try:
-        file_system.rename(temporary, path)
+        rename_and_look(file_system, temporary, path)
     except BaseException:
         file_system.remove_file(temporary)
         raise

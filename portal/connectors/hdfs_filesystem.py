@@ -13,12 +13,31 @@ from typing import NoReturn
 
 import hdfs_native
 
-from portal.connectors.file_status import FileStatus, place_new, stale_path, walk_tree
+from portal.connectors.file_status import (
+    MISSING,
+    REFUSED,
+    FileStatus,
+    lost_answer,
+    place_new,
+    rename_and_look,
+    stale_path,
+    walk_tree,
+)
 from portal.connectors.hdfs_user import turns
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
 
 _TIMEOUT_MS = 30_000
+# What the library raises for an answer of the NameNode; any other OSError is a broken connection.
+_ANSWERS = (
+    FileNotFoundError,
+    FileExistsError,
+    NotADirectoryError,
+    IsADirectoryError,
+    PermissionError,
+)
+# Answers by which a NameNode says that it cannot decide now.
+_NOT_NOW = ("StandbyException", "RetriableException", "SafeModeException", "ObserverRetryOnActive")
 _ACTIONS = ("---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx")
 
 
@@ -80,7 +99,7 @@ class HdfsFileSystem:
             raise stale_path("fs.parent_missing", path) from error
         try:
             self.set_mode(temporary, mode)
-            self.rename(temporary, path)
+            rename_and_look(self, temporary, path)
         except BaseException:
             self.remove_empty_directory(temporary)
             raise
@@ -109,10 +128,14 @@ class HdfsFileSystem:
             with self._call(source):
                 self._client.rename(source.path, target.path, overwrite=False)
         except PortalError as error:
+            if not _is_answer(error.__cause__):
+                raise lost_answer(source, target, error.message) from error
             code = self._why_not(source, target)
-            if code is None:
+            if code is not None:
+                raise stale_path(code, source if code == MISSING else target) from error
+            if any(name in error.message for name in _NOT_NOW):
                 raise
-            raise stale_path(code, source if code == "fs.missing" else target) from error
+            raise _refused(error.message, source) from error
 
     def sync_directories(self, paths: Iterable[LakePath]) -> None:
         """Do nothing: the NameNode has it on its disks already."""
@@ -250,7 +273,7 @@ class HdfsFileSystem:
     def _why_not(self, source: LakePath, target: LakePath) -> str | None:
         """Say why a rename was refused, by looking; None means that it was something else."""
         if self.status(source) is None:
-            return "fs.missing"
+            return MISSING
         if self.status(target) is not None:
             return "fs.exists"
         parent = self.status(target.parent)
@@ -276,11 +299,21 @@ def _fail(error: Exception, path: LakePath) -> NoReturn:
     if isinstance(error, FileExistsError):
         raise stale_path("fs.exists", path) from error
     first_line = (str(error).splitlines() or [type(error).__name__])[0]
-    denied = isinstance(error, OSError) or "AccessControl" in first_line
+    if isinstance(error, _ANSWERS) or "AccessControl" in first_line:
+        raise _refused(f"HDFS refused {path}: {first_line}", path) from error
     raise ExternalFailure(
-        "fs.refused" if denied else "fs.failed",
-        f"HDFS {'refused' if denied else 'failed on'} {path}: {first_line}",
+        "fs.failed",
+        f"HDFS failed on {path}: {first_line}",
         service="filesystem",
-        retryable=not denied,
+        retryable=True,
         path=path,
     ) from error
+
+
+def _is_answer(error: BaseException | None) -> bool:
+    """Whether an error is the NameNode's own answer; a lost one says nothing of what was done."""
+    return isinstance(error, _ANSWERS) or "RPCError(" in str(error)
+
+
+def _refused(message: str, path: LakePath) -> ExternalFailure:
+    return ExternalFailure(REFUSED, message, service="filesystem", retryable=False, path=path)

@@ -8,9 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from portal.audit.services import audit_record
-from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError
+from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError, RuleViolation
 from portal.runs.claims import beating, run_move
-from portal.runs.domain import HOST_GONE_GRACE, Ending, RunState, end_state
+from portal.runs.domain import FINAL, HOST_GONE_GRACE, Ending, RunState, end_state
 from portal.runs.hooks import stop_everything
 from portal.runs.kinds import RunKind
 from portal.runs.logs import line_of_job, run_log, run_log_many
@@ -50,6 +50,33 @@ def run_settle(run: Run, kind: RunKind, *, holder: str) -> None:
         _close(run, RunState.FAILED, error=error.as_dict(), now=now)
     else:
         _end(run, kind, manifest, now=timezone.now())
+
+
+def run_settle_again(run: Run, kind: RunKind, *, by: str, now: datetime) -> None:
+    """Settle a run that ended although data was in danger, once a person has mended the lake.
+
+    Its state stays; what is settled now is taken in. Twice = the same.
+
+    Raises:
+        RuleViolation: `run.not_final`, the run has not ended and is settled by itself.
+        DataSafetyError: something is still in danger.
+    """
+    if run.state not in FINAL:
+        raise RuleViolation(
+            "run.not_final", f"The run is {run.state}: it is settled by itself. Wait for its end."
+        )
+    _settle_lake(run, kind)
+    kind.ingest(run, manifest_of(run))
+    run_log(run, f"Settled again by {by}.", now=now)
+    audit_record(
+        "run.settled_again",
+        actor=by,
+        lake=run.lake,
+        object_type="run",
+        object_id=str(run.pk),
+        data={"kind": run.kind},
+        now=now,
+    )
 
 
 def manifest_of(run: Run) -> dict[str, Any]:

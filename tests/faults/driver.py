@@ -85,7 +85,8 @@ def main(argv: list[str]) -> int:
             result = move_items(moves, asked, rules=move_rules(lake), tools=tools)
         elif spec["kind"] == "purge":
             result = PurgeResult()
-            purge = PurgeOrder(spec["run"], purge_claims(config, spec["claims"]))
+            claims = purge_claims(config, spec["claims"])
+            purge = PurgeOrder(spec["run"], claims, lake.occupied)
             purge_batches(purge, tools, result=result)
         else:
             result = _back(spec, config, tools)

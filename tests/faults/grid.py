@@ -1,20 +1,25 @@
-"""The failpoint grid: drop, restore and undo, killed before and after each step, on four shapes.
+"""The failpoint grid: acting killed before and after each step, or left without an answer.
 
 `python -m tests.faults.grid LAKES_JSON RESULTS [--slice TEXT] [--limit N]` goes on where an earlier
-run stopped and prints cases run of cases possible.
+run stopped and prints cases run of cases possible. For LAKES_JSON, `embedded` and `full` start a
+stack for as long as the grid runs.
 """
 
 import argparse
 import itertools
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from portal.connectors.lake_config import LakeConfig, load_lakes
+from stack.stack import Stack
 from tests.faults.scene import Scene, expect_killed
+from tests.faults.unsure import POINTS, run_unsure, unsure_points
 from tests.support.act_restores import restore
 
 DROP_STEPS = (
@@ -34,6 +39,7 @@ UNDO_STEPS = (
     *("control", "facts", "intent", "rename", "listing", "drop", "confirm", "done"),
     "table",
 )
+_UNSURE = (*POINTS, "waited")
 SHAPES = tuple(itertools.product(("table", "parts"), ("managed", "external")))
 
 
@@ -55,21 +61,35 @@ class Case:
 
 
 def all_cases() -> list[Case]:
-    """Give every cell: drop with and without a standing approval, restore to both names, undo."""
-    cases = []
-    for shape, ownership in SHAPES:
-        for step in DROP_STEPS:
-            for moment in _moments(step, "drop", shape):
-                for approved in (True, False):
-                    cases.append(Case("drop", f"{step}:{moment}", shape, ownership, approved))
-        for step in RESTORE_STEPS:
-            for moment in _moments(step, "register", shape):
-                for kind in ("restore", "restore-as"):
-                    cases.append(Case(kind, f"{step}:{moment}", shape, ownership, True))
-        for step in UNDO_STEPS[: None if shape == "parts" else -1]:
-            for moment in _moments(step, "drop", shape):
-                cases.append(Case("undo", f"{step}:{moment}", shape, ownership, True))
-    return cases
+    """Give every cell: drop with and without a standing approval, restore to both names, undo.
+
+    Of every remote effect the answer is lost, too, and what is half dropped is changed.
+    """
+    return [
+        case
+        for shape, ownership in SHAPES
+        for case in (*_killed(shape, ownership), *_unsure(shape, ownership))
+    ]
+
+
+def _killed(shape: str, ownership: str) -> Iterator[Case]:
+    for step in DROP_STEPS:
+        for moment in _moments(step, "drop", shape):
+            for approved in (True, False):
+                yield Case("drop", f"{step}:{moment}", shape, ownership, approved)
+    for step in RESTORE_STEPS:
+        for moment in _moments(step, "register", shape):
+            for kind in ("restore", "restore-as"):
+                yield Case(kind, f"{step}:{moment}", shape, ownership, True)
+    for step in UNDO_STEPS[: None if shape == "parts" else -1]:
+        for moment in _moments(step, "drop", shape):
+            yield Case("undo", f"{step}:{moment}", shape, ownership, True)
+
+
+def _unsure(shape: str, ownership: str) -> Iterator[Case]:
+    for kind in _UNSURE:
+        for point, approved in unsure_points(kind):
+            yield Case(kind, point, shape, ownership, approved)
 
 
 def _moments(step: str, call: str, shape: str) -> Iterator[str]:
@@ -85,6 +105,9 @@ def run_case(config: LakeConfig, case: Case) -> None:
     """Run one case to its end; Broken names the invariant that did not hold."""
     scene = Scene(config, shape=case.shape, ownership=case.ownership)
     try:
+        if case.kind in _UNSURE:
+            run_unsure(scene, case.kind, case.point, approved=case.approved)
+            return
         if case.kind == "drop":
             expect_killed(scene.start_drop(case.point))
             scene.settle(approved=case.approved)
@@ -126,12 +149,27 @@ _RUN = {"restore": _restore, "restore-as": _restore_as, "undo": _undo}
 def main(argv: Sequence[str]) -> int:
     """Run a slice of the grid, appending to a results file; 1 when anything failed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("lakes", type=Path)
+    parser.add_argument("lakes", help="a file of lakes, or embedded or full: a stack of its own")
     parser.add_argument("results", type=Path)
     parser.add_argument("--slice", default="", help="only cases whose name contains this")
     parser.add_argument("--limit", type=int, default=10_000)
     given = parser.parse_args(argv)
-    config = load_lakes(given.lakes)["main"]
+    with _lake(given.lakes) as config:
+        return _run(config, given)
+
+
+@contextmanager
+def _lake(lakes: str) -> Iterator[LakeConfig]:
+    """Give the lake of a file, or one on a stack that stands as long as it is used."""
+    starts = {"embedded": Stack.embedded, "full": Stack.full}
+    if lakes not in starts:
+        yield load_lakes(Path(lakes))["main"]
+        return
+    with tempfile.TemporaryDirectory() as home, starts[lakes](Path(home)) as stack:
+        yield stack.config("main")
+
+
+def _run(config: LakeConfig, given: argparse.Namespace) -> int:
     known = _known(given.results)
     cases = all_cases()
     wanted = [case for case in cases if given.slice in case.name and case.name not in known]

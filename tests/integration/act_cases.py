@@ -7,7 +7,7 @@ import pytest
 
 from portal.act.control import Control, HoldRule
 from portal.act.journal import JournalBatch, batches
-from portal.act.probes import Probed, probe_batch
+from portal.act.probes import Probed
 from portal.act.records import FileFact
 from portal.act.restore import NewName
 from portal.lake.errors import StaleState
@@ -201,12 +201,12 @@ class ActCases:
         run, _ = lake.drop(name)
         lake.make_files(lake.db_path.child("late", "dt=a"), n=7)
         (batch,) = list(batches(lake.fs, lake.day.sealed(run, 1)))
-        found = {result.partition: result for result in probe_batch(batch, lake.settle_tools())}
+        found = {result.partition: result for result in lake.probe(batch)}
         assert found["dt=a"].found is Probed.LATE_COMMIT
         assert found["dt=a"].is_registered
         assert found["dt=b"].found is Probed.CLEAN
         assert lake.metastore.partition_names(name) == ["dt=a"]
-        assert not probe_batch(batch, lake.settle_tools())[0].is_registered
+        assert not lake.probe(batch)[0].is_registered
         kept = self._backup_files(lake, run, "dt=a")
         assert kept == before.files["dt=a"]
 

@@ -16,7 +16,6 @@ from lifecycle.services.backup_reading import (
 )
 from portal.act.journal import read_batch
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton, Savings
-from portal.act.probes import probe_batch
 from portal.act.purge import PurgeOrder, PurgeResult, purge_batches
 from portal.act.restore import BackupBatchRef, NewName, RestoreOrder, restore_batches
 from portal.act.selectors import probes_due, purgeable_batches
@@ -319,7 +318,7 @@ def test_a_probe_finds_late_data_once_and_damage_stops_everything(
     assert asked is not None
     (probe,) = asked["probes"]
     batch = read_batch(portal.lake.fs, portal.lake.config.path(probe["directory"]), probe["batch"])
-    found = [item.as_dict() for item in probe_batch(batch, portal.lake.settle_tools())]
+    found = [item.as_dict() for item in portal.lake.probe(batch)]
     results = [{"probe": probe["probe"], "items": found}]
     for _ in range(2):
         told: list[dict[str, Any]] = []
@@ -331,10 +330,10 @@ def test_a_probe_finds_late_data_once_and_damage_stops_everything(
     (later,) = probes_due("main", now=instant() + timedelta(hours=2))
     home = batch.directory.child(batch.intent.items[1].item)
     portal.lake.fs.remove_file(home.child("part-00001"))
-    found = [item.as_dict() for item in probe_batch(batch, portal.lake.settle_tools())]
+    found = [item.as_dict() for item in portal.lake.probe(batch)]
     results, again = [{"probe": later.pk, "items": found}], uuid.uuid4()
     portal_told: list[dict[str, Any]] = []
-    with pytest.raises(DataSafetyError, match="lack files"):
+    with pytest.raises(DataSafetyError, match="lacks part-00001"):
         probes_ingest("main", results, run_id=again, now=instant(), tell=portal_told.extend)
     assert portal_told == [], "the late data was told of by the first look"
 
@@ -370,7 +369,9 @@ def _purge(portal: ActPortal, row: BackupBatch, *, at: datetime) -> PurgeResult:
     tools.clock = lambda: at
     result = PurgeResult()
     purge_batches(
-        PurgeOrder(str(run.pk), purge_claims(portal.lake.config, claims)), tools, result=result
+        PurgeOrder(str(run.pk), purge_claims(portal.lake.config, claims), portal.lake.occupied),
+        tools,
+        result=result,
     )
     manifest = {"outcome": "done", "result": result.as_dict()}
     for _ in range(2):

@@ -19,8 +19,9 @@ from portal.act.drop import drop_items
 from portal.act.facts import ActItem, Policy, generation_of, list_here
 from portal.act.failpoints import Failpoints
 from portal.act.fence import Fence, ensure_root, move_directory, open_fence
-from portal.act.journal import batch_numbers, batches
+from portal.act.journal import JournalBatch, batch_numbers, batches
 from portal.act.layout import BackupRef, Day
+from portal.act.probes import ProbeResult, probe_batch
 from portal.act.protocol import ActResult, DropOrder, DropResult, Tools
 from portal.act.records import FileFact, files_of
 from portal.act.registry import partition_name
@@ -337,6 +338,23 @@ class ActLake:
             now=datetime.now(UTC),
             may_finish=lambda: approved,
         )
+
+    def probe(self, batch: JournalBatch) -> list[ProbeResult]:
+        """Look at a batch again as the probe job does."""
+        return probe_batch(batch, self.settle_tools(), occupied=self.occupied)
+
+    def occupied(self, places: Sequence[LakePath]) -> dict[LakePath, str]:
+        """Give registered locations of this database at or under places, read over Thrift."""
+        found: dict[LakePath, str] = {}
+        for table in self.metastore.tables(self.db):
+            name = self.table_name(table)
+            struct = self.metastore.table(name)
+            names = self.metastore.partition_names(name) if struct.partitionKeys else []
+            for one in (struct, *self.metastore.partitions_by_names(name, names)):
+                for place in places:
+                    if self.config.path(one.sd.location).is_at_or_under(place):
+                        found[place] = one.sd.location
+        return found
 
     def claim(self, run: str, restore: str, *, epoch: int = 1) -> LakePath:
         """Claim a backup for a restore and make the missing parents; gives the directory."""

@@ -17,6 +17,7 @@ from portal.lake.errors import DataSafetyError
 
 _MOST = 2_000
 _KEPT_DETAILS = 100
+_DAMAGE = (Probed.DAMAGED, Probed.STRANDED)
 BEFORE_PURGE = -1
 Told = list[dict[str, Any]]
 
@@ -49,7 +50,8 @@ def probes_ingest(
     gets what owners must know: {name, partition, owner, found, detail, is_registered}.
 
     Raises:
-        DataSafetyError: `act.damaged_backup` after all was stored and told: a backup lacks files.
+        DataSafetyError: `act.damaged_backup` after all was stored and told: a backup lacks files,
+            or a name that was to be dropped is registered while its only data is in the backup.
     """
     for result in results:
         with transaction.atomic():
@@ -67,13 +69,13 @@ def probes_ingest(
         f"{_table(probe.batch)} {item['partition']}: {item['detail']}"
         for probe in probes
         for item in probe.details
-        if item["found"] == Probed.DAMAGED
+        if item["found"] in _DAMAGE
     ]
     if damaged:
         raise DataSafetyError(
             "act.damaged_backup",
-            f"{len(damaged)} backups lack files of their manifest, first {damaged[0]}. Nothing is "
-            "purged or dropped until this is looked at.",
+            f"{len(damaged)} items of backups are not as they must be, first {damaged[0]}. Nothing "
+            "is purged or dropped until this is looked at.",
             lake=lake,
         )
 
@@ -105,7 +107,7 @@ def _news(probe: BackupProbe) -> Told:
     return [
         {**item, **about}
         for item in probe.details
-        if item["found"] != Probed.DAMAGED and (item["is_registered"] or _said(item) not in known)
+        if item["found"] not in _DAMAGE and (item["is_registered"] or _said(item) not in known)
     ]
 
 
@@ -118,7 +120,7 @@ def _store(
 ) -> None:
     kinds = [item["found"] for item in found]
     probe.n_late = sum(kind in (Probed.LATE_COMMIT, Probed.GREW) for kind in kinds)
-    probe.n_damaged = sum(kind == Probed.DAMAGED for kind in kinds)
+    probe.n_damaged = sum(kind in _DAMAGE for kind in kinds)
     probe.state = (
         ProbeState.DAMAGED
         if probe.n_damaged

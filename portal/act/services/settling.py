@@ -1,6 +1,6 @@
-"""How does every acting run end: sealed, settled, and fit to be ingested?"""
+"""Ends an acting run: seals its fences and settles what it left half done."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ from portal.act.selectors import open_fences, red_button_state
 from portal.act.services.reach import Place, check_ended, settle_tools
 from portal.act.settle import SettleTools, settle_directory
 from portal.act.states import FenceKind
-from portal.lake.errors import NotVisible, StaleState
+from portal.lake.errors import DataSafetyError, NotVisible, StaleState
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
 
@@ -22,20 +22,24 @@ from portal.runs.models import Run
 def act_settle(
     run: Run, *, now: datetime, still_approved: Callable[[], bool] | None = None
 ) -> dict[str, Any]:
-    """Seal a run's fences and settle every intent without done; gives counts. Twice = the same.
+    """Seal all of a run's fences, then settle each intent without done; gives counts by outcome.
+
+    Twice = the same. A fence in danger stays open, so that settling again looks at it again.
 
     `still_approved` decides whether a half-done drop is finished or taken back; without an answer,
     with the red button or a cancel it is taken back.
 
     Raises:
         ExternalFailure: `act.alive`, retryable: the run's application has not ended yet.
-        DataSafetyError: data is where no step could have put it.
+        DataSafetyError: data is where no step could have put it; everything else is at rest.
     """
-    counts: dict[str, int] = {}
+    places = []
     for fence in open_fences(run.pk):
         check_ended(run, fence, now=now)
-        place = Place.of(fence)
-        _seal(place)
+        places.append(Place.of(fence))
+    danger = [error for place in places for error in _seal(place)]
+    counts: dict[str, int] = {}
+    for place in places:
         may_finish = (
             still_approved is not None
             and not run.cancel_requested_by
@@ -43,16 +47,42 @@ def act_settle(
             and still_approved()
         )
         with settle_tools(place, now=now, may_finish=may_finish) as tools:
-            for directory in place.at_rest():
-                if place.fs.status(directory) is None:
-                    continue
-                found = _settle(FenceKind(fence.kind), directory, tools)
-                for outcome, n in found.items():
-                    counts[str(outcome)] = counts.get(outcome, 0) + n
-        _tidy(place)
-        fence.closed_at = now
-        fence.save(update_fields=["closed_at"])
+            found, lost = _settle_place(place, tools)
+        for outcome, n in found.items():
+            counts[outcome] = counts.get(outcome, 0) + n
+        danger += lost
+        if not lost:
+            _tidy(place)
+            place.fence.closed_at = now
+            place.fence.save(update_fields=["closed_at"])
+    if danger:
+        raise _all_of(danger)
     return counts
+
+
+def _settle_place(place: Place, tools: SettleTools) -> tuple[dict[str, int], list[DataSafetyError]]:
+    """Settle each directory of a fence; one in danger does not keep the others from their end."""
+    counts: dict[str, int] = {}
+    danger: list[DataSafetyError] = []
+    for directory in place.at_rest():
+        if place.fs.status(directory) is None:
+            continue
+        try:
+            found = _settle(FenceKind(place.fence.kind), directory, tools)
+        except DataSafetyError as error:
+            danger.append(error)
+            continue
+        for outcome, n in found.items():
+            counts[str(outcome)] = counts.get(outcome, 0) + n
+    return counts, danger
+
+
+def _all_of(danger: Sequence[DataSafetyError]) -> DataSafetyError:
+    """Return one error for all of them: the first one's code, and everybody's words."""
+    first = danger[0]
+    if len(danger) == 1:
+        return first
+    return DataSafetyError(first.code, " ".join(error.message for error in danger), **first.fields)
 
 
 def _settle(kind: FenceKind, directory: LakePath, tools: SettleTools) -> dict[str, int]:
@@ -64,28 +94,35 @@ def _settle(kind: FenceKind, directory: LakePath, tools: SettleTools) -> dict[st
     return found
 
 
-def _seal(place: Place) -> None:
-    """Take the run's directories out from behind its fence; a zombie's next move then fails."""
+def _seal(place: Place) -> list[DataSafetyError]:
+    """Take the run's directories out from behind its fence; a zombie's next move then fails.
+
+    Gives what kept a backup from being judged; it is taken out all the same.
+    """
     if place.fence.kind in (FenceKind.DROP, FenceKind.MOVE):
         (sealed,) = place.at_rest()
         if place.fs.status(place.path) is not None:
             move_directory(place.fs, place.path, sealed)
         _forget_lease(place, in_sealed=True)
-        return
-    if place.fence.kind == FenceKind.PURGE:
-        _note_purged(place)
+        return []
+    danger = _note_purged(place) if place.fence.kind == FenceKind.PURGE else []
     for ref in place.claims:
         if place.fs.status(place.claimed(ref)) is not None:
             move_directory(place.fs, place.claimed(ref), place.sealed(ref))
     _forget_lease(place, in_sealed=False)
     place.fs.remove_empty_directory(place.path)
+    return danger
 
 
-def _note_purged(place: Place) -> None:
+def _note_purged(place: Place) -> list[DataSafetyError]:
     """Store which backups were proven empty, then remove their papers: the row is what is left."""
+    danger = []
     for ref in place.claims:
         if place.fs.status(place.claimed(ref)) is not None:
-            retire(place.fs, place.claimed(ref))
+            try:
+                retire(place.fs, place.claimed(ref))
+            except DataSafetyError as error:
+                danger.append(error)
     refs = purged_refs(place.fs, place.path)
     for claim in place.fence.claims:
         if BackupRef(claim["run"], claim["epoch"]) in refs:
@@ -93,6 +130,7 @@ def _note_purged(place: Place) -> None:
     place.fence.save(update_fields=["claims"])
     for ref in refs:
         clear_papers(place.fs, place.path, ref)
+    return danger
 
 
 def _tidy(place: Place) -> None:
