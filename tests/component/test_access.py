@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.sessions.backends.signed_cookies import SessionStore
 from django.core.management import CommandError, call_command
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
@@ -122,7 +123,7 @@ def test_what_waits_comes_before_numbers(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def asked(method: str = "get", **headers: str) -> HttpRequest:
     request: HttpRequest = getattr(RequestFactory(headers=headers), method)("/plans/1/?a=b")
-    request.session = {}  # type: ignore[assignment]  # a session is a mapping
+    request.session = SessionStore()
     return request
 
 

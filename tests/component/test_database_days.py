@@ -91,7 +91,7 @@ def test_they_count_for_mails_and_for_what_is_dropped_from_now_on(world: World) 
     change(world, Days(14, 40))
     assert notifying_days(LAKE) == {"sales": 14}
     early = world.plan()
-    assert (early.state, early.left_out) == ("FAILED", {"NOT_ANNOUNCED": 2})
+    assert (early.state, early.left_out) == ("NOT_CREATED", {"NOT_ANNOUNCED": 2})
     change(world, Days(7, 40))
     plan = world.plan()
     assert (plan.n_items, keep_days(plan)) == (2, {"sales": 40})

@@ -285,7 +285,7 @@ def test_a_file_system_that_lakes_json_does_not_name_stops_plans_and_their_start
         check_picture(LAKE)
     DropPlan.objects.update(state="REJECTED")
     again = world.plan()
-    assert again.state == PlanState.FAILED
+    assert again.state == PlanState.NOT_CREATED
     assert "hdfs://old-name-node:8020" in again.ended_reason
 
 
