@@ -19,6 +19,7 @@ class LifecycleConfig(AppConfig):
             drill_alarms,
             drill_kinds,
             enrol_kinds,
+            file_system_alarms,
             guard_events,
             path_fix_kinds,
             plan_kinds,
@@ -50,6 +51,7 @@ class LifecycleConfig(AppConfig):
         clock_kinds.register_clock_kinds()
         drill_kinds.register_drill_kinds()
         drill_alarms.register_drill_alarms()
+        file_system_alarms.register_file_system_gauge()
         policy_kinds.register_policy_kinds()
         enrol_kinds.register_enrol_kinds()
         path_fix_kinds.register_path_fix_kinds()

@@ -96,12 +96,19 @@ class PathFixes:
         )
         self._crowded = self._crowded_databases()
         for move in self._moves.values():
-            self._see(str(move.target), move.name, is_planned=True)
+            self._see(move.target.place, move.name, is_planned=True)
             self._check_parts(move)
 
     def see(self, location: str, name: Name) -> None:
-        """Take note that `name` has its data at `location` (canonical)."""
-        self._see(location, name, is_planned=False)
+        """Take note that `name` has its data at `location`, however its file system is spelled.
+
+        One that cannot be read as a path is left to the job, which asks again before it moves.
+        """
+        try:
+            place = LakePath.parse(location).place
+        except RuleViolation:
+            return
+        self._see(place, name, is_planned=False)
 
     def moves(self) -> list[Move]:
         """Give the moves that nothing stands against, in the order of their names."""
@@ -198,7 +205,7 @@ class PathFixes:
         above = [
             db
             for db in self._lake.databases.values()
-            if db.location is not None and str(db.location) in self._above
+            if db.location is not None and db.location.place in self._above
         ]
         if not above:
             return frozenset()
@@ -233,7 +240,7 @@ def _order(name: Name) -> tuple[str, str, str]:
 def _by_place(pairs: Iterable[tuple[LakePath, Move]]) -> dict[str, list[Move]]:
     found: defaultdict[str, list[Move]] = defaultdict(list)
     for place, move in pairs:
-        found[str(place)].append(move)
+        found[place.place].append(move)
     return dict(found)
 
 
@@ -245,7 +252,7 @@ def _above(path: LakePath) -> Iterator[LakePath]:
 
 
 def _self_and_above(location: str) -> Iterator[str]:
-    """Give a canonical location and each directory above it but the root, as texts."""
+    """Give a place and each directory above it but the root, as keys."""
     end = len(location)
     while end > 0 and not location[:end].endswith("/"):
         yield location[:end]

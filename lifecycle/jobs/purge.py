@@ -26,19 +26,20 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
         result.put(one["backup"], one["name"], reason=BUSY)
     claims = job.params["claims"]
     total = len(claims) + result.n_batches
-    days = {_day(job.config.path(claim["fence"])) for claim in claims}
-    live = live_locations_under(spark, job.config, days) if days else {}
     with Metastore.connect(job.config) as metastore:
         for fence_uri, group in groupby(claims, key=lambda claim: claim["fence"]):
             fence = job.config.path(fence_uri)
             fs = open_file_system(fence, config=job.config)
-            check_marker(fs, _day(fence).parent, deployment_id=job.config.deployment_id)
+            day = _day(fence)
+            check_marker(fs, day.parent, deployment_id=job.config.deployment_id)
+            # Asked for each day, right before it goes: a run over many days takes hours.
+            live = live_locations_under(spark, job.config, [day])
             purge_batches(
                 PurgeOrder(
                     job.run,
                     _batches(job, group),
                     occupied(spark, job.config),
-                    live=live.get(_day(fence), ""),
+                    live=live.get(day, ""),
                 ),
                 acting_tools(job, fs, fence, metastore=metastore),
                 result=result,

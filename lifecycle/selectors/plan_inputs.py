@@ -26,8 +26,6 @@ from portal.audit.models import AuditEvent
 from portal.events.models import TableTouch
 from portal.lake.errors import StaleState
 
-# What these change is one partition or its data; the job reads that again before it acts.
-PARTITION_EVENTS = ("_PARTITION", "INSERT")
 DROPPED_ACTIONS = ("item.dropped", "item.dropped_new_data_kept")
 WAITING = (PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)
 
@@ -78,7 +76,7 @@ def circumstances_of(
     """Read modes, notices, holds and other plans as they are now; owners' yeses come beside."""
     settings = list(DatabaseSetting.objects.filter(lake=plan.lake))
     touches = TableTouch.objects.filter(lake=plan.lake, event_id__gt=generation.notification_id)
-    events = list(touches.values_list("db", "table", "event_type"))
+    events = list(touches.values_list("db", "table", "altered_event_id"))
     return Circumstances(
         today=today,
         modes={setting.db: DatabaseMode(setting.mode) for setting in settings},
@@ -89,7 +87,7 @@ def circumstances_of(
         ),
         touched=Names.of(Name(db, table) for db, table, _ in events),
         altered=Names.of(
-            Name(db, table) for db, table, event in events if not event.endswith(PARTITION_EVENTS)
+            Name(db, table) for db, table, altered in events if altered > generation.notification_id
         ),
         in_other_plans=Names.of(_in_other_plans(plan)),
         dropped=Names.of(_dropped_since(plan.lake, generation.read_at)),

@@ -20,10 +20,9 @@ from lifecycle.selectors.drills import (
 )
 from lifecycle.services.drill_results import proofs_count
 from lifecycle.services.drills import drill_under_way
-from lifecycle.services.people import People
+from lifecycle.services.people import People, keepers
 from portal.access.gauges import Gauge, Sample, register_gauge
 from portal.access.lakes import all_lakes, get_lake
-from portal.access.models import OPERATOR, User
 from portal.lake.clock import day_of
 from portal.notices.services import Mail, notice_queue, webhook_queue
 from portal.runs.domain import Schedule
@@ -80,7 +79,7 @@ def _queue(
         reverse("lifecycle:drill", args=[drill.public_id]) if drill else reverse("lifecycle:drills")
     )
     url = f"{settings.LAKEWARDEN_BASE_URL}{address}?lake={lake}"
-    told = _keepers(people)
+    told = keepers(people)
     for username in told:
         context: dict[str, Any] = {
             "username": username,
@@ -105,13 +104,6 @@ def _queue(
         )
     webhook_queue(kind, lake=lake, day=day, text=f"{subject}: {url}", now=now)
     return len(told)
-
-
-def _keepers(people: People) -> list[str]:
-    """Give the admins and operators who can be written to."""
-    operators = User.objects.filter(is_active=True, groups__name=OPERATOR)
-    names = {*people.admins, *operators.values_list("username", flat=True)}
-    return sorted(name for name in names if name in people.addresses)
 
 
 class DrillWatchKind(RunKind):

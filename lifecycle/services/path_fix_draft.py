@@ -22,7 +22,7 @@ from lifecycle.models import (
     PathFix,
     PathFixItem,
 )
-from lifecycle.selectors.plan_inputs import PARTITION_EVENTS, WAITING
+from lifecycle.selectors.plan_inputs import WAITING
 from lifecycle.services.path_fix_look import Looker, move_line
 from lifecycle.services.plan_draft import all_locations
 from portal.act.moves import MoveItem
@@ -71,6 +71,8 @@ def fix_draft(
             fixes.see(location, name)
         for location, name in _fresh_locations(altered, metastore, config):
             fixes.see(location, name)
+        for location, name in _stray_partitions(fix.lake, generation, config):
+            fixes.see(location, name)
         found = FixDraft(left_out=dict(fixes.refused))
         moves = fixes.moves()
         found.left_out |= fixes.refused
@@ -118,9 +120,8 @@ def _asked(row: PathFixItem, lake: Lake, config: LakeConfig, *, is_undo: bool) -
 
 
 def _altered(lake: str, generation: Generation) -> Names:
-    touches = TableTouch.objects.filter(lake=lake, event_id__gt=generation.notification_id)
-    events = touches.values_list("db", "table", "event_type")
-    names = {Name(db, table) for db, table, kind in events if not kind.endswith(PARTITION_EVENTS)}
+    touches = TableTouch.objects.filter(lake=lake, altered_event_id__gt=generation.notification_id)
+    names = {Name(db, table) for db, table in touches.values_list("db", "table")}
     if len(names) > MOST_TOUCHED:
         raise StaleState(
             "fix.touched",
@@ -143,6 +144,19 @@ def _fresh_locations(
             place = _path(text, config)
             if place is not None:
                 yield str(place), Name(db, table)
+
+
+def _stray_partitions(
+    lake: str, generation: Generation, config: LakeConfig
+) -> Iterator[tuple[str, Name]]:
+    """Return where partitions were put outside their tables since the scan."""
+    touches = TableTouch.objects.filter(lake=lake, event_id__gt=generation.notification_id)
+    for touch in touches.exclude(stray_places=[]):
+        for event_id, text in touch.stray_places:
+            place = _path(text, config)
+            if place is not None and event_id > generation.notification_id:
+                # Which partition of the table it is does not matter: it is in the way.
+                yield str(place), Name(touch.db, touch.table, f"event {event_id}")
 
 
 def _today(fix: PathFix, altered: Names, *, now: datetime) -> Today:

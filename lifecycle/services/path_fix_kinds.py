@@ -36,7 +36,13 @@ from lifecycle.services.path_fixes import (
 )
 from lifecycle.services.plan_kinds import will_try_again
 from lifecycle.services.plan_parties import fix_requesters
-from lifecycle.services.plan_runs import check_modes, check_picture, outcome_of, owners_of
+from lifecycle.services.plan_runs import (
+    check_modes,
+    check_picture,
+    closed_databases,
+    outcome_of,
+    owners_of,
+)
 from portal.access.lakes import job_environment
 from portal.access.models import KEEPERS
 from portal.act.services import act_beat, act_settle, move_prepare, moves_read
@@ -110,8 +116,10 @@ class FixKind(run_kinds.RunKind):
         }
 
     def beat(self, run: Run) -> None:
-        """Renew the lease and tell the job of cancel, holds and the red button."""
-        act_beat(run, now=timezone.now())
+        """Renew the lease; tell the job of cancel, holds, closed databases and the red button."""
+        fix = _fix(run)
+        closed = closed_databases(fix.lake, fix_databases(fix))
+        act_beat(run, now=timezone.now(), closed=closed)
 
     def settle(self, run: Run) -> None:
         """Seal and settle; what is half done is taken back when the approval no longer stands."""

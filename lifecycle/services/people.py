@@ -6,7 +6,7 @@ from pathlib import Path
 from django.conf import settings
 
 from lifecycle.domain.notice import people_behind
-from portal.access.models import ADMIN, DatabaseAdministrator, User
+from portal.access.models import ADMIN, OPERATOR, DatabaseAdministrator, User
 from portal.connectors.directory import directory_read
 from portal.notices.addresses import address_problem
 from portal.people.leavers import departed
@@ -59,3 +59,10 @@ class People:
             stand_for=owner_map(lake),
             left=left,
         )
+
+
+def keepers(people: People) -> list[str]:
+    """Return the admins and operators who can be written to."""
+    operators = User.objects.filter(is_active=True, groups__name=OPERATOR)
+    names = {*people.admins, *operators.values_list("username", flat=True)}
+    return sorted(name for name in names if name in people.addresses)

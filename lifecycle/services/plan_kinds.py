@@ -25,7 +25,13 @@ from lifecycle.services.plan_execution import (
     scanned_at,
 )
 from lifecycle.services.plan_parties import plan_requesters
-from lifecycle.services.plan_runs import check_modes, check_picture, outcome_of, owners_of
+from lifecycle.services.plan_runs import (
+    check_modes,
+    check_picture,
+    closed_databases,
+    outcome_of,
+    owners_of,
+)
 from lifecycle.services.plan_store import plan_draw
 from lifecycle.services.plans import (
     APPROVAL_KIND,
@@ -127,8 +133,10 @@ class DropKind(run_kinds.RunKind):
         return error.get("code") == RED_BUTTON_CODE
 
     def beat(self, run: Run) -> None:
-        """Renew the lease and tell the job of cancel, holds and the red button."""
-        act_beat(run, now=timezone.now())
+        """Renew the lease; tell the job of cancel, holds, closed databases and the red button."""
+        plan = _plan(run)
+        closed = closed_databases(plan.lake, plan.tables.values_list("db", flat=True).distinct())
+        act_beat(run, now=timezone.now(), closed=closed)
 
     def settle(self, run: Run) -> None:
         """Seal and settle; what is half done is taken back when the approval no longer stands."""

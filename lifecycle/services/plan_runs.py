@@ -13,9 +13,14 @@ from portal.runs.logs import Line
 LOGGED = 50
 
 
+def closed_databases(lake: str, databases: Iterable[str]) -> list[str]:
+    """Return the databases of a plan that are not in ACT mode any more."""
+    return sorted(set(databases) - act_databases(lake))
+
+
 def check_modes(lake: str, databases: Iterable[str]) -> None:
     """Raise StaleState when a database of a plan is not in ACT mode any more."""
-    gone = sorted(set(databases) - act_databases(lake))
+    gone = closed_databases(lake, databases)
     if gone:
         raise StaleState(
             "plan.mode",

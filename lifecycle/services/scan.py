@@ -14,6 +14,7 @@ from lifecycle.models import CurrentGeneration, Generation
 from lifecycle.models.findings import GenerationState
 from lifecycle.selectors.path_rules import path_rules
 from lifecycle.services.day_ahead import day_ahead_queue
+from lifecycle.services.file_system_alarms import file_system_alarm_queue
 from lifecycle.services.ingest import generation_load
 from lifecycle.services.notices import week_ahead_queue
 from lifecycle.services.path_waivers import waivers_lapse
@@ -82,6 +83,7 @@ class ScanKind(RunKind):
             run_log_many(run, scan_report(generation), now=timezone.now())
         week_ahead_queue(generation, now=now)
         day_ahead_queue(generation, now=now)
+        file_system_alarm_queue(generation, now=now)
         waivers_lapse(run.lake, now=now)
         alarms_rescanned(run.lake, read_at=generation.read_at, now=now)
 

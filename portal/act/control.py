@@ -49,11 +49,15 @@ class Control:
 
     @classmethod
     def read(cls, plain: Mapping[str, Any], holds: tuple[HoldRule, ...] = ()) -> "Control":
-        """Read control.json: {"cancel": bool, "by", "red_button": reason or ""}."""
+        """Read control.json: {"cancel": bool, "by", "red_button": reason or "", "closed": [...]}.
+
+        What is closed to the run since its start is one more hold each.
+        """
         red = plain.get("red_button") or ""
         cancel = f"cancelled by {plain.get('by', '')}" if plain.get("cancel") else ""
         reason = f"red button: {red}" if red else cancel
-        return cls(stop=reason, paused=bool(red), holds=holds)
+        closed = read_holds(plain.get("closed") or ())
+        return cls(stop=reason, paused=bool(red), holds=(*closed, *holds))
 
     def hold_on(self, db: str, table: str, partition: str, *, now: datetime) -> HoldRule | None:
         """Give a hold that keeps this item, if any."""

@@ -217,6 +217,11 @@ class Metastore:
                 table.db, table.table, list(partitions), _context()
             )
 
+    def config_value(self, name: str) -> str:
+        """Return one of the metastore's own settings; empty where it has none."""
+        with _translated():
+            return str(self._client.get_config_value(name, ""))
+
     def current_notification_id(self) -> int:
         """Give the id of the newest event."""
         with _translated():

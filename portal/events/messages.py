@@ -23,6 +23,7 @@ POLICY_NOTE = "LAKEWARDEN_POLICY"
 DROP_NOTE = "LAKEWARDEN_DROP"
 NOTES = frozenset({POLICY_NOTE, DROP_NOTE})
 
+_OF_PARTITIONS = ("_PARTITION", "INSERT")
 _PLAIN = "json-0.2"
 _PACKED = "gzip(json-2.0)"
 # The metastore's own limit for what it sends is 100 MB, packed.
@@ -52,6 +53,11 @@ class LakeEvent:
     partitions: tuple[str, ...] = ()
     former: tuple[str, str] | None = None
     message: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def alters_table(self) -> bool:
+        """Whether the table itself was made, changed or dropped, not only partitions or data."""
+        return not self.type.endswith(_OF_PARTITIONS)
 
     @property
     def is_note(self) -> bool:

@@ -60,13 +60,21 @@ class EventAlarm(models.Model):
 
 
 class TableTouch(models.Model):
-    """The last event of one table, so that a plan knows what changed since the scan's picture."""
+    """The last event of one table, so that a plan knows what changed since the scan's picture.
+
+    Beside it the last event that made, changed or dropped the table itself, which a later INSERT
+    does not hide, and where partitions were put that lie outside their table.
+    """
 
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128)
     table = models.CharField(max_length=256)
     event_id = models.BigIntegerField()
     event_type = models.CharField(max_length=32)
+    altered_event_id = models.BigIntegerField(default=0, help_text="0: only partitions or data")
+    stray_places = models.JSONField(
+        default=list, help_text="[event id, location] of partitions put outside their table"
+    )
     at = models.DateTimeField()
 
     class Meta:

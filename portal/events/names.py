@@ -1,4 +1,4 @@
-"""Which partitions, and which former name of a table, does a message of Hive name? Pure.
+"""Which partitions, places and former name of a table does a message of Hive name? Pure.
 
 Added and dropped partitions stand there as maps in the order of the table's keys. A changed or
 written one is a Thrift object in JSON (numbered fields), its keys are those of the table beside it.
@@ -15,7 +15,9 @@ from portal.lake.names import PartitionName
 _OBJECTS = ("partitionObjBeforeJson", "partitionObjAfterJson", "ptnObjJson")
 # Fields of the metastore's Thrift structures.
 _PARTITION_VALUES = "1"
-_TABLE_NAME, _TABLE_DB, _TABLE_KEYS = "1", "2", "8"
+_TABLE_NAME, _TABLE_DB, _TABLE_STORAGE, _TABLE_KEYS = "1", "2", "7", "8"
+_PARTITION_STORAGE = "6"
+_LOCATION = "2"
 _KEY_NAME = "1"
 
 
@@ -47,6 +49,24 @@ def former_name(message: Mapping[str, Any]) -> tuple[str, str] | None:
         return None
     before, after = (_table_name(_object(text)) for text in texts)
     return None if before == after else before
+
+
+def stray_places(message: Mapping[str, Any]) -> tuple[str, ...]:
+    """Give the locations of added or changed partitions that do not lie below their table.
+
+    Raises:
+        LookupError, TypeError, ValueError, AttributeError: an object has another form.
+    """
+    texts = [*(message.get("partitionListJson") or ()), message.get("partitionObjAfterJson")]
+    found = [_location(_object(text), _PARTITION_STORAGE) for text in texts if text]
+    if not found:
+        return ()
+    home = _location(_object(message["tableObjJson"]), _TABLE_STORAGE).rstrip("/") + "/"
+    return tuple(place for place in found if ".." in place or not place.startswith(home))
+
+
+def _location(struct: Mapping[str, Any], storage: str) -> str:
+    return str(struct[storage]["rec"].get(_LOCATION, {}).get("str", ""))
 
 
 def _name(keys: Sequence[str], values: Iterable[str]) -> str:

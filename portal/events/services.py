@@ -4,7 +4,7 @@ One lease row picks the leader. One transaction moves the position by compare-an
 the lease's epoch, and writes whatever the subscribers write. What is missed becomes an alarm row.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -16,11 +16,14 @@ from portal.connectors.metastore import Metastore
 from portal.events.gaps import AlarmKind, Step, next_step
 from portal.events.messages import LakeEvent, read_event
 from portal.events.models import EventAlarm, EventPosition, TableTouch
+from portal.events.names import stray_places
 from portal.events.registry import Missed, Subscriber, subscribers
 from portal.lake.errors import PortalError, RuleViolation, StaleState
 from portal.runs.leases import lease_take, new_holder
 
 BATCH = 500
+# Of a table's partitions that were put outside it; the job that acts asks the metastore again.
+STRAYS_KEPT = 100
 LEASE = timedelta(seconds=60)
 Clock = Callable[[], datetime]
 _HOLDER = new_holder()
@@ -54,6 +57,8 @@ class _Batch:
     now: datetime
     alarms: list[EventAlarm] = field(default_factory=list)
     touched: dict[tuple[str, str], LakeEvent] = field(default_factory=dict)
+    altered: dict[tuple[str, str], LakeEvent] = field(default_factory=dict)
+    strays: dict[tuple[str, str], list[tuple[int, str]]] = field(default_factory=dict)
     gathered: dict[str, list[LakeEvent]] = field(default_factory=dict)
 
 
@@ -172,13 +177,13 @@ def _take_in(batch: _Batch, raws: Sequence[Any], step: Step) -> list[EventAlarm]
             )
             continue
         if not event.is_note:
-            batch.touched[event.db, event.table] = event
+            _touch(batch, event)
         for subscriber in subscribers():
             if subscriber.wants(event) and (subscriber.name, event.db, event.table) not in parked:
                 batch.gathered.setdefault(subscriber.name, []).append(event)
     for subscriber in subscribers():
         _hand_over_many(batch, subscriber, parked)
-    _write_touches(batch.lake, batch.touched.values())
+    _write_touches(batch)
     EventAlarm.objects.bulk_create(batch.alarms, ignore_conflicts=True)
     for alarm in batch.alarms:
         _ask_for_rescan(alarm, batch.now)
@@ -271,24 +276,51 @@ def _parked(lake: str) -> set[tuple[str, str, str]]:
     return set(rows.values_list("subscriber", "db", "table"))
 
 
-def _write_touches(lake: str, events: Iterable[LakeEvent]) -> None:
+def _touch(batch: _Batch, event: LakeEvent) -> None:
+    """Take note of what an event touched; one whose places cannot be read counts for its table."""
+    key = (event.db, event.table)
+    batch.touched[key] = event
+    try:
+        places = stray_places(event.message)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        places, batch.altered[key] = (), event
+    if event.alters_table:
+        batch.altered[key] = event
+    batch.strays.setdefault(key, []).extend((event.id, place) for place in places)
+
+
+def _write_touches(batch: _Batch) -> None:
+    """Write the newest event of each table, and beside it what a later event must not hide."""
+    _upsert_touches(batch, batch.touched, ("event_id", "event_type", "at"))
+    _upsert_touches(batch, batch.altered, ("altered_event_id",))
+    for (db, table), places in batch.strays.items():
+        if places:
+            row = TableTouch.objects.get(lake=batch.lake, db=db, table=table)
+            row.stray_places = [*row.stray_places, *places][-STRAYS_KEPT:]
+            row.save(update_fields=["stray_places"])
+
+
+def _upsert_touches(
+    batch: _Batch, events: Mapping[tuple[str, str], LakeEvent], fields: Sequence[str]
+) -> None:
     # MySQL takes any unique key as the conflict and refuses to be told which.
     named = connection.features.supports_update_conflicts_with_target
     TableTouch.objects.bulk_create(
         [
             TableTouch(
-                lake=lake,
-                db=event.db,
-                table=event.table,
+                lake=batch.lake,
+                db=db,
+                table=table,
                 event_id=event.id,
                 event_type=event.type,
+                altered_event_id=event.id if (db, table) in batch.altered else 0,
                 at=event.at,
             )
-            for event in events
+            for (db, table), event in events.items()
         ],
         update_conflicts=True,
         unique_fields=["lake", "db", "table"] if named else None,
-        update_fields=["event_id", "event_type", "at"],
+        update_fields=list(fields),
     )
 
 

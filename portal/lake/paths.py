@@ -53,8 +53,9 @@ class LakePath:
         if rest.startswith("//"):
             authority, slash, tail = rest[2:].partition("/")
             rest = slash + tail
-        authority = _authority(scheme, authority, default_fs=default_fs).lower()
-        authority = (aliases or {}).get(authority, authority)
+        if scheme == "file":
+            authority = ""
+        authority = (aliases or {}).get(authority.lower(), authority.lower())
         if not rest.startswith("/"):
             if rest:
                 raise RuleViolation(
@@ -135,13 +136,3 @@ class LakePath:
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.authority}{self.path}"
-
-
-def _authority(scheme: str, authority: str, *, default_fs: str) -> str:
-    """Return the authority that Hadoop takes: `hdfs:///x` lies on the default file system."""
-    if scheme == "file":
-        return ""
-    match = _SCHEME.match(default_fs)
-    if authority or match is None or match.group(1).lower() != scheme:
-        return authority
-    return match.group(2).removeprefix("//").split("/", 1)[0]

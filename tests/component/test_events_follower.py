@@ -122,6 +122,40 @@ def test_each_event_is_handed_over_once_and_tables_are_touched(log: Log, ears: E
     assert not knows_all_since("other", 100)
 
 
+def test_a_load_does_not_hide_that_a_table_was_made(log: Log) -> None:
+    made = log.add("orders", "CREATE_TABLE")
+    follow(log)
+    loaded = log.add("orders", "INSERT")
+    log.add("users", "INSERT")
+    follow(log)
+    rows = TableTouch.objects.filter(lake="main").order_by("table")
+    found = list(rows.values_list("table", "event_id", "event_type", "altered_event_id"))
+    assert found == [("orders", loaded, "INSERT", made), ("users", loaded + 1, "INSERT", 0)]
+
+
+def thrift(number: str, location: str) -> str:
+    """Give a Thrift object in JSON with a storage descriptor."""
+    return json.dumps({number: {"rec": {"2": {"str": location}}}})
+
+
+def test_partitions_that_were_put_outside_their_table_are_kept(log: Log) -> None:
+    table = thrift("7", "hdfs://nn/w/orders/")
+    inside, outside = "hdfs://nn/w/orders/dt=1", "hdfs://nn/elsewhere/dt=2"
+    added = log.add(
+        "orders",
+        "ADD_PARTITION",
+        tableObjJson=table,
+        partitionListJson=[thrift("6", inside), thrift("6", outside)],
+    )
+    follow(log)
+    log.add("orders", "ADD_PARTITION", tableObjJson=table, partitionListJson=["broken"])
+    last = log.add("orders", "INSERT")
+    follow(log)
+    row = TableTouch.objects.get(lake="main", table="orders")
+    assert row.stray_places == [[added, outside]]
+    assert (row.event_id, row.altered_event_id) == (last, last - 1)
+
+
 def test_what_is_read_is_noted_under_an_instant_after_the_reading(log: Log) -> None:
     """Else work that began before an event would be taken for an answer to it."""
     clock = [NOW]

@@ -12,13 +12,16 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from lifecycle.models import DropPlan, PlanState
+from lifecycle.models import DatabaseSetting, DropPlan, PlanState
 from lifecycle.services.plan_execution import plan_execute, plans_start_due
 from lifecycle.services.plans import plan_approve
 from portal.access.lakes import get_lake
+from portal.act.control import Control
 from portal.approvals.services import approvals_lapse
 from portal.lake.errors import ExternalFailure, StaleState
 from portal.runs.kinds import get_kind
+from portal.runs.models import Run
+from portal.runs.spools import new_spool
 from tests.component.plan_world import LAKE, NOW, World, lake_entry, make_world, partitions
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -92,6 +95,31 @@ def test_a_cap_lowered_since_stops_the_start_and_the_submit(
     limit(world, small=0, **{name: border - 1})
     with pytest.raises(StaleState, match=said):
         get_kind("lifecycle.drop").prepare(run)
+
+
+def test_a_database_that_left_act_mode_stops_the_submit_and_is_told_to_the_job(
+    world: World, settings: Settings, tmp_path: Path
+) -> None:
+    settings.LAKEWARDEN_VAR = tmp_path
+    approve(world.plan(), world, "bert", "carl")
+    (run,) = plans_start_due(NOW + DAY)
+    kind = get_kind("lifecycle.drop")
+    spool = new_spool(run)
+    spool.create()
+    Run.objects.filter(pk=run.pk).update(spool=str(spool.root))
+    run.refresh_from_db()
+
+    def hold() -> str:
+        kind.beat(run)
+        control = Control.read(spool.read_control())
+        found = control.hold_on("sales", "orders", "dt=2026-01-01", now=NOW)
+        return found.reason if found else ""
+
+    assert hold() == ""
+    DatabaseSetting.objects.filter(db="sales").update(mode="NOTIFY")
+    with pytest.raises(StaleState, match="Not in ACT mode any more: sales"):
+        kind.prepare(run)
+    assert hold() == "database sales is not in ACT mode any more"
 
 
 def test_a_small_plan_is_not_asked_for_its_share(world: World) -> None:

@@ -12,12 +12,14 @@ from pytest_django.fixtures import Settings
 from lifecycle.domain.plan import read_line
 from lifecycle.models import CleanNowRequest, DatabaseSetting, DropPlan, PlanState
 from lifecycle.services.clean_now import clean_now_request
+from lifecycle.services.file_system_alarms import file_system_alarm_queue
 from lifecycle.services.plan_execution import plan_finish
 from lifecycle.services.plan_runs import check_picture
 from portal.act.models import Hold
 from portal.audit.services import audit_record
-from portal.events.models import TableTouch
+from portal.events.models import EventAlarm, TableTouch
 from portal.lake.errors import StaleState
+from portal.notices.models import Notice
 from portal.runs.models import Run
 from portal.runs.selectors import run_events
 from tests.component.plan_world import (
@@ -75,9 +77,15 @@ def nested_table(world: World) -> None:
     world.scan([GOOD, BAD])
 
 
-def touch(world: World, table: str, event: str) -> None:
+def touch(world: World, table: str, event: str, *, altered: int = 0) -> None:
     TableTouch.objects.create(
-        lake=LAKE, db="sales", table=table, event_id=2, event_type=event, at=NOW
+        lake=LAKE,
+        db="sales",
+        table=table,
+        event_id=3,
+        event_type=event,
+        altered_event_id=altered,
+        at=NOW,
     )
 
 
@@ -287,6 +295,30 @@ def test_a_file_system_that_lakes_json_does_not_name_stops_plans_and_their_start
     again = world.plan()
     assert again.state == PlanState.NOT_CREATED
     assert "hdfs://old-name-node:8020" in again.ended_reason
+    n_mails = file_system_alarm_queue(generation, now=NOW)
+    mails = Notice.objects.filter(kind="lifecycle.unknown_file_systems")
+    assert n_mails == mails.count() > 0
+    assert all("hdfs://old-name-node:8020" in mail.text for mail in mails)
+    assert file_system_alarm_queue(generation, now=NOW) == n_mails, "once a day"
+    assert mails.count() == n_mails
+    generation.totals |= {"unknown_file_systems": []}
+    assert file_system_alarm_queue(generation, now=NOW) == 0
+
+
+def test_nothing_starts_while_events_were_missed_or_the_lake_has_shrunk(world: World) -> None:
+    before = world.scan([GOOD])
+    check_picture(LAKE)
+    alarm = EventAlarm.objects.create(
+        lake=LAKE, kind="HOLE", event_id=9, detail="ids 8 to 9", raised_at=NOW
+    )
+    with pytest.raises(StaleState, match="Events of the metastore were missed"):
+        check_picture(LAKE)
+    alarm.delete()
+    before.totals = {"n_partitions": 1000, "n_tables": 10}
+    before.save()
+    world.scan([GOOD])
+    with pytest.raises(StaleState, match="half or less"):
+        check_picture(LAKE)
 
 
 def test_what_was_changed_since_the_scan_waits_for_the_next_one(world: World) -> None:
@@ -294,15 +326,21 @@ def test_what_was_changed_since_the_scan_waits_for_the_next_one(world: World) ->
         [
             GOOD,
             changed(GOOD, tbl="altered", tbl_id=2),
+            # Made anew since the scan, and loaded after that.
+            changed(GOOD, tbl="loaded", tbl_id=4),
+            changed(GOOD, tbl="before", tbl_id=5),
             Item(tbl="whole", tbl_id=3, part_name=""),
         ]
     )
     touch(world, "orders", "ADD_PARTITION")
-    touch(world, "altered", "ALTER_TABLE")
+    touch(world, "altered", "ALTER_TABLE", altered=3)
+    touch(world, "loaded", "INSERT", altered=2)
+    touch(world, "before", "INSERT", altered=1)
     touch(world, "whole", "INSERT")
-    plan = world.plan(tables=("sales.orders", "sales.altered", "sales.whole"))
-    assert [str(table) for table in plan.tables.all()] == ["sales.orders"]
-    assert plan.left_out == {"TOUCHED": 2}
+    names = ("orders", "altered", "whole", "loaded", "before")
+    plan = world.plan(tables=tuple(f"sales.{name}" for name in names))
+    assert [str(table) for table in plan.tables.all()] == ["sales.before", "sales.orders"]
+    assert plan.left_out == {"TOUCHED": 3}
 
 
 def test_items_of_a_whole_table_stand_as_a_table(world: World) -> None:

@@ -135,6 +135,7 @@ class FixStory:
                 location=str(self.away.child("one")) if part else place,
                 reasons=broken,
                 reason_key="|x|",
+                owner="alice",
             )
 
     def _item(self, table: str, partition: str, location: str) -> dict[str, Any]:

@@ -1,14 +1,30 @@
 """Moves: what settle makes of what is where, and how a registered location gets its new text."""
 
+import dataclasses
 import itertools
 
 import pytest
 
+from lifecycle.jobs.fix_paths import Moves
 from portal.act.move_settle import Lies, Rest, decide_move
-from portal.act.moves import Registered, placed
+from portal.act.moves import MoveItem, Registered, placed
 from portal.act.records import Generation
+from portal.connectors.lake_config import LakeConfig, MetastoreDb
+from portal.lake.ids import LakeId
 from portal.lake.paths import LakePath
+from portal.lake.places import Holder
 
+CONFIG = LakeConfig(
+    lake=LakeId("main"),
+    thrift_host="h",
+    thrift_port=1,
+    metastore_db=MetastoreDb("derby", "j", "d", "u", "f", "h", 1, "m"),
+    default_fs="hdfs://lake",
+    spool="hdfs://lake/spool",
+    time_zone="UTC",
+    spark_master="local[*]",
+    deployment_id="x",
+)
 N, W, X = Lies.NOTHING, Lies.WHOLE, Lies.OTHER
 
 
@@ -77,3 +93,52 @@ def test_a_location_keeps_its_own_spelling_and_foreign_ones_stay(
     after = placed(before, read("/old/t"), read("/new/t"), read=read)
     assert (after.location, after.data_path) == expected
     assert (after.create_time, after.ddl_time) == (7, 8)
+
+
+STRAY, PLACE = "hdfs://lake/away/t", "hdfs://lake/db/t"
+HERE, PART = Holder("db", "t"), Holder("db", "t", "dt=1")
+
+
+@pytest.mark.parametrize(
+    ("who", "where", "reason"),
+    [
+        (HERE, STRAY, None),
+        # A table's own partitions move with it.
+        (PART, f"{STRAY}/dt=1", None),
+        (Holder("other", "x"), f"{STRAY}/dt=1", "other.x has its data there, too"),
+        (Holder("other", "x"), "hdfs://old:8020/away/t", "other.x has its data there, too"),
+        (Holder("other", "x", "a=1"), PLACE, "its new place is taken: other.x/a=1"),
+        (Holder("other", "x"), f"{PLACE}/deep", "its new place is taken: other.x"),
+        (PART, f"{PLACE}/dt=1", "its new place is taken: db.t/dt=1"),
+        (Holder("other", "x"), "hdfs://lake/db", "its new place lies in that of other.x"),
+        (Holder("db"), "hdfs://lake/db", None),
+        (Holder("other", "x"), "hdfs://lake/db/t2", None),
+    ],
+)
+def test_a_move_is_refused_where_somebody_else_is_in_its_way_by_now(
+    who: Holder, where: str, reason: str | None
+) -> None:
+    for is_undo in (False, True):
+        moves = Moves([_item(STRAY, PLACE)], CONFIG, is_undo=is_undo)
+        for neighbours in moves.neighbours:
+            neighbours.see(who, where)
+        said = moves.neighbour(HERE, read(STRAY))
+        if is_undo and reason and "lies in that of" in reason:
+            assert said is None, "an undo goes back to where it was"
+        else:
+            assert (said or "").startswith(reason or ""), said
+            assert (said is None) == (reason is None), said
+
+
+def test_a_partition_may_go_below_its_own_table() -> None:
+    item = dataclasses.replace(_item("hdfs://lake/x/1", f"{PLACE}/dt=1"), partition="dt=1")
+    moves = Moves([item], CONFIG, is_undo=False)
+    for neighbours in moves.neighbours:
+        neighbours.see(HERE, PLACE)
+        neighbours.see(PART, "hdfs://lake/x/1")
+    assert moves.neighbour(PART, read("hdfs://lake/x/1")) is None
+    assert moves.neighbour(Holder("db", "t", "dt=2"), read("hdfs://lake/x/1"))
+
+
+def _item(source: str, target: str) -> MoveItem:
+    return MoveItem("db", "t", "", source, target, 1, 1, 1, 1, 1)

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from portal.act.control import HOLDS_FILE
 from portal.act.fence import LEASE_LENGTH, write_lease
@@ -17,10 +19,11 @@ _written: dict[str, tuple[tuple[int, ...], str]] = {}
 _MOST_SPOOLS = 100
 
 
-def act_beat(run: Run, *, now: datetime) -> None:
+def act_beat(run: Run, *, now: datetime, closed: Iterable[str] = ()) -> None:
     """Write a run's control.json and renew the leases of its fences; safe to call at any time.
 
-    A fence that was sealed is left alone: its lease is not written back.
+    A fence that was sealed is left alone: its lease is not written back. Nothing is acted on in the
+    databases that are `closed` by now: to the job each is one more hold.
     """
     button = red_button_state(run.lake)
     if run.spool:
@@ -31,6 +34,7 @@ def act_beat(run: Run, *, now: datetime) -> None:
                 "by": run.cancel_requested_by,
                 "red_button": button.reason if button else "",
                 HOLDS_FILE: _write_holds(spool, run.lake, now=now),
+                "closed": [*map(_hold_on, closed)],
             }
         )
     for fence in open_fences(run.pk):
@@ -63,3 +67,7 @@ def _remember(spool: str, written: tuple[tuple[int, ...], str]) -> None:
     while len(_written) >= _MOST_SPOOLS:
         _written.pop(next(iter(_written)))
     _written[spool] = written
+
+
+def _hold_on(db: str) -> dict[str, Any]:
+    return {"db": db, "reason": f"database {db} is not in ACT mode any more"}

@@ -14,9 +14,11 @@ from portal.act.records import FileFact, ItemIntent
 from portal.act.restore_target import parents_above
 from portal.act.selectors import RED_BUTTON_CODE, red_button_state
 from portal.act.services.reach import Place
+from portal.act.services.surroundings import check_surroundings
 from portal.act.settle import make_parents
 from portal.act.states import FenceKind
 from portal.connectors.file_status import FileSystem
+from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
@@ -32,10 +34,12 @@ def act_prepare(run: Run, *, root: str, day: date, now: datetime) -> dict[str, A
         DataSafetyError: the root's marker belongs to another deployment.
         ExternalFailure: the preflight (mkdir and rename both ways) did not pass.
         NotAllowed: the red button is pressed.
+        StaleState: the metastore answers from a cache, or clocks differ.
     """
     _check_red_button(run.lake)
     place = _place(run, FenceKind.DROP, (root, day), claims=[], now=now)
     ensure_root(place.fs, place.day.root, deployment_id=place.config.deployment_id)
+    _check_surroundings(place, tag=str(run.pk))
     preflight(place.fs, place.day.root, [], tag=str(run.pk))
     open_fence(place.fs, place.path, lease_until=place.fence.lease_until)
     return {"root": str(place.day.root), "fence": str(place.path), "day": day.isoformat()}
@@ -49,16 +53,22 @@ def move_prepare(
     A directory made above a new place gets mode and owner of the nearest one that is there.
 
     Raises:
-        DataSafetyError, ExternalFailure, NotAllowed: as `act_prepare`.
+        DataSafetyError, ExternalFailure, NotAllowed, StaleState: as `act_prepare`.
     """
     _check_red_button(run.lake)
     place = _place(run, FenceKind.MOVE, (root, day), claims=[], now=now)
     ensure_root(place.fs, place.day.root, deployment_id=place.config.deployment_id)
+    _check_surroundings(place, tag=str(run.pk))
     preflight(place.fs, place.day.root, [], tag=str(run.pk))
     for target in dict.fromkeys(place.config.path(text).parent for text in targets):
         _make_directory_like_above(place.fs, target)
     open_fence(place.fs, place.path, lease_until=place.fence.lease_until)
     return {"root": str(place.day.root), "fence": str(place.path), "day": day.isoformat()}
+
+
+def _check_surroundings(place: Place, *, tag: str) -> None:
+    with Metastore.connect(place.config) as metastore:
+        check_surroundings(metastore, place.fs, place.day.root, tag=tag)
 
 
 def _make_directory_like_above(fs: FileSystem, directory: LakePath) -> None:
