@@ -270,7 +270,8 @@ class Stack:
         lake = {
             "thrift_host": LOOPBACK,
             "thrift_port": self.metastore.port,
-            "path_aliases": {},
+            # The demo's table on another cluster: a file system that the lake knows of.
+            "path_aliases": {"127.0.0.1:8020": "127.0.0.1:8020"},
             "backup_roots": [f"{self.lake_root}/lakewarden/backup"],
             "spool": f"{self.lake_root}/lakewarden/spool",
             "time_zone": "UTC",

@@ -24,6 +24,8 @@ class Judged:
     atime_ms: int | None
     winner: Winner | None
     due_on: date | None
+    is_walked: bool = True
+    """Whether files were looked at; else `mtime_ms` is the directory's own."""
 
 
 def explain(judged: Judged) -> str:
@@ -46,6 +48,7 @@ def explain_row(row: Mapping[str, Any], zone: ZoneInfo) -> str:
             atime_ms=row["atime_ms"],
             winner=Winner(row["winner"]) if row["winner"] else None,
             due_on=row["due_on"],
+            is_walked=row["n_files"] is not None,
         )
     )
 
@@ -62,13 +65,19 @@ def _clocks(judged: Judged) -> str:
     seconds = judged.ddl_time or judged.create_time
     metastore = _minute(seconds * 1000 if seconds else None, judged.zone)
     label = "Metadata changed" if judged.ddl_time else "Created (no DDL time)"
-    changed = judged.mtime_ms
-    files = "not looked at" if changed is None else f"changed {_minute(changed, judged.zone)}"
+    files = _files(judged)
     wins = "files" if judged.winner is Winner.MTIME else "metadata"
     return (
         f"{label} {metastore}, files {files}; the later counts ({wins}). "
         f"TTL {judged.ttl} days from {judged.policy_source}: due {judged.due_on}."
     )
+
+
+def _files(judged: Judged) -> str:
+    if judged.mtime_ms is None:
+        return "not looked at"
+    changed = f"changed {_minute(judged.mtime_ms, judged.zone)}"
+    return changed if judged.is_walked else f"not looked at (their directory {changed})"
 
 
 def _last_read(judged: Judged) -> str:

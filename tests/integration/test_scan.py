@@ -67,6 +67,9 @@ def _visits(lake: ScanLake, place: str) -> None:
     lake.set_times(new, changed=int(NOW.timestamp()) - 60, read=int(NOW.timestamp()))
     lake.data(lake.partition(table, "unready", parameters={"commit": " FALSE "}), age=90)
     lake.remove(lake.partition(table, "gone"))
+    file = lake.partition(table, "file")
+    lake.remove(file)
+    lake.fs.write_new(lake.config.path(file), b"12345")
     lake.data(lake.partition(table, "outside", location=f"{lake.root}/elsewhere"), age=90)
     lake.partition(table, "dots", location=f"{place}/../x")
     lake.partition(table, "relative", location="no/path")
@@ -135,6 +138,7 @@ def items(scanned: ScanRun) -> Rows:
         ("visits", "dt=read", "STILL_READ", "last read 2026-11-20"),
         ("visits", "dt=unready", "UNREADY", "commit=false"),
         ("visits", "dt=gone", "MISSING_DIRECTORY", "does not exist"),
+        ("visits", "dt=file", "UNKNOWN", "It is a file, not a directory"),
         ("visits", "dt=outside", "NONCONFORMING", "PART_PATH_NOT_IN_TBL"),
         ("visits", "dt=dots", "NONCONFORMING", "PART_PATH_NOT_IN_TBL"),
         ("visits", "dt=relative", "NONCONFORMING", "PART_PATH_NOT_IN_TBL"),

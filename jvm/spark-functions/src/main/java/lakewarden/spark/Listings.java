@@ -7,10 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.RemoteIterator;
 
@@ -27,6 +30,7 @@ final class Listings {
   /** What one directory held: children's modification times, or why it could not be read. */
   static final class Listing {
     final Map<String, Long> children = new HashMap<>();
+    final Set<String> files = new HashSet<>();
     boolean missing;
     String error;
     private boolean read;
@@ -80,8 +84,12 @@ final class Listings {
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(Path.of(place.path))) {
       for (Path entry : entries) {
         try {
-          long changed = Files.getLastModifiedTime(entry).toMillis();
-          listing.children.put(entry.getFileName().toString(), changed);
+          BasicFileAttributes found = Files.readAttributes(entry, BasicFileAttributes.class);
+          String name = entry.getFileName().toString();
+          listing.children.put(name, found.lastModifiedTime().toMillis());
+          if (!found.isDirectory()) {
+            listing.files.add(name);
+          }
         } catch (NoSuchFileException gone) {
           continue; // removed since it was listed, or a link to nothing
         }
@@ -97,6 +105,9 @@ final class Listings {
     while (entries.hasNext()) {
       FileStatus entry = entries.next();
       listing.children.put(entry.getPath().getName(), entry.getModificationTime());
+      if (entry.isFile()) {
+        listing.files.add(entry.getPath().getName());
+      }
       if (++seen % 1000 == 0) {
         access.pace(); // the NameNode gives a thousand entries a call
       }

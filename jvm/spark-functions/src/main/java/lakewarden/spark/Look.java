@@ -12,6 +12,7 @@ import org.apache.spark.sql.types.StructType;
  */
 public final class Look implements UDF2<String, Long, Row> {
   private static final long serialVersionUID = 1L;
+  private static final String NO_DIRECTORY = "It is a file, not a directory";
 
   private final Access access;
   private final DeepWalk walk;
@@ -44,7 +45,11 @@ public final class Look implements UDF2<String, Long, Row> {
     if (listing.error != null) {
       return glimpse(null, false, listing.error);
     }
-    Long changed = listing.children.get(Place.nameOf(path));
+    String name = Place.nameOf(path);
+    if (listing.files.contains(name)) {
+      return glimpse(null, false, NO_DIRECTORY);
+    }
+    Long changed = listing.children.get(name);
     if (changed == null || walkUpTo == null || changed > walkUpTo) {
       return glimpse(changed, changed == null, null);
     }
