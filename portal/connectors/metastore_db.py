@@ -113,6 +113,19 @@ JOIN [SDS] s ON s.[SD_ID] = p.[SD_ID]
 LEFT JOIN [SERDE_PARAMS] f ON f.[SERDE_ID] = s.[SERDE_ID] AND f.[PARAM_KEY] = 'path'
 """
 
+# A schema file that readers of an Avro table open, wherever it lies.
+SCHEMA_PLACES = """
+SELECT d.[CTLG_NAME] AS [catalog], d.[NAME] AS [db], t.[TBL_NAME] AS [tbl],
+       text(a.[PARAM_VALUE]) AS [location], text(f.[PARAM_VALUE]) AS [path]
+FROM [TBLS] t
+JOIN [DBS] d ON d.[DB_ID] = t.[DB_ID]
+LEFT JOIN [SDS] s ON s.[SD_ID] = t.[SD_ID]
+LEFT JOIN [TABLE_PARAMS] a ON a.[TBL_ID] = t.[TBL_ID] AND a.[PARAM_KEY] = 'avro.schema.url'
+LEFT JOIN [SERDE_PARAMS] f
+  ON f.[SERDE_ID] = s.[SERDE_ID] AND f.[PARAM_KEY] = 'avro.schema.url'
+WHERE a.[TBL_ID] IS NOT NULL OR f.[SERDE_ID] IS NOT NULL
+"""
+
 # What a metastore left behind: nobody can say that nothing reads there.
 LOOSE_PLACES = """
 SELECT s.[LOCATION] AS [location], text(f.[PARAM_VALUE]) AS [path]

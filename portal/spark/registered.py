@@ -1,7 +1,8 @@
 """Reads where anything is registered from the metastore's own database, by Spark's JDBC reader.
 
-Every catalog, every database, table and partition, storage descriptors and the paths that Spark
-reads instead. What is done with a match is the caller's rule; see `portal.lake.places`.
+Every catalog, every database, table and partition, storage descriptors, the paths that Spark reads
+instead, and the schema files of Avro tables. What is done with a match is the caller's rule; see
+`portal.lake.places`.
 """
 
 import os
@@ -22,6 +23,8 @@ Places = Iterator[tuple[Holder, str]]
 # A condition on a column of locations; the database behind applies it, so that few rows come.
 Near = Callable[[Column], Column]
 _LOCATIONS = ("location", "path")
+# A table's places: its data, and the schema file that its readers open.
+_OF_TABLES = (sql.TABLE_PLACES, sql.SCHEMA_PLACES)
 _NAMES = ("catalog", "db", "tbl", "part_name")
 # With more names than this in one condition, a table's rows are read whole.
 _MOST_NAMES = 1_000
@@ -56,7 +59,7 @@ class RegisteredPlaces:
     def all(self, near: Near | None = None) -> Places:
         """Return every registered location for which `near` holds, one statement a kind."""
         yield from self.databases()
-        for template in (sql.TABLE_PLACES, sql.PARTITION_PLACES, sql.LOOSE_PLACES):
+        for template in (*_OF_TABLES, sql.PARTITION_PLACES, sql.LOOSE_PLACES):
             yield from _places(self._read(template), near=near)
 
     def databases(self) -> Places:
@@ -73,7 +76,7 @@ class RegisteredPlaces:
         parts = [self._read(sql.DATABASE_PLACES)]
         for template in (sql.TABLE_PLACES, sql.PARTITION_PLACES):
             parts.append(self._read(template).where(other))
-        parts.append(self._read(sql.LOOSE_PLACES))
+        parts += [self._read(sql.SCHEMA_PLACES), self._read(sql.LOOSE_PLACES)]
         rows = reduce(lambda one, more: one.unionByName(more, allowMissingColumns=True), parts)
         both = F.explode(F.array(*map(F.col, _LOCATIONS)))
         named = [F.coalesce(name, F.lit("")).alias(name) for name in _NAMES]
@@ -86,7 +89,8 @@ class RegisteredPlaces:
         if not changes.tables:
             return
         if whole := changes.whole_tables:
-            yield from _places(self._read(sql.TABLE_PLACES).where(named_tables(whole)))
+            for template in _OF_TABLES:
+                yield from _places(self._read(template).where(named_tables(whole)))
         yield from _places(
             self._read(sql.PARTITION_PLACES).where(_parts(changes.tables)), near=near
         )

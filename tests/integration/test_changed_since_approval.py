@@ -50,7 +50,7 @@ class World:
             )
             self.lake.data(self.place(name), age=100)
 
-    def at(self, name: str, location: str, *, path: str = "") -> None:
+    def at(self, name: str, location: str, *, path: str = "", schema: str = "") -> None:
         """Register somebody else's table at a location; `path` is what Spark reads instead."""
         storage = self.lake._storage(location)
         storage.serdeInfo.parameters = {"path": path} if path else {}
@@ -60,7 +60,7 @@ class World:
             owner="bob",
             sd=storage,
             partitionKeys=[],
-            parameters={"EXTERNAL": "TRUE"},
+            parameters={"EXTERNAL": "TRUE"} | ({"avro.schema.url": schema} if schema else {}),
             tableType="EXTERNAL_TABLE",
         )
         self.lake.metastore.create_table(table)
@@ -117,13 +117,13 @@ def read_now(path: LakePath) -> None:
 def test_what_is_shared_strange_or_anothers_by_now_is_left_with_its_reason(
     world: World, spark: SparkSession
 ) -> None:
-    names = ("goes", "foreign", "spelled", "holder", "sold", "read", "agreed")
+    names = ("goes", "foreign", "spelled", "holder", "sold", "read", "agreed", "schema")
     world.add(*names)
     story = world.story
     story.scanned(spark, NOW - timedelta(days=8))
     story.scanned(spark, NOW)
     plan = story.plan(NOW, *names)
-    assert plan.n_items == 10, plan.left_out
+    assert plan.n_items == 11, plan.left_out
     story.approve(plan, NOW)
     world.at("thief", world.place("holder"))
     # Partitions added elsewhere, one of them by a path that cannot be read.
@@ -133,6 +133,7 @@ def test_what_is_shared_strange_or_anothers_by_now_is_left_with_its_reason(
     world.foreign(world.place("foreign"))
     spelled = story.config.path(world.place("spelled")).path
     world.at("alias", world.place("placeholder"), path=f"hdfs://nn1:8020{spelled}")
+    world.at("avro", world.place("elsewhere"), schema=f"{world.place('schema')}/row.avsc")
     world.alter("sold", owner="carl")
     for name in ("read", "agreed"):
         read_now(story.config.path(world.place(name)).child("part-0"))
@@ -156,6 +157,7 @@ def test_what_is_shared_strange_or_anothers_by_now_is_left_with_its_reason(
         "dt=older": f"{other}.parts/dt=y has its data there",
         "foreign": ".far.t has its data there",
         "spelled": f"{other}.alias has its data there",
+        "schema": f"{other}.avro has its data there, too, at {world.place('schema')}/row.avsc",
         "holder": f"HAS_OTHER_DB_TBL: {other}.thief",
         "read": "it was read after the scan",
         "sold": "its owner was alice, now carl",
