@@ -70,4 +70,5 @@ def _remember(spool: str, written: tuple[tuple[int, ...], str]) -> None:
 
 
 def _hold_on(db: str) -> dict[str, Any]:
-    return {"db": db, "reason": f"database {db} is not in ACT mode any more"}
+    reason = f"database {db} is not in ACT mode any more"
+    return {"db": db, "table": "", "until": None, "reason": reason, "partitions": []}
