@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import sys
+import tempfile
 import threading
 import time
 from collections import defaultdict
@@ -309,14 +310,14 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--partitions", type=int, default=200_000)
     parser.add_argument("--tables", type=int, default=20)
-    parser.add_argument("--work", type=Path, default=Path("var/bench/big_drop"))
     asked = parser.parse_args(arguments)
-    work = asked.work.resolve()
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     print(f"{platform.platform()}, {os.cpu_count()} cores, {gigabytes:.0f} GB of memory")
     print(f"Python {platform.python_version()}, PySpark {pyspark.__version__}")
-    site = None
-    with Stack.full(work / "stack") as stack:
+    with (
+        tempfile.TemporaryDirectory(prefix="big-drop-") as folder,
+        Stack.full(Path(folder) / "stack") as stack,
+    ):
         lakes = json.loads(stack.lakes_file.read_text(encoding="utf-8"))
         lakes[LAKE]["plan_limits"] = {"max_items": asked.partitions, "max_percent": 100}
         stack.lakes_file.write_text(json.dumps(lakes), encoding="utf-8")
@@ -331,14 +332,13 @@ def main(arguments: list[str]) -> None:
 
         django.setup()
         call_command("migrate", verbosity=0)
+        site = Site(Path(folder), ledger=stack.ledger, settings=environment)
         try:
-            site = Site(work, ledger=stack.ledger, settings=environment)
             site.start()
             site.wait_ready()
             the_whole_way(stack, site, n=asked.partitions, n_tables=asked.tables)
         finally:
-            if site is not None:
-                site.stop()
+            site.stop()
             print(f"load {os.getloadavg()[0]:.1f}")
 
 
