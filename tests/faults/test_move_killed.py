@@ -124,7 +124,7 @@ def test_what_no_step_could_leave_is_for_a_person(lake: ActLake, tmp_path: Path)
     scene.kill_at("rename:after:kill", tmp_path)
     home = LakePath.parse(scene.items[0].source)
     lake.make_files(home, n=9)
-    with pytest.raises(DataSafetyError, match="where no step could have left them"):
+    with pytest.raises(DataSafetyError, match="cannot be brought to rest"):
         seal_moves(lake, scene.run, approved=True)
     kept = lake.day.moved(scene.run, 1)
     assert any(lake.files(kept.child(name)) for name in lake.fs.names(kept) if name.startswith("b"))
