@@ -50,13 +50,11 @@ class JobContext:
             at=datetime.now(UTC),
         )
         self.spool.write_progress(step)
-        print(_line(f"{phase} {done}/{total or '?'} {message}".rstrip()), flush=True)  # noqa: T201  (as in `log`)
+        _say(f"{phase} {done}/{total or '?'} {message}".rstrip())
 
     def log(self, text: str) -> None:
         """Add a line to the log: the process's output, and the manifest's last lines."""
-        line = _line(text)
-        self.log_lines.append(line)
-        print(line, flush=True)  # noqa: T201  (the driver's output is the run's log file)
+        self.log_lines.append(_say(text))
 
     def control(self, *, fresh: bool = False) -> dict[str, Any]:
         """Give what the portal asks now; read at most once a second unless `fresh`."""
@@ -91,5 +89,8 @@ class JobContext:
             ) from error
 
 
-def _line(text: str) -> str:
-    return f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}"
+def _say(text: str) -> str:
+    """Print a line with its instant and return it."""
+    line = f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}"
+    print(line, flush=True)  # noqa: T201  (the driver's output is the run's log file)
+    return line

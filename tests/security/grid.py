@@ -111,6 +111,7 @@ GRID: dict[str, Row] = {
     "lifecycle:scan": post_only(KEEPERS),
     "lifecycle:scan-smaller": Row(KEEPERS, ADMINS, values=("run_id:shrunk_id",), body=WHY),
     "lifecycle-api:picture": Row(KEEPERS),
+    "lifecycle-api:needs-answer": Row(SIGNED_IN),
     "lifecycle-api:paths": Row(SIGNED_IN),
     "lifecycle-api:tables": Row(SIGNED_IN),
     "lifecycle-api:table": Row(OF_THE_TABLE, values=("db", "table")),
