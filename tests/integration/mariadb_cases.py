@@ -151,7 +151,7 @@ def test_the_portals_account_adds_to_the_audit_record_and_changes_nothing() -> N
                 "DROP TABLE audit_auditevent",
                 "REPLACE INTO audit_auditevent SELECT * FROM audit_auditevent",
             ):
-                with pytest.raises(pymysql.err.OperationalError, match="denied"):
+                with pytest.raises(pymysql.OperationalError, match="denied"):
                     narrow.execute(refused)
     finally:
         with root.cursor() as cursor:
