@@ -11,13 +11,16 @@ import sys
 import threading
 import time
 import traceback
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pyspark import SparkConf, SparkContext, java_gateway
 from pyspark.sql import SparkSession
 
+from optimizer.domain.removal_papers import FENCE
 from optimizer.jobs import rewrite
+from portal.act.fence import LEASE_LENGTH, open_fence
 from portal.connectors.lake_config import LakeConfig
 from tests.support.iceberg_lake import IcebergLake, WrittenTable
 from tests.support.scan_spark import local_session
@@ -33,10 +36,11 @@ def attached() -> SparkSession:
     return SparkSession(SparkContext(gateway=gateway, jsc=jsc, conf=conf))
 
 
-def die_at_first_file(folder: Path) -> None:
-    """Kill this process and its JVM as soon as a data file is begun below a folder."""
-    while not any(folder.rglob("*.parquet")):
+def die_at_new_file(folder: Path, pattern: str, known: set[Path], delay: float) -> None:
+    """Kill this process and its JVM some time after a new file is begun below a folder."""
+    while not any(path not in known for path in folder.rglob(pattern)):
         time.sleep(0.001)
+    time.sleep(delay)
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
@@ -51,11 +55,17 @@ def work(order: dict[str, Any]) -> None:
     config = LakeConfig.from_dict(order["config"])
     lake = IcebergLake(spark, config, order["db"], Path(order["root"]))
     job = lake.interrupted(*order["tasks"])
+    job.now = datetime.fromisoformat(order["now"])
     table = WrittenTable(lake, order["tasks"][0]["table"])
+    if any(task.get("removal") for task in order["tasks"]):
+        until = datetime.now(UTC) + LEASE_LENGTH * 10
+        open_fence(job.spool.fs, job.spool.root.child(FENCE), lease_until=until)
     job.happen(order["at"], lambda: table.say(order["say"]))
     if not is_attached:
-        watched = Path(order["watch"])
-        threading.Thread(target=die_at_first_file, args=(watched,), daemon=True).start()
+        watched, pattern = Path(order["watch"]), order["pattern"]
+        known = set(watched.rglob(pattern))
+        about = (watched, pattern, known, order["delay"])
+        threading.Thread(target=die_at_new_file, args=about, daemon=True).start()
     sys.stderr.write(f"nothing killed it: {rewrite.run(spark, job)}\n")
 
 

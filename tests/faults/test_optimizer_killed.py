@@ -5,16 +5,20 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
+from optimizer.models import IcebergTable, RemovalPlan
+from optimizer.services.removal_records import snapshots_now
 from stack.stack import Stack
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable
 from tests.support.iceberg_model import Model
 from tests.support.iceberg_staged import make_old, markers
+from tests.support.removals import TEN_DAYS_ON, Removals
 from tests.support.scan_spark import local_session
 
 pytestmark = pytest.mark.spark
@@ -32,6 +36,10 @@ STEPS = {
     "with the second of two commits written": ("commit:before:kill:2", 2, NEVER),
     "while the files of a lost one are deleted": ("close:before:kill", 1, 4),
 }
+
+
+# After the new metadata file is there: before, amid and after the metastore's own step.
+MOMENTS = (0.0, 0.02, 0.1)
 
 
 class Jobs:
@@ -53,11 +61,23 @@ class Jobs:
             text=True,
         )
 
-    def kill(self, table: WrittenTable, point: str = "", *, at: int = 0, **changed: Any) -> None:
+    def kill(
+        self,
+        table: WrittenTable,
+        point: str = "",
+        *,
+        at: int = 0,
+        amid_commit: float | None = None,
+        **changed: Any,
+    ) -> None:
         """Let a job work at a table until its failpoint; without one, until its first file.
 
-        Without a failpoint it has a JVM of its own, which dies with it.
+        Without a failpoint it has a JVM of its own, which dies with it; with `amid_commit` so many
+        seconds after it has written the table's new metadata file, which the metastore then gets.
         """
+        files = f"{table.opened.data_location.removeprefix('file:')}/lakewarden"
+        metadata = f"{table.opened.location.removeprefix('file:')}/metadata"
+
         struck = {"LW_FAILPOINTS_ENABLED": "1", "LW_FAILPOINT": point}
         order = {
             "environment": self._jvm | struck if point else {},
@@ -66,8 +86,11 @@ class Jobs:
             "root": str(self._lake.root),
             "tasks": [self._lake.task(table, **changed)],
             "at": at,
+            "now": (TEN_DAYS_ON if amid_commit is not None else datetime.now(UTC)).isoformat(),
             "say": "DELETE FROM {t} WHERE id = 2",
-            "watch": f"{table.opened.data_location.removeprefix('file:')}/lakewarden",
+            "watch": files if amid_commit is None else metadata,
+            "pattern": "*.parquet" if amid_commit is None else "*.metadata.json",
+            "delay": amid_commit or 0,
         }
         assert self._forks.stdin is not None
         assert self._forks.stdout is not None
@@ -165,6 +188,40 @@ def test_killed_with_its_jvm_amid_a_file_it_leaves_what_a_later_run_sweeps(
         _age(models)
     _finish(lake, models)
     assert model.table.unknown_files() == set()
+
+
+@pytest.mark.parametrize("seconds", MOMENTS)
+def test_killed_amid_an_expirys_own_commit_the_table_is_old_or_new_and_we_know_which(
+    lake: IcebergLake, jobs: Jobs, settings: Any, seconds: float
+) -> None:
+    model = filled(lake)
+    table = model.table
+    for day in DAYS:
+        table.say("INSERT OVERWRITE {t} VALUES (90, '{day}', 'new')", day=day)
+    rows, work = table.rows(), Removals(lake, table)
+    before = [one["snapshot_id"] for one in table.snapshots()]
+    told = work.draw_up()["proposal"]
+    asked = {"expire_days": 1, "keep_snapshots": 1, "orphan_days": 3, "quarantine_days": 7}
+    approved = {"plan": "p", "uri": told["uri"], "digest": told["digest"]}
+    jobs.kill(table, amid_commit=seconds, kind="EXPIRE", removal={**asked, "approved": approved})
+
+    after = [one["snapshot_id"] for one in table.snapshots()]
+    assert after in (before, before[-1:])
+    # No file of a snapshot that is left went.
+    assert table.rows() == rows
+    for snapshot_id in after:
+        table.rows(snapshot_id=snapshot_id)
+    lakes = lake.root / "lakes.json"
+    lakes.write_text(json.dumps({str(lake.config.lake): lake.config.as_dict()}))
+    settings.LAKEWARDEN_LAKES = lakes
+    named = IcebergTable(lake=str(lake.config.lake), db=lake.db, table=table.name)
+    plan = RemovalPlan(table=named, kind="EXPIRE")
+    assert snapshots_now(plan) == set(after)
+    if seconds == MOMENTS[0]:
+        # Killed later it may leave its lock in the metastore, which that drops after minutes.
+        again = work.act(told)
+        assert again["outcome"] == ("NOTHING" if after == before[-1:] else "DONE"), again
+        assert table.rows() == rows
 
 
 def _tasks(lake: IcebergLake, models: dict[str, Model]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ import pytest
 from optimizer.domain.quarantine import MANIFEST, read_manifest
 from optimizer.domain.removal_papers import FENCE
 from optimizer.jobs import quarantine
+from optimizer.jobs.observe_files import Asked, partition_rows
 from portal.act.fence import write_lease
 from portal.spark.job import JobContext
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
@@ -211,3 +212,27 @@ def test_after_its_days_exactly_what_was_approved_is_deleted(iceberg_lake: Icebe
     assert "1 files are named by" in deleted()
     left = sorted(one.name for one in going.iterdir())
     assert left == ["f0000000", "f0000001", "f0000009", MANIFEST]
+
+
+def test_files_that_another_table_took_are_left(iceberg_lake: IcebergLake) -> None:
+    lake = iceberg_lake
+    table, other = small_files(lake.table(by=""), 2), lake.table(by="")
+    planted(table, "data/x.parquet")
+    first = table.files()[0]
+    java = other.opened
+    builder = java.jvm.org.apache.iceberg.DataFiles.builder(java.java.spec())
+    file = builder.withPath(first["file_path"]).withFormat("parquet").withRecordCount(6)
+    file = file.withFileSizeInBytes(first["file_size_in_bytes"])
+    java.java.newAppend().appendFile(file.build()).commit()
+    for kind in ("ORPHANS", "EXPIRE"):
+        work = Removals(lake, table, kind=kind, now=datetime.now(UTC))
+        assert work.draw_up()["outcome"] in ("TO_APPROVE", "NOTHING")
+        named = {"db": lake.db, "table": other.name, "uuid": other.opened.uuid}
+        found = work.draw_up(borrowers=[named])
+        assert (found["outcome"], found["code"]) == ("FAILED", "removal.borrowed"), found
+        assert f"{lake.db}.{other.name} uses files of it" in found["reason"]
+        gone = {**named, "table": "never"}
+        assert work.draw_up(borrowers=[gone])["outcome"] in ("TO_APPROVE", "NOTHING")
+    for one, n_outside in ((table, 0), (other, 1)):
+        (row,) = partition_rows(one.opened, Asked(1)).collect()
+        assert row["n_outside"] == n_outside
