@@ -99,8 +99,10 @@ def _settings(
         case Service.CLUSTERING, Step.SCHEDULE:
             small = "hoodie.clustering.plan.strategy.small.file.limit"
             return {small: str(policy.small_bytes)}
-        case Service.CLEAN, Step.SCHEDULE:
-            return {"hoodie.clean.commits.retained": str(policy.clean_commits)}
+        case Service.CLEAN, _:
+            earliest = str(plan.facts["found"].get("earliest", "")) if plan else ""
+            kept = {"hoodie.clean.commits.retained": str(policy.clean_commits)}
+            return {**kept, "earliest": earliest} if earliest else kept
         case Service.TTL, Step.SCHEDULE:
             return {"ttl_days": str(policy.ttl_days)}
         case Service.TTL, Step.EXECUTE if plan is not None:

@@ -40,10 +40,11 @@ def list_of(task: OptimizeTask, found: Mapping[str, Any], *, now: datetime) -> H
     """Read what a run listed; None where nothing would go."""
     service, _ = TASKS[task.kind]
     match service:
-        case Service.CLEAN if found.get("instant") and found.get("n_files") and found.get("digest"):
+        case Service.CLEAN if found.get("n_files") and found.get("digest"):
             n_files = int(found["n_files"])
             files = [str(one) for one in found.get("files", ())]
-            return HudiList(files, n_files, n_files, 0, dict(found), [str(found["instant"])])
+            pending = [str(found["instant"])] if found.get("instant") else None
+            return HudiList(files, n_files, n_files, 0, dict(found), pending)
         case Service.TTL:
             return _partitions(found, now=now)
         case Service.ROLLBACK:

@@ -51,6 +51,7 @@ CLEANING = {
     "files": ["p/a.parquet", "p/b.parquet", "p/<i>c.log"],
     "digest": "c" * 64,
 }
+DRAWN = {**{key: text for key, text in CLEANING.items() if key != "instant"}, "earliest": name(9)}
 OLD = {
     "listed_at": NOW.isoformat(),
     "partitions": [
@@ -138,6 +139,23 @@ def test_a_clean_is_listed_approved_by_two_and_done_by_exactly_that_list(people:
     assert (found.state, task.state) == ("DONE", "DONE")
     assert found.removed == {"n_items": 1, "n_files": 2, "n_bytes": 2048}
     assert hudi_lists_claim(run_of("hudi_remove", now=ready), now=ready + DAY) == 0
+
+
+def test_a_clean_without_a_plan_is_ordered_by_its_list_and_by_what_the_policy_keeps_now(
+    people: People,
+) -> None:
+    policy = allow(by="paula", clean_commits=3)
+    found = listed(looked("rides", look(done(9))), CLEAN_LIST, DRAWN)
+    assert (found.task.instants, found.n_files) == (None, 3)
+    approve(found, people.admin, people.second)
+    PolicyVersion.objects.filter(pk=policy.pk).update(values={**policy.values, "clean_commits": 5})
+    run = run_of("hudi_remove", now=cool(found))
+    assert hudi_lists_claim(run, now=cool(found)) == 1
+    (order,) = orders(HudiRemoveKind(), run)
+    assert (order["instants"], order["digest"]) == (None, DRAWN["digest"])
+    assert order["settings"] == {
+        "hoodie.clean.commits.retained": "5", "earliest": DRAWN["earliest"],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

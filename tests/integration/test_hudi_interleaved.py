@@ -85,7 +85,8 @@ class Story:
         settings = {"hoodie.clean.commits.retained": "1"}
         found = self.serve("CLEAN", "SCHEDULE", settings=settings)["found"]
         if found:
-            self.serve("CLEAN", "EXECUTE", instants=[found["instant"]], digest=found["digest"])
+            settings["earliest"] = found["earliest"]
+            self.serve("CLEAN", "EXECUTE", settings=settings, digest=found["digest"])
 
     def break_service(self) -> None:
         """Let a service fail amid its work: the base files are away for a while."""

@@ -1,6 +1,7 @@
 """What Hudi's services take away: listed first, then exactly that, and only from the dead."""
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from optimizer.domain.hudi.facts import Action, Instant, InstantState
+from optimizer.jobs.hudi import cleaning
+from optimizer.jobs.hudi.orders import Order, Result
+from optimizer.jobs.hudi.present import present_of
+from optimizer.jobs.hudi.scheduling import schedule
 from stack.stack import LAKE, Stack
 from tests.support.hudi_lake import HudiTable, Row
 from tests.support.hudi_services import APART, LOCK, QUICK, SHARED, Services, order
@@ -41,40 +46,96 @@ def pending(table: HudiTable) -> list[Instant]:
     return [one for one in table.look(read_logs=False).instants if one.is_pending]
 
 
-def test_a_clean_takes_away_what_was_listed_and_nothing_else(
-    logged: HudiTable, services: Services, tmp_path: Path
-) -> None:
-    table, wanted = logged.copied(tmp_path / "cleaned"), logged.rows()
+@pytest.fixture(scope="module")
+def due(
+    logged: HudiTable, services: Services, tmp_path_factory: pytest.TempPathFactory
+) -> HudiTable:
+    """A table that a clean is due for."""
+    table = logged.copied(tmp_path_factory.mktemp("hudi") / "due")
     services.one(table, "COMPACTION")
     table.upsert(rows_of(3)[:1])
-    by_writer, found, again = services.run(
+    return table
+
+
+def timeline(table: HudiTable) -> list[str]:
+    return sorted(path.name for path in table.timeline.iterdir())
+
+
+def names(table: HudiTable) -> set[str]:
+    return {str(path.relative_to(table.place)) for path in table.files()}
+
+
+def test_a_clean_is_planned_after_its_list_was_approved_and_deletes_exactly_that(
+    due: HudiTable, services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = due.copied(tmp_path / "cleaned")
+    before, files = timeline(table), names(table)
+    by_writer, with_lock, found = services.run(
         order(table, "CLEAN", "SCHEDULE", properties={}),
-        order(table, "CLEAN", "SCHEDULE", settings=_LEAST),
+        order(table, "CLEAN", "SCHEDULE", properties={}, lock=LOCK),
         order(table, "CLEAN", "SCHEDULE", settings=_LEAST),
     )
     listed = found["found"]
-    files = {str(path.relative_to(table.place)) for path in table.files()}
-    assert (by_writer["outcome"], by_writer["code"]) == ("FAILED", "hudi.writer_does")
+    for refused in (by_writer, with_lock):
+        assert (refused["outcome"], refused["code"]) == ("FAILED", "hudi.writer_does")
     assert (listed["n_files"], listed["n_partitions"]) == (4, 2)
     assert set(listed["files"]) < files
-    assert (again["outcome"], again["found"]) == ("NOTHING", listed)
+    # Whatever people say of the list now, there is nothing to take back.
+    assert timeline(table) == before
 
-    execute = order(table, "CLEAN", instants=[listed["instant"]])
-    second = table.timeline / f"{int(listed['instant']) + 1}.clean.requested"
-    second.write_bytes((table.timeline / f"{listed['instant']}.clean.requested").read_bytes())
-    (other,) = services.run({**execute, "digest": listed["digest"]})
-    second.unlink()
-    changed, done = services.run(
-        {**execute, "digest": "of another list"}, {**execute, "digest": listed["digest"]}
+    table.upsert(rows_of(4)[:1])
+    before, files = timeline(table), names(table)
+    settings = {**_LEAST, "earliest": listed["earliest"]}
+    execute = order(table, "CLEAN", settings=settings, digest=listed["digest"])
+    nothing, changed, more_kept = services.run(
+        {**execute, "digest": ""},
+        {**execute, "digest": "of another list"},
+        {**execute, "settings": {**settings, "hoodie.clean.commits.retained": "9"}},
     )
+    with monkeypatch.context() as patched:
+        patched.setattr(cleaning, "planned_files", lambda *_: ["p/other"])
+        (other_plan,) = services.run(execute)
+    assert (nothing["outcome"], nothing["code"]) == ("FAILED", "hudi.order")
+    for one in (changed, more_kept, other_plan):
+        assert (one["outcome"], one["code"]) == ("ABANDONED", "hudi.not_as_listed")
+    assert (timeline(table), names(table)) == (before, files)
 
-    assert (other["outcome"], other["code"]) == ("FAILED", "hudi.other_clean")
+    (done,) = services.run(execute)
+
+    assert (done["outcome"], done["done"][0]["n_files"]) == ("DONE", 4)
+    assert files - names(table) == set(listed["files"])
+    assert done["done"][0]["bytes"] == done["before"]["n_bytes"] - done["after"]["n_bytes"]
+    assert pending(table) == []
+    assert table.rows() == sorted([rows_of(4)[0], *rows_of(2)[1:]])
+
+
+def test_a_pending_clean_of_others_is_listed_and_executed_alone(
+    due: HudiTable, services: Services, tmp_path: Path
+) -> None:
+    table = due.copied(tmp_path / "theirs")
+    (listed,) = services.run(order(table, "CLEAN", "SCHEDULE", settings=_LEAST))
+    theirs = Order.read(order(table, "CLEAN", "SCHEDULE", settings=_LEAST))
+    opened = replace(table.opened, metastore=APART)
+    schedule(present_of(opened), theirs, Result(1), lambda: None)
+    (instant,) = (one.instant for one in pending(table))
+    found = services.one(table, "CLEAN", "SCHEDULE", settings=_LEAST)["found"]
+    assert (found["instant"], found["files"]) == (instant, listed["found"]["files"])
+
+    execute = order(table, "CLEAN", instants=[instant], digest=found["digest"])
+    anew, changed = services.run(
+        {**execute, "instants": None}, {**execute, "digest": "of another list"}
+    )
+    second = table.timeline / f"{int(instant) + 1}.clean.requested"
+    second.write_bytes((table.timeline / f"{instant}.clean.requested").read_bytes())
+    (other,) = services.run(execute)
+    second.unlink()
+    (done,) = services.run(execute)
+
+    for one in (anew, other):
+        assert (one["outcome"], one["code"]) == ("FAILED", "hudi.other_clean")
     assert (changed["outcome"], changed["code"]) == ("ABANDONED", "hudi.not_as_listed")
     assert (done["outcome"], done["done"][0]["n_files"]) == ("DONE", 4)
-    left = {str(path.relative_to(table.place)) for path in table.files()}
-    assert files - left == set(listed["files"])
-    assert done["done"][0]["bytes"] == done["before"]["n_bytes"] - done["after"]["n_bytes"]
-    assert table.rows() == sorted([rows_of(3)[0], *wanted[1:]])
+    assert table.rows() == sorted([rows_of(3)[0], *rows_of(2)[1:]])
 
 
 def test_what_a_dead_writer_left_is_rolled_back_under_the_lock(

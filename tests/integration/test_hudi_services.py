@@ -160,7 +160,9 @@ def test_what_a_lock_needs_stands_in_the_spark_conf_of_the_lake(planned: HudiTab
     conf: Any = planned.spark.sparkContext._conf
     conf.set("spark.hoodie.write.lock.zookeeper.url", "keeper")
     try:
-        settings = settings_for(planned.opened, Order.read(order(planned, "CLEAN", lock=LOCK)))
+        settings = settings_for(
+            planned.opened, Order.read(order(planned, "CLEAN", "SCHEDULE", lock=LOCK))
+        )
     finally:
         conf._jconf.remove("spark.hoodie.write.lock.zookeeper.url")
 

@@ -79,13 +79,13 @@ def test_with_a_shared_lock_everything_is_ours() -> None:
         assert LOCK in ruling.reason
 
 
-def test_without_a_lock_we_clean_only_where_the_writer_does_not() -> None:
-    assert may(look(), policy(), Service.CLEAN, EXECUTE).is_allowed
-    for said in ({"clean__automatic": "true"}, {"clean__automatic": ""}):
-        refused = may(with_properties(**said), policy(), Service.CLEAN, EXECUTE)
-        assert refused.code == "writer-does"
-        assert "hoodie.clean.automatic=false" in refused.reason
-        assert may(with_properties(**said), locked(), Service.CLEAN, EXECUTE).is_allowed
+def test_we_clean_only_where_the_writer_does_not_also_under_a_lock() -> None:
+    for settings, step in product((policy(), locked()), (SCHEDULE, EXECUTE)):
+        assert may(look(), settings, Service.CLEAN, step).is_allowed
+        for said in ({"clean__automatic": "true"}, {"clean__automatic": ""}):
+            refused = may(with_properties(**said), settings, Service.CLEAN, step)
+            assert refused.code == "writer-does"
+            assert "hoodie.clean.automatic=false" in refused.reason
 
 
 def test_what_destroys_is_approved_before_it_is_executed_and_not_before_it_is_listed() -> None:

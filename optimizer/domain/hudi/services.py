@@ -133,7 +133,7 @@ def _by_service(
         case ((Service.COMPACTION | Service.CLUSTERING), Step.EXECUTE):
             return _executed_by_writer(table, service)
         case Service.CLEAN, _:
-            return _cleaned_by_writer(table, problem)
+            return _cleaned_by_writer(table)
         case Service.ROLLBACK, _:
             return _unlocked(
                 problem, "it may still be writing; it rolls back what it left when it starts again"
@@ -175,14 +175,14 @@ def _executed_by_writer(table: HudiTable, service: Service) -> Ruling | None:
     return None
 
 
-def _cleaned_by_writer(table: HudiTable, problem: str | None) -> Ruling | None:
-    if problem is None or not table.flag("hoodie.clean.automatic", default=True):
+def _cleaned_by_writer(table: HudiTable) -> Ruling | None:
+    """Refuse to clean beside a writer that cleans, also under a lock: it executes any plan."""
+    if not table.flag("hoodie.clean.automatic", default=True):
         return None
     return Ruling(
         "writer-does",
-        f"{problem} Its writer cleans by itself, as Hudi does unless told otherwise, and two that "
-        "clean without a lock can take files from each other. Set hoodie.clean.automatic=false on "
-        "the table and its writer, or declare a lock.",
+        "Its writer cleans by itself, as Hudi does unless told otherwise, and executes every plan "
+        "of a clean that it finds. Set hoodie.clean.automatic=false on the table and its writer.",
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from optimizer.domain.hudi.tasks import Service, Step
-from optimizer.jobs.hudi.cleaning import clean, schedule_clean
+from optimizer.jobs.hudi.cleaning import clean, list_clean
 from optimizer.jobs.hudi.executing import execute
 from optimizer.jobs.hudi.expiring import drop_old, list_old
 from optimizer.jobs.hudi.orders import Order, Result, Stop
@@ -19,7 +19,7 @@ ACTS: Mapping[tuple[Service, Step], Act] = {
     (Service.COMPACTION, Step.EXECUTE): execute,
     (Service.CLUSTERING, Step.SCHEDULE): schedule,
     (Service.CLUSTERING, Step.EXECUTE): execute,
-    (Service.CLEAN, Step.SCHEDULE): schedule_clean,
+    (Service.CLEAN, Step.SCHEDULE): list_clean,
     (Service.CLEAN, Step.EXECUTE): clean,
     (Service.ROLLBACK, Step.SCHEDULE): list_stuck,
     (Service.ROLLBACK, Step.EXECUTE): roll_back,

@@ -1,17 +1,25 @@
 """How are file versions cleaned away that no reader needs: a list first, then exactly that list?
 
-The list is Hudi's own plan. People approve its digest, and it is cleaned only if the plan in the
-timeline still has it.
+The list is computed by Hudi's planner and not saved. After people have approved its digest, the
+plan is computed again, compared, written into the timeline, compared once more and executed. A
+plan that is not begun is taken out of the timeline again.
 """
 
-import hashlib
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from optimizer.domain.hudi.facts import Action, Instant
 from optimizer.jobs.hudi.claims import claimed
+from optimizer.jobs.hudi.clean_plans import (
+    EARLIEST,
+    computed,
+    digest_of,
+    not_as_listed,
+    planned_files,
+    retaining,
+    take_back,
+)
 from optimizer.jobs.hudi.errors import clear_errors
 from optimizer.jobs.hudi.executing import not_completed, still_pending
 from optimizer.jobs.hudi.orders import Order, Result, Stop
@@ -21,32 +29,34 @@ from optimizer.jobs.hudi.scheduling import schedule
 from optimizer.jobs.hudi.slices import read_files
 from optimizer.jobs.hudi.table import OpenedTable
 from optimizer.jobs.hudi.writing import writing_client
-from portal.lake.errors import RuleViolation, StaleState
+from portal.lake.errors import RuleViolation
 
 CLEANS = (Action.CLEAN,)
 _MOST_NAMED = 50
-_INFO = "org.apache.hudi.avro.model.HoodieCleanFileInfo"
 _NO_NEW_PLAN = False
+_CHANGED = "a clean would not take the files any more that were approved to go."
 
 
-def schedule_clean(present: Present, order: Order, result: Result, check_stop: Stop) -> None:
-    """Write a plan, and list what it would take away; or list what is planned already.
+def list_clean(present: Present, order: Order, result: Result, check_stop: Stop) -> None:
+    """List what a clean would delete, or what a pending one will; nothing is written.
 
-    Hudi would plan the same files once more.
+    Raises:
+        PortalError: it may not be done, or what Hudi says.
     """
-    now = present
-    if present.pending(CLEANS):
-        check_may(present, order)
+    check_may(present, order)
+    check_stop()
+    pending = present.pending(CLEANS)
+    if pending:
         result.notes.append("A clean is pending already: that is listed.")
+        files, about = planned_files(present.table, pending[:1]), {"instant": pending[0]}
     else:
-        schedule(present, order, result, check_stop)
-        now = present_of(present.table)
-    pending = now.pending(CLEANS)
-    if not pending:
+        found = computed(present.table, order)
+        files, about = found.files, {EARLIEST: found.earliest}
+    if not files and not pending:
+        result.notes.append("Hudi found nothing to clean.")
         return
-    files = planned_files(now.table, pending[:1])
     result.found = {
-        "instant": pending[0],
+        **about,
         "n_partitions": len({name.rpartition("/")[0] for name in files}),
         "n_files": len(files),
         "files": files[:_MOST_NAMED],
@@ -55,7 +65,7 @@ def schedule_clean(present: Present, order: Order, result: Result, check_stop: S
 
 
 def clean(present: Present, order: Order, result: Result, check_stop: Stop) -> None:
-    """Clean by the plans that the order names, and by no other.
+    """Delete the files of the approved list, by the pending plans that the order names or anew.
 
     Raises:
         StaleState: `hudi.not_as_listed`, a plan does not hold what people approved.
@@ -66,55 +76,53 @@ def clean(present: Present, order: Order, result: Result, check_stop: Stop) -> N
     check_may(now, order)
     pending = now.pending(CLEANS)
     named = still_pending(order, pending, result)
-    chosen = pending if named is None else named
-    if not chosen:
-        return
-    _check_others(order, set(pending) - set(chosen))
+    if named is None:
+        _check_others(order, set(pending))
+        _plan_and_execute(now, order, result, check_stop)
+    elif named:
+        _check_others(order, set(pending) - set(named))
+        check_stop()
+        _execute(now, order, named, result)
+
+
+def _plan_and_execute(now: Present, order: Order, result: Result, check_stop: Stop) -> None:
+    """Write the plan of the approved list and execute it; a plan that is not begun goes again."""
+    anew = retaining(now.table, order)
+    if digest_of(computed(now.table, anew).files) != order.digest:
+        raise not_as_listed(order, _CHANGED)
+    planned = Result(order.task, order.name)
+    try:
+        schedule(now, anew, planned, check_stop)
+        ours = tuple(str(one["instant"]) for one in planned.done)
+        if not ours:
+            raise not_as_listed(order, _CHANGED)
+        after = present_of(now.table)
+        _check_others(order, set(after.pending(CLEANS)) - set(ours[:1]))
+        _execute(after, order, ours, result)
+    finally:
+        _take_back(now.table, order, planned)
+
+
+def _take_back(table: OpenedTable, order: Order, planned: Result) -> None:
+    """Delete our plan if it is not begun; one that is not known to be ours holds our list."""
+    now = present_of(table)
+    ours = {str(one["instant"]) for one in planned.done}
+    if len(ours) != 1:
+        held = ((one, planned_files(now.table, (one,))) for one in now.pending(CLEANS))
+        ours = {one for one, files in held if digest_of(files) == order.digest}
+    take_back(now.table, ours)
+
+
+def _execute(now: Present, order: Order, chosen: Iterable[str], result: Result) -> None:
     files = planned_files(now.table, chosen)
     if order.digest and digest_of(files) != order.digest:
-        raise StaleState(
-            "hudi.not_as_listed",
-            f"{order.name}: the plan {chosen[0]} does not hold the files any more that were "
-            "approved to go. Nothing was taken away; list them again.",
-            table=order.name,
-        )
+        raise not_as_listed(order, _CHANGED)
     ones = [one for one in map(now.instant, chosen) if one is not None]
     for one in ones:
         check_silent(now, order, one, datetime.now(UTC))
-    check_stop()
     with clear_errors(order.name):
         sizes = read_files(now.table).sizes()
     _clean(now.table, order, ones, result, _sizes(files, sizes))
-
-
-def planned_files(table: OpenedTable, instants: Iterable[str]) -> list[str]:
-    """Give the files that plans would take away, by their paths below the table, in order."""
-    timeline = table.java.getActiveTimeline()
-    cleans = timeline.getCleanerTimeline().filterInflightsAndRequested()
-    wanted = set(instants)
-    found: list[str] = []
-    with clear_errors(table.name):
-        for instant in cleans.getInstants():
-            if str(instant.requestedTime()) in wanted:
-                plan = cleans.readCleanerPlan(instant)
-                found += _files_of(table, plan.getFilePathsToBeDeletedPerPartition())
-    return sorted(found)
-
-
-def digest_of(files: Iterable[str]) -> str:
-    """Give what tells two lists of files apart."""
-    return hashlib.sha256("\n".join(sorted(files)).encode()).hexdigest()
-
-
-def _files_of(table: OpenedTable, by_partition: Any) -> list[str]:
-    path = table.columns.step(_INFO, "getFilePath")
-    found: list[str] = []
-    for partition in by_partition or ():
-        files = by_partition.get(partition)
-        names = [] if files.isEmpty() else table.columns.read(files, path)
-        below = f"{partition}/" if partition else ""
-        found += [below + name.rpartition("/")[2] for name in names]
-    return found
 
 
 def _sizes(files: Iterable[str], sizes: Mapping[str, int]) -> int:

@@ -26,7 +26,7 @@ class Order:
     services share, empty where there is none; `takes_turns` says that no writer runs meanwhile.
     An inflight instant of which something was heard within `patience` is left alone. `properties`
     are the metastore's, `partitions` those that people approved to go, `digest` that of the list
-    of files that they approved to go.
+    of files that they approved to go; a clean without `instants` is planned anew for that list.
     """
 
     task: int
@@ -99,6 +99,15 @@ class Order:
         if self.step is Step.EXECUTE and self.service is Service.TTL and not self.partitions:
             raise RuleViolation(
                 "hudi.order", f"{self.name}: TTL names the partitions that were approved to go."
+            )
+        if (
+            self.step is Step.EXECUTE
+            and self.service is Service.CLEAN
+            and self.instants is None
+            and not self.digest
+        ):
+            raise RuleViolation(
+                "hudi.order", f"{self.name}: a clean names its plans or the list that was approved."
             )
         if self.most is not None and self.most < 1:
             raise RuleViolation(

@@ -52,10 +52,10 @@ _AT_ONCE: Mapping[Service, Mapping[str, str]] = {
     },
     Service.CLEAN: {
         "hoodie.clean.trigger.strategy": "NUM_COMMITS",
-        "hoodie.clean.trigger.max.commits": "1",
+        "hoodie.clean.trigger.max.commits": "0",
     },
 }
-_KEPT = "hoodie.clean.commits.retained"
+KEPT = "hoodie.clean.commits.retained"
 _LEAST_ARCHIVED = 20
 _META_FIELDS = False
 _OF_LOCKS = "spark.hoodie.write.lock."
@@ -65,7 +65,7 @@ def settings_for(table: OpenedTable, order: Order) -> dict[str, str]:
     """Give the settings of Hudi's client: the table's, the order's, and last what keeps it safe."""
     held = table.metadata_partitions
     said = {**table.written, **order.properties, **order.hudi_settings}
-    kept = int(said[_KEPT]) if said.get(_KEPT, "").isdecimal() else 10
+    kept = int(said[KEPT]) if said.get(KEPT, "").isdecimal() else 10
     return {
         **_locks_of_lake(table),
         **{key: text for key, text in said.items() if key.startswith("hoodie.")},
