@@ -71,7 +71,7 @@ def paths(request: HttpRequest) -> HttpResponseBase:
         "has_waived": waivers_standing(lake, today=today).exists(),
         "generation": generation,
         "reasons": _reasons(lake, user),
-        "scope": path_scope(lake, user),
+        "scope": None if user.is_lake_keeper else path_scope(lake, user),
         "chart": _chart(lake, generation, user),
     }
     return list_response(request, PATHS, filterset=filterset, context=context)

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from portal.lake.errors import PortalError
 from refresh.connectors.front_end import FrontEndClient
-from refresh.domain.answers import Answer
+from refresh.domain.answers import Answer, Meaning
 from refresh.domain.frontends import FeState
 from refresh.domain.own_settings import PATTERNS, are_due, kept
 from refresh.domain.places import Place
@@ -54,7 +54,8 @@ def _read(cluster: Cluster, fes: Sequence[ClusterFrontEnd], *, now: datetime) ->
         member = Member(Place(row.host, row.query_port), row.dialect)
         for _, client in connected([member], login=login):
             if isinstance(client, Answer):
-                problem = client.short
+                # A refused login is said by the greeting, which also sees its end.
+                problem = problem if client.meaning is Meaning.BAD_LOGIN else client.short
                 continue
             try:
                 row.config = _ask(client, row.dialect)

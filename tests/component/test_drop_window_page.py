@@ -61,5 +61,5 @@ def test_the_longest_window_and_what_was_never_reached_stand_on_the_pages(
     result = {"counts": {"DROPPED": 1, "SKIPPED": 1}, WINDOW: window, "n_batches": 1}
     Run.objects.filter(pk=run.pk).update(result=result)
     text = page(world, f"/runs/{run.pk}/")
-    assert ("longest seconds from first rename to drop" in text) is bool(said)
+    assert ("Longest seconds from first rename to drop" in text) is bool(said)
     assert "1 in backup, 1 skipped" in text
