@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from tests.support.scan_lake import ScanLake
 
 LAKE, WRITERS, CHUNK = "main", 8, 1_000
-PEOPLE = ("ada", "ben", "cleo", "alice")
+APPROVERS = ("ben", "cleo", "dan")
+PEOPLE = ("ada", *APPROVERS, "alice")
 LISTS = ("expiring", "databases", "backups", "dropped", "holds")
 
 
@@ -192,7 +193,8 @@ def planned(stack: Stack, people: dict[str, Any], *, n: int, n_tables: int) -> t
     """Make the lake, scan it twice, plan and approve; gives a table and the drop's run."""
     from django.utils import timezone
 
-    from lifecycle.models import DatabaseSetting, DropPlan
+    from lifecycle.models import DatabaseSetting, DropPlan, PlanState
+    from lifecycle.selectors.plans import typed_name
     from lifecycle.services.daily_cycle import daily_cycle
     from lifecycle.services.plan_execution import plans_start_due
     from lifecycle.services.plans import plan_approve, plan_request
@@ -217,8 +219,16 @@ def planned(stack: Stack, people: dict[str, Any], *, n: int, n_tables: int) -> t
         drawn = run_drive(str(plan.plan_run_id))
     plan = DropPlan.objects.select_related("approval").get(pk=plan.pk)
     print(f"plan {plan.state}: {plan.n_items:,} items, left out {plan.left_out}, {drawn.error}")
-    for name in ("ben", "cleo"):
-        plan_approve(plan.pk, user=people[name], digest=plan.digest, authenticated_at=now, now=now)
+    for name in APPROVERS:
+        if plan.state == PlanState.PENDING:
+            plan = plan_approve(
+                plan.pk,
+                user=people[name],
+                digest=plan.digest,
+                typed=typed_name(plan),
+                authenticated_at=now,
+                now=now,
+            )
     (run,) = plans_start_due(now + timedelta(seconds=1))
     return tables[0], run
 
