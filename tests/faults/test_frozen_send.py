@@ -34,10 +34,15 @@ def test_a_drop_sent_by_a_zombie_is_repaired(
     backups_rebuild("main", now=datetime.now(UTC), roots=[str(scene.lake.root)])
     assert BackupBatch.objects.filter(db=scene.name.db).count() == 1
     wake(zombie)
-    with pytest.raises(Broken, match=r"^I[27]: "):
-        scene.check_equal()
     names = [key for key in scene.before.files if key]
     asked = {"db": scene.name.db, "table": scene.name.table}
+    if shape == "parts" and approved:
+        # The metastore says which partitions went; the zombie adds back those that are others.
+        scene.check_equal()
+        assert drop_repair("main", **asked, partitions=names, now=datetime.now(UTC)) == []
+        return
+    with pytest.raises(Broken, match=r"^I[27]: "):
+        scene.check_equal()
     added = drop_repair("main", **asked, partitions=names, now=datetime.now(UTC))
     assert sorted(added) == sorted(scene.before.files)
     scene.check_equal()
