@@ -8,11 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from optimizer.domain.hudi.facts import Action, HudiLook
-from optimizer.domain.tasks import TaskState
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, RemovalPlan
 from optimizer.services.hudi_dispatching import BY_LIST, hudi_choose, hudi_claim
 from optimizer.services.hudi_kinds import (
@@ -349,66 +346,3 @@ def test_a_list_that_a_person_cancelled_meanwhile_is_shown_to_nobody() -> None:
     )
     hudi_results_ingest(run, said(made, "NOTHING", found=OLD), now=NOW)
     assert not RemovalPlan.objects.exists()
-
-
-def _lose(at: datetime) -> None:
-    Run.objects.filter(finished_at=None).update(state="FAILED", finished_at=at)
-    hudi_reclaim("main", now=at)
-
-
-def _decide(at: datetime) -> None:
-    HudiTable.objects.update(decided_at=None)
-    hudi_decide("main", now=at)
-
-
-def _end(at: datetime) -> None:
-    for task in OptimizeTask.objects.filter(state="SENT"):
-        hudi_results_ingest(Run.objects.get(pk=str(task.run)), said(task, "FAILED"), now=at)
-
-
-HAPPENS: dict[str, Callable[[datetime], object]] = {
-    "claim": lambda at: hudi_claim(run_of(now=at), now=at),
-    "lists": lambda at: hudi_lists_claim(run_of("hudi_remove", now=at), now=at),
-    "lose": _lose,
-    "decide": _decide,
-    "end": _end,
-    "pause": lambda _: HudiTable.objects.update(is_paused=True),
-}
-_STEP = st.sampled_from(["approve", "reject", *HAPPENS])
-
-
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(st.lists(_STEP, max_size=7))
-def test_whatever_happens_in_whichever_order_nothing_goes_without_its_list(
-    people: People, steps: list[str]
-) -> None:
-    RemovalPlan.objects.all().delete()
-    HudiTable.objects.all().delete()
-    Run.objects.all().delete()
-    PolicyVersion.objects.all().delete()
-    allow()
-    row = looked("rides", look(asked(10, Action.CLEAN), done(11)))
-    found = listed(row, CLEAN_LIST, CLEANING)
-    words = iter((people.admin, people.second, people.third))
-    at = NOW
-    for step in steps:
-        at += 40 * MINUTE
-        if step in ("approve", "reject"):
-            _say(found, next(words, people.third), step, at)
-        else:
-            HAPPENS[step](at)
-        for task in OptimizeTask.objects.filter(state=TaskState.SENT, kind=CLEAN):
-            mine = task.removals.get()
-            assert (mine.state, mine.run) == ("RUNNING", task.run)
-            assert mine.approval is not None
-            assert mine.approval.decisions.filter(verdict="APPROVE").count() >= 2
-
-
-def _say(found: RemovalPlan, user: User, verdict: str, at: datetime) -> None:
-    word = SaidWord(verdict.upper(), "because", found.digest)
-    try:
-        removal_decide(found.pk, user=user, word=word, authenticated_at=at, now=at)
-    except (StaleState, NotAllowed):
-        return

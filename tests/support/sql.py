@@ -20,6 +20,7 @@ class SqlShell:
     ) -> None:
         self.log = stack.var / "logs" / "sql-shell.log"
         argv = [sys.executable, "-m", "stack.lake.shell", str(lakes_file or stack.lakes_file)]
+        self.log.touch(mode=0o600)
         with self.log.open("ab") as errors:
             self._child = subprocess.Popen(
                 argv + (["formats"] if formats else []),
