@@ -8,6 +8,7 @@ import signal
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -88,13 +89,16 @@ def wait_stopped(run: Run) -> None:
     deadline = time.monotonic() + SUBMIT_SECONDS
     assert run.pgid is not None
     while True:
-        group = [psutil.Process(pid) for pid in group_members(run.pgid)]
-        if any(one.status() == psutil.STATUS_STOPPED for one in group):
-            break
+        # A launcher's helper process may end between the listing and the question about it.
+        with suppress(psutil.NoSuchProcess):
+            group = [psutil.Process(pid) for pid in group_members(run.pgid)]
+            if any(one.status() == psutil.STATUS_STOPPED for one in group):
+                break
         assert time.monotonic() < deadline, log_file(run).read_text()[-3000:]
         time.sleep(0.1)
     for one in group:
-        one.send_signal(signal.SIGSTOP)
+        with suppress(psutil.NoSuchProcess):
+            one.send_signal(signal.SIGSTOP)
 
 
 def grow_old(run: Run, seconds: float) -> None:
