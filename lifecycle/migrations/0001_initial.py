@@ -6,9 +6,6 @@ import django.core.validators
 import django.db.models.deletion
 from django.db import migrations, models
 
-import lifecycle.domain.modes
-import lifecycle.models.findings
-
 
 class Migration(migrations.Migration):
     initial = True
@@ -36,7 +33,7 @@ class Migration(migrations.Migration):
                     "mode",
                     models.CharField(
                         choices=[("OBSERVE", "OBSERVE"), ("NOTIFY", "NOTIFY"), ("ACT", "ACT")],
-                        default=lifecycle.domain.modes.DatabaseMode["OBSERVE"],
+                        default="OBSERVE",
                         max_length=8,
                     ),
                 ),
@@ -240,7 +237,7 @@ class Migration(migrations.Migration):
                             ("READY", "READY"),
                             ("TRIMMED", "TRIMMED"),
                         ],
-                        default=lifecycle.models.findings.GenerationState["LOADING"],
+                        default="LOADING",
                         max_length=8,
                     ),
                 ),

@@ -5,8 +5,6 @@ import uuid
 import django.db.models.deletion
 from django.db import migrations, models
 
-import lifecycle.domain.policy_states
-
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -75,7 +73,7 @@ class Migration(migrations.Migration):
                             ("UNDOING", "UNDOING"),
                             ("UNDONE", "UNDONE"),
                         ],
-                        default=lifecycle.domain.policy_states.EnrolmentState["PENDING"],
+                        default="PENDING",
                         max_length=9,
                     ),
                 ),
@@ -167,7 +165,7 @@ class Migration(migrations.Migration):
                             ("UNDONE", "UNDONE"),
                             ("KEPT", "KEPT"),
                         ],
-                        default=lifecycle.domain.policy_states.EnrolItemState["PENDING"],
+                        default="PENDING",
                         max_length=8,
                     ),
                 ),
@@ -219,7 +217,7 @@ class Migration(migrations.Migration):
                             ("LAPSED", "LAPSED"),
                             ("WITHDRAWN", "WITHDRAWN"),
                         ],
-                        default=lifecycle.domain.policy_states.RequestState["PENDING"],
+                        default="PENDING",
                         max_length=9,
                     ),
                 ),

@@ -52,7 +52,7 @@ class Enrolment(models.Model):
     state = models.CharField(
         max_length=9,
         choices=[(one.value, one.value) for one in EnrolmentState],
-        default=EnrolmentState.PENDING,
+        default=EnrolmentState.PENDING.value,
     )
     level = models.IntegerField()
     ttl = models.IntegerField()
@@ -127,7 +127,7 @@ class EnrolmentItem(models.Model):
     state = models.CharField(
         max_length=8,
         choices=[(one.value, one.value) for one in EnrolItemState],
-        default=EnrolItemState.PENDING,
+        default=EnrolItemState.PENDING.value,
     )
     note = models.TextField(blank=True)
     before = models.JSONField(null=True)

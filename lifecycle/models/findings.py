@@ -66,7 +66,7 @@ class Generation(models.Model):
     state = models.CharField(
         max_length=8,
         choices=[(state.value, state.value) for state in GenerationState],
-        default=GenerationState.LOADING,
+        default=GenerationState.LOADING.value,
     )
     day = models.DateField()
     as_of = models.DateTimeField(help_text="The instant that due dates were judged against.")

@@ -304,7 +304,7 @@ class StandingRule(models.Model):
     state = models.CharField(
         max_length=16,
         choices=StandingRuleState.choices,
-        default=StandingRuleState.PENDING,
+        default=StandingRuleState.PENDING.value,
     )
     digest = models.CharField(max_length=DIGEST_CHARS)
     requested_by = models.CharField(max_length=150)

@@ -22,7 +22,7 @@ class DatabaseSetting(models.Model):
     mode = models.CharField(
         max_length=8,
         choices=[(mode.value, mode.value) for mode in DatabaseMode],
-        default=DatabaseMode.OBSERVE,
+        default=DatabaseMode.OBSERVE.value,
     )
     template = models.CharField(
         max_length=512,

@@ -61,7 +61,7 @@ class PolicyRequest(models.Model):
     state = models.CharField(
         max_length=9,
         choices=[(one.value, one.value) for one in RequestState],
-        default=RequestState.PENDING,
+        default=RequestState.PENDING.value,
     )
     seen_level = models.IntegerField(null=True)
     seen_ttl = models.IntegerField(null=True)

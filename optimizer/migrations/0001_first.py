@@ -3,8 +3,6 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import optimizer.domain.tasks
-
 
 class Migration(migrations.Migration):
     initial = True
@@ -266,7 +264,7 @@ class Migration(migrations.Migration):
                             ("ABANDONED", "ABANDONED"),
                             ("CANCELLED", "CANCELLED"),
                         ],
-                        default=optimizer.domain.tasks.TaskState["WAITING"],
+                        default="WAITING",
                         max_length=12,
                     ),
                 ),

@@ -5,9 +5,6 @@ import uuid
 import django.db.models.deletion
 from django.db import migrations, models
 
-import optimizer.domain.removal_states
-import optimizer.domain.tasks
-
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -32,7 +29,7 @@ class Migration(migrations.Migration):
                     ("ABANDONED", "ABANDONED"),
                     ("CANCELLED", "CANCELLED"),
                 ],
-                default=optimizer.domain.tasks.TaskState["WAITING"],
+                default="WAITING",
                 max_length=12,
             ),
         ),
@@ -61,7 +58,7 @@ class Migration(migrations.Migration):
                             ("WITHDRAWN", "WITHDRAWN"),
                             ("LAPSED", "LAPSED"),
                         ],
-                        default=optimizer.domain.removal_states.RemovalState["PENDING"],
+                        default="PENDING",
                         max_length=12,
                     ),
                 ),

@@ -21,7 +21,7 @@ class Quarantine(models.Model):
     state = models.CharField(
         max_length=12,
         choices=[(one.value, one.value) for one in QuarantineState],
-        default=QuarantineState.HELD,
+        default=QuarantineState.HELD.value,
     )
     n_files = models.BigIntegerField(help_text="that lie there now")
     n_bytes = models.BigIntegerField()

@@ -32,7 +32,7 @@ class RemovalPlan(models.Model):
     state = models.CharField(
         max_length=12,
         choices=[(one.value, one.value) for one in RemovalState],
-        default=RemovalState.PENDING,
+        default=RemovalState.PENDING.value,
     )
     digest = models.CharField(max_length=64, help_text="sha256 of the list")
     items_uri = models.TextField(blank=True)

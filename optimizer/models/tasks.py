@@ -25,7 +25,7 @@ class OptimizeTask(models.Model):
     state = models.CharField(
         max_length=12,
         choices=[(one.value, one.value) for one in TaskState],
-        default=TaskState.WAITING,
+        default=TaskState.WAITING.value,
     )
     # True while it is open, null afterwards: MariaDB knows no conditional uniqueness.
     is_open = models.BooleanField(null=True, default=True)

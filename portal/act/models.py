@@ -130,7 +130,9 @@ class BackupProbe(models.Model):
     batch = models.ForeignKey(BackupBatch, on_delete=models.CASCADE, related_name="probes")
     delay_seconds = models.IntegerField(help_text="after the drop; -1 = right before purge")
     due_at = models.DateTimeField()
-    state = models.CharField(max_length=16, choices=_choices(ProbeState), default=ProbeState.DUE)
+    state = models.CharField(
+        max_length=16, choices=_choices(ProbeState), default=ProbeState.DUE.value
+    )
     run_id = models.UUIDField(null=True)
     done_at = models.DateTimeField(null=True)
     n_late = models.PositiveIntegerField(default=0)

@@ -16,7 +16,7 @@ class Approval(models.Model):
     kind = models.CharField(max_length=64)
     object_id = models.CharField(max_length=300)
     digest = models.CharField(max_length=64)
-    state = models.CharField(max_length=16, default=ApprovalState.PENDING)
+    state = models.CharField(max_length=16, default=ApprovalState.PENDING.value)
     requesters = models.JSONField(default=list)
     n_needed = models.PositiveSmallIntegerField(default=2)
     summary = models.JSONField(default=dict)

@@ -28,7 +28,7 @@ class Notice(models.Model):
     text = models.TextField()
     html = models.TextField(blank=True, default="")
     message_id = models.CharField(max_length=120, unique=True)
-    state = models.CharField(max_length=8, default=NoticeState.QUEUED)
+    state = models.CharField(max_length=8, default=NoticeState.QUEUED.value)
     attempts = models.PositiveSmallIntegerField(default=0)
     queued_at = models.DateTimeField()
     claimed_at = models.DateTimeField(null=True)

@@ -14,7 +14,7 @@ class Run(models.Model):
     lake = models.CharField(max_length=32)
     kind = models.CharField(max_length=64)
     queue = models.CharField(max_length=16, default="default")
-    state = models.CharField(max_length=16, default=RunState.QUEUED)
+    state = models.CharField(max_length=16, default=RunState.QUEUED.value)
     epoch = models.PositiveIntegerField(default=0)
     requested_by = models.CharField(max_length=150)
     reason = models.TextField(blank=True, default="")

@@ -3,8 +3,6 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import readiness.models.rules
-
 
 class Migration(migrations.Migration):
     initial = True
@@ -109,7 +107,7 @@ class Migration(migrations.Migration):
                             ("UNREADY", "UNREADY"),
                             ("READY", "READY"),
                         ],
-                        default=readiness.models.rules.Standing["MISSING"],
+                        default="MISSING",
                         max_length=8,
                     ),
                 ),

@@ -118,7 +118,7 @@ class Awaited(models.Model):
     due_at = models.DateTimeField(null=True)
     standing = models.CharField(
         max_length=8,
-        default=Standing.MISSING,
+        default=Standing.MISSING.value,
         choices=[(one.value, one.value) for one in Standing],
     )
     ready_at = models.DateTimeField(null=True)

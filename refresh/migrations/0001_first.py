@@ -5,10 +5,6 @@ import uuid
 import django.db.models.deletion
 from django.db import migrations, models
 
-import refresh.domain.freshness
-import refresh.domain.pressure
-import refresh.models.history
-
 
 class Migration(migrations.Migration):
     initial = True
@@ -42,7 +38,7 @@ class Migration(migrations.Migration):
                     "pressure",
                     models.CharField(
                         choices=[("NONE", "NONE"), ("HIGH", "HIGH"), ("FULL", "FULL")],
-                        default=refresh.domain.pressure.Pressure["NONE"],
+                        default="NONE",
                         max_length=8,
                     ),
                 ),
@@ -234,7 +230,7 @@ class Migration(migrations.Migration):
                             ("COLD", "COLD"),
                             ("UNKNOWN", "UNKNOWN"),
                         ],
-                        default=refresh.domain.freshness.Freshness["UNKNOWN"],
+                        default="UNKNOWN",
                         max_length=8,
                     ),
                 ),
@@ -247,7 +243,7 @@ class Migration(migrations.Migration):
                             ("NONE", "NONE"),
                             ("UNKNOWN", "UNKNOWN"),
                         ],
-                        default=refresh.domain.freshness.Danger["UNKNOWN"],
+                        default="UNKNOWN",
                         max_length=12,
                     ),
                 ),
@@ -317,7 +313,7 @@ class Migration(migrations.Migration):
                             ("FAILED", "FAILED"),
                             ("LOST", "LOST"),
                         ],
-                        default=refresh.models.history.Ending["RUNNING"],
+                        default="RUNNING",
                         max_length=8,
                     ),
                 ),
@@ -378,7 +374,7 @@ class Migration(migrations.Migration):
                             ("COLD", "COLD"),
                             ("UNKNOWN", "UNKNOWN"),
                         ],
-                        default=refresh.domain.freshness.Freshness["UNKNOWN"],
+                        default="UNKNOWN",
                         max_length=8,
                     ),
                 ),
@@ -391,7 +387,7 @@ class Migration(migrations.Migration):
                             ("NONE", "NONE"),
                             ("UNKNOWN", "UNKNOWN"),
                         ],
-                        default=refresh.domain.freshness.Danger["UNKNOWN"],
+                        default="UNKNOWN",
                         max_length=12,
                     ),
                 ),

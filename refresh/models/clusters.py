@@ -34,7 +34,7 @@ class Cluster(models.Model):
     paused_why = models.TextField(blank=True)
     pressure = models.CharField(
         max_length=8,
-        default=Pressure.NONE,
+        default=Pressure.NONE.value,
         choices=[(level.value, level.value) for level in Pressure],
     )
     read_at = models.DateTimeField(null=True, help_text="when its front ends were last listed")

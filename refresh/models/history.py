@@ -49,7 +49,9 @@ class Refresh(models.Model):
     ended_at = models.DateTimeField(null=True)
     epoch = models.PositiveIntegerField()
     ending = models.CharField(
-        max_length=8, default=Ending.RUNNING, choices=[(one.value, one.value) for one in Ending]
+        max_length=8,
+        default=Ending.RUNNING.value,
+        choices=[(one.value, one.value) for one in Ending],
     )
     code = models.IntegerField(null=True)
     said = models.TextField(blank=True, help_text="the error in one short line")

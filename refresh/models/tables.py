@@ -112,11 +112,13 @@ class RefreshTarget(models.Model):
     # -- how it stands ---------------------------------------------------------------------
     freshness = models.CharField(
         max_length=8,
-        default=Freshness.UNKNOWN,
+        default=Freshness.UNKNOWN.value,
         choices=[(one.value, one.value) for one in Freshness],
     )
     danger = models.CharField(
-        max_length=12, default=Danger.UNKNOWN, choices=[(one.value, one.value) for one in Danger]
+        max_length=12,
+        default=Danger.UNKNOWN.value,
+        choices=[(one.value, one.value) for one in Danger],
     )
     rank = models.PositiveSmallIntegerField(default=0, help_text="what must be seen first is 0")
     why = models.TextField(blank=True)
@@ -164,11 +166,13 @@ class TargetOnFe(models.Model):
     )
     freshness = models.CharField(
         max_length=8,
-        default=Freshness.UNKNOWN,
+        default=Freshness.UNKNOWN.value,
         choices=[(one.value, one.value) for one in Freshness],
     )
     danger = models.CharField(
-        max_length=12, default=Danger.UNKNOWN, choices=[(one.value, one.value) for one in Danger]
+        max_length=12,
+        default=Danger.UNKNOWN.value,
+        choices=[(one.value, one.value) for one in Danger],
     )
     why = models.TextField(blank=True)
     behind_since = models.DateTimeField(null=True)

@@ -45,9 +45,18 @@ def modules(*rooms: str) -> tuple[Module, ...]:
     found = [ROOT / "manage.py"] if not rooms else []
     for room in rooms or ROOMS:
         found += sorted((ROOT / room).rglob("*.py"))
-    read = []
-    for path in found:
-        if path.is_file() and "migrations" not in path.parts:
-            text = path.read_text(encoding="utf-8")
-            read.append(Module(path, text, ast.parse(text, str(path))))
-    return tuple(read)
+    return tuple(
+        _module(path) for path in found if path.is_file() and "migrations" not in path.parts
+    )
+
+
+def migrations() -> Iterator[Module]:
+    """Return the product's migrations."""
+    for room in PRODUCT:
+        for path in sorted((ROOT / room).rglob("migrations/*.py")):
+            yield _module(path)
+
+
+def _module(path: Path) -> Module:
+    text = path.read_text(encoding="utf-8")
+    return Module(path, text, ast.parse(text, str(path)))

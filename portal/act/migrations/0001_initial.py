@@ -5,8 +5,6 @@ import uuid
 import django.db.models.deletion
 from django.db import migrations, models
 
-import portal.act.states
-
 
 class Migration(migrations.Migration):
     initial = True
@@ -216,7 +214,7 @@ class Migration(migrations.Migration):
                             ("LATE_COMMIT", "late commit"),
                             ("DAMAGED", "damaged"),
                         ],
-                        default=portal.act.states.ProbeState["DUE"],
+                        default="DUE",
                         max_length=16,
                     ),
                 ),

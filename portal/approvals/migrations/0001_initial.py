@@ -6,8 +6,6 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-import portal.approvals.domain
-
 
 class Migration(migrations.Migration):
     initial = True
@@ -32,9 +30,7 @@ class Migration(migrations.Migration):
                 ("digest", models.CharField(max_length=64)),
                 (
                     "state",
-                    models.CharField(
-                        default=portal.approvals.domain.ApprovalState["PENDING"], max_length=16
-                    ),
+                    models.CharField(default="PENDING", max_length=16),
                 ),
                 ("requesters", models.JSONField(default=list)),
                 ("n_needed", models.PositiveSmallIntegerField(default=2)),

@@ -4,8 +4,6 @@ import uuid
 
 from django.db import migrations, models
 
-import portal.notices.models
-
 
 class Migration(migrations.Migration):
     initial = True
@@ -33,9 +31,7 @@ class Migration(migrations.Migration):
                 ("message_id", models.CharField(max_length=120, unique=True)),
                 (
                     "state",
-                    models.CharField(
-                        default=portal.notices.models.NoticeState["QUEUED"], max_length=8
-                    ),
+                    models.CharField(default="QUEUED", max_length=8),
                 ),
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
                 ("queued_at", models.DateTimeField()),

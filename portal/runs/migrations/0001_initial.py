@@ -5,8 +5,6 @@ import uuid
 import django.db.models.deletion
 from django.db import migrations, models
 
-import portal.runs.domain
-
 
 class Migration(migrations.Migration):
     initial = True
@@ -68,7 +66,7 @@ class Migration(migrations.Migration):
                 ("queue", models.CharField(default="default", max_length=16)),
                 (
                     "state",
-                    models.CharField(default=portal.runs.domain.RunState["QUEUED"], max_length=16),
+                    models.CharField(default="QUEUED", max_length=16),
                 ),
                 ("epoch", models.PositiveIntegerField(default=0)),
                 ("requested_by", models.CharField(max_length=150)),
