@@ -30,10 +30,12 @@ class _Return:
     calls: MetastoreExtras
     name: TableName
     old: TableName
+    before_send: Callable[[], None]
     refused: dict[str, list[str]] = field(default_factory=dict)
 
     def attempt(self, what: str, partitions: Iterable[str], act: Callable[[], None]) -> bool:
         """Do one thing; what the metastore refuses is noted with the partitions it is about."""
+        self.before_send()
         try:
             act()
         except (NotVisible, StaleState, ExternalFailure) as error:
@@ -52,14 +54,16 @@ def return_extras(
     intent: RestoreIntent,
     *,
     only: frozenset[str] | None = None,
+    before_send: Callable[[], None] = lambda: None,
 ) -> dict[str, str]:
     """Bring back what belongs to the items of a step; gives by item what the metastore refused.
 
     Only items that stand as ours are touched. One of a backup that recorded nothing gets nothing.
+    `before_send` is called before each call that sets statistics, grants or constraints.
     """
     name = TableName(LakeId(batch.intent.lake), intent.db, intent.table)
     old = TableName(LakeId(batch.intent.lake), batch.intent.db, batch.intent.table)
-    work = _Return(metastore, MetastoreExtras(metastore), name, old)
+    work = _Return(metastore, MetastoreExtras(metastore), name, old, before_send)
     targets = {one.item: one.target for one in intent.items if only is None or one.item in only}
     items = [item for item in batch.intent.items if item.item in targets]
     table = metastore.table_or_none(name)
@@ -180,6 +184,7 @@ def _grants(work: _Return, known: Sequence[tuple[str, Extras]], *, current: Iter
         grant.hiveObject.dbName, grant.hiveObject.objectName = work.name.db, work.name.table
     if not missing:
         return
+    work.before_send()
     try:
         work.calls.grant([grant for _, grant in missing])
     except ExternalFailure as error:

@@ -181,7 +181,12 @@ def restore_batch(order: RestoreOrder, ref: BackupBatchRef, tools: Tools) -> Sai
         register(tools.metastore, batch, intent)
     with tools.fail.step("extras"):
         tools.gate()
-        said = return_extras(tools.metastore, batch, intent)
+        said = return_extras(
+            tools.metastore,
+            batch,
+            intent,
+            before_send=lambda: tools.fail.reach("extras:send"),
+        )
     with tools.fail.step("confirm"):
         outcomes = confirm(tools.metastore, batch, intent, said=said)
     with tools.fail.step("done"):

@@ -33,7 +33,17 @@ DROP_STEPS = (
     "confirm",
     "done",
 )
-RESTORE_STEPS = ("control", "facts", "intent", "rename", "listing", "register", "confirm", "done")
+RESTORE_STEPS = (
+    "control",
+    "facts",
+    "intent",
+    "rename",
+    "listing",
+    "register",
+    "extras",
+    "confirm",
+    "done",
+)
 # The last one is there only where the restore had to make a table for its partitions.
 UNDO_STEPS = (
     *("control", "facts", "intent", "rename", "listing", "drop", "confirm", "done"),
@@ -78,7 +88,7 @@ def _killed(shape: str, ownership: str) -> Iterator[Case]:
             for approved in (True, False):
                 yield Case("drop", f"{step}:{moment}", shape, ownership, approved)
     for step in RESTORE_STEPS:
-        for moment in _moments(step, "register", shape):
+        for moment in (*_moments(step, "register", shape), *_extras_calls(step)):
             for kind in ("restore", "restore-as"):
                 yield Case(kind, f"{step}:{moment}", shape, ownership, True)
     for step in UNDO_STEPS[: None if shape == "parts" else -1]:
@@ -99,6 +109,12 @@ def _moments(step: str, call: str, shape: str) -> Iterator[str]:
         yield "send:kill"
     if step == "rename" and shape == "parts":
         yield "after:kill:2"
+
+
+def _extras_calls(step: str) -> Iterator[str]:
+    """Give the kills between the calls that bring back statistics, grants and constraints."""
+    if step == "extras":
+        yield from ("send:kill:2", "send:kill:3")
 
 
 def run_case(config: LakeConfig, case: Case) -> None:

@@ -19,6 +19,7 @@ from portal.act.restore import NewName
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
+from tests.support.act_extras import dress, extras_of
 from tests.support.act_lake import ActLake, Snapshot
 from tests.support.act_restores import backup_of, elsewhere, make_places, undo
 
@@ -41,7 +42,9 @@ class Scene:
         else:
             self.name = self.lake.make_table("t", keys=("dt",), values=_PARTS, external=external)
         self.other = self.lake.make_table("bystander")
+        dress(self.lake, self.name)
         self.before = self.lake.snapshot(self.name)
+        self.belongs = extras_of(self.lake, self.name)
         self.bystander = self.lake.snapshot(self.other)
         self.run = str(uuid.uuid4())
         self.restore_run, self.undo_run = str(uuid.uuid4()), str(uuid.uuid4())
@@ -206,6 +209,10 @@ class Scene:
         for part in ("table", "items", "files"):
             if getattr(after, part) != getattr(self.before, part):
                 raise Broken(f"I7: {part} differs after the restore")
+        belongs = extras_of(self.lake, self.name)
+        for part, before in self.belongs.items():
+            if belongs[part] != before:
+                raise Broken(f"I7: {part} differ after the restore: {belongs[part]}, not {before}")
 
     def close(self) -> None:
         """Close the connection; the files stay for who wants to look."""
