@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from lifecycle.jobs.acting import spread_lister, wall_clock
 from lifecycle.jobs.live_locations import occupied
 from portal.act.control import Control
-from portal.act.journal import read_known_batch
+from portal.act.journal import DirectoryNames, read_known_batch
 from portal.act.probes import probe_batch
 from portal.act.settle import SettleTools
 from portal.connectors.filesystem import open_file_system
@@ -23,7 +23,7 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     """
     probes = job.params["probes"]
     results: list[dict[str, Any]] = []
-    busy, stopped = 0, ""
+    busy, stopped, names = 0, "", DirectoryNames()
     with Metastore.connect(job.config) as metastore:
         for n, probe in enumerate(probes, start=1):
             stopped = Control.read(job.control()).stop
@@ -41,7 +41,7 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
             try:
                 number, sha256 = int(probe["batch"]), str(probe["sha256"])
                 batch = read_known_batch(fs, directory, number, sha256=sha256)
-                found = probe_batch(batch, tools, occupied=occupied(spark, job.config))
+                found = probe_batch(batch, tools, occupied=occupied(spark, job.config), names=names)
             except NotVisible:
                 busy += 1
                 continue

@@ -51,18 +51,21 @@ def names_by_batch(names: Iterable[str]) -> dict[int, tuple[str, ...]]:
 class DirectoryNames:
     """Lists a directory again only when something was added to it, removed or renamed.
 
-    For who only reads: a change within the millisecond of the listing is not seen.
+    For who only reads: a change within the millisecond of the listing is not seen. With
+    `is_claimed` a directory is listed once: nobody else writes into it, and what the caller writes
+    there itself it knows.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_claimed: bool = False) -> None:
+        self._is_claimed = is_claimed
         self._known: dict[LakePath, tuple[int, dict[int, tuple[str, ...]]]] = {}
 
     def of(self, fs: FileSystem, directory: LakePath, batch: int) -> tuple[str, ...]:
-        """Give the names of the files that tell of a batch."""
+        """Give the names of the files that tell of a batch; a missing directory is NotVisible."""
         status = fs.status(directory)
-        changed = status.mtime_ms if status is not None else 0
+        changed = status.mtime_ms if status is not None and not self._is_claimed else 0
         known = self._known.get(directory)
-        if known is None or known[0] != changed:
+        if status is None or known is None or known[0] != changed:
             known = (changed, names_by_batch(fs.names(directory)))
             self._known[directory] = known
         return known[1].get(batch, ())
@@ -197,12 +200,6 @@ def items_left(
     steps = restore_steps(fs, batch.directory, batch.intent.batch, names=names)
     restored = restored_items(steps)
     return [item for item in items_in_backup(batch) if item.item not in restored]
-
-
-def journal_names(fs: FileSystem, batch: JournalBatch) -> frozenset[str]:
-    """Give the names of the files that tell of a batch; another set = somebody works on it."""
-    names = names_by_batch(fs.names(batch.directory))
-    return frozenset(names.get(batch.intent.batch, ()))
 
 
 def has_purge_begun(fs: FileSystem, batch: JournalBatch) -> bool:

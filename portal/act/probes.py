@@ -11,7 +11,7 @@ from typing import Any
 
 from portal.act.facts import DDL_TIME, being_written
 from portal.act.file_refusal import shown
-from portal.act.journal import JournalBatch, has_purge_begun, items_left, journal_names
+from portal.act.journal import DirectoryNames, JournalBatch, has_purge_begun, items_left
 from portal.act.records import FileFact, ItemIntent, files_of, shortfall
 from portal.act.registry import add_again, is_same_life, structs_of
 from portal.act.settle import SettleTools, name_of
@@ -82,11 +82,12 @@ def judge_probe(
 
 
 def probe_batch(
-    batch: JournalBatch, tools: SettleTools, *, occupied: Occupied
+    batch: JournalBatch, tools: SettleTools, *, occupied: Occupied, names: DirectoryNames
 ) -> list[ProbeResult]:
     """Probe every item of a batch that lies in the backup; register late data where it is free.
 
-    Probing again gives the same answer and registers nothing twice.
+    Probing again gives the same answer and registers nothing twice. `names` are of the directories
+    that the caller reads batches of; another set of names = somebody works on the batch.
 
     Raises:
         NotVisible, StaleState: a restore or purge took the backup while it was looked at; what was
@@ -94,12 +95,12 @@ def probe_batch(
     """
     if has_purge_begun(tools.fs, batch):
         return []
-    names = journal_names(tools.fs, batch)
-    items = items_left(tools.fs, batch)
+    told = names.of(tools.fs, batch.directory, batch.intent.batch)
+    items = items_left(tools.fs, batch, names=told)
     homes = {item.item: batch.directory.child(item.item) for item in items}
     lives = {item.item: LakePath.parse(item.source) for item in items}
     listings = tools.lister([*homes.values(), *lives.values()])
-    if journal_names(tools.fs, batch) != names:
+    if names.of(tools.fs, batch.directory, batch.intent.batch) != told:
         raise StaleState("act.claimed", "A restore or purge worked on the backup meanwhile.")
 
     def listed(path: LakePath) -> tuple[FileFact, ...]:

@@ -12,7 +12,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from portal.act.control import Control
-from portal.act.journal import JournalBatch, batches, has_purge_begun, items_left, read_batch
+from portal.act.journal import (
+    DirectoryNames,
+    JournalBatch,
+    batches,
+    has_purge_begun,
+    items_left,
+    names_by_batch,
+    read_batch,
+)
 from portal.act.layout import BackupRef, is_item, purge_mark, read_claimed
 from portal.act.probes import Occupied, Probed, ProbeResult, probe_batch
 from portal.act.protocol import ActResult, Tools, check_control
@@ -104,16 +112,26 @@ def purge_batches(
     result: PurgeResult,
     report: Report = lambda _done, _message: None,
 ) -> None:
-    """Destroy batch after batch; what does not fit every condition stays and is reported."""
-    for wanted in order.batches:
-        reason, probed = purge_batch(order, wanted, tools)
+    """Destroy batch after batch; what does not fit every condition stays and is reported.
+
+    Each claimed directory is listed once, and looked at once more after its last batch.
+    """
+    names = DirectoryNames(is_claimed=True)
+    last = {wanted.directory: n for n, wanted in enumerate(order.batches)}
+    purged: set[LakePath] = set()
+    for n, wanted in enumerate(order.batches):
+        reason, probed = purge_batch(order, wanted, tools, names=names)
+        if not reason:
+            purged.add(wanted.directory)
+        if last[wanted.directory] == n and wanted.directory in purged:
+            _retire(wanted.directory, tools)
         result.put(wanted.backup, wanted.name, reason=reason, probed=probed)
         said = f"left alone: {reason}" if reason else "purged"
         report(result.n_batches, f"{wanted.name}: {said}")
 
 
 def purge_batch(
-    order: PurgeOrder, wanted: PurgeBatch, tools: Tools
+    order: PurgeOrder, wanted: PurgeBatch, tools: Tools, *, names: DirectoryNames
 ) -> tuple[str, list[ProbeResult] | None]:
     """Destroy one batch; a begun one is gone on with. Gives why not ('' = purged), what it saw."""
     control = check_control(tools)
@@ -123,11 +141,12 @@ def purge_batch(
     with tools.fail.step("facts"):
         batch = read_batch(tools.fs, wanted.directory, wanted.batch)
         why = purge_refusal(batch, wanted, now=tools.clock(), live=order.live)
-        left = [] if why else items_left(tools.fs, batch)
+        told = names.of(tools.fs, wanted.directory, wanted.batch)
+        left = [] if why else items_left(tools.fs, batch, names=told)
         why = why or _disagrees(wanted, left)
         why = why or _held(batch, left, tools, control=control)
         if why is None and not has_purge_begun(tools.fs, batch):
-            probed = _probe(order, batch, tools)
+            probed = _probe(order, batch, tools, names=names)
         why = why or _changed(batch, left, tools) or _late(probed) or _stranded(probed)
     if why:
         return why, probed
@@ -136,9 +155,13 @@ def purge_batch(
     with tools.fail.step("delete"):
         for item in left:
             _delete(wanted.directory.child(item.item), item, tools)
-    with tools.fail.step("done"):
-        retire(tools.fs, wanted.directory)
     return "", probed
+
+
+def _retire(directory: LakePath, tools: Tools) -> None:
+    with tools.fail.step("done"):
+        if not _is_retired(directory, tools):
+            retire(tools.fs, directory)
 
 
 def _disagrees(wanted: PurgeBatch, left: Sequence[ItemIntent]) -> str | None:
@@ -151,9 +174,15 @@ def _disagrees(wanted: PurgeBatch, left: Sequence[ItemIntent]) -> str | None:
 def retire(fs: FileSystem, directory: LakePath) -> None:
     """Give a claimed directory without any data its last name; one that is still needed stays."""
     ref = read_claimed(directory.name)
-    if ref is None or any(is_item(name) for name in fs.names(directory)):
+    names = fs.names(directory) if ref is not None else []
+    if ref is None or any(is_item(name) for name in names):
         return
-    if all(_is_over(fs, batch) for batch in batches(fs, directory)):
+    told = names_by_batch(names)
+    if all(
+        has_purge_begun(fs, batch)
+        or not items_left(fs, batch, names=told.get(batch.intent.batch, ()))
+        for batch in batches(fs, directory)
+    ):
         rename_and_look(fs, directory, directory.parent.child(ref.purged_name))
 
 
@@ -190,12 +219,14 @@ def _held(
     return None
 
 
-def _probe(order: PurgeOrder, batch: JournalBatch, tools: Tools) -> list[ProbeResult]:
+def _probe(
+    order: PurgeOrder, batch: JournalBatch, tools: Tools, *, names: DirectoryNames
+) -> list[ProbeResult]:
     """Look once more before the last step; newer data that has its name is none of our business."""
     look = SettleTools(tools.fs, tools.metastore, tools.lister, tools.clock(), lambda: False)
     return [
         one
-        for one in probe_batch(batch, look, occupied=order.occupied)
+        for one in probe_batch(batch, look, occupied=order.occupied, names=names)
         if one.found is not Probed.LATE_COMMIT or one.is_registered
     ]
 
@@ -264,7 +295,3 @@ def _below(home: LakePath, path: str) -> LakePath:
 def _is_retired(directory: LakePath, tools: Tools) -> bool:
     ref = read_claimed(directory.name)
     return ref is not None and tools.fs.status(directory.parent.child(ref.purged_name)) is not None
-
-
-def _is_over(fs: FileSystem, batch: JournalBatch) -> bool:
-    return has_purge_begun(fs, batch) or not items_left(fs, batch)

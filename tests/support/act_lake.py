@@ -19,7 +19,7 @@ from portal.act.drop import drop_items
 from portal.act.facts import ActItem, Policy, generation_of, list_here
 from portal.act.failpoints import Failpoints
 from portal.act.fence import Fence, ensure_root, move_directory, open_fence
-from portal.act.journal import JournalBatch, batch_numbers, batches
+from portal.act.journal import DirectoryNames, JournalBatch, batch_numbers, batches
 from portal.act.layout import BackupRef, Day
 from portal.act.probes import ProbeResult, probe_batch
 from portal.act.protocol import ActResult, DropOrder, DropResult, Tools
@@ -341,7 +341,9 @@ class ActLake:
 
     def probe(self, batch: JournalBatch) -> list[ProbeResult]:
         """Look at a batch again as the probe job does."""
-        return probe_batch(batch, self.settle_tools(), occupied=self.occupied)
+        return probe_batch(
+            batch, self.settle_tools(), occupied=self.occupied, names=DirectoryNames()
+        )
 
     def occupied(self, places: Sequence[LakePath]) -> dict[LakePath, str]:
         """Give registered locations of this database at or under places, read over Thrift."""

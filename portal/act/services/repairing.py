@@ -12,7 +12,13 @@ from typing import Any
 
 from portal.access.lakes import get_lake
 from portal.act.facts import list_here
-from portal.act.journal import JournalBatch, RestoreStep, read_known_batch, restore_steps
+from portal.act.journal import (
+    DirectoryNames,
+    JournalBatch,
+    RestoreStep,
+    read_known_batch,
+    restore_steps,
+)
 from portal.act.records import ItemIntent, Outcome, files_of, shortfall
 from portal.act.registry import add_again, names_registered
 from portal.act.restore_register import register
@@ -48,13 +54,18 @@ def drop_repair(
     name = TableName(LakeId(lake), db, table)
     wanted = frozenset(partitions or [""])
     repaired: list[str] = []
+    names = DirectoryNames()
     for row in repairable_batches(lake, db, table, now=now).iterator(chunk_size=500):
         directory = config.path(row.path)
         fs = open_file_system(directory, config=config)
         if fs.status(directory) is None:
             continue
         batch = read_known_batch(fs, directory, row.batch, sha256=row.manifest_sha256)
-        back = [one for one in _came_back(batch, fs, name, now=now) if one.item.partition in wanted]
+        told = names.of(fs, directory, row.batch)
+        steps = restore_steps(fs, directory, row.batch, names=told)
+        back = [
+            one for one in _came_back(batch, steps, name, now=now) if one.item.partition in wanted
+        ]
         if back:
             with Metastore.connect(config) as metastore:
                 repaired += _repair(batch, name, back, fs=fs, metastore=metastore)
@@ -67,11 +78,11 @@ def drop_repair(
 
 
 def _came_back(
-    batch: JournalBatch, fs: FileSystem, name: TableName, *, now: datetime
+    batch: JournalBatch, steps: Iterable[RestoreStep], name: TableName, *, now: datetime
 ) -> Iterator[_Back]:
     """Give what came back under `name` lately: by a restore, or taken back by settle."""
     items = {item.item: item for item in batch.intent.items}
-    for step in restore_steps(fs, batch.directory, batch.intent.batch):
+    for step in steps:
         if step.done is None or _is_over(step.done.at, now):
             continue
         if (step.intent.db, step.intent.table) != (name.db, name.table):
