@@ -3,9 +3,11 @@
 A scan is a run of kind `lifecycle.scan`. One that fails leaves the last whole picture in place.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
@@ -19,6 +21,7 @@ from lifecycle.services.ingest import generation_load
 from lifecycle.services.notices import week_ahead_queue
 from lifecycle.services.path_waivers import waivers_lapse
 from lifecycle.services.scan_report import scan_report
+from lifecycle.services.trim import scans_shown
 from portal.access.lakes import get_lake, job_environment
 from portal.access.models import KEEPERS, User
 from portal.access.services import directory_sync
@@ -43,6 +46,7 @@ class ScanKind(RunKind):
     name = KIND
     job = "lifecycle.jobs.scan"
     queue = "scan"
+    results_pass = True
     title = "Scan of the lake"
     start_roles = KEEPERS
     schedule = Schedule(daily_at_hour=2)
@@ -70,6 +74,10 @@ class ScanKind(RunKind):
             "still_read_days": STILL_READ_DAYS,
             "soon_days": SOON_DAYS,
         }
+
+    def results_needed(self, lake: str, *, since: datetime) -> Iterable[UUID]:
+        """Give the scans whose pictures are or were shown since an instant, or are being loaded."""
+        return scans_shown(lake, since=since)
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Load the rows, then queue the notices that the new picture calls for. Safe to repeat."""

@@ -1,9 +1,13 @@
 """When do the rows of old pictures go? After a newer one is shown, in short transactions."""
 
+from datetime import datetime
+from uuid import UUID
+
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from lifecycle.models import (
+    CurrentGeneration,
     DatabaseFinding,
     Generation,
     ItemExample,
@@ -27,6 +31,22 @@ def generations_trim(lake: str) -> int:
         rows_delete(generation)
         Generation.objects.filter(pk=generation.pk).update(state=GenerationState.TRIMMED)
     return len(old)
+
+
+def scans_shown(lake: str, *, since: datetime) -> set[UUID]:
+    """Return the scans whose result files are in use.
+
+    These are the one of the current picture, those of all pictures that were shown since an instant
+    and may still be read, and those that are being loaded.
+    """
+    pictures = Generation.objects.filter(lake=lake)
+    current = Q(pk__in=CurrentGeneration.objects.filter(lake=lake).values("generation"))
+    shown = pictures.exclude(state=GenerationState.LOADING).filter(run__finished_at__lte=since)
+    # Shown at that instant was the last one of those that had been loaded by then.
+    first = shown.order_by("-pk").values_list("pk", flat=True).first()
+    newer = Q(pk__gte=first) if first is not None else Q()
+    wanted = current | newer | Q(state=GenerationState.LOADING)
+    return set(pictures.filter(wanted).values_list("run", flat=True))
 
 
 def rows_delete(generation: Generation) -> None:

@@ -26,6 +26,7 @@ class ObserveHudiKind(RunKind):
     job = "optimizer.jobs.hudi.observe"
     title = "Look at Hudi tables"
     queue = "scan"
+    results_pass = True
     start_roles = KEEPERS
     attempts = 1
     longest = timedelta(hours=2)

@@ -22,6 +22,7 @@ class ObserveKind(RunKind):
     job = "optimizer.jobs.observe"
     title = "Look at Iceberg tables"
     queue = "scan"
+    results_pass = True
     start_roles = KEEPERS
     attempts = 1
     longest = timedelta(hours=2)

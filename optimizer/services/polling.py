@@ -43,6 +43,7 @@ class PollKind(RunKind):
     job = "optimizer.jobs.poll"
     title = "Poll of Iceberg and Hudi tables"
     queue = "scan"
+    results_pass = True
     start_roles = KEEPERS
     # How often it is asked whether one is due; `poll_times` says when that is.
     schedule = Schedule(every=timedelta(minutes=1))

@@ -3,9 +3,10 @@
 `tasks/` drives every run through the same states and calls these; a kind never sees a broker.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
+from uuid import UUID
 
 from portal.lake.errors import NotVisible
 from portal.runs.domain import SILENCE, SILENCE_ACTING, Schedule
@@ -31,6 +32,8 @@ class RunKind:
     """Whether the job mostly waits: on a cluster it then gives back what it does not use."""
     destroys: ClassVar[bool] = False
     """Whether it takes something away: it is then started only in the lake's working hours."""
+    results_pass: ClassVar[bool] = False
+    """Whether `ingest` takes the result files in whole: they then go some days after the run."""
     start_roles: ClassVar[frozenset[str]] = frozenset()
     attempts: ClassVar[int] = 2
     """How many epochs may be tried when applications die without a manifest."""
@@ -80,6 +83,10 @@ class RunKind:
     def execute(self, run: Run) -> dict[str, Any]:
         """Do the work of a kind without a job; the result goes to `ingest` as the manifest's."""
         raise NotImplementedError(f"{self.name} has no job and no execute")
+
+    def results_needed(self, lake: str, *, since: datetime) -> Iterable[UUID]:
+        """Give the runs whose result files somebody may have begun to read since an instant."""
+        return ()
 
     def settle(self, run: Run) -> None:
         """Bring the lake into a known state after the application ended, however it ended."""

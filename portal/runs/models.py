@@ -50,6 +50,7 @@ class Run(models.Model):
     progress_n = models.IntegerField(default=0)
     error = models.JSONField(null=True)
     result = models.JSONField(null=True)
+    results_removed_at = models.DateTimeField(null=True)
     cancel_requested_by = models.CharField(max_length=150, blank=True, default="")
     cancel_requested_at = models.DateTimeField(null=True)
 
@@ -66,6 +67,9 @@ class Run(models.Model):
             models.Index(fields=["lake", "queue", "queued_at"], name="runs_by_queue"),
             models.Index(fields=["lake", "requested_by", "queued_at", "id"], name="runs_by_person"),
             models.Index(fields=["state", "lease_until"], name="runs_by_lease"),
+            models.Index(
+                fields=["lake", "kind", "results_removed_at", "finished_at"], name="runs_by_results"
+            ),
             models.Index(fields=["lake", "subject_type", "subject_id"], name="runs_by_subject"),
         ]
 

@@ -330,6 +330,9 @@ LAKEWARDEN_REFRESH_LANES = os.environ.get("LAKEWARDEN_REFRESH_LANES", "1") == "1
 # For how many days it is kept which statements were sent to a cluster.
 LAKEWARDEN_REFRESH_HISTORY_DAYS = int(os.environ.get("LAKEWARDEN_REFRESH_HISTORY_DAYS", "90"))
 
+# For how many days result files that were taken into the database stay in the spool.
+LAKEWARDEN_RESULT_DAYS = int(os.environ.get("LAKEWARDEN_RESULT_DAYS", "7"))
+
 # For how many days the past of Iceberg tables is kept: what was committed, what was done to them,
 # and how files of ours lie of which none is left.
 LAKEWARDEN_OPTIMIZER_COMMIT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_COMMIT_DAYS", "30"))

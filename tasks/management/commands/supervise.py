@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 
 from portal.runs.leases import new_holder
 from portal.spark.process_table import host_identity
-from tasks import anchoring
+from tasks import anchoring, trimming
 from tasks.follow import follow
 from tasks.loops import Loop, Loops
 from tasks.relay import relay
@@ -38,6 +38,7 @@ class Command(BaseCommand):
                 Loop("watchdog", settings.LAKEWARDEN_WATCHDOG_SECONDS, watchdog, LEADER),
                 Loop("schedule", 5.0, schedule, f"{LEADER}:schedule"),
                 Loop("anchor", anchoring.EVERY_SECONDS, anchoring.anchor, f"{LEADER}:anchor"),
+                Loop("spool", trimming.EVERY_SECONDS, trimming.trim, f"{LEADER}:spool"),
                 Loop("follow", 1.0, follow, f"{LEADER}:follow"),
             ],
             holder=new_holder(),
