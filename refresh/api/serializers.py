@@ -17,12 +17,13 @@ from refresh.models import (
 from refresh.services.asking import MOST_NAMED
 
 LONGEST_NAME = 767
+ADDRESS = "host:port of the front end; the host alone where it has not started yet"
 
 
 class OnFrontEndSerializer(serializers.ModelSerializer[TargetOnFe]):
     """How a table stands on one front end."""
 
-    front_end = serializers.CharField(source="fe.name", read_only=True)
+    front_end = serializers.CharField(source="fe.place", read_only=True, help_text=ADDRESS)
     freshness = serializers.ChoiceField(
         source="now.freshness", choices=[one.value for one in Freshness], read_only=True
     )
@@ -65,6 +66,10 @@ class WaitingSerializer(serializers.ModelSerializer[RefreshTarget]):
         allow_null=True,
         help_text="FAST, SLOW or GIANT; null while nothing is planned.",
     )
+    running_on = serializers.CharField(
+        source="running_on_address", read_only=True, help_text=ADDRESS
+    )
+    only_on = serializers.CharField(source="only_on_address", read_only=True, help_text=ADDRESS)
 
     class Meta:
         model = RefreshTarget
@@ -163,7 +168,7 @@ class AskSerializer(serializers.Serializer[Any]):
 class RepairSerializer(serializers.Serializer[Any]):
     """Because of which front end the table is refreshed again."""
 
-    front_end = serializers.CharField(max_length=256)
+    front_end = serializers.CharField(max_length=256, help_text=ADDRESS)
 
 
 class LaneSerializer(serializers.Serializer[Any]):
@@ -208,10 +213,12 @@ class StatementSerializer(serializers.ModelSerializer[Refresh]):
     examples = serializers.ListField(child=serializers.CharField(), read_only=True)
     waited = serializers.FloatField(read_only=True, help_text="seconds")
     seconds = serializers.FloatField(read_only=True, allow_null=True)
+    taker = serializers.CharField(source="taker_address", read_only=True, help_text=ADDRESS)
     on_fes = serializers.DictField(
+        source="by_address",
         child=serializers.ListField(child=serializers.CharField()),
         read_only=True,
-        help_text="front end -> [outcome, why]",
+        help_text="address of the front end -> [outcome, why]",
     )
 
     class Meta:

@@ -67,6 +67,15 @@ class Cluster(models.Model):
         """The lease of the worker that leads it."""
         return f"refresh:{self.name}"
 
+    def address_of(self, front_end: str) -> str:
+        """Return the address of a front end by its internal name.
+
+        One that is registered no more is known by its internal name only. Read `front_ends` along
+        for a list of rows.
+        """
+        found = (fe.place for fe in self.front_ends.all() if fe.name == front_end)
+        return next(found, front_end)
+
 
 class ClusterFrontEnd(models.Model):
     """A front end as SHOW FRONTENDS listed it last, and what our own contact showed."""

@@ -75,11 +75,20 @@ class Refresh(models.Model):
 
         One that is registered no more is known by its internal name only.
         """
-        places = {fe.name: fe.place for fe in self.cluster.front_ends.all()}
+        address = self.cluster.address_of
         return sorted(
-            (places.get(name, name), outcome, why, name)
-            for name, (outcome, why) in self.on_fes.items()
+            (address(name), outcome, why, name) for name, (outcome, why) in self.on_fes.items()
         )
+
+    @property
+    def taker_address(self) -> str:
+        """The address of the front end that took it."""
+        return self.cluster.address_of(self.taker)
+
+    @property
+    def by_address(self) -> dict[str, list[str]]:
+        """Outcome and reason by the address of each front end."""
+        return {address: [outcome, why] for address, outcome, why, _ in self.outcomes}
 
     @property
     def seconds(self) -> float | None:

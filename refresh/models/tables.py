@@ -147,6 +147,16 @@ class RefreshTarget(models.Model):
         return ".".join(part for part in (self.catalog, self.db, self.table) if part)
 
     @property
+    def running_on_address(self) -> str:
+        """The address of the front end that runs its statement; empty: none does."""
+        return self.cluster.address_of(self.running_on) if self.running_on else ""
+
+    @property
+    def only_on_address(self) -> str:
+        """The address of the one front end that must take the next statement; empty: any may."""
+        return self.cluster.address_of(self.only_on) if self.only_on else ""
+
+    @property
     def external(self) -> ExternalTable:
         """The table as the domain knows it; its cluster must be loaded."""
         return ExternalTable(ClusterId(self.cluster.name), self.catalog, self.db, self.table)

@@ -1,17 +1,17 @@
 """What was refreshed, why, how long did it wait and take, and what came of it?"""
 
-from typing import Any
 from uuid import UUID
 
 import django_filters as filters
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 from portal.ui.filters import DayInput, ListFilter
 from portal.ui.states import look_of
 from refresh.domain.changes import Cause
-from refresh.models import ClusterFrontEnd, Ending, Refresh, RefreshTarget
+from refresh.models import Ending, Refresh, RefreshTarget
+from refresh.selectors.addresses import addresses
 from refresh.selectors.tables import cluster_choices, named_from
 
 # Statements are numbered as they are sent, and the number needs no further index.
@@ -77,11 +77,7 @@ def history_visible(lake: str, user: User) -> QuerySet[Refresh]:
     else:
         rows = rows.filter(target__watched__lake=lake)
     rows = rows.select_related("cluster", "target__cluster", "target__watched")
-    return rows.prefetch_related(_front_ends())
-
-
-def _front_ends() -> "Prefetch[Any]":
-    return Prefetch("cluster__front_ends", ClusterFrontEnd.objects.defer("config"))
+    return rows.prefetch_related(addresses())
 
 
 def get_refresh_for_user(public_id: UUID, user: User) -> Refresh:
@@ -99,5 +95,5 @@ def get_refresh_for_user(public_id: UUID, user: User) -> Refresh:
 
 def lately_of(target: RefreshTarget) -> list[Refresh]:
     """Give the last statements of one table, newest first."""
-    rows = target.history.select_related("cluster").prefetch_related(_front_ends())
+    rows = target.history.select_related("cluster").prefetch_related(addresses())
     return list(rows.order_by("-id")[:PICTURED])

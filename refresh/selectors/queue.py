@@ -11,6 +11,7 @@ from portal.ui.filters import ListFilter
 from refresh.domain.lanes import Lane
 from refresh.domain.pressure import Pressure
 from refresh.models import Cluster, RefreshTarget
+from refresh.selectors.addresses import addresses
 from refresh.selectors.tables import cluster_choices, targets_of
 
 # `choose` counts what is urgent as older; a person wants to see it first.
@@ -142,4 +143,4 @@ def lane_counts(lake: str, user: User) -> list[LaneCount]:
 def _mine(lake: str, user: User) -> QuerySet[RefreshTarget]:
     # By cluster, because what waits and what runs is found in each cluster's own index.
     rows = targets_of(lake, user).filter(cluster__in=Cluster.objects.order_by().values("pk"))
-    return rows.select_related("cluster", "watched")
+    return rows.select_related("cluster", "watched").prefetch_related(addresses())

@@ -24,6 +24,7 @@ from refresh.models import (
     TargetProbe,
     WatchedTable,
 )
+from refresh.selectors.addresses import addresses
 
 # Ranks of one danger lie together, so the index on them finds it.
 TARGET_ORDERS = {"danger": ("rank",), "-danger": ("-rank",)}
@@ -142,7 +143,8 @@ def targets_visible(lake: str, user: User) -> QuerySet[RefreshTarget]:
     """Give the same with their marks by front end."""
     marks = TargetOnFe.objects.select_related("fe").order_by("fe__name").defer("done", "fe__config")
     rows = targets_of(lake, user)
-    return rows.select_related("cluster", "watched").prefetch_related(Prefetch("on_fes", marks))
+    rows = rows.select_related("cluster", "watched")
+    return rows.prefetch_related(Prefetch("on_fes", marks), addresses())
 
 
 def get_target_for_user(target_id: int, user: User) -> RefreshTarget:

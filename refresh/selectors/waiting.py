@@ -6,13 +6,15 @@ dead.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+
+from django.db.models import Prefetch
 
 from portal.lake.names import TableName
 from refresh.domain.coverage import Wish
 from refresh.domain.visible import FeVisibility, WaitAnswer, judge_wait
-from refresh.models import Cluster, RefreshTarget, WatchedTable
+from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, WatchedTable
 from refresh.selectors.names import Named, named_for
 from refresh.selectors.records import records_of_all
 
@@ -63,7 +65,10 @@ def look(asked: Asked, *, now: datetime) -> Seen:
         for row in rows.select_related("cluster")
     }
     answers = _answers(asked, [targets[one] for one in shown if one in targets], now=now)
-    clusters = Cluster.objects.in_bulk({one.cluster_id for one in shown})
+    rows_of_clusters = Cluster.objects.prefetch_related(
+        Prefetch("front_ends", ClusterFrontEnd.objects.defer("config"))
+    )
+    clusters = rows_of_clusters.in_bulk({one.cluster_id for one in shown})
     found = tuple(
         _on_cluster(one, clusters[one.cluster_id], answers.get(one), asked)
         for one in shown
@@ -114,7 +119,8 @@ def _on_cluster(
     is_listed = cluster.read_at is not None and cluster.read_at > asked.wish.written_at
     is_visible = answer.is_visible and is_listed
     problem = "" if is_visible else _problem(cluster, answer, is_listed=is_listed)
-    return OnCluster(cluster.name, named.full_name, problem, answer.fes, is_visible=is_visible)
+    fes = tuple(replace(fe, name=cluster.address_of(fe.name)) for fe in answer.fes)
+    return OnCluster(cluster.name, named.full_name, problem, fes, is_visible=is_visible)
 
 
 def _problem(cluster: Cluster, answer: WaitAnswer, *, is_listed: bool) -> str:
@@ -125,7 +131,7 @@ def _problem(cluster: Cluster, answer: WaitAnswer, *, is_listed: bool) -> str:
         return f"Its front ends were not listed since the write{why}."
     if len(answer.excluded) == len(answer.fes):
         return "None of its front ends is known to live."
-    return f"Not proven on {', '.join(answer.lacking)}."
+    return f"Not proven on {', '.join(map(cluster.address_of, answer.lacking))}."
 
 
 def _off(watched: WatchedTable | None) -> str:

@@ -48,19 +48,23 @@ def refresh_ask(
 def repair_ask(target: RefreshTarget, *, front_end: str, user: User, now: datetime) -> None:
     """Ask for the whole table because of one front end; no statement reaches that one alone.
 
+    `front_end` is its address, or the name by which StarRocks lists it.
+
     Raises:
         NotAllowed: `refresh.role`.
         RuleViolation: `refresh.front_end`, the cluster has none of that name.
     """
     _check_keeper(user)
-    if not target.cluster.front_ends.filter(name=front_end).exists():
+    fes = target.cluster.front_ends.all()
+    found = next((fe for fe in fes if front_end in (fe.place, fe.name)), None)
+    if found is None:
         raise RuleViolation(
             "refresh.front_end",
             f"The cluster {target.cluster.name} has no front end of that name. Its table's page "
             "lists those that it has.",
             front_end=front_end,
         )
-    data = {"front_end": front_end}
+    data = {"front_end": found.place}
     _ask(target, "refresh.repair_asked", user=user, names=(), data=data, now=now)
 
 

@@ -13,6 +13,7 @@ from portal.ui.frame import current_lake, person
 from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
 from refresh.models import Refresh
+from refresh.selectors.addresses import read_addresses
 from refresh.selectors.history import (
     HISTORY_ORDERS,
     HistoryFilter,
@@ -56,7 +57,7 @@ HISTORY = ListSpec(
     exports=(
         "public_id", "cluster.name", "target.catalog", "target.db", "target.table", "kind",
         "n_partitions", "causes", "get_lane_display", "waited_since", "began_at", "ended_at",
-        "waited", "seconds", "taker", "ending", "code", "said",
+        "waited", "seconds", "taker_address", "ending", "code", "said",
     ),
 )  # fmt: skip
 
@@ -67,7 +68,7 @@ def history(request: HttpRequest) -> HttpResponseBase:
     """List the statements that the person may see, newest first."""
     lake, user = current_lake(request), person(request)
     filterset = HistoryFilter(request.GET, queryset=history_visible(lake, user))
-    return list_response(request, HISTORY, filterset=filterset, context={})
+    return list_response(request, HISTORY, filterset=filterset, context={}, complete=read_addresses)
 
 
 @login_required

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from portal.ui.frame import current_lake, person
 from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
+from refresh.selectors.addresses import read_addresses
 from refresh.selectors.queue import QUEUE_ORDERS, QueueFilter, queue_now, waiting_visible
 
 WAITING = ListSpec(
@@ -30,7 +31,7 @@ WAITING = ListSpec(
     exports=(
         "cluster.name", "catalog", "db", "table", "watched.lake", "watched.db", "watched.table",
         "get_lane_display", "is_urgent", "waits_since", "due_at", "not_before", "n_tries",
-        "only_on", "expected_seconds", "problem",
+        "only_on_address", "expected_seconds", "problem",
     ),
 )  # fmt: skip
 
@@ -41,7 +42,10 @@ def queue(request: HttpRequest) -> HttpResponseBase:
     """Show the queue as it is now; its upper part keeps itself up to date."""
     lake, user = current_lake(request), person(request)
     filterset = QueueFilter(request.GET, queryset=waiting_visible(lake, user))
-    return list_response(request, WAITING, filterset=filterset, context=_live(request))
+    context = _live(request)
+    return list_response(
+        request, WAITING, filterset=filterset, context=context, complete=read_addresses
+    )
 
 
 @login_required

@@ -13,6 +13,7 @@ from portal.ui.frame import current_lake, person
 from portal.ui.lists import ListSpec, list_response
 from portal.ui.tables import Column
 from refresh.models import RefreshTarget
+from refresh.selectors.addresses import read_addresses
 from refresh.selectors.history import lately_of
 from refresh.selectors.tables import (
     COUNTED_AT_MOST,
@@ -61,7 +62,7 @@ TABLES = ListSpec(
         "cluster.name", "catalog", "db", "table", "watched.lake", "watched.db", "watched.table",
         "watched.owner", "danger", "freshness", "why", "refreshed_at", "behind_since",
         "due_at", "waits_since", "is_urgent", "not_before", "n_tries", "running_since",
-        "running_on", "problem", "watched.is_off", "watched.off_by", "watched.off_why",
+        "running_on_address", "problem", "watched.is_off", "watched.off_by", "watched.off_why",
     ),
 )  # fmt: skip
 
@@ -73,7 +74,9 @@ def tables(request: HttpRequest) -> HttpResponseBase:
     lake, user = current_lake(request), person(request)
     filterset = TargetFilter(request.GET, queryset=targets_visible(lake, user))
     context = {"n_wrong": n_wrong(lake, user)}
-    return list_response(request, TABLES, filterset=filterset, context=context)
+    return list_response(
+        request, TABLES, filterset=filterset, context=context, complete=read_addresses
+    )
 
 
 @login_required

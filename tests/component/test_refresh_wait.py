@@ -79,7 +79,7 @@ def test_n14_every_live_front_end_must_have_begun_after_the_write(people: People
     assert judged(answer) == (False, True, False)
     (shown,) = answer.json()["clusters"]
     assert (shown["cluster"], shown["table"]) == ("bi", "hive.shop.sales")
-    assert shown["problem"] == "Not proven on bi-fe1."
+    assert shown["problem"] == "Not proven on 127.0.0.3:9030."
     assert [one["visibility"] for one in shown["front_ends"]] == ["VISIBLE", "NOT_YET"]
     did("bi-fe1", began=2)
     assert judged(ask(people.operator)) == (True, True, True)
