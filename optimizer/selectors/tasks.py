@@ -1,6 +1,6 @@
 """Which work was there on tables, why, and what came of it?"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -126,7 +126,11 @@ def open_tasks_of(table: IcebergTable | HudiTable) -> list[OptimizeTask]:
     return list(tasks_of(table).filter(is_open=True).order_by("kind"))
 
 
-def requesters_of_run(run: Run) -> list[str]:
-    """Return the people whose tasks a run has done or does."""
-    asked = OptimizeTask.objects.filter(run=run.pk).exclude(asked_by="")
-    return list(asked.order_by().values_list("asked_by", flat=True).distinct()[:20])
+def requesters_of_runs(runs: Sequence[Run]) -> dict[UUID, list[str]]:
+    """Return the people whose tasks runs have done or do, by the run's id; one query."""
+    asked = OptimizeTask.objects.filter(run__in=[run.pk for run in runs]).exclude(asked_by="")
+    found: dict[UUID, list[str]] = {}
+    for run, name in asked.order_by().values_list("run", "asked_by").distinct():
+        if run is not None:
+            found.setdefault(run, []).append(name)
+    return found

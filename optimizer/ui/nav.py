@@ -10,7 +10,7 @@ from optimizer.domain.bands import HealthBand
 from optimizer.selectors.hudi_tables import n_critical_tables
 from optimizer.selectors.removals import removals_to_decide
 from optimizer.selectors.tables import n_poor
-from optimizer.selectors.tasks import requesters_of_run
+from optimizer.selectors.tasks import requesters_of_runs
 from optimizer.ui.hudi_words import register_hudi_words
 from optimizer.ui.words import register_words
 from portal.access.registry import Card, Page, register_home_card, register_page
@@ -26,7 +26,7 @@ def register_pages() -> None:
     """Add the navigation, the home card and the words."""
     register_words()
     register_hudi_words()
-    register_run_cause(requesters_of_run)
+    register_run_cause(requesters_of_runs)
     register_page(Page(SECTION, "Iceberg tables", "optimizer:tables", "snowflake", 60))
     register_page(Page(SECTION, "Hudi tables", "optimizer:hudi-tables", "timeline-event", 61))
     register_page(Page(SECTION, "Optimizer queue", "optimizer:queue", "list-details", 62))

@@ -1,7 +1,8 @@
 """What the areas add to the page of a run: next steps, its subject, the people who caused it."""
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from portal.access.models import User
 from portal.runs.models import Run
@@ -41,7 +42,7 @@ class RunSubject(NamedTuple):
 
 
 SubjectMaker = Callable[[Run], RunSubject | None]
-CauseMaker = Callable[[Run], Iterable[str]]
+CauseMaker = Callable[[Sequence[Run]], Mapping[UUID, Iterable[str]]]
 
 _subjects: dict[str, SubjectMaker] = {}
 _causes: list[CauseMaker] = []
@@ -59,12 +60,17 @@ def run_subject(run: Run) -> RunSubject | None:
 
 
 def register_run_cause(maker: CauseMaker) -> None:
-    """Name the people for whom a run that the schedule started does its work."""
+    """Name the people for whom runs that the schedule started do their work, by the run's id."""
     if maker not in _causes:
         _causes.append(maker)
 
 
-def run_causes(run: Run) -> list[str]:
-    """Return the people who caused a run beside who requested it, by name."""
-    named = {name for maker in _causes for name in maker(run)}
-    return sorted(named - {"", run.requested_by})
+def read_causes(runs: Sequence[Any]) -> None:
+    """Set `causes` of each run: the people who caused it beside who requested it, by name.
+
+    Each maker is asked once, however many runs there are.
+    """
+    found = [maker(runs) for maker in _causes]
+    for run in runs:
+        named = {name for by_run in found for name in by_run.get(run.pk, ())}
+        run.causes = sorted(named - {"", run.requested_by})

@@ -1,10 +1,12 @@
 """The page of a run names who caused it, links what it is about, and says each line once."""
 
+import csv
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from lifecycle.models import TableFinding
 from optimizer.domain.tasks import TaskState
@@ -12,6 +14,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.runs.logs import Line, line_of_job
 from portal.runs.models import Run
 from portal.spark.job import JobContext
+from portal.ui.run_steps import read_causes
 from tests.component.conftest import People
 from tests.component.optimizer_rows import iceberg, task
 from tests.component.scanned import scan
@@ -38,6 +41,32 @@ def test_a_run_of_the_schedule_names_the_people_who_requested_its_tasks(
         iceberg(now=now), now=now, asked_by="otto", run=run.pk, state=TaskState.DONE, is_open=False
     )
     assert "schedule, for otto" in text_of(people, run)
+    client = Client()
+    client.force_login(people.admin)
+    assert "schedule, for otto" in client.get("/runs/").content.decode()
+    lines = b"".join(client.get("/runs/?format=csv")).decode().splitlines()
+    (line,) = csv.DictReader(lines)
+    assert (line["requested_by"], line["causes"]) == ("schedule", "otto")
+    for address in ("/api/v1/runs/", f"/api/v1/runs/{run.pk}/"):
+        told = client.get(address).json()
+        one = told["results"][0] if "results" in told else told
+        assert (one["requested_by"], one["causes"]) == ("schedule", ["otto"])
+
+
+def test_the_list_asks_once_for_the_people_of_all_its_runs(
+    lake: LakeConfig,
+    people: People,
+    now: datetime,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    runs = [a_run(now) for _ in range(3)]
+    table = iceberg(now=now)
+    for run, name in zip(runs, ("otto", "anna", "otto"), strict=True):
+        for _ in range(2):
+            task(table, now=now, asked_by=name, run=run.pk, state=TaskState.DONE, is_open=None)
+    with django_assert_num_queries(1):
+        read_causes(runs)
+    assert [vars(run)["causes"] for run in runs] == [["otto"], ["anna"], ["otto"]]
 
 
 def test_what_a_run_is_about_is_a_link(lake: LakeConfig, people: People, now: datetime) -> None:

@@ -8,10 +8,15 @@ from rest_framework.request import Request
 from portal.audit.models import AuditEvent
 from portal.notices.models import Notice
 from portal.runs.models import Run, RunEvent
+from portal.ui.run_steps import read_causes
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
     """A run as it stands."""
+
+    causes = serializers.SerializerMethodField(
+        help_text="The people for whom a run that the schedule started does its work."
+    )
 
     class Meta:
         model = Run
@@ -21,6 +26,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "kind",
             "state",
             "requested_by",
+            "causes",
             "reason",
             "subject_type",
             "subject_id",
@@ -37,6 +43,12 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "cancel_requested_by",
         )
         read_only_fields = fields
+
+    def get_causes(self, run: Any) -> list[str]:
+        """Return them; lists read them for all their runs at once."""
+        if not hasattr(run, "causes"):
+            read_causes([run])
+        return list(run.causes)
 
 
 class RunLineSerializer(serializers.ModelSerializer[RunEvent]):

@@ -35,7 +35,7 @@ from portal.ui.api.serializers import (
 )
 from portal.ui.filters import AuditFilter, MailFilter, RunFilter
 from portal.ui.frame import current_lake, person
-from portal.ui.run_steps import run_steps
+from portal.ui.run_steps import read_causes, run_steps
 from portal.ui.selectors import (
     audit_for_user,
     get_run_for_user,
@@ -72,6 +72,7 @@ class RunList(APIView):
             filter_class=RunFilter,
             orders=runs_page.ORDERS,
             show=lambda row: dict(RunSerializer(row).data),
+            complete=read_causes,
         )
 
 

@@ -1,5 +1,6 @@
 """What work runs or ran, how far is it, what did it say, and how is it stopped?"""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,25 +16,34 @@ from portal.access.models import User
 from portal.runs.models import Run
 from portal.runs.selectors import run_waits
 from portal.runs.services import run_cancel
-from portal.ui.csv import stream_csv
-from portal.ui.filters import RunFilter, filtered
+from portal.ui.filters import RunFilter
 from portal.ui.forms import ReasonForm
 from portal.ui.frame import current_lake, person
 from portal.ui.keyset import keyset_page
-from portal.ui.run_steps import run_causes, run_steps, run_subject
+from portal.ui.lists import ListSpec, list_response
+from portal.ui.run_steps import read_causes, run_steps, run_subject
 from portal.ui.selectors import get_run_for_user, run_lines, runs_for_user
 from portal.ui.states import look_of
-from portal.ui.tables import Column, Table
+from portal.ui.tables import Column
 
 ORDERS = {"-queued": ("-queued_at",), "queued": ("queued_at",)}
-COLUMNS = (
-    Column(key="id", title="Run", kind="template", template="portal/_run_name.html"),
-    Column(key="state", title="State", kind="state"),
-    Column(key="requested_by", title="Asked by"),
-    Column(key="queued_at", title="Asked", kind="ago", sort="queued"),
-    Column(key="finished_at", title="Ended", kind="ago"),
-    Column(key="message", title="Last word"),
-)
+RUNS = ListSpec(
+    template="portal/runs.html",
+    caption="Runs",
+    columns=(
+        Column(key="id", title="Run", kind="template", template="portal/_run_name.html"),
+        Column(key="state", title="State", kind="state"),
+        Column(key="", title="Asked by", kind="template", template="portal/_run_requested.html"),
+        Column(key="queued_at", title="Asked", kind="ago", sort="queued"),
+        Column(key="finished_at", title="Ended", kind="ago"),
+        Column(key="message", title="Last word"),
+    ),
+    orders=ORDERS,
+    filename="runs.csv",
+    exports=(
+        "id", "kind", "state", "requested_by", "causes", "queued_at", "finished_at", "message",
+    ),
+)  # fmt: skip
 LINES = 200
 
 
@@ -43,13 +53,8 @@ def runs(request: HttpRequest) -> HttpResponseBase:
     """List the runs that the person may see, newest first."""
     lake = current_lake(request)
     chosen = RunFilter(request.GET, queryset=runs_for_user(person(request), lake))
-    rows = filtered(chosen)
-    if request.GET.get("format") == "csv":
-        ordered = rows.order_by("-queued_at", "-pk").iterator(chunk_size=2000)
-        return stream_csv(ordered, COLUMNS, filename=f"runs-{lake}.csv")
-    page = keyset_page(rows, request.GET, orders=ORDERS)
-    table = Table(COLUMNS, page.rows, "Runs", orders=tuple(ORDERS), sort=page.sort)
-    return render(request, "portal/runs.html", {"filter": chosen, "page": page, "table": table})
+    spec = replace(RUNS, filename=f"runs-{lake}.csv")
+    return list_response(request, spec, filterset=chosen, context={}, complete=read_causes)
 
 
 @login_required
@@ -57,6 +62,7 @@ def runs(request: HttpRequest) -> HttpResponseBase:
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show one run: where it stands, what it said, what came of it."""
     found = get_run_for_user(run_id, person(request))
+    read_causes([found])
     lines = keyset_page(run_lines(found), request.GET, orders={"-seq": ("-seq",)}, size=LINES)
     context = {
         "run": found,
@@ -68,7 +74,6 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "facts": _facts(found),
         "steps": run_steps(found, person(request)),
         "subject": run_subject(found),
-        "causes": run_causes(found),
         "may_cancel": may_cancel(found, person(request)),
     }
     return render(request, "portal/run.html", context)
