@@ -21,6 +21,7 @@ from optimizer.selectors.hudi_policies import hudi_policies_of
 from optimizer.services.asking import asked_audit, asker, said_reason, table_pause, table_resume
 from optimizer.services.hudi_past import lately_of
 from optimizer.services.hudi_queueing import decision_of, listed_first, look_of_table
+from optimizer.services.speeds import HudiSpeeds
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.lake.errors import NotVisible, StaleState
@@ -64,7 +65,9 @@ def service_ask(
     lately = lately_of(row, look, now=now)
     wish = HudiTask(service, step, why, tuple(instants))
     allowed = wish_of(look, found.policy, wish, lately=lately, now=now)
-    return _queue(row, listed_first(allowed), policies.versions(found), user=user, now=now)
+    one = listed_first(allowed)
+    estimate = HudiSpeeds(row.lake).estimate_plans(look, one.name, one.instants)
+    return _queue(row, one, policies.versions(found), estimate=estimate, user=user, now=now)
 
 
 def hudi_pause(table_id: int, *, user: User | None, reason: str, now: datetime) -> HudiTable:
@@ -103,7 +106,13 @@ def hudi_explain(table_id: int, user: User | None, now: datetime) -> HudiDecisio
 
 
 def _queue(
-    row: HudiTable, one: HudiTask, versions: Sequence[int], *, user: User | None, now: datetime
+    row: HudiTable,
+    one: HudiTask,
+    versions: Sequence[int],
+    *,
+    estimate: Mapping[str, float],
+    user: User | None,
+    now: datetime,
 ) -> OptimizeTask:
     by = asker(user)
     try:
@@ -120,6 +129,7 @@ def _queue(
             task.instants = list(one.instants) or None
             task.score = precedence(one.service, one.step)
             task.policy_versions = list(versions)
+            task.estimate = dict(estimate)
             task.save()
             said = {"kind": one.name, "instants": list(one.instants), "reason": one.reason}
             asked_audit("optimizer.asked", row, by=by, now=now, **said)

@@ -25,6 +25,7 @@ from optimizer.selectors.hudi_policies import (
     hudi_policies_of,
 )
 from optimizer.services.hudi_past import given_way, last_end, lately_of
+from optimizer.services.speeds import HudiSpeeds
 from optimizer.services.task_ends import NOT_SENT, give_up
 from portal.access.lakes import get_lake
 from portal.lake.errors import RuleViolation
@@ -39,6 +40,8 @@ class _Table:
     """A table with what its tasks are made of."""
 
     row: HudiTable
+    look: HudiLook
+    speeds: HudiSpeeds
     found: ResolvedHudi
     versions: tuple[int, ...]
     lately: Lately
@@ -62,13 +65,15 @@ def hudi_decide(lake: str, *, now: datetime, limit: int = AT_ONCE) -> int:
         is_gone=False,
         looked_at__isnull=False,
     ).order_by("looked_at", "pk")[:limit]
-    policies = hudi_policies_of(lake)
+    policies, speeds = hudi_policies_of(lake), HudiSpeeds(lake)
     for row in rows:
-        hudi_decide_table(row, policies=policies, now=now)
+        hudi_decide_table(row, policies=policies, speeds=speeds, now=now)
     return len(rows)
 
 
-def hudi_decide_table(row: HudiTable, *, policies: HudiPolicies, now: datetime) -> None:
+def hudi_decide_table(
+    row: HudiTable, *, policies: HudiPolicies, speeds: HudiSpeeds, now: datetime
+) -> None:
     """Decide what a table needs by its last look, and bring its open tasks in line with it.
 
     Of two that decide at once the second changes nothing.
@@ -91,6 +96,8 @@ def hudi_decide_table(row: HudiTable, *, policies: HudiPolicies, now: datetime) 
     decision = decide(look, policy=found.policy, lately=lately, now=now)
     table = _Table(
         row,
+        look,
+        speeds,
         found,
         policies.versions(found),
         lately,
@@ -158,6 +165,7 @@ def _propose(table: _Table, one: HudiTask, task: OptimizeTask | None, *, now: da
     task.reason, task.instants = one.reason, list(one.instants) or None
     task.score = precedence(one.service, one.step)
     task.policy_versions = list(table.versions)
+    task.estimate = table.speeds.estimate_plans(table.look, one.name, one.instants)
     task.not_before = table.waits.get(one.name)
     held = _held(table, task, now=now)
     task.state = TaskState.HELD if held else TaskState.WAITING

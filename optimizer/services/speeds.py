@@ -1,10 +1,25 @@
-"""How fast are this lake's rewrites? Measured on its last finished tasks, and nothing else."""
+"""How fast are this lake's rewrites? Measured on its last finished tasks, and nothing else.
 
+The services of Hudi tables are measured by kind: of a compaction and of a clustering it is known
+beforehand what they read.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from django.db.models import Max, QuerySet
 
-from optimizer.domain.estimates import Speed
+from optimizer.domain.estimates import Estimate, Speed
+from optimizer.domain.hudi.estimates import (
+    TIMED,
+    DoneTask,
+    estimate_read,
+    measured_speed,
+    plans_read,
+)
+from optimizer.domain.hudi.facts import HudiLook
+from optimizer.domain.hudi.tasks import TASKS
 from optimizer.domain.tasks import REWRITES, TaskState
 from optimizer.models import OptimizeTask
 
@@ -38,6 +53,49 @@ def measured(lake: str) -> list[OptimizeTask]:
         seconds__gt=0,
     ).order_by("-ended_at")
     return _last(done.only("commits", "seconds"))
+
+
+@dataclass
+class HudiSpeeds:
+    """The measured speeds of a lake's Hudi services; each kind is read once, when it is needed."""
+
+    lake: str
+    _known: dict[str, float | None] = field(default_factory=dict)
+
+    def of(self, kind: str) -> float | None:
+        """Return the bytes that tasks of a kind read in a second; None where none is measured."""
+        if kind not in self._known:
+            self._known[kind] = measured_speed(map(_done, _hudi_measured(self.lake, kind)))
+        return self._known[kind]
+
+    def estimate(self, kind: str, n_bytes: int | None) -> dict[str, int | float]:
+        """Return the estimate of a task that reads so much; empty where nothing is known."""
+        if kind not in TIMED:
+            return {}
+        found = estimate_read(n_bytes, speed=self.of(kind), memory_gb=_MEMORY_GB)
+        return found.as_dict() if found else {}
+
+    def estimate_plans(
+        self, look: HudiLook, kind: str, instants: Collection[str]
+    ) -> dict[str, int | float]:
+        """Return the estimate of a task that executes some pending plans, none named: all."""
+        return self.estimate(kind, plans_read(look, TASKS[kind][0], instants))
+
+
+def _hudi_measured(lake: str, kind: str) -> list[OptimizeTask]:
+    done = OptimizeTask.objects.filter(
+        hudi__lake=lake, kind=kind, state=TaskState.DONE, seconds__gt=0
+    ).order_by("-ended_at")
+    return list(done.only("instants", "commits", "estimate")[:_LAST])
+
+
+def _done(task: OptimizeTask) -> DoneTask:
+    return DoneTask(
+        frozenset(map(str, task.instants or ())),
+        frozenset(str(one.get("instant")) for one in task.commits),
+        Estimate.from_dict(task.estimate).bytes_read,
+        sum(float(one.get("seconds", 0.0)) for one in task.commits),
+    )
 
 
 def _last(done: QuerySet[OptimizeTask]) -> list[OptimizeTask]:

@@ -4,19 +4,30 @@ What was decided stands as it was stored then; what may be asked for is ruled on
 that holds now.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
+from optimizer.domain.hudi.estimates import plan_read
 from optimizer.domain.hudi.facts import HudiLook, Instant, PendingPlan
 from optimizer.domain.hudi.findings import count_words
 from optimizer.domain.hudi.needs import Case, Lately, compaction, executions, ttl
 from optimizer.domain.hudi.policy import HudiPolicy
 from optimizer.domain.hudi.services import Ruling, may, may_roll_back
-from optimizer.domain.hudi.tasks import ACTIONS, Service, Step, oldest_first, service_of
+from optimizer.domain.hudi.tasks import (
+    ACTIONS,
+    Service,
+    Step,
+    oldest_first,
+    service_of,
+    task_name,
+)
 from optimizer.domain.hudi.timeline import pending, stuck
 from portal.lake.errors import RuleViolation
+
+Expect: TypeAlias = Callable[[str, int], Mapping[str, float]]
+"""Gives the estimate of a kind of task by the bytes that it reads."""
 
 PLANS_SHOWN = 50
 CHOSEN = "chosen"
@@ -64,6 +75,7 @@ class PlanRow:
     refused: str
     needs_approval: bool
     plan: PendingPlan | None = None
+    estimate: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def hidden(self) -> dict[str, str]:
@@ -113,6 +125,7 @@ def boards_of(
     verdicts: Sequence[Mapping[str, Any]],
     *,
     lately: Lately,
+    expect: Expect,
     now: datetime,
 ) -> list[Board]:
     """Give the board of every service, in the order in which they are told.
@@ -120,7 +133,7 @@ def boards_of(
     What failed lately is tried again at once where a person asks for it.
     """
     case = Case.of(look, policy, replace(lately, failed={}), now)
-    return [_board(case, service, verdicts) for service in Service]
+    return [_board(case, service, verdicts, expect) for service in Service]
 
 
 def said_of_all(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -128,8 +141,10 @@ def said_of_all(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
     return [str(one["reason"]) for one in verdicts if not one.get("service")]
 
 
-def _board(case: Case, service: Service, verdicts: Sequence[Mapping[str, Any]]) -> Board:
-    rows = _stuck(case) if service is Service.ROLLBACK else _plans(case, service)
+def _board(
+    case: Case, service: Service, verdicts: Sequence[Mapping[str, Any]], expect: Expect
+) -> Board:
+    rows = _stuck(case) if service is Service.ROLLBACK else _plans(case, service, expect)
     steps = [_step(case, service, step, verdicts) for step in _STEPS[service]]
     rest = [step for step in Step if step not in _STEPS[service]]
     said = [words for step in rest for words in _said(verdicts, service, step)]
@@ -169,7 +184,7 @@ def _said(verdicts: Sequence[Mapping[str, Any]], service: Service, step: Step) -
     ]
 
 
-def _plans(case: Case, service: Service) -> list[PlanRow]:
+def _plans(case: Case, service: Service, expect: Expect) -> list[PlanRow]:
     """Give a service's pending instants, oldest first, each with why it does not go."""
     if service not in ACTIONS:
         return []
@@ -193,7 +208,8 @@ def _plans(case: Case, service: Service) -> list[PlanRow]:
             one.requested_at,
             held.get(one.instant, "") or _alone(one, waiting),
             ruling.needs_approval,
-            plans.get(one.instant),
+            plan := plans.get(one.instant),
+            expect(task_name(service, Step.EXECUTE), plan_read(plan)) if plan else {},
         )
         for one in found
     ]

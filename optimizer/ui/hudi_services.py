@@ -14,6 +14,7 @@ from optimizer.selectors.hudi_looks import hudi_policy_of, last_look
 from optimizer.selectors.hudi_resident import resident_run, watched_tables
 from optimizer.selectors.hudi_tables import get_hudi_for_user
 from optimizer.services.hudi_past import lately_of
+from optimizer.services.speeds import HudiSpeeds
 from optimizer.ui.hudi_boards import Board, boards_of, said_of_all
 from optimizer.ui.hudi_frame import frame_of
 from optimizer.ui.hudi_tasks import now_of
@@ -38,4 +39,5 @@ def services(request: HttpRequest, table_id: int) -> HttpResponse:
 
 def _boards(table: HudiTable, look: HudiLook, now: datetime) -> list[Board]:
     policy, lately = hudi_policy_of(table).policy, lately_of(table, look, now=now)
-    return boards_of(look, policy, table.verdicts, lately=lately, now=now)
+    expect = HudiSpeeds(table.lake).estimate
+    return boards_of(look, policy, table.verdicts, lately=lately, expect=expect, now=now)
