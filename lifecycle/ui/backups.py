@@ -48,6 +48,7 @@ from portal.ui.tables import Column
 
 DAYS_SHOWN = 400
 ROWS_SHOWN = 200
+_SHOWN = frozenset(("n_items", "n_ready", "n_conflicts"))
 CSV = tuple(
     Column(key=key, title=key)
     for key in (
@@ -223,7 +224,9 @@ def restore_go(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 def _restore_context(preview: Run) -> dict[str, Any]:
     run = restore_run_of(preview)
-    result = preview.result if isinstance(preview.result, dict) else {}
+    # A preview that failed has no result, or one that says nothing of items.
+    shown = preview.result if isinstance(preview.result, dict) else {}
+    result = shown if _SHOWN <= shown.keys() else {}
     undo = undo_runs(run).first() if run is not None else None
     states = [one.state if one else "none" for one in (preview, run, undo)]
     step = "-".join(states)

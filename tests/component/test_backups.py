@@ -374,3 +374,20 @@ def test_a_young_backup_gets_no_last_chance_notice(world: World) -> None:
     backup(world.root, dropped_at=NOW - 11 * DAY)
     assert last_chance_queue(LAKE, now=NOW) == 0
     assert last_chance_queue(LAKE, now=NOW + DAY) == 2
+
+
+@pytest.mark.parametrize("result", [None, {}, {"counts": {}}, {"n_ready": 1}])
+def test_the_page_of_a_failed_preview_says_what_failed(world: World, result: object) -> None:
+    batch = backup(world.root)
+    alice = world.person("alice")
+    preview = restore_preview_request(LAKE, wish(batch), user=alice, now=NOW)
+    error = {"code": "metastore.unreachable", "message": "The metastore does not answer."}
+    Run.objects.filter(pk=preview.pk).update(
+        state="FAILED", result=result, error=error, finished_at=NOW
+    )
+    page = f"/lifecycle/backups/restore/{preview.pk}/"
+    text = client_of(world, "alice").get(page).content.decode()
+    assert "The metastore does not answer." in text
+    assert "The preview has failed." in text
+    assert "The preview is ready." not in text
+    assert "Can come back" not in text
