@@ -40,6 +40,14 @@ def move_refusal(error: PortalError) -> str:
     """
     if error.code == MISSING:
         return "its directory went away a moment ago"
+    return return_refusal(error)
+
+
+def return_refusal(error: PortalError) -> str:
+    """Return why one item stays in its backup although the restore goes on; raise what ends it.
+
+    A backup that is missing is no such reason: its data would be lost.
+    """
     if error.code == REFUSED and not getattr(error, "retryable", False):
         return f"the file system refused to move it: {error.message}"
     raise error

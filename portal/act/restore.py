@@ -11,6 +11,7 @@ from typing import Any
 from pymetastore.hive_metastore import ttypes
 
 from portal.act.extras_return import return_extras
+from portal.act.file_refusal import return_refusal
 from portal.act.journal import (
     JournalBatch,
     has_purge_begun,
@@ -25,7 +26,6 @@ from portal.act.parent_times import times_kept
 from portal.act.protocol import ActResult, Tools, check_control
 from portal.act.records import (
     IN_BACKUP,
-    FileFact,
     ItemIntent,
     ItemTarget,
     Outcome,
@@ -41,7 +41,7 @@ from portal.act.restore_target import target_of
 from portal.act.tags import is_ours, is_rebuilt, is_same_table
 from portal.connectors.file_status import FileSystem
 from portal.connectors.metastore import from_json
-from portal.lake.errors import DataSafetyError, StaleState
+from portal.lake.errors import DataSafetyError, PortalError, StaleState
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
@@ -172,23 +172,26 @@ def restore_batch(order: RestoreOrder, ref: BackupBatchRef, tools: Tools) -> Sai
         name = restore_intent_name(order.run, order.epoch, ref.batch)
         tools.fs.write_new(ref.directory.child(name), intent.to_bytes())
     with times_kept(tools.fs, [candidate.target.parent for candidate in wanted]):
-        moved = _move(ref.directory, wanted, tools)
+        refused = _move(ref.directory, wanted, tools)
+    moved = [candidate for candidate in wanted if candidate.intent.item not in refused]
+    only = frozenset(candidate.intent.item for candidate in moved)
     with tools.fail.step("listing"):
         _verify(moved, tools)
     with tools.fail.step("register"):
         tools.gate()
         tools.fail.reach("register:send")
-        register(tools.metastore, batch, intent)
+        register(tools.metastore, batch, intent, only=only)
     with tools.fail.step("extras"):
         tools.gate()
         said = return_extras(
             tools.metastore,
             batch,
             intent,
+            only=only,
             before_send=lambda: tools.fail.reach("extras:send"),
         )
     with tools.fail.step("confirm"):
-        outcomes = confirm(tools.metastore, batch, intent, said=said)
+        outcomes = confirm(tools.metastore, batch, intent, said=said) | refused
     with tools.fail.step("done"):
         done = restore_done(intent, batch, outcomes, at=tools.clock().isoformat(), writer="driver")
         name = restore_done_name(order.run, order.epoch, ref.batch)
@@ -339,27 +342,35 @@ def _intent(
 
 
 def _move(
-    directory: LakePath, wanted: Iterable[Candidate], tools: Tools
-) -> list[tuple[LakePath, tuple[FileFact, ...]]]:
-    """(e) Move each item to its live place; an empty directory standing there makes room."""
-    moved = []
+    directory: LakePath, wanted: Sequence[Candidate], tools: Tools
+) -> dict[str, tuple[Outcome, str]]:
+    """(e) Move each item to its live place; an empty directory standing there makes room.
+
+    Returns the items that the file system refused to move; they stay in the backup.
+    """
+    refused = {}
     for candidate in wanted:
         with tools.fail.step("rename"):
             tools.alive()
             tools.fail.reach("rename:send")
-            tools.fs.remove_empty_directory(candidate.target)
             home = directory.child(candidate.intent.item)
-            tools.fence.move(home, candidate.target, sync=False)
-        moved.append((candidate.target, candidate.intent.files))
-    tools.fs.sync_directories([directory, *(target.parent for target, _ in moved)])
-    return moved
+            try:
+                tools.fs.remove_empty_directory(candidate.target)
+                tools.fence.move(home, candidate.target, sync=False)
+            except PortalError as error:
+                refused[candidate.intent.item] = (Outcome.SKIPPED, return_refusal(error))
+    moved = [one.target.parent for one in wanted if one.intent.item not in refused]
+    tools.fs.sync_directories([directory, *moved])
+    return refused
 
 
-def _verify(moved: list[tuple[LakePath, tuple[FileFact, ...]]], tools: Tools) -> None:
+def _verify(moved: Sequence[Candidate], tools: Tools) -> None:
     """(f) What came back holds all that the manifest names."""
-    listings = tools.lister([target for target, _ in moved])
-    for target, files in moved:
-        lacking = shortfall(files, files_of(listings.get(target, ()), root=target))
+    listings = tools.lister([candidate.target for candidate in moved])
+    for candidate in moved:
+        target = candidate.target
+        found = files_of(listings.get(target, ()), root=target)
+        lacking = shortfall(candidate.intent.files, found)
         if lacking:
             raise DataSafetyError(
                 "act.short_restore",

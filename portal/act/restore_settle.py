@@ -3,12 +3,20 @@
 M = registered with our mark, S = the live place holds data, D = the item is in the backup.
 """
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from portal.act.extras_return import return_extras
-from portal.act.journal import JournalBatch, RestoreStep, read_batch, restore_steps
+from portal.act.journal import (
+    JournalBatch,
+    RestoreStep,
+    names_by_batch,
+    read_batch,
+    read_known_batch,
+    restore_steps,
+)
 from portal.act.live_place import is_taken
-from portal.act.records import Outcome, files_of, shortfall
+from portal.act.records import BatchDone, Outcome, files_of, shortfall
 from portal.act.restore_register import confirm, register, registered_as_ours, restore_done
 from portal.act.returned import tell_returned
 from portal.act.settle import SettleTools, stuck, write_done
@@ -46,33 +54,36 @@ def decide_return(
     return _TABLE.get((is_ours, has_live, has_backup), Return.DANGER)
 
 
-def settle_restores(directory: LakePath, tools: SettleTools) -> dict[str, int]:
+def settle_restores(
+    directory: LakePath, tools: SettleTools, *, known: Mapping[int, str] | None = None
+) -> dict[str, int]:
     """Settle every restore intent without done in a released directory; counts by outcome.
+
+    `known` has the checksums of the manifests as the catalogue knows them, by batch; None where
+    there is no catalogue. Nothing is registered from a manifest that is another one or not known.
 
     Raises:
         DataSafetyError: `act.lost` once everything else has been settled.
     """
     counts: dict[str, int] = {}
     danger: list[str] = []
-    for step in restore_steps(tools.fs, directory):
-        if step.done is not None:
-            continue
-        batch = read_batch(tools.fs, directory, step.intent.batch)
-        rest = undo_to_rest if step.intent.undoes else _bring_to_rest
-        name = TableName(LakeId(batch.intent.lake), step.intent.db, step.intent.table)
+    for number, names in sorted(names_by_batch(tools.fs.names(directory)).items()):
         try:
-            outcomes = rest(batch, step, tools)
-        except PortalError as error:
-            danger.append(f"{step.stem} of {stuck(error, name)}")
+            waiting = _unsettled(directory, number, tools, names=names, known=known)
+        except DataSafetyError as error:
+            danger.append(f"batch {number} ({error.message.rstrip('.')})")
             continue
-        if outcomes is None:
-            danger.append(step.stem)
-            continue
-        done = restore_done(step.intent, batch, outcomes, at=tools.now.isoformat(), writer="settle")
-        tell_returned(tools.metastore, name, done)
-        write_done(tools.fs, directory.child(f"{step.stem}.done.json"), done)
-        for outcome, _ in outcomes.values():
-            counts[outcome] = counts.get(outcome, 0) + 1
+        for batch, step in waiting:
+            try:
+                done = _settle_step(batch, step, tools)
+            except PortalError as error:
+                danger.append(f"{step.stem} of {stuck(error, _name(batch, step))}")
+                continue
+            if done is None:
+                danger.append(step.stem)
+                continue
+            for item in done.items:
+                counts[item.outcome] = counts.get(item.outcome, 0) + 1
     if danger:
         raise DataSafetyError(
             "act.lost",
@@ -82,6 +93,48 @@ def settle_restores(directory: LakePath, tools: SettleTools) -> dict[str, int]:
             directory=directory,
         )
     return counts
+
+
+def _settle_step(batch: JournalBatch, step: RestoreStep, tools: SettleTools) -> BatchDone | None:
+    """Bring one step to rest and write what became of it; None where data is in danger."""
+    rest = undo_to_rest if step.intent.undoes else _bring_to_rest
+    outcomes = rest(batch, step, tools)
+    if outcomes is None:
+        return None
+    done = restore_done(step.intent, batch, outcomes, at=tools.now.isoformat(), writer="settle")
+    tell_returned(tools.metastore, _name(batch, step), done)
+    write_done(tools.fs, batch.directory.child(f"{step.stem}.done.json"), done)
+    return done
+
+
+def _name(batch: JournalBatch, step: RestoreStep) -> TableName:
+    return TableName(LakeId(batch.intent.lake), step.intent.db, step.intent.table)
+
+
+def _unsettled(
+    directory: LakePath,
+    number: int,
+    tools: SettleTools,
+    *,
+    names: Sequence[str],
+    known: Mapping[int, str] | None,
+) -> list[tuple[JournalBatch, RestoreStep]]:
+    """Read the steps of a batch that are not settled, each with the batch's manifest."""
+    steps = restore_steps(tools.fs, directory, number, names=names)
+    waiting = [step for step in steps if step.done is None]
+    if not waiting:
+        return []
+    if known is None:
+        batch = read_batch(tools.fs, directory, number)
+    elif number in known:
+        batch = read_known_batch(tools.fs, directory, number, sha256=known[number])
+    else:
+        raise DataSafetyError(
+            "backup.unknown",
+            f"The catalogue does not know batch {number}. Run manage.py rebuild_backups first.",
+            path=directory,
+        )
+    return [(batch, step) for step in waiting]
 
 
 def _bring_to_rest(

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
+from portal.act.layout import BackupRef
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton
 from portal.act.states import BackupState, FenceKind, ProbeState
 from portal.runs.models import Run
@@ -114,6 +115,12 @@ def purgeable_batches(lake: str, *, now: datetime) -> QuerySet[BackupBatch]:
     """
     rows = BackupBatch.objects.filter(lake=lake, purge_after__lte=now, purged_at__isnull=True)
     return rows.order_by(F("purge_tried_at").asc(nulls_first=True), "purge_after", "id")
+
+
+def manifests_of(lake: str, ref: BackupRef) -> dict[int, str]:
+    """Return the checksums of the manifests of one backup, by batch."""
+    rows = BackupBatch.objects.filter(lake=lake, run_id=ref.run, epoch=ref.epoch)
+    return dict(rows.values_list("batch", "manifest_sha256"))
 
 
 def paused_since(lake: str, since: datetime) -> timedelta:

@@ -370,3 +370,24 @@ def test_a_partition_added_while_an_undo_drops_its_table_is_registered_again(
     lake.metastore = real
     assert real.partition_names(made) == ["dt=a"]
     assert real.partitions_by_names(made, ["dt=a"])[0].parameters["note"] == "new"
+
+
+@pytest.mark.parametrize("shape", ["parts", "table"])
+def test_one_item_that_cannot_come_back_is_left_and_the_rest_come(
+    local: ActLake, shape: str
+) -> None:
+    keys, values = (("dt",), PARTS) if shape == "parts" else ((), ())
+    name = local.make_table("t", keys=keys, values=values)
+    before = local.snapshot(name)
+    run, _ = local.drop(name)
+    real = local.fs
+    local.fs = losing(real, "rename", error=refused(), sent=False, when=moves_item)
+    _, result = restore(local, run)
+    local.fs = real
+    (said,) = result.skipped
+    n_back = len(before.items) - 1
+    assert result.counts == {"SKIPPED": 1} | ({"RESTORED": n_back} if n_back else {})
+    assert said["reason"] == "the file system refused to move it: Permission denied."
+    assert len(local.metastore.partition_names(name)) == n_back if n_back else True
+    assert local.restore(run).counts == {"RESTORED": 1} | ({"SKIPPED": n_back} if n_back else {})
+    assert local.snapshot(name) == before

@@ -1,35 +1,24 @@
 """A backup's directory holds every item of a run: a job lists it once, not once a batch."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from portal.act.control import Control
 from portal.act.facts import list_here
 from portal.act.failpoints import Failpoints
 from portal.act.fence import Fence, open_fence
 from portal.act.journal import DirectoryNames, read_batch
-from portal.act.layout import done_name, intent_name, item_name
 from portal.act.probes import Probed, probe_batch
 from portal.act.protocol import Tools
 from portal.act.purge import PurgeBatch, PurgeOrder, PurgeResult, purge_batches
-from portal.act.records import (
-    BatchDone,
-    BatchIntent,
-    Generation,
-    ItemDone,
-    ItemIntent,
-    Outcome,
-    files_of,
-)
 from portal.act.settle import SettleTools
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.connectors.metastore import Metastore
 from portal.lake.paths import LakePath
+from tests.support.small_backup import DROPPED_AT, N_BATCHES, NoTables, write_backup
 
-DROPPED_AT = datetime(2026, 11, 1, tzinfo=UTC)
 NOW = DROPPED_AT + timedelta(days=30)
-N_BATCHES = 5
 
 
 class CountedFileSystem(LocalFileSystem):
@@ -42,57 +31,6 @@ class CountedFileSystem(LocalFileSystem):
     def names(self, path: LakePath) -> list[str]:
         self.listed[path.path] = self.listed.get(path.path, 0) + 1
         return super().names(path)
-
-
-class NoTables:
-    """A metastore in which no table is left."""
-
-    def table_or_none(self, name: object) -> Any:
-        return None
-
-
-def write_backup(directory: LakePath, live: LakePath) -> None:
-    """Write settled batches of one partition each."""
-    fs = LocalFileSystem()
-    for number in range(1, N_BATCHES + 1):
-        name, partition = item_name(number, 0), f"dt={number}"
-        home = directory.child(name)
-        fs.make_directories(home, mode=0o755)
-        fs.write_new(home.child("part-0"), b"data")
-        item = ItemIntent(
-            item=name,
-            partition=partition,
-            source=str(live.child(partition)),
-            generation=Generation(1, 1, str(live.child(partition))),
-            metadata="{}",
-            files=files_of(list_here(fs)([home])[home], root=home),
-            parents=(),
-        )
-        intent = BatchIntent(
-            run="run",
-            epoch=1,
-            batch=number,
-            lake="main",
-            db="sales",
-            table="orders",
-            table_owner="alice",
-            plan="",
-            digest="d",
-            at=DROPPED_AT.isoformat(),
-            keep_days=15,
-            table_metadata="{}",
-            items=(item,),
-        )
-        done = BatchDone(
-            "run",
-            1,
-            number,
-            DROPPED_AT.isoformat(),
-            "driver",
-            (ItemDone(name, partition, Outcome.DROPPED),),
-        )
-        fs.write_new(directory.child(intent_name(number)), intent.to_bytes())
-        fs.write_new(directory.child(done_name(number)), done.to_bytes())
 
 
 def test_probes_of_many_batches_list_their_directory_once(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from portal.act.layout import LEASE, BackupRef
 from portal.act.move_settle import settle_moves
 from portal.act.purge import clear_papers, purged_refs, retire
 from portal.act.restore_settle import settle_restores
-from portal.act.selectors import open_fences, red_button_state
+from portal.act.selectors import manifests_of, open_fences, red_button_state
 from portal.act.services.reach import Place, check_ended, settle_tools
 from portal.act.settle import SettleTools, settle_directory
 from portal.act.states import FenceKind
@@ -68,7 +68,7 @@ def _settle_place(place: Place, tools: SettleTools) -> tuple[dict[str, int], lis
         if place.fs.status(directory) is None:
             continue
         try:
-            found = _settle(FenceKind(place.fence.kind), directory, tools)
+            found = _settle(place, directory, tools)
         except DataSafetyError as error:
             danger.append(error)
             continue
@@ -85,12 +85,14 @@ def _all_of(danger: Sequence[DataSafetyError]) -> DataSafetyError:
     return DataSafetyError(first.code, " ".join(error.message for error in danger), **first.fields)
 
 
-def _settle(kind: FenceKind, directory: LakePath, tools: SettleTools) -> dict[str, int]:
-    if kind is FenceKind.MOVE:
+def _settle(place: Place, directory: LakePath, tools: SettleTools) -> dict[str, int]:
+    if place.fence.kind == FenceKind.MOVE:
         return settle_moves(directory, tools)
     found = settle_directory(directory, tools)
-    if kind is FenceKind.RESTORE:
-        found |= settle_restores(directory, tools)
+    if place.fence.kind == FenceKind.RESTORE:
+        refs = {place.sealed(ref): ref for ref in place.claims}
+        known = manifests_of(place.fence.lake, refs[directory])
+        found |= settle_restores(directory, tools, known=known)
     return found
 
 

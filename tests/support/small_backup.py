@@ -1,0 +1,72 @@
+"""A settled backup of a few partitions on the local file system, made without a metastore."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from portal.act.facts import list_here
+from portal.act.layout import done_name, intent_name, item_name
+from portal.act.records import (
+    BatchDone,
+    BatchIntent,
+    Generation,
+    ItemDone,
+    ItemIntent,
+    Outcome,
+    files_of,
+)
+from portal.connectors.local_filesystem import LocalFileSystem
+from portal.lake.paths import LakePath
+
+DROPPED_AT = datetime(2026, 11, 1, tzinfo=UTC)
+N_BATCHES = 5
+
+
+class NoTables:
+    """A metastore in which no table is left."""
+
+    def table_or_none(self, name: object) -> Any:
+        return None
+
+
+def write_backup(directory: LakePath, live: LakePath) -> None:
+    """Write settled batches of one partition each."""
+    fs = LocalFileSystem()
+    for number in range(1, N_BATCHES + 1):
+        name, partition = item_name(number, 0), f"dt={number}"
+        home = directory.child(name)
+        fs.make_directories(home, mode=0o755)
+        fs.write_new(home.child("part-0"), b"data")
+        item = ItemIntent(
+            item=name,
+            partition=partition,
+            source=str(live.child(partition)),
+            generation=Generation(1, 1, str(live.child(partition))),
+            metadata="{}",
+            files=files_of(list_here(fs)([home])[home], root=home),
+            parents=(),
+        )
+        intent = BatchIntent(
+            run="run",
+            epoch=1,
+            batch=number,
+            lake="main",
+            db="sales",
+            table="orders",
+            table_owner="alice",
+            plan="",
+            digest="d",
+            at=DROPPED_AT.isoformat(),
+            keep_days=15,
+            table_metadata="{}",
+            items=(item,),
+        )
+        done = BatchDone(
+            "run",
+            1,
+            number,
+            DROPPED_AT.isoformat(),
+            "driver",
+            (ItemDone(name, partition, Outcome.DROPPED),),
+        )
+        fs.write_new(directory.child(intent_name(number)), intent.to_bytes())
+        fs.write_new(directory.child(done_name(number)), done.to_bytes())
