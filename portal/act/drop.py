@@ -8,6 +8,7 @@ from portal.act import facts
 from portal.act.batch import Batch, count, done_file, intent_file
 from portal.act.control import Control
 from portal.act.extras import Extras
+from portal.act.extras_return import return_to_added, with_loss
 from portal.act.facts import ActItem
 from portal.act.file_refusal import file_refusal, move_refusal, open_file
 from portal.act.layout import done_name, first_batch, intent_name, item_name
@@ -355,6 +356,7 @@ def _drop(batch: _Batch, moved: list[ItemIntent], *, fence: LakePath, tools: Too
     """(g) Drop the metadata of exactly these generations; others go back."""
     if not moved:
         return
+    said: dict[str, str] = {}
     with tools.fail.step("drop"):
         tools.gate()
         changed = drop_exactly(
@@ -362,12 +364,15 @@ def _drop(batch: _Batch, moved: list[ItemIntent], *, fence: LakePath, tools: Too
             batch.name,
             moved,
             before_send=lambda: tools.fail.reach("drop:send"),
+            on_added=lambda added: said.update(return_to_added(tools.metastore, batch.name, added)),
         )
     for intent in changed:
         moved.remove(intent)
         target = fence.child(intent.item)
         found = files_of(tools.lister([target]).get(target, []), root=target)
-        why = "its metadata changed while it was moved, or it is not ready any more"
+        why = with_loss(
+            "its metadata changed while it was moved, or it is not ready any more", said, intent
+        )
         _take_back(batch, intent, found, target=target, tools=tools, why=why)
 
 

@@ -4,7 +4,7 @@ What stands already is left, so it may be done again at any time. What the metas
 reason to leave the object out: it is said with the item.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +13,8 @@ from pymetastore.hive_metastore import ttypes
 from portal.act.extras import Extras, with_accuracy
 from portal.act.journal import JournalBatch
 from portal.act.records import ItemIntent, RestoreIntent
-from portal.act.registry import structs_of
-from portal.act.tags import is_ours, tag_of, tagged, tagged_table
+from portal.act.registry import Added, structs_of
+from portal.act.tags import is_ours, tag_of, tagged, tagged_table, untagged
 from portal.connectors.metastore import Metastore, from_json, to_json
 from portal.connectors.metastore_extras import CONSTRAINTS, MetastoreExtras, constraint_name
 from portal.lake.errors import ExternalFailure, NotVisible, StaleState
@@ -80,6 +80,95 @@ def return_extras(
     return {item.item: "; ".join(work.refused.get(item.partition, ())) for item in items}
 
 
+def return_again(
+    metastore: Metastore,
+    name: TableName,
+    items: Sequence[ItemIntent],
+    *,
+    parameters: Mapping[str, Mapping[str, str]],
+    table_extras: Extras | None = None,
+) -> dict[str, str]:
+    """Bring back what belonged to items that were registered again; what stands is left.
+
+    `parameters` are those of the partitions whose data is the same: they get their column
+    statistics back, and then these parameters, which call them right. `table_extras` belong to a
+    table that was made again for its partitions. Returns by item what did not come back.
+    """
+    work = _Return(metastore, MetastoreExtras(metastore), name, name, lambda: None)
+    table = metastore.table_or_none(name)
+    live = structs_of(metastore, name, table, [item.partition for item in items])
+    known = [
+        (item.partition, item.extras)
+        for item in items
+        if item.partition in live and item.extras is not None
+    ]
+    if not known:
+        return {}
+    if table_extras is not None:
+        _belongings(work, table_extras)
+        if said := work.refused.pop("", None):
+            work.refused[known[0][0]] = [f"of the table: {one}" for one in said]
+    if not known[0][0]:
+        _belongings(work, known[0][1])
+    elif any(extras.grants for _, extras in known):
+        values = [list(live[partition].values) for partition, _ in known]
+        _grants(work, known, current=work.calls.partition_grants(name, values))
+    same = [one for one in known if one[0] in parameters]
+    if _statistics(work, same):
+        _call_right(work, {partition: parameters[partition] for partition, _ in same}, live)
+    for partition, extras in known:
+        if extras.statistics and partition not in parameters:
+            work.refused.setdefault(partition, []).append(_NEWER)
+    return {item.item: "; ".join(work.refused.get(item.partition, ())) for item in items}
+
+
+_NEWER = "its column statistics did not come back: its data or metadata is newer"
+
+
+def _call_right(
+    work: _Return, parameters: Mapping[str, Mapping[str, str]], live: Mapping[str, Any]
+) -> None:
+    """Give items whose statistics are back the parameters that call them right."""
+    for partition, wanted in parameters.items():
+        live[partition].parameters = dict(wanted)
+    if "" in parameters:
+        work.metastore.alter_table_keeping_times(work.name, live[""])
+    else:
+        work.metastore.alter_partitions(work.name, [live[one] for one in parameters])
+
+
+def return_to_added(
+    metastore: Metastore, name: TableName, added: Sequence[Added]
+) -> dict[str, str]:
+    """Bring back what belonged to partitions that a drop had to add again.
+
+    Where all parameters but our own are those of the intent, its column statistics are the
+    partition's. Returns by item what did not come back.
+    """
+    return return_again(
+        metastore,
+        name,
+        [one.intent for one in added],
+        parameters={one.intent.partition: one.parameters for one in added if _is_unchanged(one)},
+    )
+
+
+def with_loss(why: str, said: Mapping[str, str], item: ItemIntent) -> str:
+    """Add to the reason of an item what did not come back with it."""
+    return f"{why}; {said[item.item]}" if said.get(item.item) else why
+
+
+def _is_unchanged(one: Added) -> bool:
+    made: Any = from_json(ttypes.Partition, one.intent.metadata)
+    return untagged(one.parameters) == untagged(made.parameters or {})
+
+
+def _belongings(work: _Return, extras: Extras) -> None:
+    """Bring back the grants and constraints of a table."""
+    _grants(work, [("", extras)], current=work.calls.grants(work.name, _granted_columns(extras)))
+    _constraints(work, extras, partition="")
+
+
 def _table(
     work: _Return,
     item: ItemIntent,
@@ -98,8 +187,7 @@ def _table(
         target=targets[item.item],
     )
     _exact_table(work, made, columns=extras.columns if right else ())
-    _grants(work, [("", extras)], current=work.calls.grants(work.name, _granted_columns(extras)))
-    _constraints(work, extras, partition="")
+    _belongings(work, extras)
 
 
 def _made_table(
@@ -110,8 +198,7 @@ def _made_table(
     right = _statistics(work, [("", extras)])
     made = tagged_table(from_json(ttypes.Table, batch.intent.table_metadata), rename=intent.rename)
     _exact_table(work, made, columns=extras.columns if right else ())
-    _grants(work, [("", extras)], current=work.calls.grants(work.name, _granted_columns(extras)))
-    _constraints(work, extras, partition="")
+    _belongings(work, extras)
     if said := work.refused.pop("", None):
         work.refused.setdefault(partition, []).extend(f"of the table: {one}" for one in said)
 

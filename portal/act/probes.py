@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from portal.act.extras import with_accuracy
+from portal.act.extras_return import return_again
 from portal.act.facts import DDL_TIME, being_written
 from portal.act.file_refusal import shown
 from portal.act.journal import DirectoryNames, JournalBatch, has_purge_begun, items_left
@@ -123,12 +125,49 @@ def probe_batch(
     free = [item for item in late if item.partition not in structs]
     others = occupied([lives[item.item] for item in free]) if free else {}
     mine = [item for item in free if lives[item.item] not in others]
-    add_again(tools.metastore, batch.intent, mine, change=without_statistics, keep_statistics=False)
+    said = _register(batch, mine, tools)
     registered = frozenset(item.partition for item in mine)
     return [
-        _result(item, found, _with(detail, others.get(lives[item.item])), registered)
+        _result(
+            item,
+            found,
+            _with(detail, others.get(lives[item.item]), said.get(item.item)),
+            registered,
+        )
         for item, found, detail in judged
     ]
+
+
+def _register(
+    batch: JournalBatch, items: Sequence[ItemIntent], tools: SettleTools
+) -> dict[str, str]:
+    """Register late data with the grants and constraints of the old.
+
+    Returns by item what did not come back.
+    """
+    if not items:
+        return {}
+    no_table = tools.metastore.table_or_none(name_of(batch.intent)) is None
+    add_again(
+        tools.metastore,
+        batch.intent,
+        items,
+        change=without_statistics,
+        change_table=_no_column_right,
+        keep_statistics=False,
+    )
+    return return_again(
+        tools.metastore,
+        name_of(batch.intent),
+        items,
+        parameters={},
+        table_extras=batch.intent.table_extras if no_table and items[0].partition else None,
+    )
+
+
+def _no_column_right(table: Any) -> Any:
+    table.parameters = with_accuracy(table.parameters or {}, ())
+    return table
 
 
 def without_statistics(struct: Any, _intent: ItemIntent) -> Any:
@@ -149,8 +188,10 @@ def _structs(
     return structs_of(tools.metastore, name, table, [item.partition for item in items])
 
 
-def _with(detail: str, other: str | None) -> str:
-    return f"{detail}; it is not registered again, because {other} is there" if other else detail
+def _with(detail: str, other: str | None, said: str | None) -> str:
+    if other:
+        return f"{detail}; it is not registered again, because {other} is there"
+    return f"{detail}; {said}" if said else detail
 
 
 def _result(

@@ -4,11 +4,13 @@ A generation is one life of a name between two changes of its metadata; a life e
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from pymetastore.hive_metastore import ttypes
 
+from portal.act.extras import with_accuracy
 from portal.act.facts import generation_of
 from portal.act.records import BatchIntent, ItemIntent
 from portal.act.tags import RESTORED_FROM
@@ -30,6 +32,18 @@ class NameState(StrEnum):
     """Another generation, whose data is expected at the item's own place."""
     FREE = "FREE"
     """Nothing, or something whose data is elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A partition that was dropped with others and added again, with the parameters it had."""
+
+    intent: ItemIntent
+    struct: Any
+    parameters: dict[str, str]
+
+
+OnAdded = Callable[[Sequence[Added]], None]
 
 
 def partition_name(table: Any, partition: Any) -> str:
@@ -118,12 +132,14 @@ def drop_exactly(
     intents: Sequence[ItemIntent],
     *,
     before_send: Callable[[], None] = lambda: None,
+    on_added: OnAdded = lambda _added: None,
 ) -> list[ItemIntent]:
     """Drop the metadata of these generations, never data; give the intents that may not go.
 
     Those are the ones that are not the same any more, or not ready by now: the flag may be set
     without a new generation. One call drops all partitions or none, and gives what it dropped: what
-    was changed since the look is added again. A table that has partition keys is never dropped.
+    was changed since the look is added again, and told to `on_added`: the metastore dropped what
+    belonged to it. A table that has partition keys is never dropped.
     """
     for _ in range(_TRIES):
         table = metastore.table_or_none(name)
@@ -132,7 +148,7 @@ def drop_exactly(
             intent for intent in intents if _may_go(intent, table, structs.get(intent.partition))
         ]
         try:
-            added = _drop(metastore, name, table, same, before_send=before_send)
+            added = _drop(metastore, name, table, same, before_send=before_send, on_added=on_added)
         except NotVisible:
             # One of the names went away between the look and the call: nothing was dropped.
             continue
@@ -217,6 +233,7 @@ def _drop(
     same: Sequence[ItemIntent],
     *,
     before_send: Callable[[], None],
+    on_added: OnAdded,
 ) -> frozenset[str]:
     """Drop, and give the items that were changed since the look and are registered again."""
     if not same:
@@ -230,14 +247,17 @@ def _drop(
         tuple(struct.values): struct
         for struct in metastore.drop_partitions(name, names, delete_data=False)
     }
-    changed = {}
+    changed = []
     for intent in same:
         values = PartitionName.parse(intent.partition).metastore_values
         struct = dropped.get(tuple(values))
         if struct is not None and not _may_go(intent, table, struct):
-            changed[intent.item] = (intent.partition, struct)
+            changed.append(Added(intent, struct, dict(struct.parameters or {})))
     if changed:
-        structs = dict(changed.values())
+        for one in changed:
+            one.struct.parameters = with_accuracy(one.parameters, ())
+        structs = {one.intent.partition: one.struct for one in changed}
         added = metastore.add_partitions(list(structs.values()), if_not_exists=True)
         _keep_parameters(metastore, name, structs, added)
-    return frozenset(changed)
+        on_added(changed)
+    return frozenset(one.intent.item for one in changed)

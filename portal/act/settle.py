@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from portal.act.extras_return import return_to_added, with_loss
 from portal.act.facts import Lister
 from portal.act.journal import JournalBatch, batch_numbers, read_batch
 from portal.act.layout import done_name
@@ -206,7 +207,13 @@ def _finish(
 ) -> tuple[dict[str, tuple[Outcome, str]], dict[str, str]]:
     """Drop the metadata of what is half done; gives what became of it, and what must go back."""
     name = name_of(batch.intent)
-    kept = drop_exactly(tools.metastore, name, on)
+    said: dict[str, str] = {}
+    kept = drop_exactly(
+        tools.metastore,
+        name,
+        on,
+        on_added=lambda added: said.update(return_to_added(tools.metastore, name, added)),
+    )
     states = name_states(tools.metastore, name, kept)
     outcomes = {}
     for intent in on:
@@ -218,7 +225,8 @@ def _finish(
             outcomes[intent.item] = (Outcome.DROPPED, "finished by settle")
         elif states[intent.item] is NameState.FREE:
             outcomes[intent.item] = (Outcome.DROPPED, "somebody else dropped its metadata")
-    return outcomes, {one.item: _CHANGED for one in kept if one.item not in outcomes}
+    back = [one for one in kept if one.item not in outcomes]
+    return outcomes, {one.item: with_loss(_CHANGED, said, one) for one in back}
 
 
 def _outcome_at_rest(sight: Sight) -> tuple[Outcome, str]:

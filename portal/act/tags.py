@@ -4,8 +4,10 @@ The mark is what makes a restore safe to repeat and lets a zombie's DROP be told
 is one of the `lakewarden.*` parameters that cannot be equal to before.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
+from portal.act.facts import DDL_TIME
 from portal.act.records import BatchIntent, ItemIntent, Rename
 from portal.lake.paths import LakePath
 
@@ -35,6 +37,12 @@ def tagged(struct: Any, *, tag: str, rename: Rename | None, target: str) -> Any:
         struct.dbName, struct.tableName = rename[0], rename[1]
         _place(struct, target)
     return struct
+
+
+def untagged(parameters: Mapping[str, str]) -> dict[str, str]:
+    """Return parameters without those that a restore cannot bring back equal."""
+    ours = (RESTORED_FROM, CREATED_BEFORE, DDL_TIME)
+    return {name: value for name, value in parameters.items() if name not in ours}
 
 
 def tagged_table(table: Any, *, rename: Rename | None) -> Any:

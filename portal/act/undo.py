@@ -4,7 +4,7 @@ Nothing is destroyed: data goes back to where the restore took it from. Only wha
 the restore left it goes: written since, altered since, held, or under another mark, it stays.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +13,7 @@ from portal.act.control import Control, restored_by
 from portal.act.empty_table import drop_empty_table
 from portal.act.extras import Extras
 from portal.act.extras_change import extras_change
+from portal.act.extras_return import return_to_added, with_loss
 from portal.act.facts import being_written, generation_of
 from portal.act.file_refusal import move_refusal, open_file
 from portal.act.journal import (
@@ -269,7 +270,9 @@ def _verify(undo: _Undo, tools: Tools) -> None:
             _take_back(undo, one, tools)
 
 
-def _take_back(undo: _Undo, one: Standing, tools: Tools) -> None:
+def _take_back(
+    undo: _Undo, one: Standing, tools: Tools, *, said: Mapping[str, str] | None = None
+) -> None:
     """Give an item back to its readers; where new data stands there by now, settle decides."""
     home = undo.batch.directory.child(one.home)
     found = files_of(tools.lister([home]).get(home, ()), root=home)
@@ -283,7 +286,8 @@ def _take_back(undo: _Undo, one: Standing, tools: Tools) -> None:
     tools.gate()
     make_room(tools.fs, tools.lister, one.live)
     tools.fence.move(home, one.live)
-    undo.outcomes[one.home] = (Outcome.RETURNED, "it changed while it was moved; still restored")
+    why = with_loss("it changed while it was moved; still restored", said or {}, one.item)
+    undo.outcomes[one.home] = (Outcome.RETURNED, why)
 
 
 def _drop(undo: _Undo, tools: Tools) -> None:
@@ -295,13 +299,18 @@ def _drop(undo: _Undo, tools: Tools) -> None:
         replace(one.item, generation=generation_of(undo.structs[one.item.partition]))
         for one in pending.values()
     ]
+    said: dict[str, str] = {}
     with tools.fail.step("drop"):
         tools.gate()
         changed = drop_exactly(
-            tools.metastore, undo.name, live, before_send=lambda: tools.fail.reach("drop:send")
+            tools.metastore,
+            undo.name,
+            live,
+            before_send=lambda: tools.fail.reach("drop:send"),
+            on_added=lambda added: said.update(return_to_added(tools.metastore, undo.name, added)),
         )
     for intent in changed:
-        _take_back(undo, pending[intent.item], tools)
+        _take_back(undo, pending[intent.item], tools, said=said)
 
 
 def _confirm(undo: _Undo, tools: Tools) -> bool:

@@ -18,7 +18,8 @@ from portal.act.records import IN_BACKUP
 from portal.spark.launch import Launched
 from stack.stack import Stack
 from tests.integration.act_cases import make_lake
-from tests.support.act_jobs import SUBMIT_SECONDS, drop_params, start, wait_end
+from tests.support.act_extras import dress, extras_of
+from tests.support.act_jobs import SUBMIT_SECONDS, drop_params, restore_params, start, wait_end
 from tests.support.act_lake import ActLake
 
 _POINTS = ["rename:after:stop:2", "drop:after:stop"]
@@ -76,6 +77,33 @@ def test_half_of_the_application_killed_loses_nothing(
         lake.seal(run, approved=False)
         _restore_all(lake, run)
         assert lake.snapshot(name) == before
+
+
+def test_a_restore_killed_between_statistics_and_grants_is_finished_by_settle(
+    embedded_stack: Stack, tmp_path: Path
+) -> None:
+    for lake in make_lake(embedded_stack):
+        name = lake.make_table("t", keys=("dt",), values=[("a",), ("b",), ("c",)])
+        dress(lake, name)
+        before, belongs = lake.snapshot(name), extras_of(lake, name)
+        run, restore, log = str(uuid.uuid4()), str(uuid.uuid4()), tmp_path / "restore.log"
+        lake.drop(name, run=run)
+        params = restore_params(lake, run, restore)
+        launched, _ = start(
+            *(lake.config, "lifecycle.jobs.restore", params),
+            run=restore,
+            log=log,
+            failpoint="extras:send:stop:2",
+        )
+        driver = _wait_frozen(launched, log)
+        half = extras_of(lake, name)
+        assert half["partitions"] == belongs["partitions"]
+        assert half["grants"] != belongs["grants"]
+        driver.send_signal(signal.SIGKILL)
+        wait_end(launched)
+        assert lake.release(run, restore) == {"RESTORED": 3}
+        assert lake.snapshot(name) == before
+        assert extras_of(lake, name) == belongs
 
 
 def _restore_all(lake: ActLake, run: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from portal.act.drop import drop_items
+from portal.act.extras import ACCURATE as ACCURATE_NAME
 from portal.act.facts import generation_of
 from portal.act.fence import move_directory
 from portal.act.journal import JournalBatch, batches
@@ -24,6 +25,7 @@ from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 from stack.stack import Stack
 from tests.integration.act_cases import make_lake
+from tests.support.act_extras import dress, extras_of
 from tests.support.act_lake import ActLake, TestRules
 from tests.support.act_restores import elsewhere, restore, undo
 from tests.support.lost_answers import (
@@ -280,7 +282,9 @@ def test_a_batch_that_cannot_go_back_does_not_stop_the_others(local: ActLake) ->
 def test_a_partition_changed_at_the_last_moment_is_not_dropped(local: ActLake) -> None:
     lake = local
     name = lake.make_table("t", keys=("dt",), values=PARTS)
+    dress(lake, name)
     before, real = lake.snapshot(name), lake.metastore
+    carols = [grant for grant in extras_of(lake, name)["grants"] if "'a'" in grant]
 
     def change_first(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
         _analyze(lake, name)
@@ -295,6 +299,11 @@ def test_a_partition_changed_at_the_last_moment_is_not_dropped(local: ActLake) -
     assert set(after.items) == {"dt=a"}
     assert after.items["dt=a"]["parameters"]["numRows"] == "1"
     assert after.files["dt=a"] == before.files["dt=a"]
+    # Added again it has its grants; its column statistics were of another state, and it says so.
+    assert len(carols) == 1
+    assert [grant for grant in extras_of(lake, name)["grants"] if "'a'" in grant] == carols
+    assert "its column statistics did not come back" in result.skipped[0]["reason"]
+    assert "COLUMN_STATS" not in after.items["dt=a"]["parameters"].get(ACCURATE_NAME, "")
 
 
 def test_a_table_made_again_with_partitions_is_never_dropped_whole(local: ActLake) -> None:
@@ -370,6 +379,27 @@ def test_a_partition_added_while_an_undo_drops_its_table_is_registered_again(
     lake.metastore = real
     assert real.partition_names(made) == ["dt=a"]
     assert real.partitions_by_names(made, ["dt=a"])[0].parameters["note"] == "new"
+
+
+@pytest.mark.parametrize("shape", ["parts", "table", "parts of a table that is gone"])
+def test_late_data_has_the_grants_and_constraints_of_the_old(local: ActLake, shape: str) -> None:
+    keys, values = ((), ()) if shape == "table" else (("dt",), [("a",)])
+    name = local.make_table("t", keys=keys, values=values)
+    dress(local, name)
+    belongs = extras_of(local, name)
+    run, _ = local.drop(name)
+    if shape.endswith("gone"):
+        local.metastore.drop_table(name)
+    local.make_files(local.db_path.child("t", *(["dt=a"] if keys else [])), n=7)
+    (batch,) = in_backup(local, run)
+    (found,) = local.probe(batch)
+    assert found.is_registered
+    now = extras_of(local, name)
+    assert now["grants"] == belongs["grants"]
+    assert now["constraints"] == belongs["constraints"]
+    # They describe data that lies in the backup.
+    assert now["partitions" if keys else "statistics"] == "[]"
+    assert "its column statistics did not come back: its data" in found.detail
 
 
 @pytest.mark.parametrize("shape", ["parts", "table"])

@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from pymetastore.hive_metastore import ttypes
+
 from portal.access.lakes import get_lake
+from portal.act.extras import with_accuracy
+from portal.act.extras_return import return_again, return_extras
 from portal.act.facts import list_here
 from portal.act.journal import (
     DirectoryNames,
@@ -26,7 +30,7 @@ from portal.act.selectors import REPAIR_WINDOW, repairable_batches
 from portal.act.settle import name_of
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.connectors.filesystem import FileSystem, open_file_system
-from portal.connectors.metastore import Metastore
+from portal.connectors.metastore import Metastore, from_json
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
@@ -53,7 +57,7 @@ def drop_repair(
     config = get_lake(lake)
     name = TableName(LakeId(lake), db, table)
     wanted = frozenset(partitions or [""])
-    repaired: list[str] = []
+    repaired: dict[str, str] = {}
     names = DirectoryNames()
     for row in repairable_batches(lake, db, table, now=now).iterator(chunk_size=500):
         directory = config.path(row.path)
@@ -68,13 +72,20 @@ def drop_repair(
         ]
         if back:
             with Metastore.connect(config) as metastore:
-                repaired += _repair(batch, name, back, fs=fs, metastore=metastore)
+                repaired |= _repair(batch, name, back, fs=fs, metastore=metastore)
     entries = [
-        AuditEntry("item.repaired", "system", lake, "item", f"{name}/{partition}".rstrip("/"), {})
-        for partition in repaired
+        AuditEntry(
+            "item.repaired",
+            "system",
+            lake,
+            "item",
+            f"{name}/{partition}".rstrip("/"),
+            {"missing": missing} if missing else {},
+        )
+        for partition, missing in repaired.items()
     ]
     audit_record_many(entries, now=now)
-    return repaired
+    return list(repaired)
 
 
 def _came_back(
@@ -106,7 +117,11 @@ def _repair(
     *,
     fs: FileSystem,
     metastore: Metastore,
-) -> list[str]:
+) -> dict[str, str]:
+    """Register what may be, with what belongs to it.
+
+    Returns by partition what did not come back.
+    """
     taken = names_registered(metastore, name, [one.item.partition for one in back])
     lister = list_here(fs)
     whole = []
@@ -114,12 +129,31 @@ def _repair(
         found = files_of(lister([one.live]).get(one.live, ()), root=one.live)
         if one.item.partition not in taken and not shortfall(one.item.files, found):
             whole.append(one)
+    said: dict[str, str] = {}
     for step in {one.step.stem: one.step for one in whole if one.step is not None}.values():
         ours = frozenset(one.item.item for one in whole if one.step == step)
         register(metastore, batch, step.intent, only=ours)
+        said |= return_extras(metastore, batch, step.intent, only=ours)
     returned = [one.item for one in whole if one.step is None]
-    add_again(metastore, batch.intent, returned, change=lambda struct, _item: struct)
-    return [one.item.partition for one in whole]
+    add_again(metastore, batch.intent, returned, change=_no_column_right)
+    said |= return_again(
+        metastore,
+        name_of(batch.intent),
+        returned,
+        parameters={one.partition: _parameters(one) for one in returned},
+    )
+    return {one.item.partition: said.get(one.item.item, "") for one in whole}
+
+
+def _parameters(item: ItemIntent) -> dict[str, str]:
+    struct: Any = from_json(ttypes.Partition if item.partition else ttypes.Table, item.metadata)
+    return dict(struct.parameters or {})
+
+
+def _no_column_right(struct: Any, _item: ItemIntent) -> Any:
+    """Call no column's statistics right before they are back."""
+    struct.parameters = with_accuracy(struct.parameters or {}, ())
+    return struct
 
 
 def _with(items: Iterable[Any], outcome: Outcome) -> frozenset[str]:
