@@ -226,7 +226,7 @@ def _restore_context(preview: Run) -> dict[str, Any]:
     run = restore_run_of(preview)
     # A preview that failed has no result, or one that says nothing of items.
     shown = preview.result if isinstance(preview.result, dict) else {}
-    result = shown if _SHOWN <= shown.keys() else {}
+    result = shown if shown.keys() >= _SHOWN else {}
     undo = undo_runs(run).first() if run is not None else None
     states = [one.state if one else "none" for one in (preview, run, undo)]
     step = "-".join(states)
