@@ -126,6 +126,7 @@ def phase(bench: Bench, watch: Watch, tables: Sequence[str], *, rate: float, nam
     used = processor_seconds(follower.pid)
     put_at = put_events(bench, [committed(table) for table in tables], rate=rate)
     began = time.monotonic()
+    written = began - put_at[-1]
     while not watch.seen.keys() >= set(tables):
         if time.monotonic() - began > 120:
             missing = len(set(tables) - watch.seen.keys())
@@ -135,6 +136,7 @@ def phase(bench: Bench, watch: Watch, tables: Sequence[str], *, rate: float, nam
     used = processor_seconds(follower.pid) - used
     say(f"{name}: {len(lags)} commits, commit to task queued: {spread(lags)}")
     say(f"  {1000 * used / len(lags):.1f} ms of the portal's processor time a commit")
+    say(f"  the last was written {written:.2f} s after its moment, which counts as lag")
     say(f"  put at {len(lags) / max(put_at[-1] - put_at[0], 0.1):.0f} a second; " + _met(lags))
 
 

@@ -4,7 +4,7 @@ One lease row picks the leader. One transaction moves the position by compare-an
 the lease's epoch, and writes whatever the subscribers write. What is missed becomes an alarm row.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -291,8 +291,10 @@ def _touch(batch: _Batch, event: LakeEvent) -> None:
 
 def _write_touches(batch: _Batch) -> None:
     """Write the newest event of each table, and beside it what a later event must not hide."""
-    _upsert_touches(batch, batch.touched, ("event_id", "event_type", "at"))
-    _upsert_touches(batch, batch.altered, ("altered_event_id",))
+    newest = ("event_id", "event_type", "at")
+    plain = [key for key in batch.touched if key not in batch.altered]
+    _upsert_touches(batch, plain, newest)
+    _upsert_touches(batch, list(batch.altered), (*newest, "altered_event_id"))
     for (db, table), places in batch.strays.items():
         if places:
             row = TableTouch.objects.get(lake=batch.lake, db=db, table=table)
@@ -300,27 +302,27 @@ def _write_touches(batch: _Batch) -> None:
             row.save(update_fields=["stray_places"])
 
 
-def _upsert_touches(
-    batch: _Batch, events: Mapping[tuple[str, str], LakeEvent], fields: Sequence[str]
-) -> None:
+def _upsert_touches(batch: _Batch, keys: Sequence[tuple[str, str]], fields: Sequence[str]) -> None:
     # MySQL takes any unique key as the conflict and refuses to be told which.
     named = connection.features.supports_update_conflicts_with_target
     TableTouch.objects.bulk_create(
-        [
-            TableTouch(
-                lake=batch.lake,
-                db=db,
-                table=table,
-                event_id=event.id,
-                event_type=event.type,
-                altered_event_id=event.id if (db, table) in batch.altered else 0,
-                at=event.at,
-            )
-            for (db, table), event in events.items()
-        ],
+        [_touch_row(batch, key) for key in keys],
         update_conflicts=True,
         unique_fields=["lake", "db", "table"] if named else None,
         update_fields=list(fields),
+    )
+
+
+def _touch_row(batch: _Batch, key: tuple[str, str]) -> TableTouch:
+    event, altered = batch.touched[key], batch.altered.get(key)
+    return TableTouch(
+        lake=batch.lake,
+        db=key[0],
+        table=key[1],
+        event_id=event.id,
+        event_type=event.type,
+        altered_event_id=altered.id if altered is not None else 0,
+        at=event.at,
     )
 
 
