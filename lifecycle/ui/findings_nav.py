@@ -1,11 +1,13 @@
 """Which entries and home cards do findings have?"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from django.http import HttpRequest
 from django.utils import timezone
 
+from lifecycle.models import Generation
 from lifecycle.selectors.due import NeedsAnswer, needs_answer
 from lifecycle.selectors.findings import (
     Totals,
@@ -25,7 +27,17 @@ from portal.ui.templatetags.lw import human_bytes
 
 SECTION = "Lifecycle"
 
-_read: WeakKeyDictionary[HttpRequest, tuple[str, Totals]] = WeakKeyDictionary()
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the cards of one request show: the lake, its picture and the person's numbers."""
+
+    lake: str
+    generation: Generation
+    totals: Totals
+
+
+_read: WeakKeyDictionary[HttpRequest, _Seen] = WeakKeyDictionary()
 
 
 def register_pages() -> None:
@@ -53,18 +65,14 @@ def waiting_card(request: HttpRequest) -> Card | None:
     user, seen = person(request), _seen(request)
     if seen is None or user.is_lake_keeper:
         return None
-    lake, _ = seen
-    generation = current_generation(lake)
-    if generation is None:
-        return None
-    found = needs_answer(generation, user, now=timezone.now())
+    found = needs_answer(seen.generation, user, now=timezone.now())
     if not found.waiting.n_items:
         return None
     return Card(
         kind="waiting",
         title="Your expiring data needs an answer",
         value=f"{found.waiting.n_items:,}",
-        url=list_url("expiring", lake, show="week", person=user.username),
+        url=list_url("expiring", seen.lake, show="week", person=user.username),
         detail=_waiting_words(found),
         icon="calendar-due",
         tone="warn",
@@ -86,16 +94,15 @@ def paths_card(request: HttpRequest) -> Card | None:
     seen = _seen(request)
     if seen is None:
         return None
-    lake, totals = seen
     return Card(
         kind="number",
         title="Nonconforming paths",
-        value=f"{totals.n_paths:,}",
-        url=list_url("paths", lake),
+        value=f"{seen.totals.n_paths:,}",
+        url=list_url("paths", seen.lake),
         icon="route-off",
-        tone="bad" if totals.n_paths else "good",
+        tone="bad" if seen.totals.n_paths else "good",
         order=10,
-        trend=_trend(request, "paths.nonconforming"),
+        trend=_trend(seen, person(request), "paths.nonconforming"),
     )
 
 
@@ -116,37 +123,35 @@ def _expiry_card(
     seen = _seen(request)
     if seen is None:
         return None
-    lake, totals = seen
     return Card(
         kind="number",
         title=title,
-        value=human_bytes(getattr(totals, f"bytes_{cls.lower()}")),
-        url=list_url("expiring", lake, show=cls),
-        detail=f"{getattr(totals, f'n_{cls.lower()}'):,} partitions and tables",
+        value=human_bytes(getattr(seen.totals, f"bytes_{cls.lower()}")),
+        url=list_url("expiring", seen.lake, show=cls),
+        detail=f"{getattr(seen.totals, f'n_{cls.lower()}'):,} partitions and tables",
         icon=icon,
         order=order,
-        trend=_trend(request, f"class.{cls}.bytes"),
+        trend=_trend(seen, person(request), f"class.{cls}.bytes"),
     )
 
 
-def _seen(request: HttpRequest) -> tuple[str, Totals] | None:
-    """Give the lake and the person's numbers in it, read once a request; None before a scan."""
+def _seen(request: HttpRequest) -> _Seen | None:
+    """Return what the cards show, read once a request; None before a scan."""
     if request not in _read:
         try:
             lake = current_lake(request)
         except NotVisible:
             return None
-        if current_generation(lake) is None:
+        generation = current_generation(lake)
+        if generation is None:
             return None
-        _read[request] = (lake, totals_for(lake, person(request)))
+        _read[request] = _Seen(lake, generation, totals_for(lake, person(request)))
     return _read[request]
 
 
-def _trend(request: HttpRequest, metric: str) -> tuple[tuple[str, float], ...]:
+def _trend(seen: _Seen, user: User, metric: str) -> tuple[tuple[str, float], ...]:
     """Give the lake's own trend to who sees the whole lake; parts of it are not recorded."""
-    lake, user = current_lake(request), person(request)
-    generation = current_generation(lake)
-    if generation is None or not user.is_lake_keeper:
+    if not user.is_lake_keeper:
         return ()
-    points = trend(lake, [metric], today=generation.day)[metric]
+    points = trend(seen.lake, [metric], today=seen.generation.day)[metric]
     return tuple((day.isoformat(), float(value)) for day, value in points)

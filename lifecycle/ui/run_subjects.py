@@ -1,5 +1,6 @@
 """Links the runs of this area to the pages of what they are about."""
 
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 from django.urls import NoReverseMatch, reverse
@@ -19,30 +20,33 @@ _PAGES = {
 def register_run_subjects() -> None:
     """Register every type of subject that the runs of this area have."""
     for subject_type in _PAGES:
-        register_run_subject(subject_type, _page)
-    register_run_subject("table", _table)
-    register_run_subject("database", _database)
+        register_run_subject(subject_type, _linked(_page))
+    register_run_subject("table", _linked(_table))
+    register_run_subject("database", _linked(_database))
 
 
-def _page(run: Run) -> RunSubject | None:
+def _linked(make: Callable[[Run], RunSubject]) -> Callable[[Run], RunSubject | None]:
+    """Return a maker that gives None for a name that no page's address can hold."""
+
+    def subject(run: Run) -> RunSubject | None:
+        try:
+            return make(run)
+        except NoReverseMatch:
+            return None
+
+    return subject
+
+
+def _page(run: Run) -> RunSubject:
     title, name = _PAGES[run.subject_type]
-    try:
-        url = reverse(name, args=[run.subject_id])
-    except NoReverseMatch:
-        return None
+    url = reverse(name, args=[run.subject_id])
     return RunSubject(f"{title} {run.subject_id[:8]}", f"{url}?{urlencode({'lake': run.lake})}")
 
 
-def _table(run: Run) -> RunSubject | None:
+def _table(run: Run) -> RunSubject:
     db, _, table = run.subject_id.partition(".")
-    try:
-        return RunSubject(run.subject_id, table_url(run.lake, db, table))
-    except NoReverseMatch:
-        return None
+    return RunSubject(run.subject_id, table_url(run.lake, db, table))
 
 
-def _database(run: Run) -> RunSubject | None:
-    try:
-        return RunSubject(run.subject_id, database_url(run.lake, run.subject_id))
-    except NoReverseMatch:
-        return None
+def _database(run: Run) -> RunSubject:
+    return RunSubject(run.subject_id, database_url(run.lake, run.subject_id))

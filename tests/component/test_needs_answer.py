@@ -4,13 +4,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.db import connection
+from django.test import Client, RequestFactory
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.models import Generation
 from lifecycle.services.daily_report import REPORT, daily_report_queue
 from lifecycle.services.notices import week_ahead_queue
+from lifecycle.ui.findings_nav import due_card, paths_card, soon_card, waiting_card
 from portal.access.models import User
 from portal.act.services.holds import hold_place
 from portal.act.states import HoldKind
@@ -179,3 +182,16 @@ def test_a_database_does_not_conform_for_its_tables(lake: LakeConfig, people: Pe
     text = admin.get("/lifecycle/databases/sales/").content.decode()
     assert "database conforms" in text
     assert "1 path in it does not" in text
+
+
+@pytest.mark.parametrize("who", ["owner", "admin"])
+def test_the_cards_of_home_read_the_picture_once(
+    picture: Generation, people: People, who: str, rf: RequestFactory
+) -> None:
+    request = rf.get("/")
+    request.user = getattr(people, who)
+    pointer = 'FROM "lifecycle_currentgeneration" INNER JOIN'
+    with CaptureQueriesContext(connection) as asked:
+        cards = [make(request) for make in (waiting_card, paths_card, due_card, soon_card)]
+    assert sum(pointer in one["sql"] for one in asked.captured_queries) == 1
+    assert [card is not None for card in cards] == [who == "owner", True, True, True]

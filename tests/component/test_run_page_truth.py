@@ -79,8 +79,10 @@ def test_what_a_run_is_about_is_a_link(lake: LakeConfig, people: People, now: da
     assert 'href="/lifecycle/tables/sales/orders/?lake=main">sales.orders</a>' in text_of(
         people, about_table
     )
-    strange = a_run(now, subject_type="drop_plan", subject_id="no uuid")
-    assert "<code>no uuid</code>" in text_of(people, strange)
+    for subject_type, name in (("drop_plan", "no uuid"), ("table", "sales."), ("database", "")):
+        strange = a_run(now, subject_type=subject_type, subject_id=name)
+        text = text_of(people, strange)
+        assert f"<code>{name}</code>" in text if name else "<code></code>" not in text
 
 
 def test_the_names_of_results_are_words(lake: LakeConfig, people: People, now: datetime) -> None:
