@@ -16,7 +16,7 @@ log4j.appender.console=org.apache.log4j.ConsoleAppender
 log4j.appender.console.layout=org.apache.log4j.PatternLayout
 log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c: %m%n
 """
-_GROUPS = "root=supergroup;alice=alice;bob=bob,analysts;lakewarden=supergroup"
+_GROUPS = "root=supergroup;alice=alice;bob=bob,analysts;etl=etl,analysts;lakewarden=supergroup"
 
 
 class Hdfs(Server):
