@@ -26,47 +26,13 @@ from lifecycle.jobs.scan_tables import (
     scratch_databases,
     table_facts,
 )
-from lifecycle.jobs.scan_touched import touched_since
 from portal.connectors.metastore import Metastore
+from portal.events.change_log import ChangeLog
 from portal.lake.clock import day_of
-from portal.lake.errors import ExternalFailure
 from portal.lake.paths import LakePath
 from portal.lake.places import Holder, Neighbours
 from portal.spark.job import JobContext
 from portal.spark.registered import Changes, RegisteredPlaces, common_directory, under
-
-# With more changed tables than this, everything is read again.
-_MOST_TABLES = 500
-
-
-class ChangeLog:
-    """What changed in the metastore since the last look, by its notification log."""
-
-    def __init__(self, metastore: Metastore) -> None:
-        self._metastore = metastore
-        self._position = metastore.current_notification_id()
-
-    def changes(self) -> Changes | None:
-        """Return what changed since the last call; None: the log does not say, read everything."""
-        newest = self._metastore.current_notification_id()
-        if newest == self._position:
-            return Changes()
-        since, self._position = self._position, newest
-        try:
-            touched = touched_since(self._metastore, since)
-        except ExternalFailure as error:
-            if error.code != "scan.events":
-                raise
-            return None
-        tables: dict[tuple[str, str], set[str]] = {}
-        whole = {(one.db, one.table) for one in touched if one.table and not one.partition}
-        for one in touched:
-            if one.table:
-                names = tables.setdefault((one.db, one.table), set())
-                names |= {one.partition} if (one.db, one.table) not in whole else set()
-        if len(tables) > _MOST_TABLES:
-            return None
-        return Changes(databases=any(not one.table for one in touched), tables=tables)
 
 
 class PathRules:

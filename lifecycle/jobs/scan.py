@@ -30,9 +30,10 @@ from lifecycle.jobs.scan_metastore import MetastoreReader, PartitionCounts
 from lifecycle.jobs.scan_shared import odd_tables, shared_rows, unknown_file_systems
 from lifecycle.jobs.scan_spread import spread_rows
 from lifecycle.jobs.scan_tables import Catalog, build_catalog, unclear_policies
-from lifecycle.jobs.scan_touched import Touched, postponed, touched_rows, touched_since
+from lifecycle.jobs.scan_touched import postponed, touched_rows
 from lifecycle.jobs.scan_watch import watched
 from portal.connectors.metastore import Metastore
+from portal.events.change_log import Touched, touched_since
 from portal.lake.clock import day_of
 from portal.lake.errors import ExternalFailure
 from portal.lake.paths import LakePath

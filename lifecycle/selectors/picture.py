@@ -2,7 +2,8 @@
 
 from lifecycle.domain.caps import inventory_shrank
 from lifecycle.models import Generation
-from portal.events.selectors import alarms_open
+from portal.events.selectors import alarms_open, clock_behind
+from portal.lake.clock import MOST_APART_SECONDS
 
 UNKNOWN_FILE_SYSTEMS = "unknown_file_systems"
 
@@ -29,6 +30,13 @@ def picture_problem(lake: str, generation: Generation) -> str:
         )
     if alarms_open(lake).exists():
         return "Events of the metastore were missed since the scan. Plan again after the next scan."
+    behind = clock_behind(lake)
+    if behind > MOST_APART_SECONDS:
+        return (
+            f"The metastore's clock lies at least {behind} s behind this machine's, so what it "
+            "says of a table's last change cannot be compared. Set the clocks right; the next "
+            "event of the metastore shows it."
+        )
     return ""
 
 

@@ -18,6 +18,9 @@ class EventPosition(models.Model):
     newest_id = models.BigIntegerField(help_text="the log's newest id when last read")
     moved_at = models.DateTimeField()
     checked_at = models.DateTimeField()
+    clock_behind_seconds = models.PositiveIntegerField(
+        default=0, help_text="how far the metastore's clock lay behind ours at least, by new events"
+    )
     hole_since = models.DateTimeField(null=True, help_text="when an id was first found missing")
 
     def __str__(self) -> str:

@@ -10,6 +10,12 @@ def follower_state(lake: str) -> EventPosition | None:
     return EventPosition.objects.filter(lake=lake).first()
 
 
+def clock_behind(lake: str) -> int:
+    """Return by how many seconds the metastore's clock lies behind ours at least, as last seen."""
+    place = follower_state(lake)
+    return place.clock_behind_seconds if place is not None else 0
+
+
 def alarms_open(lake: str) -> QuerySet[EventAlarm]:
     """Give what was missed and not yet read again, oldest first."""
     return EventAlarm.objects.filter(lake=lake, rescanned_at=None).order_by("event_id", "id")

@@ -7,17 +7,19 @@ the lease's epoch, and writes whatever the subscribers write. What is missed bec
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from django.db import OperationalError, connection, transaction
 
 from portal.access.lakes import get_lake
 from portal.connectors.metastore import Metastore
+from portal.events.change_log import NotificationLog
 from portal.events.gaps import AlarmKind, Step, next_step
 from portal.events.messages import LakeEvent, read_event
 from portal.events.models import EventAlarm, EventPosition, TableTouch
 from portal.events.names import stray_places
 from portal.events.registry import Missed, Subscriber, subscribers
+from portal.lake.clock import seconds_behind
 from portal.lake.errors import PortalError, RuleViolation, StaleState
 from portal.runs.leases import lease_take, new_holder
 
@@ -27,16 +29,6 @@ STRAYS_KEPT = 100
 LEASE = timedelta(seconds=60)
 Clock = Callable[[], datetime]
 _HOLDER = new_holder()
-
-
-class NotificationLog(Protocol):
-    """What the follower asks of a metastore connection."""
-
-    def current_notification_id(self) -> int:
-        """Give the newest id."""
-
-    def notifications_after(self, event_id: int, limit: int) -> list[Any]:
-        """Give the next events, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +103,10 @@ def follow_log(lake: str, log: NotificationLog, *, epoch: int, clock: Clock) -> 
         hole_since=place.hole_since,
         now=now,
     )
+    # Their ids were handed out after the last look, so they happened after it.
+    new = [float(raw.eventTime) for raw in raws if raw.eventId > place.newest_id]
+    if new:
+        place.clock_behind_seconds = seconds_behind(new, not_before=place.checked_at)
     taken = raws[: step.n_take]
     newest = max(newest, step.position)
     with transaction.atomic():
@@ -150,6 +146,7 @@ def _move(place: EventPosition, step: Step, *, newest: int, epoch: int, now: dat
         moved_at=moved_at,
         checked_at=now,
         hole_since=step.hole_since,
+        clock_behind_seconds=place.clock_behind_seconds,
     )
     if not won:
         raise StaleState(

@@ -21,6 +21,7 @@ from portal.events.registry import Missed, Subscriber, subscribe, unsubscribe
 from portal.events.repair import NAME as REPAIR
 from portal.events.selectors import (
     alarms_open,
+    clock_behind,
     follower_state,
     knows_all_since,
 )
@@ -131,6 +132,31 @@ def test_a_load_does_not_hide_that_a_table_was_made(log: Log) -> None:
     rows = TableTouch.objects.filter(lake="main").order_by("table")
     found = list(rows.values_list("table", "event_id", "event_type", "altered_event_id"))
     assert found == [("orders", loaded, "INSERT", made), ("users", loaded + 1, "INSERT", 0)]
+
+
+def test_a_clock_that_lies_behind_shows_in_the_next_event(log: Log) -> None:
+    quiet = NOW + timedelta(hours=5)
+    follow(log, now=quiet)
+    assert clock_behind("main") == 0, "a quiet lake says nothing"
+    late = log.add("orders")
+    # Written after the look at 14:30, by a clock that says 14:28.
+    log.events[late].eventTime = int((quiet - timedelta(seconds=120)).timestamp())
+    follow(log, now=quiet + timedelta(seconds=5))
+    assert clock_behind("main") == 120
+    follow(log, now=quiet + timedelta(seconds=10))
+    assert clock_behind("main") == 120, "until an event shows otherwise"
+    mended = log.add("orders")
+    log.events[mended].eventTime = int((quiet + timedelta(seconds=11)).timestamp())
+    follow(log, now=quiet + timedelta(seconds=15))
+    assert clock_behind("main") == 0
+
+
+def test_what_was_waiting_says_nothing_of_the_clock(log: Log) -> None:
+    for _ in range(BATCH + 1):
+        log.add("orders")
+    follow(log)
+    follow(log, now=NOW + timedelta(hours=1))
+    assert clock_behind("main") == 0, "the last of the batch was there at the look before"
 
 
 def thrift(number: str, location: str) -> str:

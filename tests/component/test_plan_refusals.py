@@ -17,7 +17,7 @@ from lifecycle.services.plan_execution import plan_finish
 from lifecycle.services.plan_runs import check_picture
 from portal.act.models import Hold
 from portal.audit.services import audit_record
-from portal.events.models import EventAlarm, TableTouch
+from portal.events.models import EventAlarm, EventPosition, TableTouch
 from portal.lake.errors import StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run
@@ -305,7 +305,9 @@ def test_a_file_system_that_lakes_json_does_not_name_stops_plans_and_their_start
     assert file_system_alarm_queue(generation, now=NOW) == 0
 
 
-def test_nothing_starts_while_events_were_missed_or_the_lake_has_shrunk(world: World) -> None:
+def test_nothing_starts_while_events_were_missed_or_the_lake_has_shrunk(
+    world: World,
+) -> None:
     before = world.scan([GOOD])
     check_picture(LAKE)
     alarm = EventAlarm.objects.create(
@@ -314,6 +316,18 @@ def test_nothing_starts_while_events_were_missed_or_the_lake_has_shrunk(world: W
     with pytest.raises(StaleState, match="Events of the metastore were missed"):
         check_picture(LAKE)
     alarm.delete()
+    seen = EventPosition.objects.create(
+        lake=LAKE,
+        **dict.fromkeys(("first_id", "position", "newest_id"), 9),
+        **dict.fromkeys(("moved_at", "checked_at"), NOW),
+        fence=1,
+        clock_behind_seconds=61,
+    )
+    with pytest.raises(StaleState, match="clock lies at least 61 s behind"):
+        check_picture(LAKE)
+    seen.clock_behind_seconds = 60
+    seen.save()
+    check_picture(LAKE)
     before.totals = {"n_partitions": 1000, "n_tables": 10}
     before.save()
     world.scan([GOOD])

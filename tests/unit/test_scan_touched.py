@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pymetastore.hive_metastore import ttypes
 
-from lifecycle.jobs.scan_touched import Touched, touched_by
 from portal.connectors.metastore import to_json
+from portal.events.change_log import Touched, touched_by
 
 TABLE = ttypes.Table(
     tableName="orders",

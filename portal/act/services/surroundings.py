@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from portal.connectors.file_status import FileSystem
+from portal.lake.clock import MOST_APART_SECONDS
 from portal.lake.errors import StaleState
 from portal.lake.paths import LakePath
 
-MOST_APART_SECONDS = 60
 _RAW_STORE = "metastore.rawstore.impl"
 _CACHED = "CachedStore"
 
@@ -31,8 +31,8 @@ class Asked(Protocol):
 def check_surroundings(metastore: Asked, fs: FileSystem, root: LakePath, *, tag: str) -> None:
     """Refuse to act by a metastore that answers from a cache, or where clocks differ.
 
-    The metastore's clock is the newest event's time: one that lies ahead is seen, one that lies
-    behind looks like a quiet lake.
+    The metastore's clock is the newest event's time: one that lies ahead is seen here. One that
+    lies behind looks like a quiet lake; the follower of events sees it.
 
     Raises:
         StaleState: `act.cached_metastore` or `act.clocks`.
