@@ -14,8 +14,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -26,16 +25,15 @@ from uuid import uuid4
 import pyspark
 import requests
 
-from portal.lake.paths import LakePath
+from bench.big_drop_lake import make_tables
 from portal.spark.process_table import group_members
 from stack.servers.portal import Site
 from stack.stack import Stack
 
 if TYPE_CHECKING:
     from portal.runs.models import Run
-    from tests.support.scan_lake import ScanLake
 
-LAKE, WRITERS, CHUNK = "main", 8, 1_000
+LAKE = "main"
 APPROVERS = ("ben", "cleo", "dan")
 PEOPLE = ("ada", *APPROVERS, "alice")
 LISTS = ("expiring", "databases", "backups", "dropped", "holds")
@@ -133,50 +131,6 @@ def step(what: str) -> Iterator[None]:
     print(f"{what}: {time.monotonic() - began:.1f} s", flush=True)
 
 
-def make_tables(lake: "ScanLake", n: int, n_tables: int) -> list[str]:
-    """Register tables of old partitions with a file each; gives the tables' names."""
-    home = lake.database("big", owner="alice")
-    policy = {"LEVEL": "1", "TTL": "60"}
-    names = []
-    for number in range(n_tables):
-        place = str(home.child(f"t{number}"))
-        table = lake.table("big", f"t{number}", owner="alice", location=place, parameters=policy)
-        names.append(lake.name_of(table))
-        values = [f"2024-{one:06d}" for one in range(n // n_tables)]
-        for start in range(0, len(values), CHUNK):
-            _partitions(lake, table, values[start : start + CHUNK])
-    return names
-
-
-def _partitions(lake: "ScanLake", table: Any, values: Sequence[str]) -> None:
-    from pymetastore.hive_metastore import ttypes
-
-    from tests.support.scan_lake import days_ago
-
-    places = [f"{table.sd.location}/dt={value}" for value in values]
-    rows = [
-        ttypes.Partition(
-            values=[value],
-            dbName=table.dbName,
-            tableName=table.tableName,
-            createTime=days_ago(100),
-            sd=lake._storage(place),
-            parameters={"transient_lastDdlTime": str(days_ago(100))},
-        )
-        for value, place in zip(values, places, strict=True)
-    ]
-    lake.metastore.add_partitions(rows, if_not_exists=False)
-
-    def fill(place: LakePath) -> None:
-        path = place.child("part-0")
-        lake.fs.write_new(path, b"12345")
-        for one in (path, place):
-            lake.set_times(one, changed=days_ago(100), read=days_ago(100))
-
-    with ThreadPoolExecutor(WRITERS) as pool:
-        list(pool.map(fill, map(lake.config.path, places)))
-
-
 def seconds_of(run: "Run", what: str) -> None:
     """Print the parts of a run from its row: start, application, and what the worker did after."""
     marks = [run.claimed_at, run.submitted_at, run.settling_at, run.finished_at]
@@ -204,7 +158,10 @@ def planned(stack: Stack, people: dict[str, Any], *, n: int, n_tables: int) -> t
     config = stack.config(LAKE)
     lake = ScanLake(config, config.path(f"{stack.lake_root}/bench"))
     with step(f"{n:,} partitions in {n_tables} tables, registered and filled"):
-        tables = make_tables(lake, n, n_tables)
+        if stack.mariadb is None:
+            raise SystemExit("the bench needs the stack's MariaDB")
+        with stack.mariadb.connect() as link:
+            tables = make_tables(lake, link, n, n_tables)
     DatabaseSetting.objects.create(
         lake=LAKE, db=lake.db_name("big"), mode="ACT", template=f"{lake.root}/user/{{owner}}"
     )

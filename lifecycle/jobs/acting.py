@@ -7,6 +7,7 @@ step that acts, and on HDFS whether a file is still open.
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,7 +16,7 @@ from lifecycle.domain.formats import Unsupported, judge_table, registered_locati
 from lifecycle.jobs.hdfs_barriers import barrier_check
 from lifecycle.jobs.live_metastore import LiveMetastore
 from portal.act.control import ControlReader
-from portal.act.facts import Lister, Policy, list_here
+from portal.act.facts import WALKERS, Lister, Policy, list_here
 from portal.act.failpoints import Failpoints
 from portal.act.fence import Fence
 from portal.act.protocol import Tools
@@ -27,8 +28,10 @@ from portal.lake.paths import LakePath
 from portal.lake.readiness import is_ready
 from portal.spark.job import JobContext
 
-# Below this a Spark job costs more than the driver's own listing.
-_SPREAD_FROM = 8
+# Below so many paths, or so many entries in all of them, a Spark job costs more than the driver's
+# own listing. The moment between a batch's first rename and its drop holds such a listing.
+_SPREAD_PATHS = 8
+_SPREAD_FROM = 1_000
 
 
 class LifecycleRules:
@@ -151,12 +154,12 @@ def wall_clock() -> datetime:
 
 
 def spread_lister(job: JobContext, fs: FileSystem) -> Lister:
-    """Give a lister that lets executors walk many paths, and the driver a few."""
+    """Give a lister that lets executors walk where much lies, and the driver elsewhere."""
     here = list_here(fs)
     config = job.config.as_dict()
 
     def lister(paths: Sequence[LakePath]) -> dict[LakePath, list[FileStatus]]:
-        if len(paths) < _SPREAD_FROM:
+        if len(paths) < _SPREAD_PATHS or _n_names(fs, paths) < _SPREAD_FROM:
             return here(paths)
         n_slices = min(len(paths), 4 * job.spark.sparkContext.defaultParallelism)
         found = (
@@ -170,6 +173,22 @@ def spread_lister(job: JobContext, fs: FileSystem) -> Lister:
         return {LakePath.parse(text): seen for text, seen in found if isinstance(seen, list)}
 
     return lister
+
+
+def _n_names(fs: FileSystem, paths: Sequence[LakePath]) -> int:
+    """Count what lies directly in these directories: one call each, where a walk asks every file.
+
+    What cannot be listed counts as nothing; the walk says why.
+    """
+
+    def n_names(path: LakePath) -> int:
+        try:
+            return len(fs.names(path))
+        except PortalError:
+            return 0
+
+    with ThreadPoolExecutor(min(WALKERS, len(paths))) as pool:
+        return sum(pool.map(n_names, paths))
 
 
 def _walk(config: dict[str, Any], text: str) -> list[FileStatus] | PortalError | None:

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +17,7 @@ from portal.spark.spool import Progress, Spool
 CANCELLED = "run.cancelled"
 _LOG_LINES = 200
 _CONTROL_SECONDS = 1.0
+_PROGRESS_SECONDS = 5.0
 
 
 @dataclass
@@ -32,6 +34,9 @@ class JobContext:
     log_lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LOG_LINES))
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _steps: int = 0
+    _phase: str = ""
+    _step_written: float = float("-inf")
+    _ask_jvm: Callable[[], Any] | None = None
     _control: dict[str, Any] = field(default_factory=dict)
     _control_read: float = float("-inf")
 
@@ -39,7 +44,13 @@ class JobContext:
         """Say how far the job is: one more numbered file, and a line in the process's output.
 
         The portal takes the numbered files into the run's log; the manifest does not repeat them.
+        Within a phase there is a file at most every few seconds: on HDFS each costs half a second,
+        and the portal reads them all.
         """
+        _say(f"{phase} {done}/{total or '?'} {message}".rstrip())
+        elapsed = time.monotonic() - self._step_written
+        if phase == self._phase and done != total and elapsed < _PROGRESS_SECONDS:
+            return
         self._steps += 1
         step = Progress.make(
             self._steps,
@@ -50,7 +61,7 @@ class JobContext:
             at=datetime.now(UTC),
         )
         self.spool.write_progress(step)
-        _say(f"{phase} {done}/{total or '?'} {message}".rstrip())
+        self._phase, self._step_written = phase, time.monotonic()
 
     def log(self, text: str) -> None:
         """Add a line to the log: the process's output, and the manifest's last lines."""
@@ -79,7 +90,10 @@ class JobContext:
             ExternalFailure: `spark.jvm_gone`.
         """
         try:
-            self.spark._jvm.java.lang.System.nanoTime()  # type: ignore[union-attr]  # typed Optional, set by the session
+            if self._ask_jvm is None:
+                # Kept, because each name on the way to it is a question of its own to the JVM.
+                self._ask_jvm = self.spark._jvm.java.lang.System.nanoTime  # type: ignore[union-attr]  # typed Optional, set by the session
+            self._ask_jvm()
         except Exception as error:
             raise ExternalFailure(
                 "spark.jvm_gone",

@@ -85,7 +85,7 @@ class Spool:
     def progress_after(self, n: int) -> list[Progress]:
         """Give the steps with a number above `n`, in order; none before the job has begun."""
         try:
-            names = [status.path.name for status in self.fs.children(self.root)]
+            names = self.fs.names(self.root)
         except NotVisible:
             return []
         wanted = [
