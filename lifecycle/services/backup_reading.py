@@ -4,9 +4,11 @@ Reads the journal beside the data through the connectors. The preview decides by
 that the restore uses, so that what was shown is what happens.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import nsmallest
 from typing import Any, NoReturn
 
 from django.db import transaction
@@ -132,27 +134,32 @@ def restore_preview(
             only_missing=wanted.only_missing,
         )
         names = DirectoryNames()
-        shown = [
-            _rows(batch, order, config=config, metastore=metastore, names=names, now=now)
-            for batch in batches
-        ]
-    rows = [row for of_batch, _ in shown for row in of_batch]
-    unrecorded = any(is_unrecorded for _, is_unrecorded in shown)
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[row["choice"]] = counts.get(row["choice"], 0) + 1
-    rows.sort(key=lambda row: (Choice(row["choice"]) not in CONFLICTS, row["name"]))
+        counts: Counter[str] = Counter()
+        rows: list[dict[str, str]] = []
+        unrecorded = False
+        for batch in batches:
+            more, is_unrecorded = _rows(
+                batch, order, config=config, metastore=metastore, names=names, now=now
+            )
+            counts.update(row["choice"] for row in more)
+            # What is shown is kept, and no more: a day may hold hundreds of thousands of items.
+            rows = nsmallest(ROWS_SHOWN, [*rows, *more], key=_conflicts_first)
+            unrecorded |= is_unrecorded
     return {
-        "counts": counts,
-        "n_items": len(rows),
+        "counts": dict(counts),
+        "n_items": counts.total(),
         "n_ready": sum(counts.get(choice, 0) for choice in BROUGHT),
         "n_conflicts": sum(counts.get(choice, 0) for choice in CONFLICTS),
         "to": place,
         "not_restored": list(NOT_RESTORED),
         "not_recorded": [NOT_RECORDED] if unrecorded else [],
         "waits": OTHER_RESTORE if restore_that_has(batches) else "",
-        "rows": rows[:ROWS_SHOWN],
+        "rows": rows,
     }
+
+
+def _conflicts_first(row: Mapping[str, str]) -> tuple[bool, str]:
+    return Choice(row["choice"]) not in CONFLICTS, row["name"]
 
 
 def _rows(

@@ -5,12 +5,14 @@ as it is. Only what is missing is restored, so a second run changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from pymetastore.hive_metastore import ttypes
 
 from portal.act.extras_return import return_extras
+from portal.act.facts import WALKERS
 from portal.act.file_refusal import return_refusal
 from portal.act.journal import (
     JournalBatch,
@@ -223,9 +225,10 @@ def choose(
     restored, mine = restored_items(steps), restored_items(steps, by=order.run)
     under_way = items_under_way(steps)
     is_purged = has_purge_begun(tools.fs, batch)
+    outcomes = {one.item: one.outcome for one in batch.done.items}
     listings = tools.lister([batch.directory.child(item.item) for item in asked])
-    found = []
-    for item in asked:
+
+    def decide(item: ItemIntent) -> Candidate:
         home, detail = batch.directory.child(item.item), ""
         if item.item in mine:
             choice = Choice.RESTORED_BEFORE
@@ -233,7 +236,7 @@ def choose(
             choice = Choice.ALREADY_RESTORED
         elif item.item in under_way:
             choice = Choice.UNDER_WAY
-        elif batch.done.outcome_of(item.item) not in IN_BACKUP:
+        elif outcomes.get(item.item) not in IN_BACKUP:
             choice = Choice.NOT_IN_BACKUP
         elif is_purged:
             choice = Choice.PURGED
@@ -241,8 +244,11 @@ def choose(
             choice = Choice.DAMAGED
         else:
             choice, detail = _judge(order, batch, item, tools, now=now)
-        found.append(Candidate(item, choice, _target(order, item), detail))
-    return found
+        return Candidate(item, choice, _target(order, item), detail)
+
+    # Side by side, because each asks the file system what stands at its place.
+    with ThreadPoolExecutor(WALKERS) as pool:
+        return list(pool.map(decide, asked))
 
 
 def table_choice(order: RestoreOrder, batch: JournalBatch, table: Any) -> Verdict | None:

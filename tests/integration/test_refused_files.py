@@ -194,6 +194,7 @@ def test_a_refusal_in_an_executor_comes_back_as_it_is(
     story: Story, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark.sparkContext, "pythonExec", sys.executable)
+    monkeypatch.setattr("lifecycle.jobs.acting._SPREAD_FROM", 1)
     secret = story.config.path(story.places["dt=older"])
     job = JobContext("run", 1, story.config, {}, NOW, Spool.for_run(story.config, "run", 1), spark)
     list_many = spread_lister(job, story.lake.fs)
