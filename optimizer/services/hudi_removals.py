@@ -11,10 +11,13 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from django.db.models import QuerySet
+
 from optimizer.domain.hudi.facts import Action
 from optimizer.domain.hudi.findings import count_words
 from optimizer.domain.hudi.tasks import TASKS, Service, Step, task_name
 from optimizer.domain.hudi.timeline import PLANNED, WRITES
+from optimizer.domain.removal_states import RemovalState
 from optimizer.domain.tasks import TaskState
 from optimizer.models import OptimizeTask, RemovalPlan
 from optimizer.services.removals import removal_open
@@ -40,11 +43,8 @@ def list_of(task: OptimizeTask, found: Mapping[str, Any], *, now: datetime) -> H
     """Read what a run listed; None where nothing would go."""
     service, _ = TASKS[task.kind]
     match service:
-        case Service.CLEAN if found.get("n_files") and found.get("digest"):
-            n_files = int(found["n_files"])
-            files = [str(one) for one in found.get("files", ())]
-            pending = [str(found["instant"])] if found.get("instant") else None
-            return HudiList(files, n_files, n_files, 0, dict(found), pending)
+        case Service.CLEAN if found.get("digest"):
+            return _paths(found)
         case Service.TTL:
             return _partitions(found, now=now)
         case Service.ROLLBACK:
@@ -74,6 +74,7 @@ def propose_list(task: OptimizeTask, listed: HudiList, *, now: datetime) -> Remo
         score=task.score,
         noted_at=now,
     )
+    plans_of_kind = RemovalPlan.objects.filter(hudi=task.hudi, kind=kind)
     plan = RemovalPlan(
         hudi=task.hudi,
         task=acting,
@@ -82,7 +83,11 @@ def propose_list(task: OptimizeTask, listed: HudiList, *, now: datetime) -> Remo
         n_items=listed.n_items,
         n_files=listed.n_files,
         n_bytes=listed.n_bytes,
-        facts={"found": dict(listed.found), "sample": list(listed.items[:_SAMPLE])},
+        facts={
+            "found": dict(listed.found),
+            "sample": list(listed.items[:_SAMPLE]),
+            "notes": _left_behind(plans_of_kind, listed),
+        },
     )
     return removal_open(acting, plan, now=now)
 
@@ -100,11 +105,41 @@ def digest_of(acting: OptimizeTask, found: Mapping[str, Any]) -> str:
     return sha256(json.dumps(meant, sort_keys=True).encode()).hexdigest()
 
 
+def _left_behind(plans: QuerySet[RemovalPlan], listed: HudiList) -> list[str]:
+    """Say of a pending clean with an approved list's files that the run of that list left it."""
+    instant, digest = listed.found.get("instant"), listed.found.get("digest")
+    if not instant or not digest:
+        return []
+    ended = plans.filter(state=RemovalState.FAILED, run__isnull=False).order_by("-ended_at")
+    left = next((one for one in ended if one.facts["found"].get("digest") == digest), None)
+    if left is None:
+        return []
+    return [
+        f"The clean {instant} is pending in the timeline. It holds exactly what was approved with "
+        f"list {left.short_id}, whose run ended before it was done. With an approval of this list "
+        "it goes on. If it shall not, reject this list and have its .clean.requested removed; one "
+        "that is begun can only go on."
+    ]
+
+
 def proposed_words(listed: HudiList, plan: RemovalPlan | None) -> str:
     """Say what came of drawing a list up."""
     if plan is None:
         return "A list of the same kind waits for people already; this one was not shown."
     return f"Listed for approval: {count_words(listed.n_items, 'item')}."
+
+
+def _paths(found: Mapping[str, Any]) -> HudiList | None:
+    """Read the files of a clean, and the partitions whose whole directories it deletes."""
+    n_files, n_whole = int(found.get("n_files", 0)), int(found.get("n_whole", 0))
+    if not n_files + n_whole:
+        return None
+    items = [
+        f"{one} (the whole directory, with all that lies in it)" if one.endswith("/") else str(one)
+        for one in found.get("files", ())
+    ]
+    pending = [str(found["instant"])] if found.get("instant") else None
+    return HudiList(items, n_files + n_whole, n_files, 0, dict(found), pending)
 
 
 def _partitions(found: Mapping[str, Any], *, now: datetime) -> HudiList | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from optimizer.domain.hudi.tasks import Service
 from optimizer.domain.metadata_said import MetadataSaid
 from optimizer.domain.removal_papers import SEALED, done_name, read_name
 from optimizer.models import Quarantine, RemovalPlan
@@ -85,6 +86,12 @@ def _unfinished(plan: RemovalPlan, intent: dict[str, Any], told: Deleted) -> Ite
             if left
             else f"Its commit happened: the {len(ids)} snapshots are gone; files that only they "
             "reached are left for the next list of orphan files."
+        )
+    elif intent.get("service") == Service.CLEAN:
+        yield (
+            "Its clean may stand in the timeline, written or begun. It holds only what was "
+            "approved here: the table's next list names it by its instant, and it goes on once "
+            "people approve that list."
         )
     else:
         yield "One step was begun; whether it was completed is seen at the table's next look."

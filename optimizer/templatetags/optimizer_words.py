@@ -162,7 +162,7 @@ def nothing() -> SafeString:
 _REMOVALS = {
     "EXPIRE": ("Old snapshots", "snapshot"),
     "ORPHANS": ("Orphan files", "file"),
-    "HUDI_CLEAN_EXECUTE": ("Old file versions", "file"),
+    "HUDI_CLEAN_EXECUTE": ("Old file versions", "path"),
     "HUDI_TTL_EXECUTE": ("Old partitions", "partition"),
     "HUDI_ROLLBACK_EXECUTE": ("What dead writers left", "instant"),
 }

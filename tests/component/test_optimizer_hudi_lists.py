@@ -1,5 +1,6 @@
 """Is nothing taken from a Hudi table before people approved exactly what goes?"""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -10,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from optimizer.domain.hudi.facts import Action, HudiLook
+from optimizer.domain.removal_papers import SEALED, intent_name
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, RemovalPlan
 from optimizer.services.hudi_dispatching import BY_LIST, hudi_choose, hudi_claim
 from optimizer.services.hudi_kinds import (
@@ -24,8 +26,10 @@ from optimizer.services.removal_kinds import removals_ready
 from optimizer.services.removals import removal_decide, removal_withdraw
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
+from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import DataSafetyError, NotAllowed, StaleState
 from portal.runs.models import Run
+from portal.spark.spool import Spool
 from tests.component.conftest import People
 from tests.component.hudi_task_rows import (
     allow,
@@ -41,7 +45,7 @@ from tests.unit.hudi_world import COMPACTION, NOW, asked, begun, done, look, nam
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 CLEAN, CLEAN_LIST = "HUDI_CLEAN_EXECUTE", "HUDI_CLEAN_SCHEDULE"
-CLEANING = {
+CLEANING: dict[str, Any] = {
     "instant": name(10),
     "n_partitions": 1,
     "n_files": 3,
@@ -49,6 +53,7 @@ CLEANING = {
     "digest": "c" * 64,
 }
 DRAWN = {**{key: text for key, text in CLEANING.items() if key != "instant"}, "earliest": name(9)}
+WHOLE = {**DRAWN, "n_whole": 1, "files": ["p/", *CLEANING["files"][:2]]}
 OLD = {
     "listed_at": NOW.isoformat(),
     "partitions": [
@@ -159,6 +164,7 @@ def test_a_clean_without_a_plan_is_ordered_by_its_list_and_by_what_the_policy_ke
     ("kind", "found", "words"),
     [
         (CLEAN_LIST, CLEANING, ("Old file versions of shop.rides", "p/&lt;i&gt;c.log", "3 files")),
+        (CLEAN_LIST, WHOLE, ("4 paths", "p/ (the whole directory", "directories of 1 partition ")),
         ("HUDI_TTL_SCHEDULE", OLD, ("Old partitions of shop.rides", "day=1, last", "1 partition")),
         ("HUDI_ROLLBACK_SCHEDULE", STUCK, ("What dead writers left", "deltacommit", "1 instant")),
     ],
@@ -316,6 +322,46 @@ def test_the_approval_of_a_lost_run_is_used_up(people: People) -> None:
     found.refresh_from_db()
     assert (found.state, OptimizeTask.objects.get(pk=found.task_id).state) == ("FAILED", "FAILED")
     assert hudi_choose("main", now=NOW + DAY) == []
+
+
+def test_a_clean_that_a_dead_run_left_pending_is_named_on_the_next_list(
+    people: People, lake: LakeConfig
+) -> None:
+    allow()
+    row = looked("rides", look(done(9)))
+    lost = listed(row, CLEAN_LIST, DRAWN)
+    approve(lost, people.admin, people.second)
+    run = run_of("hudi_remove", now=cool(lost))
+    hudi_lists_claim(run, now=cool(lost))
+    spool = Spool.for_run(lake, str(run.pk), 1)
+    spool.create()
+    sealed = spool.root.child(SEALED)
+    spool.fs.make_directories(sealed, mode=0o700)
+    about = {"task": lost.task_id, "service": "CLEAN", "instants": [], "partitions": []}
+    name_of = sealed.child(intent_name(lost.task_id, 1))
+    spool.fs.write_new(name_of, json.dumps(about).encode())
+    Run.objects.filter(pk=run.pk).update(
+        state="FAILED", finished_at=cool(lost), spool=str(spool.root)
+    )
+    assert hudi_reclaim("main", now=cool(lost)) == 1
+    lost.refresh_from_db()
+    assert lost.state == "FAILED"
+    assert "it goes on once people approve that list" in lost.outcome
+
+    look_again(row, later(look(asked(10, Action.CLEAN)), 2))
+    made = hudi_task(row, kind=CLEAN_LIST, instants=None)
+    again = run_of()
+    OptimizeTask.objects.filter(pk=made.pk).update(state="SENT", run=again.pk, sent_at=NOW)
+    pending = {**DRAWN, "instant": name(10)}
+    hudi_results_ingest(again, said(made, "NOTHING", found=pending), now=cool(lost))
+    found = RemovalPlan.objects.get(hudi=row, state="PENDING")
+    assert found.task.instants == [name(10)]
+    (note,) = found.facts["notes"]
+    assert name(10) in note
+    assert lost.short_id in note
+    client = Client()
+    client.force_login(people.admin)
+    assert note[:60] in client.get(f"/optimizer/removals/{found.pk}/").content.decode()
 
 
 def test_a_pending_clean_of_the_writers_is_listed_before_it_is_asked_about() -> None:

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from optimizer.domain.hudi.facts import Action, Instant, InstantState
 from optimizer.jobs.hudi import cleaning
+from optimizer.jobs.hudi.clean_plans import digest_of
 from optimizer.jobs.hudi.orders import Order, Result
 from optimizer.jobs.hudi.present import present_of
 from optimizer.jobs.hudi.scheduling import schedule
@@ -93,7 +94,7 @@ def test_a_clean_is_planned_after_its_list_was_approved_and_deletes_exactly_that
         {**execute, "settings": {**settings, "hoodie.clean.commits.retained": "9"}},
     )
     with monkeypatch.context() as patched:
-        patched.setattr(cleaning, "planned_files", lambda *_: ["p/other"])
+        patched.setattr(cleaning, "planned_paths", lambda *_: ["p/other"])
         (other_plan,) = services.run(execute)
     assert (nothing["outcome"], nothing["code"]) == ("FAILED", "hudi.order")
     for one in (changed, more_kept, other_plan):
@@ -107,6 +108,34 @@ def test_a_clean_is_planned_after_its_list_was_approved_and_deletes_exactly_that
     assert done["done"][0]["bytes"] == done["before"]["n_bytes"] - done["after"]["n_bytes"]
     assert pending(table) == []
     assert table.rows() == sorted([rows_of(4)[0], *rows_of(2)[1:]])
+
+
+def test_a_partition_whose_directory_goes_stands_on_the_approved_list(
+    due: HudiTable, services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = due.copied(tmp_path / "whole")
+    first = f"dt={_DAYS[0]}"
+    listed_at = {"listed_at": datetime.now(UTC).isoformat()}
+    services.one(table, "TTL", lock=LOCK, partitions=[first], settings=listed_at)
+    for k in (4, 5):
+        table.upsert([rows_of(k)[1]])
+    assert (table.place / first).is_dir()
+
+    found = services.one(table, "CLEAN", "SCHEDULE", settings=_LEAST)["found"]
+
+    whole, *files = found["files"]
+    assert (whole, found["n_whole"], found["n_files"]) == (f"{first}/", 1, len(files))
+    assert found["digest"] != digest_of(files)
+    settings = {**_LEAST, "earliest": found["earliest"]}
+    execute = order(table, "CLEAN", settings=settings, digest=found["digest"])
+    with monkeypatch.context() as patched:
+        patched.setattr(cleaning, "planned_paths", lambda *_: files)
+        (other_plan,) = services.run(execute)
+    assert (other_plan["outcome"], other_plan["code"]) == ("ABANDONED", "hudi.not_as_listed")
+    assert (table.place / first).is_dir()
+    (done,) = services.run(execute)
+    assert done["outcome"] == "DONE", done
+    assert not (table.place / first).exists()
 
 
 def test_a_pending_clean_of_others_is_listed_and_executed_alone(

@@ -1,7 +1,8 @@
 """Which files would a clean delete, by a plan in the timeline or by one that is only computed?
 
 Hudi's planner computes a list without saving it. With the oldest commit that a list retains, the
-same list is computed again later, whatever was committed since.
+same list is computed again later, whatever was committed since. A partition whose whole directory
+goes with all that lies in it stands on the list as its path and a slash, beside its files.
 """
 
 import hashlib
@@ -17,15 +18,17 @@ from optimizer.jobs.hudi.writing import KEPT, write_config
 from portal.lake.errors import StaleState
 
 EARLIEST = "earliest"
+WHOLE = "/"
+"""What the path of a partition ends with whose directory is deleted."""
 _PLANNED = "org.apache.hudi.avro.model.HoodieCleanFileInfo"
 _COMPUTED = "org.apache.hudi.common.model.CleanFileInfo"
 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Files by their paths below the table, in order, and the oldest commit that is retained."""
+    """Paths below the table, in order, and the oldest commit that is retained."""
 
-    files: list[str]
+    paths: list[str]
     earliest: str
 
 
@@ -36,16 +39,18 @@ def computed(table: OpenedTable, order: Order) -> Computed:
         hudi = table.hudi.table.HoodieSparkTable.create(config, table.engine, table.java)
         planner = table.hudi.table.action.clean.CleanPlanner(table.engine, hudi, config)
         earliest = planner.getEarliestCommitToRetain()
-        files: list[str] = []
+        paths: list[str] = []
         for partition in planner.getPartitionPathsToClean(earliest):
-            found = planner.getDeletePaths(partition, earliest).getRight()
-            files += _below(table, str(partition), found, _COMPUTED)
+            found = planner.getDeletePaths(partition, earliest)
+            paths += _below(table, str(partition), found.getRight(), _COMPUTED)
+            if found.getLeft():
+                paths.append(f"{partition}{WHOLE}")
         digits = str(earliest.get().requestedTime()) if earliest.isPresent() else ""
-    return Computed(sorted(files), digits)
+    return Computed(sorted(paths), digits)
 
 
-def planned_files(table: OpenedTable, instants: Iterable[str]) -> list[str]:
-    """Return the files that plans would delete, by their paths below the table, in order."""
+def planned_paths(table: OpenedTable, instants: Iterable[str]) -> list[str]:
+    """Return the paths below the table that plans would delete, in order."""
     timeline = table.java.getActiveTimeline()
     cleans = timeline.getCleanerTimeline().filterInflightsAndRequested()
     wanted = set(instants)
@@ -53,7 +58,9 @@ def planned_files(table: OpenedTable, instants: Iterable[str]) -> list[str]:
     with clear_errors(table.name):
         for instant in cleans.getInstants():
             if str(instant.requestedTime()) in wanted:
-                by_partition = cleans.readCleanerPlan(instant).getFilePathsToBeDeletedPerPartition()
+                plan = cleans.readCleanerPlan(instant)
+                found += [f"{one}{WHOLE}" for one in plan.getPartitionsToBeDeleted() or ()]
+                by_partition = plan.getFilePathsToBeDeletedPerPartition()
                 for partition in by_partition or ():
                     files = by_partition.get(partition)
                     found += _below(table, str(partition), files, _PLANNED)
@@ -90,9 +97,9 @@ def take_back(table: OpenedTable, instants: Iterable[str]) -> None:
                 timeline.deletePending(instant)
 
 
-def digest_of(files: Iterable[str]) -> str:
-    """Return what tells two lists of files apart."""
-    return hashlib.sha256("\n".join(sorted(files)).encode()).hexdigest()
+def digest_of(paths: Iterable[str]) -> str:
+    """Return what tells two lists of paths apart."""
+    return hashlib.sha256("\n".join(sorted(paths)).encode()).hexdigest()
 
 
 def not_as_listed(order: Order, why: str) -> StaleState:

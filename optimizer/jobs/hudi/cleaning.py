@@ -13,10 +13,11 @@ from optimizer.domain.hudi.facts import Action, Instant
 from optimizer.jobs.hudi.claims import claimed
 from optimizer.jobs.hudi.clean_plans import (
     EARLIEST,
+    WHOLE,
     computed,
     digest_of,
     not_as_listed,
-    planned_files,
+    planned_paths,
     retaining,
     take_back,
 )
@@ -48,19 +49,21 @@ def list_clean(present: Present, order: Order, result: Result, check_stop: Stop)
     pending = present.pending(CLEANS)
     if pending:
         result.notes.append("A clean is pending already: that is listed.")
-        files, about = planned_files(present.table, pending[:1]), {"instant": pending[0]}
+        paths, about = planned_paths(present.table, pending[:1]), {"instant": pending[0]}
     else:
         found = computed(present.table, order)
-        files, about = found.files, {EARLIEST: found.earliest}
-    if not files and not pending:
+        paths, about = found.paths, {EARLIEST: found.earliest}
+    if not paths and not pending:
         result.notes.append("Hudi found nothing to clean.")
         return
+    whole = [one for one in paths if one.endswith(WHOLE)]
     result.found = {
         **about,
-        "n_partitions": len({name.rpartition("/")[0] for name in files}),
-        "n_files": len(files),
-        "files": files[:_MOST_NAMED],
-        "digest": digest_of(files),
+        "n_partitions": len({name.rpartition("/")[0] for name in paths}),
+        "n_whole": len(whole),
+        "n_files": len(paths) - len(whole),
+        "files": [*whole, *(one for one in paths if not one.endswith(WHOLE))][:_MOST_NAMED],
+        "digest": digest_of(paths),
     }
 
 
@@ -88,7 +91,7 @@ def clean(present: Present, order: Order, result: Result, check_stop: Stop) -> N
 def _plan_and_execute(now: Present, order: Order, result: Result, check_stop: Stop) -> None:
     """Write the plan of the approved list and execute it; a plan that is not begun goes again."""
     anew = retaining(now.table, order)
-    if digest_of(computed(now.table, anew).files) != order.digest:
+    if digest_of(computed(now.table, anew).paths) != order.digest:
         raise not_as_listed(order, _CHANGED)
     planned = Result(order.task, order.name)
     try:
@@ -108,25 +111,25 @@ def _take_back(table: OpenedTable, order: Order, planned: Result) -> None:
     now = present_of(table)
     ours = {str(one["instant"]) for one in planned.done}
     if len(ours) != 1:
-        held = ((one, planned_files(now.table, (one,))) for one in now.pending(CLEANS))
-        ours = {one for one, files in held if digest_of(files) == order.digest}
+        held = ((one, planned_paths(now.table, (one,))) for one in now.pending(CLEANS))
+        ours = {one for one, paths in held if digest_of(paths) == order.digest}
     take_back(now.table, ours)
 
 
 def _execute(now: Present, order: Order, chosen: Iterable[str], result: Result) -> None:
-    files = planned_files(now.table, chosen)
-    if order.digest and digest_of(files) != order.digest:
+    paths = planned_paths(now.table, chosen)
+    if order.digest and digest_of(paths) != order.digest:
         raise not_as_listed(order, _CHANGED)
     ones = [one for one in map(now.instant, chosen) if one is not None]
     for one in ones:
         check_silent(now, order, one, datetime.now(UTC))
     with clear_errors(order.name):
         sizes = read_files(now.table).sizes()
-    _clean(now.table, order, ones, result, _sizes(files, sizes))
+    _clean(now.table, order, ones, result, _sizes(paths, sizes))
 
 
-def _sizes(files: Iterable[str], sizes: Mapping[str, int]) -> int:
-    return sum(sizes.get(name.rpartition("/")[2], 0) for name in files)
+def _sizes(paths: Iterable[str], sizes: Mapping[str, int]) -> int:
+    return sum(sizes.get(name.rpartition("/")[2], 0) for name in paths)
 
 
 def _check_others(order: Order, others: set[str]) -> None:
