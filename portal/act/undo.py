@@ -20,7 +20,6 @@ from portal.act.journal import (
     JournalBatch,
     RestoreStep,
     has_purge_begun,
-    read_batch,
     restore_steps,
     standing_items,
 )
@@ -336,6 +335,7 @@ def _remove_made_tables(
     steps = restore_steps(tools.fs, directory)
     names = {_names(step) for step in steps if step.intent.restore == order.restore}
     made = {_names(step): step for step in steps if step.intent.makes_table}
+    refs = {ref.batch: ref for ref in order.batches if ref.directory == directory}
     stay = []
     for db, plain in made.keys() & names:
         step, name = made[db, plain], TableName(order.lake, db, plain)
@@ -343,7 +343,8 @@ def _remove_made_tables(
         if table is None or tools.metastore.partition_names(name):
             continue
         control = without_own_holds(check_control(tools), order)
-        batch = read_batch(tools.fs, directory, step.intent.batch)
+        number = step.intent.batch
+        batch = refs.get(number, BackupBatchRef(directory, number)).read(tools.fs)
         if control.hold_on(db, plain, "", now=tools.clock()):
             stay.append((str(name), "the table that the restore made is held"))
         elif not is_as_made(batch, step.intent, table) or extras_change(

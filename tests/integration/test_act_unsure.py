@@ -327,25 +327,6 @@ def test_a_file_name_that_is_no_text_keeps_only_its_own_item(local: ActLake) -> 
     assert lake.restore(run).counts == {"RESTORED": 2}
 
 
-def test_late_data_is_registered_only_where_nothing_else_has_its_place(local: ActLake) -> None:
-    lake = local
-    name = lake.make_table("t", keys=("dt",), values=PARTS)
-    run, _ = lake.drop(name)
-    home = lake.db_path.child("t")
-    for value in ("dt=a", "dt=b c"):
-        lake.make_files(home.child(value), n=7)
-    other = lake.make_table("other", external=True)
-    struct = lake.metastore.table(other)
-    struct.sd.location = str(home.child("dt=a", "nested dir"))
-    lake.metastore.alter_table_keeping_times(other, struct)
-    (batch,) = in_backup(lake, run)
-    found = {one.partition: one for one in lake.probe(batch)}
-    assert found["dt=b c"].is_registered
-    assert not found["dt=a"].is_registered
-    assert "nested dir is there" in found["dt=a"].detail
-    assert lake.metastore.partition_names(name) == ["dt=b c"]
-
-
 def test_settle_registers_nothing_and_the_probe_does(local: ActLake) -> None:
     lake = local
     name = lake.make_table("t", keys=("dt",), values=PARTS)
@@ -379,27 +360,6 @@ def test_a_partition_added_while_an_undo_drops_its_table_is_registered_again(
     lake.metastore = real
     assert real.partition_names(made) == ["dt=a"]
     assert real.partitions_by_names(made, ["dt=a"])[0].parameters["note"] == "new"
-
-
-@pytest.mark.parametrize("shape", ["parts", "table", "parts of a table that is gone"])
-def test_late_data_has_the_grants_and_constraints_of_the_old(local: ActLake, shape: str) -> None:
-    keys, values = ((), ()) if shape == "table" else (("dt",), [("a",)])
-    name = local.make_table("t", keys=keys, values=values)
-    dress(local, name)
-    belongs = extras_of(local, name)
-    run, _ = local.drop(name)
-    if shape.endswith("gone"):
-        local.metastore.drop_table(name)
-    local.make_files(local.db_path.child("t", *(["dt=a"] if keys else [])), n=7)
-    (batch,) = in_backup(local, run)
-    (found,) = local.probe(batch)
-    assert found.is_registered
-    now = extras_of(local, name)
-    assert now["grants"] == belongs["grants"]
-    assert now["constraints"] == belongs["constraints"]
-    # They describe data that lies in the backup.
-    assert now["partitions" if keys else "statistics"] == "[]"
-    assert "its column statistics did not come back: its data" in found.detail
 
 
 @pytest.mark.parametrize("shape", ["parts", "table"])

@@ -1,4 +1,4 @@
-"""A run with several fences: one in danger does not keep the others from their end."""
+"""Settling by the services: one fence in danger leaves the others free; manifests are checked."""
 
 import uuid
 from collections.abc import Iterator
@@ -7,8 +7,11 @@ from datetime import timedelta
 import pytest
 from pytest_django import Settings
 
+from portal.act.journal import read_batch
+from portal.act.layout import intent_name, restore_intent_name
 from portal.act.models import ActFence, BackupBatch
-from portal.act.services import act_settle, purge_prepare
+from portal.act.records import ItemTarget, RestoreIntent
+from portal.act.services import act_settle, purge_prepare, restore_prepare
 from portal.lake.errors import DataSafetyError
 from stack.stack import Stack
 from tests.support.act_lake import DAY, ActLake
@@ -47,3 +50,33 @@ def test_a_fence_in_danger_leaves_the_other_days_free(portal: ActPortal) -> None
     portal.lake.fs.replace(rotten, whole)
     act_settle(run, now=instant())
     assert not is_open.all().exists()
+
+
+def test_a_broken_restore_is_not_settled_by_a_changed_manifest(
+    portal: ActPortal,
+) -> None:
+    portal.drop(portal.lake.make_table("parts", keys=("dt",), values=[("a",), ("b",)]))
+    row = BackupBatch.objects.get()
+    run = portal.new_run("restore")
+    (claim,) = restore_prepare(run, batches=[row], now=instant())["claims"]
+    fs, claimed = portal.lake.fs, portal.lake.config.path(claim["directory"])
+    items = read_batch(fs, claimed, row.batch).intent.items
+    step = RestoreIntent(
+        restore=str(run.pk),
+        restore_epoch=1,
+        batch=row.batch,
+        at=instant().isoformat(),
+        db=row.db,
+        table=row.table,
+        location="",
+        items=tuple(ItemTarget(one.item, one.partition, one.source) for one in items),
+    )
+    fs.write_new(claimed.child(restore_intent_name(str(run.pk), 1, row.batch)), step.to_bytes())
+    path = claimed.child(intent_name(row.batch))
+    written = fs.read(path)
+    fs.replace(path, written.replace(b"alice", b"mallory"))
+    with pytest.raises(DataSafetyError, match="is not the one that was written"):
+        act_settle(run, now=instant())
+    sealed = portal.lake.config.path(row.path)
+    fs.replace(sealed.child(intent_name(row.batch)), written)
+    assert act_settle(run, now=instant()) == {"SKIPPED": len(items)}
