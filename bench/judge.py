@@ -1,43 +1,48 @@
-"""Is what a scan says of a lake true? All of it judged by brute force, with no product code.
+"""Is what is said of a lake true? All of it judged by brute force, with no product code.
 
 A lake of its own is made by plain Thrift and directory calls: odd names, values and times, nested
 and shared places, files as locations, young partitions without a directory. Then everything that
-the metastore holds is read over Thrift and every directory walked, classes, reasons, due days,
-bytes and counts are worked out once more, pair by pair, and compared with what the scan wrote.
+the metastore holds is read over Thrift and every directory walked, and classes, reasons, due days,
+bytes and counts are worked out once more, pair by pair. Compared with these are the scan's result
+files, and what a portal that took the scan in tells an admin, owners, the administrator of some
+databases and a person who stands for an account: API, CSV, the numbers of Home and of the lists.
 
-    python -m bench.judge --seed 1 [--tables 40]
+    python -m bench.judge --seeds 1 2 3 [--tables 40]
 
-Only the scan itself is the product's. It prints each difference, then `differences of compared`,
-and ends with 1 where there is one. It starts a stack of its own, or uses `--lakes FILE`.
+It prints each difference and `differences of compared` by surface, and ends with 1 where there is
+one. It starts a stack of its own, or uses `--lakes FILE`. Lakes of several seeds follow each other
+in one portal, so the pictures of earlier ones must not show through.
 """
 
 import argparse
 import os
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench.judge_lake import DAY_MS, NOW, READ, SOON, UNSUPPORTED, Key, Maker, connect
-from portal.connectors.lake_config import load_lakes
+from bench.judge_lake import DAY_MS, NOW, OWNERS, READ, SOON, UNSUPPORTED, Key, Maker, connect
+from bench.judge_portal import ACCOUNT, ADMIN, BEHIND, DBA, LAKE, Portal, Reader
+from bench.judge_surfaces import Table, Tally, Truth, World, compare_portal
+from portal.connectors.lake_config import LakeConfig, load_lakes
 from stack.stack import Stack
 from tests.support import path_oracle
 from tests.support.scan_spark import local_session, scan_here
 
 
 @dataclass(frozen=True)
-class Truth:
-    """What must be said of one item."""
+class Lake:
+    """Where lakes are made, how they are read and what scans them."""
 
-    cls: str
-    due_on: date | None
-    n_files: int | None
-    n_bytes: int | None
+    work: Path
+    client: Any
+    config: LakeConfig
+    spark: Any
 
 
 class Judge:
@@ -65,6 +70,20 @@ class Judge:
             for part, struct in parts.items():
                 yield (db, name, part), self._truth(table, struct, (db, name, part))
 
+    def world(self, modes: Mapping[str, str]) -> World:
+        """Give the lake as people must be told of it."""
+        items: defaultdict[tuple[str, str], dict[str, Truth]] = defaultdict(dict)
+        for (db, name, part), truth in self.items():
+            items[db, name][part] = truth
+        owners = {one.name: one.ownerName or "" for one in self.databases}
+        tables = []
+        for (db, name), (table, _) in self.tables.items():
+            level, ttl, _ = _policy(table.parameters)
+            broken = sorted(row[3] for row in self.reasons if row[:3] == (db, name, ""))
+            of_people = (table.owner, owners[db], level, ttl, tuple(broken))
+            tables.append(Table(db, name, *of_people, items[db, name]))
+        return World(tuple(tables), owners, modes, frozenset(self.reasons))
+
     def _lake(self) -> path_oracle.Lake:
         return path_oracle.Lake(
             tuple(
@@ -87,6 +106,8 @@ class Judge:
 
     def _truth(self, table: Any, struct: Any, key: Key) -> Truth:
         level, ttl, is_readable = _policy(table.parameters)
+        if not is_readable:
+            level = ttl = None
         place = Path(struct.sd.location.removeprefix("file:").replace("//", "/"))
         walked = _walk(place)
         ddl = int(struct.parameters.get("transient_lastDdlTime") or struct.createTime)
@@ -97,8 +118,8 @@ class Judge:
         is_young = now_ms < due_by_metastore - SOON * DAY_MS
         stands = bool(walked) or is_young
         settled = self._settled(table, struct, key, level=level, ttl=ttl, stands=stands)
-        if settled or not is_readable:
-            return Truth(settled or "NOT_ENROLLED", None, None, None)
+        if settled:
+            return Truth(settled, None, None, None)
         if is_young:
             return Truth("NOT_NOW", self._day(due_by_metastore), None, None)
         if place.is_file():
@@ -146,13 +167,15 @@ class Judge:
 
 
 def _policy(parameters: dict[str, str]) -> tuple[int | None, int | None, bool]:
+    """Give LEVEL and TTL as far as each can be read, and whether both can where they are set."""
     found: list[int | None] = []
-    for name in ("level", "ttl"):
-        said = [value for key, value in parameters.items() if key.lower() == name]
-        if len(said) > 1 or (said and not said[0].strip().isdigit()):
-            return None, None, False
-        found.append(int(said[0]) if said else None)
-    return found[0], found[1], True
+    is_readable = True
+    for name, least, most in (("level", 0, 1), ("ttl", 1, 36_500)):
+        said = [value.strip() for key, value in parameters.items() if key.lower() == name]
+        is_good = len(said) == 1 and said[0].isdigit() and least <= int(said[0]) <= most
+        found.append(int(said[0]) if is_good else None)
+        is_readable = is_readable and (is_good or not said)
+    return found[0], found[1], is_readable
 
 
 def _walk(place: Path) -> dict[Path, os.stat_result]:
@@ -180,64 +203,96 @@ def _pairs(row: dict[str, Any], truth: Truth) -> dict[str, Any]:
     return pairs | {"due_on": truth.due_on, "n_files": truth.n_files, "n_bytes": truth.n_bytes}
 
 
-def compare(judge: Judge, scanned: Any) -> tuple[list[str], int]:
-    """Give the differences in words, and how many facts were compared."""
+def compare_files(judge: Judge, scanned: Any, tally: Tally) -> None:
+    """Compare what stands in the scan's result files."""
     rows = {(row["db"], row["tbl"], row["part_name"]): row for row in scanned.rows("items")}
     truths = dict(judge.items())
-    said = [f"{key}: only one of both knows it" for key in rows.keys() ^ truths.keys()]
-    n = 0
+    tally.rows("scan", "items", rows, truths)
     for key in sorted(rows.keys() & truths.keys()):
-        row, truth = rows[key], truths[key]
-        pairs = _pairs(row, truth)
-        n += len(pairs)
-        said += [
-            f"{key}: {name} is {row[name]!r}, must be {wanted!r}"
-            for name, wanted in pairs.items()
-            if row[name] != wanted
-        ]
-    reasons = {
+        row = rows[key]
+        for name, wanted in _pairs(row, truths[key]).items():
+            tally.same("scan", f"{key} {name}", row[name], wanted)
+    reasons = [
         (row["db"], row["tbl"], row["part_name"], one)
         for row in scanned.rows("findings")
         for one in row["reasons"]
-    }
-    wanted = {tuple(one) for one in judge.reasons}
-    n += len(wanted | reasons)
-    said += [f"{one}: reason of one of both only" for one in sorted(reasons ^ wanted)]
+    ]
+    tally.rows("scan", "reasons", reasons, judge.reasons)
     counts = Counter(truth.cls for truth in truths.values())
     found = {name: sums["n"] for name, sums in scanned.result["classes"].items() if sums["n"]}
-    n += len(counts)
-    if found != dict(counts):
-        said.append(f"counts are {found}, must be {dict(counts)}")
-    return said, n
+    for cls in sorted(counts | found):
+        tally.same("scan", f"items of {cls}", found.get(cls, 0), counts[cls])
+
+
+def readers(administered: list[str]) -> list[Reader]:
+    """Give everybody who looks: an admin, each owner, an administrator, who stands for others."""
+    return [
+        Reader(ADMIN, is_keeper=True),
+        *(Reader(name) for name in OWNERS),
+        Reader(DBA, databases=frozenset(administered)),
+        Reader(BEHIND, accounts=frozenset({ACCOUNT})),
+    ]
+
+
+def judge_seed(lake: Lake, portal: Portal, *, seed: int, n_tables: int) -> Tally:
+    """Make a lake, scan it, have the portal take it in, and compare all that is said of it."""
+    client, root = lake.client, lake.work / f"lake {seed}"
+    for name in client.get_all_databases():
+        if name != "default":
+            client.drop_database(name, deleteData=False, cascade=True)
+    Maker(client, root, seed).make(n_tables)
+    params: dict[str, Any] = {
+        "template": f"file://{root}/user/{{owner}}",
+        "databases": {},
+        "holds": [],
+        "previous": None,
+    }
+    judge, tally = Judge(client, root, lake.config.zone), Tally()
+    scanned = scan_here(lake.spark, lake.config, params, now=NOW)
+    compare_files(judge, scanned, tally)
+    _, first, second, third, *_ = sorted(one.name for one in judge.databases)
+    modes = {first: "NOTIFY", second: "ACT"}
+    administered = [second, third]
+    portal.ingest(scanned, now=NOW, modes=modes, administered=administered)
+    world = judge.world(modes)
+    for reader in readers(administered):
+        compare_portal(portal.session(reader.name), reader, world, tally)
+    return tally
 
 
 def main(argv: list[str]) -> int:
-    """Make the lake, scan it, judge it, and say what differs."""
+    """Judge a lake of each seed, and say what differs."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--tables", type=int, default=40)
     parser.add_argument("--lakes", type=Path, default=None)
     wanted = parser.parse_args(argv)
-    with ExitStack() as stack, tempfile.TemporaryDirectory(prefix="judge ") as work:
-        lakes = wanted.lakes or stack.enter_context(Stack.embedded(Path(work) / "s")).lakes_file
-        config = load_lakes(lakes)["main"]
-        client, root = connect(config), Path(work) / "lake"
-        for name in client.get_all_databases():
-            if name != "default":
-                client.drop_database(name, deleteData=False, cascade=True)
-        Maker(client, root, wanted.seed).make(wanted.tables)
+    n_said = 0
+    with ExitStack() as stack, tempfile.TemporaryDirectory(prefix="judge ") as made:
+        work = Path(made)
+        lakes = wanted.lakes or stack.enter_context(Stack.embedded(work / "s")).lakes_file
+        config = load_lakes(lakes)[LAKE]
+        portal = Portal(work / "portal", lakes)
+        portal.people(OWNERS)
         spark = stack.enter_context(local_session())
-        params: dict[str, Any] = {
-            "template": f"file://{root}/user/{{owner}}",
-            "databases": {},
-            "holds": [],
-            "previous": None,
-        }
-        judge = Judge(client, root, config.zone)
-        said, n = compare(judge, scan_here(spark, config, params, now=NOW))
-    sys.stdout.write("".join(f"{one}\n" for one in said))
-    sys.stdout.write(f"{len(said)} differences of {n} compared\n")
-    return 1 if said else 0
+        lake = Lake(work, connect(config), config, spark)
+        for seed in wanted.seeds:
+            tally = judge_seed(lake, portal, seed=seed, n_tables=wanted.tables)
+            n_said += report(seed, tally)
+    return 1 if n_said else 0
+
+
+def report(seed: int, tally: Tally) -> int:
+    """Print each difference, and how many there are of how many by surface."""
+    for surface, said in tally.said.items():
+        sys.stdout.write("".join(f"{surface}: {one}\n" for one in said))
+    for surface, n in sorted(tally.compared.items()):
+        sys.stdout.write(f"  {surface}: {len(tally.said[surface])} differences of {n}\n")
+    n_said = sum(map(len, tally.said.values()))
+    total = tally.compared.total()
+    sys.stdout.write(f"seed {seed}: {n_said} differences of {total} compared\n")
+    sys.stdout.flush()
+    return n_said
 
 
 if __name__ == "__main__":

@@ -35,12 +35,15 @@ FORMATS = {
     ),
 }
 POLICIES: tuple[dict[str, str], ...] = (
-    *({"LEVEL": "1", "TTL": "30"},) * 5,
+    *({"LEVEL": "1", "TTL": "30"},) * 8,
     {"level": "1", "ttl": "10"},
     {"LEVEL": "0", "TTL": "1"},
     {},
     {"LEVEL": "1"},
     {"LEVEL": "1", "TTL": "soon"},
+    {"LEVEL": "0", "TTL": "soon"},
+    {"LEVEL": "2", "TTL": "5"},
+    {"LEVEL": "1", "TTL": "0"},
     {"LEVEL": "1", "TTL": "3", "ttl": "3"},
 )
 UNSUPPORTED: tuple[dict[str, str], ...] = (
@@ -126,6 +129,8 @@ class Maker:
         usual = home / f"dt={quote(value, safe=' -._éü')}"
         place = dice.choice([*[usual] * 8, home / "dt=same", usual / "in", self.root / "out" / "x"])
         kind = dice.random()
+        if any(one.is_file() for one in (place, *place.parents)):
+            return  # the metastore would refuse it: another table's partition is a file there
         sd = self._storage(place, "parquet")
         sd.inputFormat, sd.serdeInfo = table.sd.inputFormat, table.sd.serdeInfo
         one = ttypes.Partition(
