@@ -23,7 +23,7 @@ from portal.connectors.metastore import Metastore
 from portal.lake.names import TableName
 from stack.dashboards import open_dashboards, trouble_front_ends
 from stack.errors import StackError
-from stack.lake import carts, clicks, live
+from stack.lake import carts, clicks, feed, live
 from stack.lake.plan import DATABASES
 from stack.ledger import Ledger
 from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS, log_ins
@@ -124,6 +124,7 @@ class Demo:
             _run(["manage.py", "migrate", "--noinput", "-v", "0"], environment=environment)
         self._make(stack, environment=environment)
         self._set_up_optimizer(stack, environment=environment)
+        self._set_up_readiness(stack, environment=environment)
         self._set_up_front_ends(stack, environment=environment)
         site = Site(self.var, ledger=stack.ledger, settings=settings, port=self.port)
         programs: list[Server] = [
@@ -202,6 +203,20 @@ class Demo:
                     command += [json.dumps(dict(values)), "--format", form, "--lake", LAKE]
                     command += ["--user", next(iter(ADMINS)), "--reason", why]
                     _run(command, environment=environment)
+
+    def _set_up_readiness(self, stack: Stack, *, environment: dict[str, str]) -> None:
+        """Declare by when a table's partitions are ready; the portal looks as soon as it runs."""
+        with Metastore.connect(stack.config()) as metastore:
+            has_feed = feed.is_there(metastore)
+        if not has_feed:
+            return
+        table = f"{feed.FEED.db}.{feed.FEED.table}"
+        with self.made.once("ready rule", f"By when partitions of {table} are ready") as todo:
+            if todo:
+                moment = datetime.now(UTC) - timedelta(days=feed.DAYS_DECLARED)
+                command = ["manage.py", "ready_rule", table, "--lake", LAKE, *feed.DECLARED]
+                command += ["--user", feed.OWNER, "--now", moment.isoformat()]
+                _run(command, environment=environment)
 
     def _set_up_front_ends(self, stack: Stack, *, environment: dict[str, str]) -> None:
         with step("StarRocks, simulated: two clusters of three front ends"):

@@ -19,6 +19,7 @@ from portal.connectors.metastore import Metastore
 from stack.lake.ages import age_table
 from stack.lake.carts import carts_own
 from stack.lake.carts_write import make_carts
+from stack.lake.feed import make_feed
 from stack.lake.live import make_live
 from stack.lake.plan import DATABASES, tables
 from stack.lake.session import open_session
@@ -121,6 +122,7 @@ def main() -> None:
         _say("two Hudi tables, one of them ill")
         make_transactional(metastore)
         make_live(metastore, now=now)
+        make_feed(metastore, today=now.astimezone(config.zone).date())
         age_tables(config, specs, now=now)
         move_to_odd_places(metastore, root)
         _say("odd places")
