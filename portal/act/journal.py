@@ -182,7 +182,8 @@ def items_in_backup(batch: JournalBatch) -> list[ItemIntent]:
     done = batch.done
     if done is None:
         return []
-    return [item for item in batch.intent.items if done.outcome_of(item.item) in IN_BACKUP]
+    outcomes = {one.item: one.outcome for one in done.items}
+    return [item for item in batch.intent.items if outcomes.get(item.item) in IN_BACKUP]
 
 
 def items_left(

@@ -16,14 +16,21 @@ from portal.act.catalogue import read_entries
 from portal.act.control import ControlReader
 from portal.act.drop import parents_of
 from portal.act.fence import ensure_root
-from portal.act.journal import names_by_batch, read_batch, restore_steps
+from portal.act.journal import (
+    JournalBatch,
+    items_in_backup,
+    names_by_batch,
+    read_batch,
+    restore_steps,
+)
 from portal.act.layout import Day, done_name, intent_name, item_name
 from portal.act.models import ActFence, BackupBatch, Hold
 from portal.act.protocol import Tools
-from portal.act.records import BatchDone, BatchIntent, FileFact, ItemDone, Outcome
+from portal.act.records import BatchDone, BatchIntent, FileFact, ItemDone, ItemIntent, Outcome
 from portal.act.restore import BackupBatchRef
 from portal.act.services import act_ingest, backups_rebuild, restore_claims, restore_prepare
 from portal.act.services.beating import act_beat
+from portal.act.services.catalogue_rows import batch_store
 from portal.act.services.holds import holds_place_restored, holds_release_restored
 from portal.act.states import FenceKind
 from portal.connectors.local_filesystem import LocalFileSystem
@@ -137,6 +144,23 @@ def test_a_directory_of_many_batches_is_listed_once(world: World, calls: Counter
     entries = list(read_entries(LocalFileSystem(), day, directory))
     assert [entry and len(entry.kept) for entry in entries] == [ITEMS] * BATCHES
     assert calls["names"] == 1
+
+
+def test_a_batch_is_added_up_once_and_not_once_for_each_of_its_items(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = big_backup(world)[0]
+    day, directory = Day(root_of(world), row.day), LakePath.parse(row.path)
+    entries = [one for one in read_entries(LocalFileSystem(), day, directory) if one]
+    counted: Counter[str] = Counter()
+
+    def counting(batch: JournalBatch) -> list[ItemIntent]:
+        counted["kept"] += 1
+        return items_in_backup(batch)
+
+    monkeypatch.setattr("portal.act.catalogue.items_in_backup", counting)
+    assert not any(batch_store(one, refused=(), actor="ada", now=NOW) for one in entries)
+    assert counted["kept"] < 20 * BATCHES
 
 
 def test_the_files_of_a_batch_are_found_in_one_listing(world: World) -> None:

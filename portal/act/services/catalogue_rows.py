@@ -82,7 +82,7 @@ def batch_purged(row: BackupBatch, *, actor: str, now: datetime) -> None:
 
 
 def _values(entry: Entry, refused: Collection[ItemRefused]) -> dict[str, object]:
-    intent, kept = entry.batch.intent, entry.kept
+    intent, kept, restored = entry.batch.intent, entry.kept, entry.restored
     dropped_at = datetime.fromisoformat(entry.done.at)
     names = sorted(item.partition for item in kept)
     return {
@@ -99,8 +99,8 @@ def _values(entry: Entry, refused: Collection[ItemRefused]) -> dict[str, object]
         "n_items": len(kept),
         "n_bytes": sum(item.n_bytes for item in kept),
         "n_files": sum(item.n_files for item in kept),
-        "n_restored": len(entry.restored),
-        "restored_bytes": sum(item.n_bytes for item in kept if item.item in entry.restored),
+        "n_restored": len(restored),
+        "restored_bytes": sum(item.n_bytes for item in kept if item.item in restored),
         "n_skipped": len(refused) + sum(item.outcome not in IN_BACKUP for item in entry.done.items),
         "first_partition": names[0] if names else "",
         "last_partition": names[-1] if names else "",
