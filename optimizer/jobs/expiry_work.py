@@ -25,7 +25,7 @@ from optimizer.jobs.expire import (
 )
 from optimizer.jobs.expired_files import delete_files, kept_list
 from optimizer.jobs.iceberg import IcebergTable, metadata_of
-from optimizer.jobs.neighbours import check_alone
+from optimizer.jobs.neighbours import OwnPlace, own_place
 from optimizer.jobs.removal_guard import RemovalGuard
 from optimizer.jobs.removal_list import MOST_ITEMS, read_list, write_list
 from optimizer.jobs.removal_orders import Approved, RemovalAsk, RemovalResult, head_of
@@ -51,12 +51,14 @@ class ExpiryWork(Work):
         """Draw the list up, or expire what was approved and still may go."""
         said = said_of(table)
         place, names = self.job.config.path(table.location), (self.order.db, self.order.table)
-        check_alone(self.job.spark, self.job.config, db=names[0], table=names[1], place=place)
-        check_not_borrowed(self.job.spark, self.ask.borrowers, table=".".join(names), place=place)
-        if self.ask.approved is None:
-            self._propose(table, said)
-        else:
-            self._act(table, said, self.ask.approved)
+        with own_place(self.job, db=names[0], table=names[1], place=place) as own:
+            check_not_borrowed(
+                self.job.spark, self.ask.borrowers, table=".".join(names), place=place
+            )
+            if self.ask.approved is None:
+                self._propose(table, said)
+            else:
+                self._act(table, said, self.ask.approved, own)
 
     def _propose(self, table: IcebergTable, said: MetadataSaid) -> None:
         found = judged(said, self.ask, now=self.job.now)
@@ -85,7 +87,9 @@ class ExpiryWork(Work):
             "file_sample": list(doomed.sample),
         }
 
-    def _act(self, table: IcebergTable, said: MetadataSaid, approved: Approved) -> None:
+    def _act(
+        self, table: IcebergTable, said: MetadataSaid, approved: Approved, own: OwnPlace
+    ) -> None:
         listed = read_list(self.job, approved, about=head_of(self.order))
         wanted = [int(one["snapshot_id"]) for one in listed]
         there = {one.snapshot_id for one in said.snapshots}
@@ -97,7 +101,7 @@ class ExpiryWork(Work):
             return
         check_may_expire(table, said, ids, now=self.job.now)
         doomed = doomed_by(table, said, ids, config=self.job.config)
-        guard = RemovalGuard(self.job, self.order.task)
+        guard = RemovalGuard(self.job, self.order.task, place=own)
         files = self._expired(guard, table, said, ids)
         gone: Counter[str] = Counter()
         try:

@@ -15,7 +15,7 @@ from optimizer.domain.quarantine import MANIFEST, QUARANTINE, file_name
 from optimizer.jobs.borrowers import check_not_borrowed
 from optimizer.jobs.expire import SAMPLE, said_of
 from optimizer.jobs.iceberg import IcebergTable, metadata_of
-from optimizer.jobs.neighbours import check_alone
+from optimizer.jobs.neighbours import own_place
 from optimizer.jobs.orphan_listing import compare, known_among, list_place, names_of
 from optimizer.jobs.removal_guard import RemovalGuard, wall_clock
 from optimizer.jobs.removal_list import MOST_ITEMS, approved_bytes, read_list, write_list
@@ -101,23 +101,20 @@ class OrphanWork(Work):
         """Draw the list up, or remove what was approved and still is an orphan."""
         place = self.job.config.path(table.location)
         fs = open_file_system(place, config=self.job.config, acls=False)
-        self._check(table, place, fs)
-        if self.ask.approved is None:
-            self._propose(table, place)
-        else:
-            self._act(table, place, fs, self.ask.approved)
+        _check_may_collect(table)
+        with own_place(self.job, db=self.order.db, table=self.order.table, place=place) as own:
+            self._check(table, place, fs)
+            if self.ask.approved is None:
+                self._propose(table, place)
+            else:
+                guard = RemovalGuard(self.job, self.order.task, place=own)
+                aside = Aside(fs, place, self._quarantine(place))
+                self._act(table, aside, guard, self.ask.approved)
 
     def _check(self, table: IcebergTable, place: LakePath, fs: FileSystem) -> None:
-        """Refuse on any doubt about whose files these are, or where a rewrite is under way."""
-        if not said_of(table).may_collect:
-            raise RuleViolation(
-                "removal.gc",
-                f"{table.name} forbids that its files are deleted (gc.enabled is false), often "
-                "because another table uses them too. Nothing is removed.",
-            )
-        names = (self.order.db, self.order.table)
-        check_alone(self.job.spark, self.job.config, db=names[0], table=names[1], place=place)
-        check_not_borrowed(self.job.spark, self.ask.borrowers, table=".".join(names), place=place)
+        """Refuse where another table may use these files, or where a rewrite is under way."""
+        name = f"{self.order.db}.{self.order.table}"
+        check_not_borrowed(self.job.spark, self.ask.borrowers, table=name, place=place)
         area = StagingArea(
             table,
             deployment=self.job.config.deployment_id,
@@ -162,13 +159,12 @@ class OrphanWork(Work):
         return {**head_of(self.order), "place": str(place), "quarantine_days": days}
 
     def _act(
-        self, table: IcebergTable, place: LakePath, fs: FileSystem, approved: Approved
+        self, table: IcebergTable, aside: Aside, guard: RemovalGuard, approved: Approved
     ) -> None:
-        guard = RemovalGuard(self.job, self.order.task)
-        listed = read_list(self.job, approved, about={**head_of(self.order), "place": str(place)})
-        aside = Aside(fs, place, self._quarantine(place))
+        about = {**head_of(self.order), "place": str(aside.place)}
+        listed = read_list(self.job, approved, about=about)
         left: Counter[str] = Counter()
-        there = list(_looked_at(fs, self.job.config.path, listed, left))
+        there = list(_looked_at(aside.fs, self.job.config.path, listed, left))
         self.result.before = {"n_orphans": len(there)}
         guard.check()
         aside.keep_manifest(approved_bytes(self.job, approved))
@@ -270,6 +266,15 @@ _WORDS: dict[str, str] = {
     Left.DOUBTFUL: "whose name the table knows under another path",
     Left.CHANGED: "gone or written again since",
 }
+
+
+def _check_may_collect(table: IcebergTable) -> None:
+    if not said_of(table).may_collect:
+        raise RuleViolation(
+            "removal.gc",
+            f"{table.name} forbids that its files are deleted (gc.enabled is false), often "
+            "because another table uses them too. Nothing is removed.",
+        )
 
 
 def _said(left: Counter[str] | dict[str, int]) -> str:

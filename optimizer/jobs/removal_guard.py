@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from optimizer.domain.removal_papers import FENCE, done_name, intent_name
+from optimizer.jobs.neighbours import OwnPlace
 from optimizer.jobs.work import check_stop
 from portal.act.fence import Fence
 from portal.lake.errors import PortalError, StaleState
@@ -31,10 +32,14 @@ def wall_clock() -> datetime:
 
 @dataclass
 class RemovalGuard:
-    """The right of one task of a removing run to delete, while the run's lease is in date."""
+    """The right of one task of a removing run to delete, while the run's lease is in date.
+
+    With `place` also while nothing else is registered in the table's place: asked before each step.
+    """
 
     job: JobContext
     task: int
+    place: OwnPlace | None = None
     _step: int = 0
     _asked_at: float = field(default=float("-inf"))
 
@@ -70,6 +75,8 @@ class RemovalGuard:
         leaves the intent alone; settling looks at what it names.
         """
         self._step += 1
+        if self.place is not None:
+            self.place.check()
         self.check()
         self._write(intent_name(self.task, self._step), about)
         told: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from optimizer.domain.quarantine import MANIFEST, read_manifest
 from optimizer.domain.removal_papers import FENCE
 from optimizer.jobs import quarantine
 from optimizer.jobs.observe_files import Asked, partition_rows
-from portal.act.fence import write_lease
+from portal.act.fence import LEASE_LENGTH, write_lease
 from portal.spark.job import JobContext
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
 from tests.support.removals import DAY, Removals, give_up, on_disk, place, planted, refs_of
@@ -168,6 +168,41 @@ def test_without_its_lease_or_its_fence_a_run_moves_nothing_more(
     given_up = work.act(told, stop_after=2, meanwhile=give_up)
     assert (given_up["outcome"], given_up["code"]) == ("FAILED", "act.fenced"), given_up
     assert len([path for path in on_disk(table) if "/x" in path]) == 3
+
+
+@pytest.mark.parametrize("kind", ["ORPHANS", "EXPIRE"])
+def test_a_table_that_is_registered_there_in_its_midst_ends_it(
+    iceberg_lake: IcebergLake, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    lake = iceberg_lake
+    table = small_files(lake.table(), 2)
+    table.say("INSERT OVERWRITE {t} VALUES (1, '2026-05-01', 'new')")
+    for n in range(5):
+        planted(table, f"data/x{n}.parquet")
+    work = removals(table) if kind == "ORPHANS" else Removals(lake, table)
+    told = work.draw_up()["proposal"]
+    module = {"ORPHANS": "orphans", "EXPIRE": "expired_files"}[kind]
+    monkeypatch.setattr(f"optimizer.jobs.{module}.BATCH", 2)
+    monkeypatch.setattr("optimizer.jobs.removal_guard._AGAIN_SECONDS", 600)
+    near = f"lake.{lake.db}.{table.name}_near"
+
+    def register(job: JobContext) -> None:
+        lake.spark.sql(
+            f"CREATE TABLE {near} (id BIGINT) USING iceberg "
+            f"LOCATION '{table.opened.location}/deeper'"
+        )
+        until = datetime.now(UTC) + LEASE_LENGTH
+        write_lease(job.spool.fs, job.spool.root.child(FENCE), until=until)
+
+    try:
+        # At the lease's look in a step, just after the table's place was found to be its own: the
+        # first batch of orphan files, and the second of an expiry, whose commit is a step too.
+        n_files = 2 if kind == "ORPHANS" else 4
+        found = work.act(told, stop_after=n_files, meanwhile=register)
+        assert (found["outcome"], found["code"]) == ("PARTIAL", "removal.shared"), found
+        assert found["removed"]["n_files"] == n_files
+    finally:
+        lake.spark.sql(f"DROP TABLE IF EXISTS {near}")
 
 
 def last_beat(job: JobContext) -> None:
