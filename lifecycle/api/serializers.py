@@ -34,6 +34,9 @@ class KeptSerializer(serializers.Serializer[Any]):
     until = serializers.DateTimeField(allow_null=True, help_text="null = no end, or no whole hold.")
     n_parts = serializers.IntegerField(help_text="Partitions of a table that are on hold.")
     n_pending = serializers.IntegerField(help_text="Requests about it that wait for an answer.")
+    n_dropped = serializers.IntegerField(
+        help_text="Due items dropped since the scan, in a backup; not counted as due."
+    )
 
 
 class DueSerializer(serializers.Serializer[Any]):
@@ -49,9 +52,10 @@ class DueSerializer(serializers.Serializer[Any]):
 class NeedsAnswerSerializer(serializers.Serializer[Any]):
     """What of yours waits for an answer, and what is counted beside it."""
 
-    waiting = DueSerializer(help_text="In databases that notify; not on hold.")
+    waiting = DueSerializer(help_text="In databases that notify; not on hold, not dropped.")
     observed = DueSerializer(help_text="In databases that are only observed; nobody is mailed.")
     kept = DueSerializer(help_text="Put on hold since the last scan.")
+    dropped = DueSerializer(help_text="Dropped since the last scan; in a backup.")
 
 
 class TableSerializer(serializers.ModelSerializer[TableFinding]):

@@ -10,6 +10,7 @@ from functools import partial
 from django.db import models
 from django.db.models import Subquery
 
+from lifecycle.domain.due import Due
 from portal.access import visibility
 from portal.access.models import User
 
@@ -177,6 +178,9 @@ class TableFinding(models.Model):
     )
     window_created_at = models.DateTimeField(null=True, help_text="Newest creation among them.")
     window_updated_at = models.DateTimeField(null=True, help_text="Newest update among them.")
+
+    # Not stored: what a reader took off the counts because it was dropped since the scan.
+    dropped = Due()
 
     objects = FindingQuerySet.as_manager()
 

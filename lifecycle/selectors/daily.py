@@ -17,7 +17,7 @@ from lifecycle.models import (
     PathFinding,
     TableFinding,
 )
-from lifecycle.selectors.due import due_of
+from lifecycle.selectors.dropped import due_of, take_off_dropped
 from portal.act.models import BackupBatch
 from portal.act.states import BackupState
 from portal.runs.domain import RunState
@@ -170,7 +170,9 @@ def _upcoming(generation: Generation, owners: _Owners) -> list[Row]:
     tables = TableFinding.objects.filter(
         generation=generation, window_due_last_on__isnull=False
     ).order_by("-bytes_clean_now", "pk")
-    due = [(table, due_of(table)) for table in tables.defer("location", "reasons", "class_bytes")]
+    rows = list(tables.defer("location", "reasons", "class_bytes"))
+    take_off_dropped(rows)
+    due = [(table, due_of(table)) for table in rows]
     return [
         Row(
             table.db,
@@ -182,6 +184,7 @@ def _upcoming(generation: Generation, owners: _Owners) -> list[Row]:
             day=table.next_due_on,
         )
         for table, parts in due
+        if parts.n_items or not table.dropped.n_items
     ]
 
 

@@ -1,17 +1,19 @@
 """How much waits for an answer: the one definition that Home, mails, report and API use.
 
 An item waits when it is due, due soon, or due but recently read, in a database that notifies
-(NOTIFY or ACT), and nobody has put it on hold since the scan. What a database in OBSERVE holds is
-counted apart: nobody is written to about it and nothing of it goes.
+(NOTIFY or ACT), and since the scan nobody has put it on hold and no plan has dropped it. What a
+database in OBSERVE holds is counted apart: nobody is written to about it and nothing of it goes.
 """
 
-from dataclasses import dataclass, fields
+from collections import defaultdict
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from lifecycle.domain.due import DUE_NAMES, Due
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.domain.modes import DatabaseMode
 from lifecycle.models import (
@@ -21,52 +23,12 @@ from lifecycle.models import (
     OwnerTotals,
     TableFinding,
 )
+from lifecycle.selectors.dropped import dropped_parts
 from portal.access.models import User
 from portal.act.models import Hold
 from portal.act.selectors import holds_active, standing
 
 DUE_CLASSES = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """Items that are due now, due soon, and due but recently read, with their known bytes."""
-
-    n_clean_now: int = 0
-    n_soon: int = 0
-    n_still_read: int = 0
-    bytes_clean_now: int = 0
-    bytes_soon: int = 0
-    bytes_still_read: int = 0
-
-    @property
-    def n_items(self) -> int:
-        """How many items these are."""
-        return self.n_clean_now + self.n_soon + self.n_still_read
-
-    @property
-    def n_bytes(self) -> int:
-        """How much data that is, as far as it was measured."""
-        return self.bytes_clean_now + self.bytes_soon + self.bytes_still_read
-
-    @property
-    def parts(self) -> str:
-        """The parts in words, those that are there."""
-        named = (
-            (self.n_clean_now, "due now"),
-            (self.n_soon, "due soon"),
-            (self.n_still_read, "due but recently read"),
-        )
-        return ", ".join(f"{n:,} {words}" for n, words in named if n)
-
-    def __add__(self, other: "Due") -> "Due":
-        return Due(*(getattr(self, one) + getattr(other, one) for one in _NAMES))
-
-    def __sub__(self, other: "Due") -> "Due":
-        return Due(*(max(getattr(self, one) - getattr(other, one), 0) for one in _NAMES))
-
-
-_NAMES = tuple(one.name for one in fields(Due))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,38 +38,54 @@ class NeedsAnswer:
     waiting: Due
     observed: Due
     kept: Due
-
-
-def due_of(table: TableFinding) -> Due:
-    """Return the parts of one table, as its scan counted them."""
-    return Due(*(getattr(table, name) for name in _NAMES))
+    dropped: Due
 
 
 def needs_answer(generation: Generation, user: User, *, now: datetime) -> NeedsAnswer:
-    """Return what waits for the answer of a person in the current picture; four queries."""
+    """Return what waits for the answer of a person in the current picture.
+
+    Five queries, and two more where something was dropped since the scan.
+    """
     rows = OwnerTotals.objects.current(generation.lake).for_user(user).exclude(db="")
     modes = [mode for mode in DatabaseMode if mode.may_notify]
     notifying = DatabaseSetting.objects.filter(lake=generation.lake, mode__in=modes).values("db")
     told, observed = rows.filter(db__in=notifying), rows.exclude(db__in=notifying)
-    tables = TableFinding.objects.current(generation.lake).for_user(user).filter(db__in=notifying)
-    kept = _kept_since(generation, tables, now=now)
-    return NeedsAnswer(waiting=_sum(told) - kept, observed=_sum(observed), kept=kept)
+    mine = TableFinding.objects.current(generation.lake).for_user(user)
+    tables = mine.filter(db__in=notifying)
+    fresh = _fresh_holds(generation, now=now)
+    whole = Exists(fresh.filter(Q(table="") | Q(table=OuterRef("table")), partition=""))
+    kept = _sum(tables.filter(whole)) + _kept_parts(tables.exclude(whole), fresh, now=now)
+    # What was dropped of a table on hold is not kept: it is gone.
+    gone: defaultdict[tuple[bool, bool], Due] = defaultdict(Due)
+    marked = mine.annotate(is_told=Exists(notifying.filter(db=OuterRef("db"))), is_kept=whole)
+    for row, part in dropped_parts(generation.lake, marked):
+        gone[row.is_told, row.is_kept] += part
+    kept -= gone[True, True]
+    return NeedsAnswer(
+        waiting=_sum(told) - kept - gone[True, True] - gone[True, False],
+        observed=_sum(observed) - gone[False, True] - gone[False, False],
+        kept=kept,
+        dropped=sum(gone.values(), Due()),
+    )
 
 
 def _sum(rows: QuerySet[Any]) -> Due:
-    return Due(**rows.aggregate(**{name: Coalesce(Sum(name), 0) for name in _NAMES}))
+    return Due(**rows.aggregate(**{name: Coalesce(Sum(name), 0) for name in DUE_NAMES}))
 
 
-def _kept_since(generation: Generation, tables: QuerySet[TableFinding], *, now: datetime) -> Due:
-    """Sum what holds keep that the scan did not know: they were placed after it read the lake.
+def _fresh_holds(generation: Generation, *, now: datetime) -> QuerySet[Hold]:
+    """Return the holds on a database that the scan did not know: placed after it read the lake."""
+    fresh = holds_active(generation.lake, now=now).filter(placed_at__gt=generation.read_at)
+    return fresh.filter(db=OuterRef("db"))
+
+
+def _kept_parts(tables: QuerySet[TableFinding], fresh: QuerySet[Hold], *, now: datetime) -> Due:
+    """Sum what holds on partitions keep of some tables.
 
     Partitions are looked up among the examples of their table (1,000 of each class).
     """
-    fresh = holds_active(generation.lake, now=now).filter(placed_at__gt=generation.read_at)
-    fresh = fresh.filter(db=OuterRef("db"))
-    whole = Exists(fresh.filter(Q(table="") | Q(table=OuterRef("table")), partition=""))
     in_parts = Exists(fresh.filter(table=OuterRef("table")).exclude(partition=""))
-    return _sum(tables.filter(whole)) + _parts(tables.exclude(whole).filter(in_parts), now=now)
+    return _parts(tables.filter(in_parts), now=now)
 
 
 def _parts(tables: QuerySet[TableFinding], *, now: datetime) -> Due:

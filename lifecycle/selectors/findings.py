@@ -19,6 +19,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from lifecycle.domain.conformity import Reason
+from lifecycle.domain.due import DUE_NAMES, Due
 from lifecycle.domain.modes import DatabaseMode
 from lifecycle.models import (
     CurrentGeneration,
@@ -32,6 +33,7 @@ from lifecycle.models import (
     TableFinding,
     TrendPoint,
 )
+from lifecycle.selectors.dropped import GoneOf, dropped_due, dropped_due_by_database
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 from portal.runs.selectors import newest_ended
@@ -167,12 +169,14 @@ def reason_counts(lake: str, user: User) -> dict[str, int]:
     return {reason.value: int(counts.get(reason.value) or 0) for reason in Reason}
 
 
-def totals_for(lake: str, user: User) -> Totals:
-    """Give the numbers of what `user` may see, from the sums that the scan wrote by owner."""
+def totals_for(lake: str, user: User, gone: GoneOf | None = None) -> Totals:
+    """Return the numbers of what `user` may see: the scan's sums, less what was dropped."""
     rows = OwnerTotals.objects.current(lake)
     rows = rows.filter(db="") if user.is_lake_keeper else rows.for_user(user).exclude(db="")
     names = [one.name for one in fields(Totals)]
     sums: dict[str, Any] = rows.aggregate(**{name: Coalesce(Sum(name), 0) for name in names})
+    dropped = dropped_due(lake, TableFinding.objects.current(lake).for_user(user), gone)
+    sums |= {name: max(sums[name] - getattr(dropped, name), 0) for name in DUE_NAMES}
     return Totals(**sums)
 
 
@@ -199,14 +203,18 @@ def path_scope(lake: str, user: User) -> PathScope:
 
 
 def complete_databases(rows: Sequence[DatabaseFinding], *, user: User) -> None:
-    """Set `n_paths_below` on databases: what breaks path rules in them, as the person may see."""
+    """Set `n_paths_below` on databases, as the person may see, and take off what was dropped."""
     if not rows:
         return
+    dropped = dropped_due_by_database(rows[0].lake, [row.db for row in rows])
     sums = OwnerTotals.objects.current(rows[0].lake).for_user(user)
     mine = sums.filter(db__in=[row.db for row in rows]).values_list("db")
     n_paths = dict(mine.annotate(n=Sum("n_paths")).order_by())
     for row in rows:
         of_itself = int(bool(row.reasons))
+        for name in ("n_clean_now", "bytes_clean_now"):
+            left = getattr(row, name) - getattr(dropped.get(row.db, Due()), name)
+            setattr(row, name, max(left, 0))
         row.n_paths_below = max(n_paths.get(row.db, 0) - of_itself, 0)  # type: ignore[attr-defined]  # read beside the row
 
 

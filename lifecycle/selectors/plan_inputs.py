@@ -19,6 +19,7 @@ from lifecycle.models import (
 )
 from lifecycle.models.policy import MIN_BACKUP_DAYS
 from lifecycle.selectors.announced import coverages_of
+from lifecycle.selectors.dropped import DROPPED_ACTIONS
 from lifecycle.selectors.waivers import no_longer_waived
 from portal.access.models import DatabaseAdministrator, OwnerPerson
 from portal.act.selectors import holds_active
@@ -26,7 +27,6 @@ from portal.audit.models import AuditEvent
 from portal.events.models import TableTouch
 from portal.lake.errors import StaleState
 
-DROPPED_ACTIONS = ("item.dropped", "item.dropped_new_data_kept")
 WAITING = (PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)
 
 

@@ -9,8 +9,9 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
 
+from lifecycle.domain.due import Due
 from lifecycle.models import Generation, TableFinding
-from lifecycle.selectors.due import Due, due_of
+from lifecycle.selectors.dropped import due_of
 from portal.notices.services import Mail
 
 TABLES_SHOWN = 100

@@ -15,6 +15,7 @@ from lifecycle.domain.modes import DatabaseMode
 from lifecycle.domain.notice import Responsible, horizon_on, responsible_for
 from lifecycle.models import AnnouncedCoverage, DatabaseSetting, Generation, TableFinding
 from lifecycle.selectors.announced import is_covered, newest_announcements
+from lifecycle.selectors.dropped import due_of, take_off_dropped
 from lifecycle.services.notice_mail import TableNews, week_ahead_mail
 from lifecycle.services.people import People
 from portal.notices.models import Notice
@@ -70,6 +71,8 @@ def _tables_to_tell(generation: Generation, people: People) -> Iterable[_Told]:
         generation=generation, db__in=list(days), window_due_last_on__isnull=False
     ).order_by("db", "table")
     tables = list(rows)
+    take_off_dropped(tables)
+    tables = [table for table in tables if due_of(table).n_items or not table.dropped.n_items]
     announced = newest_announcements(generation.lake, [table.tbl_id for table in tables])
     for table in tables:
         responsible = responsible_of(table, people)

@@ -1,6 +1,7 @@
 """The pages of expiring data: tables, one table's partitions, and why one of them expires."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -10,6 +11,7 @@ from django.views.decorators.http import require_GET
 
 from lifecycle.domain.expiry import ExpiryClass
 from lifecycle.models import Generation, ItemExample, TableFinding
+from lifecycle.selectors.dropped import gone_since, take_off_dropped
 from lifecycle.selectors.filters import (
     ITEM_ORDERS,
     TABLE_ORDERS,
@@ -88,7 +90,7 @@ ITEMS = ListSpec(
     caption="Partitions of the table",
     columns=(
         Column(key="__str__", title="Partition", kind="code", sort="name", url=_why_url),
-        Column(key="cls", title="Class", kind="state"),
+        Column(key="cls", title="Class", kind="template", template="lifecycle/_cell_class.html"),
         Column(key="kept", title="Kept", kind="template", template="lifecycle/_cell_kept.html"),
         Column(key="due_on", title="Due", kind="day", sort="due"),
         Column(key="updated_at", title="Last update", kind="ago"),
@@ -112,10 +114,11 @@ def expiring(request: HttpRequest) -> HttpResponseBase:
     """List tables by what expires in them; what is due now or soon stands first."""
     lake, user = current_lake(request), person(request)
     generation = current_generation(lake)
+    gone = gone_since(lake)
     filterset = TableFilterSet(request.GET, queryset=tables_visible(lake, user))
     context = {
         "generation": generation,
-        "totals": totals_for(lake, user),
+        "totals": totals_for(lake, user, gone),
         "urls": {
             cls.value: list_url("expiring", lake, show=cls.value)
             for cls in (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
@@ -123,7 +126,11 @@ def expiring(request: HttpRequest) -> HttpResponseBase:
         "chart": _chart(lake, generation, user),
     }
     return list_response(
-        request, TABLES, filterset=filterset, context=context, complete=complete_tables
+        request,
+        TABLES,
+        filterset=filterset,
+        context=context,
+        complete=partial(complete_tables, gone=gone),
     )
 
 
@@ -133,6 +140,8 @@ def table(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
     """Show one table: its policy, who answers for it, its classes, ranges and partitions."""
     lake, user = current_lake(request), person(request)
     found = get_table_for_user(lake, db, table, user=user)
+    gone = gone_since(lake, db=db, table=table)
+    take_off_dropped([found], gone)
     rows = items_of(found).select_related("table")
     filterset = ItemFilterSet(request.GET, queryset=rows)
     context = {
@@ -145,7 +154,11 @@ def table(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
         "kept": table_kept(found, now=timezone.now()),
     }
     return list_response(
-        request, ITEMS, filterset=filterset, context=context, complete=complete_items
+        request,
+        ITEMS,
+        filterset=filterset,
+        context=context,
+        complete=partial(complete_items, may_be_dropped=bool(gone)),
     )
 
 

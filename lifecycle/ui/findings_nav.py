@@ -84,6 +84,8 @@ def _waiting_words(found: NeedsAnswer) -> str:
     words = f"{human_bytes(found.waiting.n_bytes)}: {found.waiting.parts}"
     if found.kept.n_items:
         words += f". {found.kept.n_items:,} more are on hold since the last scan"
+    if found.dropped.n_items:
+        words += f". {found.dropped.n_items:,} more were dropped since the last scan"
     if found.observed.n_items:
         words += f". {found.observed.n_items:,} more are in databases that are only observed"
     return words

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from lifecycle.models import CleanNowRequest, DropPlan
+from lifecycle.selectors.dropped import take_off_dropped
 from lifecycle.selectors.filters import TABLE_ORDERS
 from lifecycle.selectors.plan_inputs import act_databases
 from lifecycle.selectors.plan_limits import plan_caps
@@ -58,6 +59,7 @@ def plan_new(request: HttpRequest) -> HttpResponse:
             messages.info(request, "The plan is being created. This page shows it when it is.")
             return HttpResponseRedirect(plan_url(plan))
     page = keyset_page(tables_to_plan(lake, user), request.GET, orders=TABLE_ORDERS)
+    take_off_dropped(page.rows)
     context = {
         "page": page,
         "rows": [(row, str(row) in tables) for row in page.rows],

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from lifecycle.models import TableFinding
+from lifecycle.selectors.dropped import dropped_partitions, take_off_dropped
 from lifecycle.selectors.findings import get_item_for_user
 from lifecycle.selectors.policy import PolicyNow, last_change, table_policy
 from lifecycle.selectors.why import why_expiring
@@ -25,6 +26,7 @@ def why(request: HttpRequest, db: str, table: str) -> HttpResponse:
     lake, user = current_lake(request), person(request)
     partition = request.GET.get("partition", "")
     found, item, within = get_item_for_user(lake, db, table, partition, user=user)
+    take_off_dropped([found])
     now = timezone.now()
     standing = table_policy(found)
     context: dict[str, Any] = {
@@ -32,6 +34,7 @@ def why(request: HttpRequest, db: str, table: str) -> HttpResponse:
         "found": found,
         "partition": partition,
         "within": within,
+        "is_dropped": bool(dropped_partitions(found, [partition])),
         "table_url": table_url(lake, db, table),
         "policy_url": policy_url(lake, db, table),
         "set_by": last_change(lake, db, table),

@@ -75,6 +75,7 @@ class BackupBatch(models.Model):
             models.Index(fields=["lake", "-day", "db", "table", "id"], name="act_by_day"),
             models.Index(fields=["lake", "db", "table", "-day"], name="act_by_table"),
             models.Index(fields=["lake", "state", "purge_after"], name="act_by_purge"),
+            models.Index(fields=["lake", "dropped_at"], name="act_by_drop"),
         ]
 
     def __str__(self) -> str:

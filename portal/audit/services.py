@@ -157,10 +157,16 @@ def _seal(entry: AuditEntry, *, seq: int, previous_hash: str, now: datetime) -> 
 def _named(entry: AuditEntry) -> tuple[str, Mapping[str, object]]:
     """Cut a name that is longer than its column; the whole one stands in the data as `name`."""
     name = entry.object_id
+    fits = object_name(name)
+    return fits, entry.data if fits == name else {**entry.data, "name": name}
+
+
+def object_name(name: str) -> str:
+    """Return the name under which the record keeps an object; a long one is cut and marked."""
     if len(name) <= _LONGEST:
-        return name, entry.data
+        return name
     mark = hashlib.sha256(name.encode()).hexdigest()[:16]
-    return f"{name[: _LONGEST - 17]}~{mark}", {**entry.data, "name": name}
+    return f"{name[: _LONGEST - 17]}~{mark}"
 
 
 def _plain(data: Mapping[str, object]) -> Any:

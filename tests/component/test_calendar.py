@@ -129,3 +129,17 @@ def test_runs_of_one_table_in_one_class_are_one_thing_that_goes(
     assert due_now["SUMMARY"] == due_later["SUMMARY"] == "sales.orders: 2 items due"
     assert due_now["DESCRIPTION"].startswith("country=at/yr=2025 to country=de/yr=2025\nDue since ")
     assert due_later["DTEND"] > due_later["DTSTART"] > due_now["DTSTART"]
+
+
+def test_only_what_is_due_within_the_days_is_counted(lake: LakeConfig, people: People) -> None:
+    now = timezone.now()
+    items = tuple(
+        Item(ExpiryClass.NOT_NOW, f"dt={n:03d}", now - 59 * DAY + n * DAY)
+        for n in range(0, 300, 10)
+    )
+    scan(lake, replace(PICTURE, tables=(replace(ORDERS, items=items),)), now=now)
+    (event,) = read(made(people.owner))
+    n_within = sum(n + 1 <= 90 for n in range(0, 300, 10))
+    assert event["SUMMARY"] == f"sales.orders: {n_within} items due"
+    assert event["DTEND"] <= f"{now + 91 * DAY:%Y%m%d}"
+    assert "The range goes on to " in event["DESCRIPTION"]

@@ -240,7 +240,7 @@ def test_more_rows_need_no_more_queries(
         ("/lifecycle/expiring/", 18),
         ("/lifecycle/paths/", 16),
         ("/lifecycle/databases/", 14),
-        ("/lifecycle/tables/sales/t1/", 27),
+        ("/lifecycle/tables/sales/t1/", 28),
     ):
         with django_assert_max_num_queries(most):
             assert client.get(url).status_code == 200
