@@ -70,6 +70,9 @@ def line_chart(
     figure = go.Figure(
         [go.Scatter(name=key, x=labels, y=values, mode=mode) for key, values in series.items()]
     )
+    if len(labels) == 1:
+        # An axis of time around a single day counts in milliseconds.
+        figure.update_xaxes(type="category")
     return _chart(name, title=title, figure=figure, labels=labels, series=series, unit=unit)
 
 

@@ -42,9 +42,32 @@ def test_an_instant_is_relative_with_utc_and_local_on_hover() -> None:
     assert ">3 h ago<" in shown
     assert f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" in shown
     assert f"{local} Europe/Berlin" in shown
-    assert "in 4 d" in lw.ago(timezone.now() + timedelta(days=4, minutes=1))
     assert "just now" in lw.ago(timezone.now())
     assert "no value" in lw.ago(None)
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        ("2026-11-27 18:54", "in 3 d"),
+        ("2026-12-09 18:59", "in 15 d"),
+        ("2026-11-27 01:00", "in 3 d"),
+        ("2026-11-28 23:59", "in 4 d"),
+        ("2026-11-25 18:59", "in 23 h"),
+        ("2027-02-22 18:59", "in 3 mo"),
+        ("2026-11-21 23:00", "3 d ago"),
+        ("2026-11-21 01:00", "3 d ago"),
+        ("2026-11-24 16:00", "3 h ago"),
+    ],
+)
+def test_days_from_now_agree_with_the_date(
+    at: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    now = datetime(2026, 11, 24, 19, 0, tzinfo=zone)
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    with timezone.override(zone):
+        assert f">{words}<" in lw.ago(datetime.fromisoformat(at).replace(tzinfo=zone))
 
 
 @pytest.mark.parametrize(
@@ -87,3 +110,10 @@ def test_a_chart_carries_its_data_table_and_escapes_names(make: type) -> None:
     assert "<script>alert" not in shown
     assert "template" not in chart.figure["layout"]
     assert chart.figure["data"][0]["y"] == [1, 2048]
+
+
+def test_a_chart_of_one_day_names_it_on_its_axis() -> None:
+    alone = line_chart("x", title="X", labels=["2026-11-01"], series={"a": [1]})
+    more = line_chart("x", title="X", labels=["2026-11-01", "2026-12-01"], series={"a": [1, 2]})
+    assert alone.figure["layout"]["xaxis"]["type"] == "category"
+    assert "type" not in more.figure["layout"].get("xaxis", {})

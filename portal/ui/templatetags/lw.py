@@ -24,7 +24,8 @@ from portal.ui.tables import Cell, Table
 register = template.Library()
 
 NOTHING = format_html('<span class="lw-none" title="{}">{}</span>', "no value", "—")
-_STEPS = (("y", 31_557_600), ("mo", 2_629_800), ("d", 86_400), ("h", 3_600), ("min", 60))
+_YEAR, _MONTH, _DAY = 31_557_600, 2_629_800, 86_400
+_STEPS = (("y", _YEAR), ("mo", _MONTH), ("d", _DAY), ("h", 3_600), ("min", 60))
 _RUN = re.compile(r"\brun ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
@@ -114,13 +115,29 @@ def ago(value: datetime | None) -> SafeString:
     """Show an instant relative to now; exact UTC and local time on hover."""
     if value is None:
         return NOTHING
-    seconds = (timezone.now() - value).total_seconds()
+    now = timezone.now()
+    seconds = (now - value).total_seconds()
     if abs(seconds) < 5:
         text = "just now"
     else:
-        span = human_span(abs(seconds))
+        span = _distance(value, now)
         text = f"{span} ago" if seconds > 0 else f"in {span}"
     return _time(value, text)
+
+
+def _distance(value: datetime, now: datetime) -> str:
+    """Spell how far an instant is from now; days by the local calendar, as the dates beside it.
+
+    Months and years to come are rounded to the nearest: a purge in 89.9 days is 3 months away.
+    """
+    seconds = abs((value - now).total_seconds())
+    if _DAY <= seconds < _MONTH:
+        days = abs((timezone.localdate(value) - timezone.localdate(now)).days)
+        return f"{max(days, 1)} d"  # a day of 25 hours may hold both
+    if value > now and seconds >= _MONTH:
+        word, length = ("mo", _MONTH) if seconds < _YEAR else ("y", _YEAR)
+        return f"{round(seconds / length)} {word}"
+    return human_span(seconds)
 
 
 @register.filter
