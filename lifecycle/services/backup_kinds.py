@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from lifecycle.services.backup_reading import Wanted, backup_items_copy, restore_preview
 from lifecycle.services.backups import ITEMS_KIND, PREVIEW_KIND, RESTORE_KIND, restore_start
+from lifecycle.services.plan_runs import left_lines
 from portal.access.models import User
 from portal.act.models import BackupBatch
 from portal.act.selectors import restorable_batches
@@ -20,6 +21,7 @@ from portal.act.services import (
     restore_that_has,
 )
 from portal.runs.kinds import RunKind, register
+from portal.runs.logs import run_log_many
 from portal.runs.models import Run
 
 OTHER_RESTORE_FIRST = "Another restore of this day is under way; this one begins when it has ended."
@@ -67,7 +69,9 @@ class RestoreKind(RunKind):
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Take the files' word into the catalogue, and the counts of every epoch."""
-        report = act_ingest(run, manifest, now=timezone.now())
+        now = timezone.now()
+        report = act_ingest(run, manifest, now=now)
+        run_log_many(run, left_lines(report.skipped), now=now)
         manifest["result"] = report.whole_result(manifest.get("result") or {})
 
 

@@ -28,7 +28,7 @@ from lifecycle.services.plan_runs import (
     check_caps,
     check_modes,
     check_picture,
-    last_lines,
+    left_lines,
     state_at_end,
     why_not_done,
 )
@@ -212,10 +212,6 @@ def plan_finish(
     )
     done = outcome == "done"
     stays = "what it had dropped stays in the backup."
-    left = [
-        f"{row['item']} was left alone ({row['outcome']}): {row['reason']}"
-        for row in report.get("skipped", [])
-    ]
     with transaction.atomic():
         plan_move(
             plan,
@@ -228,7 +224,7 @@ def plan_finish(
         CleanNowRequest.objects.filter(plan=plan, state=CleanNowRequest.State.PLANNED).update(
             state=CleanNowRequest.State.CLOSED, closed_at=now, closed_by="system"
         )
-        run_log_many(run, last_lines(left), now=now)
+        run_log_many(run, left_lines(report.get("skipped", [])), now=now)
         plan_audit("plan.finished", plan, actor="system", now=now, outcome=outcome)
 
 

@@ -65,9 +65,16 @@ def why_not_done(outcome: str, error: str, *, cancelled: str) -> str:
     return error or "The run ended without a result; its log has the last lines."
 
 
+def left_lines(skipped: Sequence[Mapping[str, str]]) -> list[Line]:
+    """Return the log lines about items that went another way than asked."""
+    return last_lines(
+        [f"{row['item']} was left alone ({row['outcome']}): {row['reason']}" for row in skipped]
+    )
+
+
 def last_lines(left: Sequence[str]) -> list[Line]:
     """Say in the run's own log what it left alone, and why."""
     lines = [Line("warning", text) for text in left[:LOGGED]]
     if len(left) > LOGGED:
-        lines.append(Line("warning", f"{len(left) - LOGGED} more: see the plan's page."))
+        lines.append(Line("warning", f"{len(left) - LOGGED} more: see its page."))
     return lines
