@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import datetime, time, timedelta
 from typing import Any
-from unittest import mock
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -37,7 +36,11 @@ def metastore(embedded_stack: Stack, settings: Any) -> Iterator[Metastore]:
 
 @pytest.mark.parametrize("hour", [0, 23])
 def test_one_is_ready_one_awaited_and_one_late_at_every_hour(
-    metastore: Metastore, embedded_stack: Stack, client: Client, hour: int
+    metastore: Metastore,
+    embedded_stack: Stack,
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    hour: int,
 ) -> None:
     zone = embedded_stack.config().zone
     now = datetime.combine(timezone.now().astimezone(zone).date(), time(hour, 30), zone)
@@ -59,7 +62,8 @@ def test_one_is_ready_one_awaited_and_one_late_at_every_hour(
     assert late.late_by(now) is not None
 
     client.force_login(bob)
-    with mock.patch.object(timezone, "now", return_value=now):
+    with monkeypatch.context() as patched:
+        patched.setattr(timezone, "now", lambda: now)
         for query, wanted in (
             ({"standing": "READY"}, [ready]),
             ({"standing": "UNREADY"}, [awaited]),
