@@ -29,6 +29,7 @@ from portal.act.restore_choice import Choice
 from portal.act.selectors import RESTORABLE, red_button_state
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
+from portal.lake.reasons import check_reason, check_text
 from portal.runs.domain import ACTIVE
 from portal.runs.models import Run
 from portal.runs.services import run_request
@@ -68,8 +69,7 @@ def restore_preview_request(lake: str, wish: RestoreWish, *, user: User, now: da
 def _params(lake: str, wish: RestoreWish, *, user: User) -> dict[str, Any]:
     if wish.choice.is_empty:
         raise RuleViolation("restore.choice", "Choose a day, a table or batches to restore.")
-    if not wish.reason.strip():
-        raise RuleViolation("restore.reason", "Say why it is restored.")
+    check_reason(wish.reason, "restore.reason", "Say why it is restored.")
     seen = wish.choice.of(batches_for_user(lake, user))
     if not seen.exists():
         raise NotVisible("backup.missing", "There is no such backup, or it is not yours to see.")
@@ -194,6 +194,7 @@ def _request(
     kind: str, lake: str, params: dict[str, Any], *, reason: str, user: User, now: datetime
 ) -> Run:
     """Make the run, or give the unfinished one that this person asked for with the same words."""
+    check_text(reason)
     subject = ("backup", _fingerprint(params))
     under_way = Run.objects.filter(
         lake=lake,

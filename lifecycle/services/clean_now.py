@@ -16,6 +16,7 @@ from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.lake.names import PartitionName
+from portal.lake.reasons import check_reason, check_text
 
 
 @transaction.atomic
@@ -43,8 +44,7 @@ def clean_now_request(
         raise NotAllowed("clean_now.owner", "Only an owner may ask that data be cleaned now.")
     if with_still_read and not may_say_yes(seen, user):
         raise NotAllowed("still_read.owner", "Only the table's owner lets still-read data go.")
-    if not reason.strip():
-        raise RuleViolation("clean_now.reason", "Say why it may go: admins will read it.")
+    check_reason(reason, "clean_now.reason", "Say why it may go: admins will read it.")
     if partition:
         PartitionName.parse(partition)
     wish, is_new = CleanNowRequest.objects.get_or_create(
@@ -73,6 +73,7 @@ def clean_now_close(wish_id: UUID | str, *, user: User, reason: str, now: dateti
         raise NotAllowed("clean_now.close", "Only its author or an admin may close a wish.")
     if not is_own and not reason.strip():
         raise RuleViolation("clean_now.close_reason", "Say why: its author will read it.")
+    check_text(reason)
     closed = CleanNowRequest.objects.filter(pk=wish.pk, state=CleanNowRequest.State.OPEN).update(
         state=CleanNowRequest.State.CLOSED,
         closed_at=now,

@@ -10,8 +10,9 @@ from lifecycle.models import DatabaseSetting
 from lifecycle.selectors.policy import DAYS_CHANGED
 from portal.access.models import User
 from portal.audit.services import audit_record
-from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+from portal.lake.errors import NotAllowed, StaleState
 from portal.lake.names import check_identifier
+from portal.lake.reasons import check_reason
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,7 @@ def database_days_change(change: DaysChange, *, user: User, now: datetime) -> Da
     """
     if not user.is_lake_admin:
         raise NotAllowed("days.role", "Only an admin sets the days of a database.")
-    if not change.reason.strip():
-        raise RuleViolation("days.reason", "Say why; the reason stands in the audit record.")
+    check_reason(change.reason, "days.reason", "Say why; the reason stands in the audit record.")
     check_identifier(change.db, kind="database")
     check_days(change.wanted)
     with transaction.atomic():

@@ -20,6 +20,7 @@ from portal.act.models import BackupBatch, BackupTotals
 from portal.act.selectors import RESTORABLE, red_button_state
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, StaleState
+from portal.lake.reasons import check_text
 from portal.runs.models import Run
 from portal.runs.services import run_request
 
@@ -38,6 +39,7 @@ def drill_request(lake: str, *, user: User, reason: str = "", now: datetime) -> 
     """
     if not user.is_lake_keeper:
         raise NotAllowed("drill.role", "Only an admin or an operator starts a drill; ask one.")
+    check_text(reason)
     under_way = drill_under_way(lake, now=now)
     if under_way is not None:
         return under_way

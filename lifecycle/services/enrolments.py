@@ -37,6 +37,7 @@ from portal.approvals.domain import SaidWord
 from portal.approvals.services import approval_decide, approval_open, approval_withdraw
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+from portal.lake.reasons import check_reason
 from portal.runs.models import Run
 from portal.runs.services import run_request
 
@@ -65,8 +66,7 @@ def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) 
     """
     if not user.is_lake_keeper:
         raise NotAllowed("enrol.role", "Admins and operators ask for enrolments.")
-    if not wish.reason.strip():
-        raise RuleViolation("enrol.reason", "Say why: approvers and owners will read it.")
+    check_reason(wish.reason, "enrol.reason", "Say why: approvers and owners will read it.")
     check_values(wish.wanted)
     generation = current_generation(lake)
     selection = {key: wish.selection[key] for key in FILTER_KEYS if wish.selection.get(key)}
@@ -153,8 +153,7 @@ def enrolment_undo(
     enrolment = get_enrolment_for_user(enrolment_id, user=user)
     if not user.is_lake_admin:
         raise NotAllowed("enrol.undo", "Only an admin takes an enrolment back.")
-    if not reason.strip():
-        raise RuleViolation("enrol.reason", "Say why; the reason stands in the history.")
+    check_reason(reason, "enrol.reason", "Say why; the reason stands in the history.")
     # The audit chain's end is locked last everywhere, so the row goes first.
     Enrolment.objects.select_for_update().filter(pk=enrolment.pk).first()
     run = enrolment_run(enrolment, undo=True, part=0, by=user.username, now=now)

@@ -11,6 +11,7 @@ from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.names import check_identifier
+from portal.lake.reasons import check_reason
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,7 @@ def database_mode_change(change: ModeChange, *, user: User, now: datetime) -> Da
     """
     if not user.is_lake_admin:
         raise NotAllowed("mode.role", "Only an admin moves a database to another mode.")
-    if not change.reason.strip():
-        raise RuleViolation("mode.reason", "Say why; the reason stands in the audit record.")
+    check_reason(change.reason, "mode.reason", "Say why; the reason stands in the audit record.")
     check_identifier(change.db, kind="database")
     if not can_change(change.seen, change.wanted):
         raise RuleViolation(

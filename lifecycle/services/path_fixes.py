@@ -28,6 +28,7 @@ from portal.approvals.models import Approval
 from portal.approvals.services import approval_decide, approval_withdraw
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+from portal.lake.reasons import check_reason, check_text
 from portal.runs.services import run_request
 
 DRAW_KIND = "lifecycle.path_fix_plan"
@@ -124,8 +125,7 @@ def fix_undo_request(fix_id: UUID | str, *, reason: str, user: User, now: dateti
 def _check_asked(user: User, reason: str) -> None:
     if not user.is_lake_keeper:
         raise NotAllowed("fix.role", "Admins and operators make fix plans; ask one of them.")
-    if not reason.strip():
-        raise RuleViolation("fix.reason", "Say why: approvers and owners will read it.")
+    check_reason(reason, "fix.reason", "Say why: approvers and owners will read it.")
 
 
 @transaction.atomic
@@ -220,6 +220,7 @@ def fix_withdraw(fix_id: UUID | str, *, user: User, reason: str, now: datetime) 
         return get_fix_for_user(fix_id, user=user)
     if user.username != fix.requested_by:
         raise NotAllowed("fix.not_maker", "Only its maker may withdraw a plan.")
+    check_text(reason)
     fix_move(fix, PlanState.WITHDRAWN, now=now, by=user.username, why=reason)
     fix_audit("withdrawn", fix, actor=user.username, now=now, reason=reason)
     return fix

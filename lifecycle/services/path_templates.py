@@ -12,6 +12,7 @@ from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.lake.names import check_identifier
+from portal.lake.reasons import check_reason
 
 MOST_CHARS = 512
 
@@ -38,8 +39,9 @@ def path_template_change(change: TemplateChange, *, user: User, now: datetime) -
     """
     if not user.is_lake_admin:
         raise NotAllowed("template.role", "Only an admin says where a database may lie.")
-    if not change.reason.strip():
-        raise RuleViolation("template.reason", "Say why; the reason stands in the audit record.")
+    check_reason(
+        change.reason, "template.reason", "Say why; the reason stands in the audit record."
+    )
     check_identifier(change.db, kind="database")
     if len(change.template) > MOST_CHARS:
         raise RuleViolation("template.long", f"A template has at most {MOST_CHARS} signs.")

@@ -27,6 +27,7 @@ from portal.audit.services import audit_record
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.names import check_identifier
+from portal.lake.reasons import check_reason
 
 LAPSED = "path_waiver.lapsed"
 
@@ -51,8 +52,7 @@ def waiver_request(lake: str, wish: WaiverWish, *, user: User, now: datetime) ->
         RuleViolation: no reason, no such rule, a day out of bounds, or a rule that is not broken.
         StaleState: another request about the same rule and object is open.
     """
-    if not wish.reason.strip():
-        raise RuleViolation("policy.reason", "Say why the rule cannot be kept; admins read it.")
+    check_reason(wish.reason, "policy.reason", "Say why the rule cannot be kept; admins read it.")
     check_identifier(wish.db, kind="database")
     if wish.table:
         check_identifier(wish.table, kind="table")
@@ -122,8 +122,7 @@ def waiver_end(
     waiver = get_waiver_for_user(lake, waiver_id, user=user)
     if not is_waivers_person(waiver, user):
         raise NotAllowed("waiver.end", "Who asked for it, an owner of it or an admin ends it.")
-    if not reason.strip():
-        raise RuleViolation("waiver.reason", "Say why the rule counts again.")
+    check_reason(reason, "waiver.reason", "Say why the rule counts again.")
     today = day_of(now, get_lake(lake).zone)
     standing = PathWaiver.objects.filter(pk=waiver.pk, ended_at=None, until__gte=today)
     changes = {"ended_at": now, "ended_by": user.username, "end_reason": reason.strip()}

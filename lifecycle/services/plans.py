@@ -19,6 +19,7 @@ from portal.approvals.models import Approval
 from portal.approvals.services import approval_decide, approval_withdraw
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
+from portal.lake.reasons import check_reason, check_text
 from portal.runs.services import run_request
 
 PLAN_KIND = "lifecycle.plan"
@@ -115,8 +116,7 @@ def plan_request(
         raise NotAllowed(
             "plan.role", "Admins and operators make drop plans. Owners may ask for 'clean now'."
         )
-    if not reason.strip():
-        raise RuleViolation("plan.reason", "Say why this data may go: approvers will read it.")
+    check_reason(reason, "plan.reason", "Say why this data may go: approvers will read it.")
     return plan_create(
         lake,
         selection={"databases": sorted(set(databases)), "tables": sorted(set(tables))},
@@ -184,6 +184,7 @@ def plan_withdraw(plan_id: UUID | str, *, user: User, reason: str, now: datetime
         return get_plan_for_user(plan_id, user=user)
     if user.username != plan.requested_by:
         raise NotAllowed("plan.not_maker", "Only its maker may withdraw a plan.")
+    check_text(reason)
     plan_move(plan, PlanState.WITHDRAWN, now=now, by=user.username, why=reason)
     plan_audit("plan.withdrawn", plan, actor=user.username, now=now, reason=reason)
     return plan
@@ -226,8 +227,7 @@ def plan_reject(
     reason: str,
 ) -> DropPlan:
     """End a plan with one person's reasoned no."""
-    if not reason.strip():
-        raise RuleViolation("plan.reject_reason", "Say why: the maker will read it.")
+    check_reason(reason, "plan.reject_reason", "Say why: the maker will read it.")
     return _decide(
         plan_id,
         user=user,

@@ -14,8 +14,9 @@ from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.clock import day_of
-from portal.lake.errors import NotAllowed, RuleViolation
+from portal.lake.errors import NotAllowed
 from portal.lake.lines import one_line
+from portal.lake.reasons import check_reason
 from portal.notices.models import Notice
 from portal.notices.services import Mail, notice_queue
 
@@ -59,8 +60,7 @@ def policy_alarms_close(
     """
     if not user.is_lake_admin:
         raise NotAllowed("alarm.role", "Only an admin closes a policy alarm.")
-    if not why.strip():
-        raise RuleViolation("alarm.reason", "Say why; the reason stands in the audit record.")
+    check_reason(why, "alarm.reason", "Say why; the reason stands in the audit record.")
     with transaction.atomic():
         rows = PolicyEvent.objects.select_for_update().order_by("pk")
         closed = list(rows.filter(lake=lake, pk__in=ids, is_alarm=True, closed_at=None))

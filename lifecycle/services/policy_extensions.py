@@ -26,6 +26,7 @@ from portal.approvals.models import Approval
 from portal.approvals.services import approval_use
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, PortalError, RuleViolation, StaleState
+from portal.lake.reasons import check_reason
 
 PUT_OFF = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ, ExpiryClass.UNKNOWN)
 
@@ -98,8 +99,7 @@ def extension_request(lake: str, wish: ExtendWish, *, user: User, now: datetime)
         RuleViolation: no reason, nothing due, or an odd number of days.
         StaleState: the page said another day than what it would lead to now.
     """
-    if not wish.reason.strip():
-        raise RuleViolation("policy.reason", "Say why it must stay; approvers will read it.")
+    check_reason(wish.reason, "policy.reason", "Say why it must stay; approvers will read it.")
     found, due_on = put_off_from(lake, (wish.db, wish.table, wish.partition), user=user)
     asker = asker_of(user, found)
     if not (asker.is_admin or asker.owns):

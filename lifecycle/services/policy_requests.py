@@ -20,6 +20,7 @@ from portal.approvals.domain import SaidWord
 from portal.approvals.services import approval_decide, approval_open, approval_withdraw
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+from portal.lake.reasons import check_text
 from portal.runs.services import run_request
 
 POLICY_KIND = "lifecycle.policy"
@@ -78,6 +79,7 @@ def policy_request_withdraw(
     if request.approval_id is not None:
         approval_withdraw(request.approval_id, user=user, reason=reason, now=now)
     else:
+        check_text(reason)
         request_move(
             request, RequestState.WITHDRAWN, by=user.username, note=reason.strip(), now=now
         )
@@ -195,6 +197,7 @@ def _answer_offer(request: PolicyRequest, *, user: User, word: SaidWord, now: da
     elif word.verdict == "REJECT":
         if not reason:
             raise RuleViolation("policy.reason", "Say why you do not take it.")
+        check_text(reason)
         request_move(request, RequestState.REJECTED, by=user.username, note=reason, now=now)
     else:
         raise RuleViolation("approval.verdict", "Say APPROVE or REJECT.")

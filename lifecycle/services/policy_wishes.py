@@ -24,6 +24,7 @@ from lifecycle.services.policy_requests import request_open
 from portal.access.models import User
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.names import check_identifier
+from portal.lake.reasons import check_reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +133,7 @@ def check_written_to(lake: str, db: str) -> None:
 def _new(
     lake: str, kind: RequestKind, wish: SetWish | HandOverWish, *, user: User, now: datetime
 ) -> PolicyRequest:
-    if not wish.reason.strip():
-        raise RuleViolation("policy.reason", "Say why; the reason stands in the history.")
+    check_reason(wish.reason, "policy.reason", "Say why; the reason stands in the history.")
     check_identifier(wish.db, kind="database")
     if wish.table:
         check_identifier(wish.table, kind="table")

@@ -31,7 +31,8 @@ from portal.act.services import (
 from portal.act.states import BackupState
 from portal.approvals.domain import check_fresh
 from portal.audit.services import audit_record
-from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+from portal.lake.errors import NotAllowed, StaleState
+from portal.lake.reasons import check_reason
 from portal.runs.domain import ACTIVE
 from portal.runs.kinds import RunKind, register
 from portal.runs.models import Run
@@ -65,8 +66,7 @@ def restore_undo_request(preview: Run, wish: UndoWish, *, user: User, now: datet
             "Only an admin, or who restored it and still owns it, may take a restore back.",
         )
     check_fresh(wish.authenticated_at, now)
-    if not wish.reason.strip():
-        raise RuleViolation("undo.reason", "Say why it goes back into the backup.")
+    check_reason(wish.reason, "undo.reason", "Say why it goes back into the backup.")
     if red_button_state(preview.lake) is not None:
         raise StaleState("red_button.on", "The red button is on: nothing is moved until it is off.")
     if restore is None or not restore.is_final:

@@ -29,6 +29,7 @@ from portal.act.selectors import holds_for_jobs
 from portal.events.services import alarms_rescanned
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed
+from portal.lake.reasons import check_text
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds import RunKind, get_kind, register
 from portal.runs.logs import run_log_many
@@ -109,6 +110,7 @@ def scan_request(lake: str, *, user: User, now: datetime, reason: str = "") -> R
     """
     if not user.roles & ScanKind.start_roles:
         raise NotAllowed("scan.role", "Only an admin or an operator starts a scan; ask one.")
+    check_text(reason)
     unfinished = Run.objects.filter(lake=lake, kind=KIND, finished_at=None).first()
     if unfinished is not None:
         return unfinished

@@ -17,6 +17,7 @@ from portal.access.models import User
 from portal.approvals.domain import MIN_REASON, check_fresh
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
+from portal.lake.reasons import check_text
 from portal.runs.domain import RunState
 from portal.runs.models import Run
 from portal.runs.services import run_request
@@ -88,6 +89,7 @@ def scan_accept_smaller(
         raise RuleViolation(
             "scan.accept_reason", "Say why the lake is so much smaller; it stands in the record."
         )
+    check_text(reason)
     check_fresh(authenticated_at, now)
     if not smaller.may_be_accepted:
         raise StaleState(

@@ -34,6 +34,7 @@ from portal.approvals.services import (
 from portal.audit.services import audit_record
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, NotVisible, PortalError, RuleViolation, StaleState
+from portal.lake.reasons import check_reason, check_text
 
 APPROVAL_KIND = "lifecycle.standing_rule"
 _CONTENT = (
@@ -64,8 +65,7 @@ def _require_maker(user: User) -> None:
 def standing_rule_request(lake: str, wish: RuleWish, *, user: User, now: datetime) -> StandingRule:
     """Ask two people for a standing rule; a table has at most one that waits or is active."""
     _require_maker(user)
-    if not wish.reason.strip():
-        raise RuleViolation("standing.reason", "Say why this table needs a standing rule.")
+    check_reason(wish.reason, "standing.reason", "Say why this table needs a standing rule.")
     table = TableFinding.objects.current(lake).filter(db=wish.db, table=wish.table).first()
     if table is None:
         raise RuleViolation("standing.table", f"The last scan saw no table {wish.db}.{wish.table}.")
@@ -219,6 +219,7 @@ def standing_rule_end(
     rule = get_rule_for_user(rule_id, user=user)
     if user.username != rule.requested_by and not user.is_lake_admin:
         raise NotAllowed("standing.end", "Only its maker or an admin may end a standing rule.")
+    check_text(reason)
     _move(rule, StandingRuleState.ENDED, sources=_LIVE, actor=user.username, note=reason, now=now)
     return rule
 

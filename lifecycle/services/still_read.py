@@ -23,6 +23,7 @@ from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+from portal.lake.reasons import check_reason
 
 MOST_DAYS = 30
 
@@ -74,8 +75,7 @@ def still_read_yes(lake: str, wish: YesWish, *, user: User, now: datetime) -> St
             "Only the table's owner says that data which is still read may go; where the owner "
             "has left, the owner of its database.",
         )
-    if not wish.reason.strip():
-        raise RuleViolation("still_read.reason", "Say why it may go although it is read.")
+    check_reason(wish.reason, "still_read.reason", "Say why it may go although it is read.")
     today = day_of(now, get_lake(lake).zone)
     if not today <= wish.until <= today + timedelta(days=MOST_DAYS):
         raise RuleViolation(

@@ -42,16 +42,23 @@ class WishForm(forms.Form):
 
     db = forms.CharField(label="Database", max_length=128)
     table = forms.CharField(max_length=256, required=False)
-    reason = forms.CharField(label="Why", max_length=1000)
+    reason = forms.CharField(
+        label="Why",
+        max_length=1000,
+        error_messages={"required": "Say why; it stands in the history."},
+        widget=forms.Textarea(attrs={"class": "form-control", "rows": 3}),
+    )
 
 
 class SetForm(WishForm):
     """Other values, beside those that stood on the page."""
 
-    seen_level = forms.IntegerField(required=False)
-    seen_ttl = forms.IntegerField(required=False)
-    level = forms.TypedChoiceField(choices=LEVELS, coerce=int)
-    ttl = forms.IntegerField(required=False, min_value=-(10**12), max_value=10**12)
+    seen_level = forms.IntegerField(required=False, widget=forms.HiddenInput())
+    seen_ttl = forms.IntegerField(required=False, widget=forms.HiddenInput())
+    level = forms.TypedChoiceField(label="LEVEL", choices=LEVELS, coerce=int)
+    ttl = forms.IntegerField(
+        label="TTL in days", required=False, min_value=-(10**12), max_value=10**12
+    )
 
     def wish(self) -> SetWish:
         """Give what was said."""
@@ -69,8 +76,8 @@ class ExtendForm(WishForm):
     """More days for a table or partition, and the day to which the page said they lead."""
 
     partition = forms.CharField(max_length=767, required=False, strip=False)
-    days = forms.IntegerField()
-    until = forms.DateField()
+    days = forms.IntegerField(label="Days more")
+    until = forms.DateField(label="To the end of", widget=DayInput())
 
     def wish(self) -> ExtendWish:
         """Give what was said."""
@@ -89,8 +96,10 @@ class ExtendForm(WishForm):
 class HandOverForm(WishForm):
     """A new owner, beside the one that stood on the page."""
 
-    seen_owner = forms.CharField(max_length=128, required=False, strip=False)
-    owner = forms.CharField(max_length=128)
+    seen_owner = forms.CharField(
+        max_length=128, required=False, strip=False, widget=forms.HiddenInput()
+    )
+    owner = forms.CharField(label="New owner (user name)", max_length=128)
 
     def wish(self) -> HandOverWish:
         """Give what was said."""

@@ -1,7 +1,8 @@
 """The pages of policy requests: the list, one request, and the steps people take."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -29,11 +30,12 @@ from lifecycle.services.policy_requests import policy_request_decide, policy_req
 from lifecycle.services.policy_wishes import hand_over_request, policy_set_request
 from lifecycle.ui.links import database_policy_url, list_url, policy_url, why_url
 from lifecycle.ui.policy import LINE_WORDS
-from lifecycle.ui.policy_forms import ExtendForm, HandOverForm, SetForm, WaiveForm
+from lifecycle.ui.policy_forms import ExtendForm, HandOverForm, SetForm, WaiveForm, WishForm
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.access.models import User
 from portal.approvals.selectors import decisions_of
 from portal.lake.errors import RuleViolation
+from portal.ui.addresses import own_address
 from portal.ui.forms import said_word
 from portal.ui.frame import current_lake, person
 from portal.ui.lists import ListSpec, list_response
@@ -82,13 +84,21 @@ def policy_requests(request: HttpRequest) -> HttpResponseBase:
 
 @login_required
 @require_POST
-def policy_request_new(request: HttpRequest) -> HttpResponseRedirect:
-    """Take a wish of any kind, from the page on which it was made."""
+def policy_request_new(request: HttpRequest) -> HttpResponse:
+    """Take a wish of any kind, from the page on which it was made; a wrong one is shown again."""
     kind = request.POST.get("kind", "")
-    ask = _ASKERS.get(kind)
-    if ask is None:
+    if kind not in _ASKERS:
         raise RuleViolation("policy.kind", f"{kind!r} is no kind of request.")
-    made = ask(request, current_lake(request), person(request), timezone.now())
+    form_class, ask = _ASKERS[kind]
+    form = form_class(request.POST)
+    if not form.is_valid():
+        return _shown_again(request, form, kind)
+    try:
+        made = ask(form, current_lake(request), person(request), timezone.now())
+    except RuleViolation as error:
+        field = str(error.fields.get("field", ""))
+        form.add_error(field if field in form.fields else None, error.message)
+        return _shown_again(request, form, kind)
     messages.success(request, _told(made))
     return HttpResponseRedirect(request_url(made))
 
@@ -141,45 +151,36 @@ def policy_request_withdraw_view(request: HttpRequest, request_id: UUID) -> Http
     return HttpResponseRedirect(request_url(found))
 
 
-def _set(request: HttpRequest, lake: str, user: User, now: datetime) -> PolicyRequest:
-    form = SetForm(request.POST)
-    if not form.is_valid():
-        raise RuleViolation("policy.form", _said_wrong(form.errors))
+def _shown_again(request: HttpRequest, form: WishForm, kind: str) -> HttpResponse:
+    """Show a wish that cannot be taken as it is: every value as typed, and what is wrong."""
+    back = own_address(request, request.headers.get("Referer", ""))
+    context = {"form": form, "kind": kind, "back": back}
+    return render(request, "lifecycle/policy_request_new.html", context, status=400)
+
+
+def _set(form: Any, lake: str, user: User, now: datetime) -> PolicyRequest:
     return policy_set_request(lake, form.wish(), user=user, now=now)
 
 
-def _extend(request: HttpRequest, lake: str, user: User, now: datetime) -> PolicyRequest:
-    form = ExtendForm(request.POST)
-    if not form.is_valid():
-        raise RuleViolation("policy.form", _said_wrong(form.errors))
+def _extend(form: Any, lake: str, user: User, now: datetime) -> PolicyRequest:
     return extension_request(lake, form.wish(), user=user, now=now)
 
 
-def _hand_over(request: HttpRequest, lake: str, user: User, now: datetime) -> PolicyRequest:
-    form = HandOverForm(request.POST)
-    if not form.is_valid():
-        raise RuleViolation("policy.form", _said_wrong(form.errors))
+def _hand_over(form: Any, lake: str, user: User, now: datetime) -> PolicyRequest:
     return hand_over_request(lake, form.wish(), user=user, now=now)
 
 
-def _waive(request: HttpRequest, lake: str, user: User, now: datetime) -> PolicyRequest:
-    form = WaiveForm(request.POST)
-    if not form.is_valid():
-        raise RuleViolation("policy.form", _said_wrong(form.errors))
+def _waive(form: Any, lake: str, user: User, now: datetime) -> PolicyRequest:
     return waiver_request(lake, form.wish(), user=user, now=now)
 
 
-_ASKERS: dict[str, Callable[[HttpRequest, str, User, datetime], PolicyRequest]] = {
-    RequestKind.SET: _set,
-    RequestKind.EXTEND: _extend,
-    RequestKind.HAND_OVER: _hand_over,
-    RequestKind.WAIVE: _waive,
+# Each asks with the wish of its own form.
+_ASKERS: dict[str, tuple[type[WishForm], Callable[[Any, str, User, datetime], PolicyRequest]]] = {
+    RequestKind.SET: (SetForm, _set),
+    RequestKind.EXTEND: (ExtendForm, _extend),
+    RequestKind.HAND_OVER: (HandOverForm, _hand_over),
+    RequestKind.WAIVE: (WaiveForm, _waive),
 }
-
-
-def _said_wrong(errors: Mapping[str, Iterable[object]]) -> str:
-    words = [f"{name}: {' '.join(map(str, said))}" for name, said in errors.items()]
-    return " ".join(words) or "The form is not complete."
 
 
 def _told(made: PolicyRequest) -> str:

@@ -20,6 +20,7 @@ from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.audit.services import audit_record
 from portal.lake.errors import NotVisible, RuleViolation, StaleState
+from portal.lake.reasons import check_reason
 
 AT_THE_SHELL = "shell"
 
@@ -208,8 +209,7 @@ def said_reason(reason: str) -> str:
     Raises:
         RuleViolation: `optimizer.reason`.
     """
-    if not reason.strip():
-        raise RuleViolation("optimizer.reason", "Say why, in a few words: it is kept for others.")
+    check_reason(reason, "optimizer.reason", "Say why, in a few words: it is kept for others.")
     return reason.strip()
 
 

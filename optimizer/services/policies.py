@@ -21,6 +21,7 @@ from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
+from portal.lake.reasons import check_text
 
 MOST_WHY = 1000
 
@@ -57,6 +58,7 @@ def policy_set(change: PolicyChange, *, user: User, now: datetime) -> PolicyVers
         raise RuleViolation(
             "policy.why", f"Say why, in at most {MOST_WHY} letters; it stands in the history."
         )
+    check_text(why)
     values = write_values(level.values)
     with transaction.atomic():
         before = policy_current(change.lake, scope, change.table_format)

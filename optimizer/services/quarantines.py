@@ -23,6 +23,7 @@ from portal.act.layout import DIRECTORY_MODE
 from portal.audit.services import audit_record
 from portal.lake.errors import NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
+from portal.lake.reasons import check_text
 from portal.runs.models import Run
 from portal.runs.services import run_request
 
@@ -41,6 +42,7 @@ def quarantine_return(
         StaleState: `quarantine.closed`, nothing of it lies in quarantine, or a run has it.
     """
     plan = get_removal_for_user(plan_id, user=user)
+    check_text(reason)
     with transaction.atomic():
         row = Quarantine.objects.select_for_update().filter(plan=plan).first()
         if row is None or row.state != QuarantineState.HELD:

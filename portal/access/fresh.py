@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.access.sent import forget_sent, keep_sent
 from portal.lake.errors import NotAllowed
 
 FRESH_SECONDS = 900
@@ -59,15 +60,18 @@ def require_fresh(
 ) -> Callable[..., HttpResponseBase]:
     """Send the person to the re-login page first when the last login is too old.
 
-    A POST is not replayed: the person comes back to the page it was sent from.
+    A POST is not replayed: its form is kept, and shown again for the person to send.
     """
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if is_fresh(request, timezone.now()):
+        now = timezone.now()
+        forget_sent(request)
+        if is_fresh(request, now):
             return view(request, *args, **kwargs)
         back = request.get_full_path()
         if request.method != "GET":
+            keep_sent(request, now)
             back = request.headers.get("Referer", "/").removeprefix(
                 f"{request.scheme}://{request.get_host()}"
             )

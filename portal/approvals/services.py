@@ -22,6 +22,7 @@ from portal.approvals.models import Approval, Decision
 from portal.approvals.selectors import approval_latest, approval_requesters
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
+from portal.lake.reasons import check_text
 
 _log = logging.getLogger(__name__)
 
@@ -85,6 +86,7 @@ def approval_decide(  # noqa: PLR0913 - a decision carries what it was taken on
         StaleState: closed, lapsed, other content, or the person has decided already.
         RuleViolation: a rejection without a reason.
     """
+    check_text(reason)
     word = Word(_verdict(verdict), reason.strip(), digest)
     with transaction.atomic():
         approval = _locked(approval_id)
@@ -137,6 +139,7 @@ def approval_withdraw(
         NotAllowed: the person did not ask for it.
         StaleState: somebody has decided already, or it is closed.
     """
+    check_text(reason)
     with transaction.atomic():
         approval = _locked(approval_id)
         asked = {name.casefold() for name in approval.requesters}

@@ -22,6 +22,7 @@ from django.conf import settings
 from portal.audit.models import GENESIS, AuditEvent, AuditHead
 from portal.audit.services import chain_problem
 from portal.lake.errors import ExternalFailure, RuleViolation
+from portal.lake.reasons import check_reason
 
 RENEW_AFTER = timedelta(hours=24)
 _KEY_BYTES = 32
@@ -77,8 +78,7 @@ def anchor_accept(reason: str, *, now: datetime) -> Anchor:
         RuleViolation: without a reason.
         ExternalFailure: as `anchor_take`.
     """
-    if not reason.strip():
-        raise RuleViolation("audit.reason", "Say why the chain is not what was anchored.")
+    check_reason(reason, "audit.reason", "Say why the chain is not what was anchored.")
     with _opened() as file:
         return _write(file, _read(file), _head(), now=now, reason=reason.strip()[:1000])
 

@@ -14,7 +14,8 @@ from django.db import transaction
 from portal.access.models import User
 from portal.connectors.directory import Directory
 from portal.connectors.ldap import Ldap
-from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
+from portal.lake.errors import NotAllowed, NotVisible
+from portal.lake.reasons import check_reason
 from portal.people.arrivals import audit_person, person_arrives, sessions_end
 from portal.people.domain import Way, too_many_left
 from portal.people.models import Departure, DirectoryPerson, SignInIdentity
@@ -160,5 +161,4 @@ def _account(username: str) -> User:
 def _check_admin(user: User, reason: str) -> None:
     if not user.is_lake_admin:
         raise NotAllowed("person.role", "Only an admin closes or opens accounts.")
-    if not reason.strip():
-        raise RuleViolation("person.reason", "Say why; the reason stands in the audit record.")
+    check_reason(reason, "person.reason", "Say why; the reason stands in the audit record.")

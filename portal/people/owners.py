@@ -14,6 +14,7 @@ from portal.access.models import OwnerPerson, User
 from portal.audit.services import audit_record
 from portal.connectors.directory import directory_read
 from portal.lake.errors import NotAllowed, RuleViolation
+from portal.lake.reasons import check_reason
 from portal.people.leavers import departed
 
 MOST_PEOPLE = 20
@@ -43,8 +44,7 @@ def owner_set(
     if not user.is_lake_admin:
         raise NotAllowed("owner.role", "Only an admin says who stands behind an owner's name.")
     owner, names = _owner(owner), tuple(dict.fromkeys(name.strip() for name in usernames if name))
-    if not reason.strip():
-        raise RuleViolation("owner.reason", "Say why; the reason stands in the audit record.")
+    check_reason(reason, "owner.reason", "Say why; the reason stands in the audit record.")
     _check_people(owner, names)
     with transaction.atomic():
         rows = OwnerPerson.objects.select_for_update().filter(lake=lake, owner=owner)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, StaleState
+from portal.lake.reasons import check_text
 from portal.runs.domain import FINAL, RunState
 from portal.runs.kinds import get_kind
 from portal.runs.leases import new_holder
@@ -75,6 +76,7 @@ def run_cancel(run_id: UUID | str, *, user: User, reason: str = "", now: datetim
         NotAllowed: neither the run's own requester nor an admin or operator.
         StaleState: it has ended already.
     """
+    check_text(reason)
     run = get_run(run_id)
     if not user.is_lake_keeper and user.username != run.requested_by:
         raise NotAllowed("run.cancel", "Only who asked for the run, or an operator, may cancel it.")

@@ -17,6 +17,7 @@ from django.template.loader import render_to_string
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
+from portal.access.sent import sent_form
 from portal.lake.errors import (
     Busy,
     DataSafetyError,
@@ -88,9 +89,15 @@ def as_json(error: PortalError) -> dict[str, Any]:
 def error_page(request: HttpRequest, error: PortalError) -> HttpResponse:
     """Give the page of an expected error."""
     title, step = _words(error)
-    answer = _page(
-        request, error.status, code=error.code, title=title, message=error.message, step=step
-    )
+    context: dict[str, Any] = {
+        "code": error.code,
+        "title": title,
+        "message": error.message,
+        "step": step,
+    }
+    if request.method == "POST" and error.fields.get("field") == "reason":
+        context["sent"] = sent_form(request)
+    answer = _page(request, error.status, context)
     if isinstance(error, Busy):
         answer["Retry-After"] = str(error.after_seconds)
     return answer
@@ -217,8 +224,5 @@ def _log(error: PortalError, place: str) -> None:
     write("%s at %s: %s", error.code, place, error.message)
 
 
-def _page(
-    request: HttpRequest, status: int, *, code: str, title: str, message: str, step: str
-) -> HttpResponse:
-    context = {"status": status, "code": code, "title": title, "message": message, "step": step}
-    return render(request, "ui/error.html", context, status=status)
+def _page(request: HttpRequest, status: int, context: dict[str, Any]) -> HttpResponse:
+    return render(request, "ui/error.html", {"status": status, **context}, status=status)

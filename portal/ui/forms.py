@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from portal.approvals.domain import SaidWord
 from portal.lake.errors import ExternalFailure, PortalError
+from portal.lake.reasons import check_text
 from portal.people.lockout import Try, address_of, try_begins, try_succeeded
 from portal.ui.frame import THEMES
 
@@ -64,6 +65,15 @@ class ReasonForm(forms.Form):
         error_messages={"required": "Say why; it stands in the audit record."},
         widget=forms.Textarea(attrs={"class": "form-control", "rows": 3}),
     )
+
+    def clean_reason(self) -> str:
+        """Refuse what the record cannot show, on the form itself."""
+        reason: str = self.cleaned_data["reason"]
+        try:
+            check_text(reason)
+        except PortalError as error:
+            raise ValidationError(error.message, code=error.code) from error
+        return reason
 
 
 class ThemeForm(forms.Form):

@@ -13,6 +13,7 @@ from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.names import PartitionName
+from portal.lake.reasons import check_reason
 from refresh.domain.changes import Cause, Touch
 from refresh.models import ChangedPartition, RefreshTarget, WatchedTable
 from refresh.services.looking import hive_of
@@ -155,8 +156,7 @@ def _check_keeper(user: User) -> None:
 
 
 def _said(reason: str) -> str:
-    if not reason.strip():
-        raise RuleViolation("refresh.reason", "Say why; it stands in the audit record.")
+    check_reason(reason, "refresh.reason", "Say why; it stands in the audit record.")
     return reason.strip()[:1_000]
 
 

@@ -14,6 +14,7 @@ from portal.access.lakes import all_lakes
 from portal.access.models import User
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
+from portal.lake.reasons import check_text
 from portal.lake.working_hours import WorkingHours
 from refresh.connectors.session import Budget
 from refresh.domain.names import ClusterId
@@ -233,6 +234,7 @@ def _reason(reason: str) -> str:
     said = reason.strip()
     if not 0 < len(said) <= _REASON_LENGTH:
         raise RuleViolation("cluster.reason", f"Say why, in 1-{_REASON_LENGTH} signs.")
+    check_text(said)
     return said
 
 

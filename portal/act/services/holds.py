@@ -17,6 +17,7 @@ from portal.act.models import Hold
 from portal.act.states import HoldKind
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
+from portal.lake.reasons import check_reason
 
 RESTORE_HOLD = timedelta(days=30)
 _CHUNK = 2000
@@ -41,8 +42,7 @@ def hold_place(  # noqa: PLR0913 - each says something about the hold
     db, table, partition = name
     if kind is HoldKind.LEGAL and not user.is_lake_admin:
         raise NotAllowed("hold.legal", "Only an admin may place a legal hold; ask one.")
-    if not reason.strip():
-        raise RuleViolation("hold.reason", "Say why this must be kept.")
+    check_reason(reason, "hold.reason", "Say why this must be kept.")
     if not db or (partition and not table):
         raise RuleViolation("hold.name", "Name a database, and a table before a partition.")
     if until is not None and until <= now:
@@ -74,8 +74,7 @@ def hold_release(hold_id: UUID, *, user: User, reason: str, now: datetime) -> No
             raise NotAllowed("hold.release", "Only an admin, or who placed it, may end this hold.")
         if hold.released_at is not None:
             raise StaleState("hold.released", f"{hold.released_by} ended this hold already.")
-        if not reason.strip():
-            raise RuleViolation("hold.reason", "Say why it need not be kept any more.")
+        check_reason(reason, "hold.reason", "Say why it need not be kept any more.")
         hold.released_by, hold.released_at = user.username, now
         hold.save(update_fields=["released_by", "released_at"])
         _audit(hold, "hold.released", actor=user.username, now=now, reason=reason.strip())

@@ -14,7 +14,8 @@ from portal.access.models import User
 from portal.act.models import BackupBatch, RedButton
 from portal.act.services.totals import backup_totals_refresh
 from portal.audit.services import audit_record
-from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+from portal.lake.errors import NotAllowed, StaleState
+from portal.lake.reasons import check_reason, shown_text
 from portal.runs.domain import RunState
 from portal.runs.kinds import all_kinds
 from portal.runs.models import Run
@@ -26,8 +27,7 @@ def red_button_press(*, lake: str, pressed_by: str, reason: str, now: datetime) 
 
     The program itself presses it as `system` on a DataSafetyError.
     """
-    if not reason.strip():
-        raise RuleViolation("red_button.reason", "Say why everything must stop.")
+    check_reason(reason, "red_button.reason", "Say why everything must stop.")
     try:
         with transaction.atomic():
             button = RedButton.objects.create(
@@ -49,15 +49,16 @@ def red_button_press(*, lake: str, pressed_by: str, reason: str, now: datetime) 
 
 def red_button_on_danger(lake: str, *, run_id: str, reason: str, now: datetime) -> None:
     """Stop all acting because a run met a DataSafetyError; the platform calls this."""
-    red_button_press(lake=lake, pressed_by="system", reason=f"Run {run_id}: {reason}", now=now)
+    # What a run met may name a path with any sign in it: the stop itself is never refused.
+    why = shown_text(f"Run {run_id}: {reason}")
+    red_button_press(lake=lake, pressed_by="system", reason=why, now=now)
 
 
 def red_button_release(*, lake: str, user: User, reason: str, now: datetime) -> None:
     """Let `lake` be acted on again: an admin, with a reason; StaleState when it is not pressed."""
     if not user.is_lake_admin:
         raise NotAllowed("red_button.admin", "Only an admin may release the red button.")
-    if not reason.strip():
-        raise RuleViolation("red_button.reason", "Say why it is safe to go on.")
+    check_reason(reason, "red_button.reason", "Say why it is safe to go on.")
     with transaction.atomic():
         standing = RedButton.objects.select_for_update().filter(lake=lake, released_at__isnull=True)
         press = standing.first()

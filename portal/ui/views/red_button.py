@@ -32,7 +32,8 @@ def red_button(request: HttpRequest) -> HttpResponse:
         "hours": working_hours(lake),
         "hours_wait": hours_wait(lake, now=timezone.now()),
     }
-    return render(request, "portal/red_button.html", context)
+    status = 400 if form.is_bound else 200
+    return render(request, "portal/red_button.html", context, status=status)
 
 
 def _switch(request: HttpRequest, lake: str, reason: str) -> None:

@@ -13,12 +13,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from portal.access.fresh import remember_authentication
+from portal.access.fresh import is_fresh, remember_authentication
+from portal.access.sent import kept_form
 from portal.lake.errors import PortalError
 from portal.people.backends import OidcBackend
 from portal.people.lockout import Try, address_of, try_begins, try_succeeded
 from portal.people.ways import ways_shown
-from portal.ui.addresses import own_address
+from portal.ui.addresses import login_address, own_address
 from portal.ui.forms import LoginForm, PasswordForm, ThemeForm
 from portal.ui.frame import THEME_COOKIE
 
@@ -66,21 +67,29 @@ class Logout(LogoutView):
 @login_required
 @require_http_methods(["GET", "POST"])
 def fresh_login(request: HttpRequest) -> HttpResponse:
-    """Ask who it is again, the way the person came in, then go back to where it was needed."""
+    """Ask who it is again, the way the person came in, then go back to where it was needed.
+
+    A form that waits for the proof is shown after it, for the person to send again.
+    """
     back = own_address(request, request.POST.get("next") or request.GET.get("next", ""))
+    sent = kept_form(request, timezone.now())
+    if sent and request.method == "GET" and is_fresh(request, timezone.now()):
+        return render(request, "portal/send_again.html", {"sent": sent, "next": back})
+    then = login_address("ui:fresh-login", back=back) if sent else back
     if came_by_oidc(request):
         ways, problem = ways_shown()
-        context = {"next": back, "ways": ways, "ways_problem": problem, "by_oidc": True}
+        context = {"next": back, "then": then, "ways": ways, "ways_problem": problem}
+        context |= {"by_oidc": True, "sent": sent}
         return render(request, "portal/fresh_login.html", context)
     form = PasswordForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             if _is_the_same(request, form.cleaned_data["password"]):
-                return HttpResponseRedirect(back)
+                return HttpResponseRedirect(then)
             form.add_error("password", "This is not your password. Try again.")
         except PortalError as error:
             form.add_error("password", error.message)
-    return render(request, "portal/fresh_login.html", {"form": form, "next": back})
+    return render(request, "portal/fresh_login.html", {"form": form, "next": back, "sent": sent})
 
 
 def _is_the_same(request: HttpRequest, password: str) -> bool:
