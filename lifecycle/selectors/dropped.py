@@ -9,16 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce, Concat
 
 from lifecycle.domain.due import DUE_NAMES, Due, Gone, dropped_part
-from lifecycle.models import CurrentGeneration, DropPlanTable, TableFinding
+from lifecycle.models import CurrentGeneration, DropPlanTable, ItemExample, TableFinding
 from portal.act.models import BackupBatch
 from portal.audit.models import AuditEvent
 from portal.audit.services import object_name
 
 DROPPED_ACTIONS = ("item.dropped", "item.dropped_new_data_kept")
 _GONE_ACTIONS = (*DROPPED_ACTIONS, "item.restore_undone")
+_MOVES = (*_GONE_ACTIONS, "item.restored")
 _CLASSES = ("CLEAN_NOW", "STILL_READ")  # the classes that a plan takes from
 
 GoneOf = Mapping[tuple[str, str], Gone]
@@ -122,13 +124,31 @@ def dropped_partitions(table: TableFinding, partitions: Sequence[str]) -> set[st
         lake=table.lake,
         object_type="item",
         object_id__in=names,
-        action__in=(*_GONE_ACTIONS, "item.restored"),
+        action__in=_MOVES,
         at__gt=_read_at(table.lake),
     )
     last = dict(events.order_by("seq").values_list("object_id", "action"))
     return {
         names[name] for name, action in last.items() if action in _GONE_ACTIONS and name in names
     }
+
+
+def without_dropped(items: QuerySet[ItemExample]) -> QuerySet[ItemExample]:
+    """Leave out the items that were dropped since the scan and have not come back.
+
+    Names that the audit record cuts are not recognised; they stay in.
+    """
+    name = Concat("table__db", Value("."), "table__table", Value("/"), "partition")
+    moves = AuditEvent.objects.filter(
+        lake=OuterRef("table__lake"),
+        object_type="item",
+        object_id=OuterRef("record_name"),
+        action__in=_MOVES,
+        at__gt=OuterRef("table__generation__read_at"),
+    )
+    last = Subquery(moves.order_by("-seq").values("action")[:1])
+    named = items.annotate(record_name=name, last_move=Coalesce(last, Value("")))
+    return named.exclude(last_move__in=_GONE_ACTIONS)
 
 
 def _dropped_batches(lake: str) -> QuerySet[BackupBatch]:

@@ -23,7 +23,7 @@ from lifecycle.models import (
     OwnerTotals,
     TableFinding,
 )
-from lifecycle.selectors.dropped import dropped_parts
+from lifecycle.selectors.dropped import dropped_parts, without_dropped
 from portal.access.models import User
 from portal.act.models import Hold
 from portal.act.selectors import holds_active, standing
@@ -98,7 +98,8 @@ def _parts(tables: QuerySet[TableFinding], *, now: datetime) -> Due:
     items = ItemExample.objects.filter(
         table__in=tables.order_by().values("pk"), cls__in=DUE_CLASSES
     )
-    rows = items.filter(Exists(held)).order_by().values_list("cls")
+    kept = without_dropped(items.filter(Exists(held)))
+    rows = kept.order_by().values_list("cls")
     sums: dict[str, int] = {}
     for cls, n, size in rows.annotate(n=Count("pk"), size=Coalesce(Sum("n_bytes"), 0)):
         sums |= {f"n_{cls.lower()}": n, f"bytes_{cls.lower()}": size}

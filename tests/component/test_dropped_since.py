@@ -187,17 +187,27 @@ def test_recently_read_items_are_taken_off_their_own_class(
     assert (found["n_clean_now"], found["n_soon"], found["n_still_read"]) == (1, 1, 0)
 
 
-def test_a_hold_on_a_table_of_which_a_part_was_dropped_takes_nothing_off_twice(
-    picture: Generation, people: People, olga: Client
+@pytest.mark.parametrize(("partition", "n_kept", "n_waiting"), [("", 2, 0), (CLEAN, 0, 2)])
+def test_a_hold_on_what_was_dropped_takes_nothing_off_twice(
+    picture: Generation,
+    people: People,
+    olga: Client,
+    partition: str,
+    n_kept: int,
+    n_waiting: int,
 ) -> None:
     drop(CLEAN)
     now = timezone.now()
     hold_place(
-        lake="main", name=("sales", "orders", ""), kind=HoldKind.EXTENSION,
+        lake="main", name=("sales", "orders", partition), kind=HoldKind.EXTENSION,
         until=now + timedelta(days=30), reason="needed", user=people.owner, now=now,
     )  # fmt: skip
     found = api(olga)
-    assert [found[name]["n_items"] for name in ("waiting", "kept", "dropped")] == [0, 2, 1]
+    assert [found[name]["n_items"] for name in ("waiting", "kept", "dropped")] == [
+        n_waiting,
+        n_kept,
+        1,
+    ]
 
 
 def test_pages_ask_no_more_for_many_batches(picture: Generation, olga: Client) -> None:
