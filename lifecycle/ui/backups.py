@@ -7,6 +7,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -35,8 +36,11 @@ from lifecycle.services.backups import (
     restore_request,
     restore_run_of,
 )
+from lifecycle.services.restore_list import RestoreRow, restores_of
 from lifecycle.services.restore_names import RestoreTo
 from lifecycle.services.restore_undo import is_theirs, may_undo, undo_runs
+from portal.access.models import User
+from portal.act.models import BackupBatch
 from portal.act.selectors import RESTORABLE
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.runs.models import Run
@@ -107,6 +111,7 @@ def backup_day(request: HttpRequest, day: date) -> HttpResponse:
         ),
         "may_restore": may_restore(user, rows),
         "restorable": rows.filter(state__in=RESTORABLE).exists(),
+        "restores": _restores(lake, rows, since=day, user=user),
     }
     return render(request, "lifecycle/backup_day.html", context)
 
@@ -124,6 +129,7 @@ def backup_table(request: HttpRequest, day: date, db: str, table: str) -> HttpRe
         **{"day": day, "db": db, "table": table, "page": page, "now": timezone.now()},
         "may_restore": may_restore(user, rows),
         "restorable": rows.filter(state__in=RESTORABLE).exists(),
+        "restores": _restores(lake, rows, since=day, user=user),
     }
     return render(request, "lifecycle/backup_table.html", context)
 
@@ -145,6 +151,7 @@ def backup(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         "reading_lives": reading is not None and not reading.is_final,
         "restorable": batch.state in RESTORABLE,
         "may_restore": may_restore_batch(user, batch),
+        "restores": restores_of(batch.lake, [str(batch.public_id)], since=batch.day, user=user),
         "table_url": reverse("lifecycle:backup-table", args=[batch.day, batch.db, batch.table]),
     }
     return render(request, "lifecycle/backup.html", context)
@@ -220,6 +227,13 @@ def restore_go(request: HttpRequest, run_id: UUID) -> HttpResponse:
     restore_request(preview, user=user, now=timezone.now())
     messages.success(request, "The restore has begun.")
     return HttpResponseRedirect(reverse("lifecycle:restore", args=[run_id]))
+
+
+def _restores(
+    lake: str, batches: QuerySet[BackupBatch], *, since: date, user: User
+) -> list[RestoreRow]:
+    ids = [str(one) for one in batches.values_list("public_id", flat=True)]
+    return restores_of(lake, ids, since=since, user=user)
 
 
 def _restore_context(preview: Run) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from django.urls import NoReverseMatch, reverse
 
+from lifecycle.services.backups import PREVIEW_KIND
 from lifecycle.ui.links import database_url, table_url
 from portal.runs.models import Run
 from portal.ui.run_steps import RunSubject, register_run_subject
@@ -14,6 +15,7 @@ _PAGES = {
     "path_fix": ("Fix plan", "lifecycle:path-fix"),
     "enrolment": ("Enrolment", "lifecycle:enrolment"),
     "policy_request": ("Policy request", "lifecycle:policy-request"),
+    "restore_preview": ("Restore", "lifecycle:restore"),
 }
 
 
@@ -21,11 +23,13 @@ def register_run_subjects() -> None:
     """Register every type of subject that the runs of this area have."""
     for subject_type in _PAGES:
         register_run_subject(subject_type, _linked(_page))
+    register_run_subject("restore", _linked(_undone))
+    register_run_subject("backup", _linked(_backup))
     register_run_subject("table", _linked(_table))
     register_run_subject("database", _linked(_database))
 
 
-def _linked(make: Callable[[Run], RunSubject]) -> Callable[[Run], RunSubject | None]:
+def _linked(make: Callable[[Run], RunSubject | None]) -> Callable[[Run], RunSubject | None]:
     """Return a maker that gives None for a name that no page's address can hold."""
 
     def subject(run: Run) -> RunSubject | None:
@@ -41,6 +45,22 @@ def _page(run: Run) -> RunSubject:
     title, name = _PAGES[run.subject_type]
     url = reverse(name, args=[run.subject_id])
     return RunSubject(f"{title} {run.subject_id[:8]}", f"{url}?{urlencode({'lake': run.lake})}")
+
+
+def _undone(run: Run) -> RunSubject | None:
+    """Link an undo to the page of the restore that it takes back."""
+    restore = Run.objects.filter(pk=run.subject_id).first()
+    return _page(restore) if restore and restore.subject_type == "restore_preview" else None
+
+
+def _backup(run: Run) -> RunSubject | None:
+    """Link a preview to its own page, and a look into a batch to the batch."""
+    if run.kind == PREVIEW_KIND:
+        url = reverse("lifecycle:restore", args=[run.pk])
+        return RunSubject(f"Restore {str(run.pk)[:8]}", f"{url}?{urlencode({'lake': run.lake})}")
+    if "batch" in run.params:
+        return RunSubject("Backup batch", reverse("lifecycle:backup", args=[run.params["batch"]]))
+    return None
 
 
 def _table(run: Run) -> RunSubject:

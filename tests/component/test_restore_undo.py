@@ -75,6 +75,32 @@ def test_who_restored_it_and_owns_it_no_more_does_not_take_it_back(world: World)
         restore_undo_request(preview, UndoWish("x", NOW), user=world.person("alice"), now=NOW)
 
 
+def test_a_restore_is_found_again_from_its_backup_and_its_runs(world: World) -> None:
+    batch = backup(world.root)
+    waiting = ended(asked(world, "anna", batch, None), n_ready=2, n_conflicts=0, n_items=2, rows=[])
+    preview = restored(world, batch, RESTORED=2)
+    undo = restore_undo_request(
+        preview, UndoWish("a mistake", NOW), user=world.person("anna"), now=NOW
+    )
+    links = [f'href="/lifecycle/backups/restore/{one.pk}/"' for one in (preview, waiting)]
+    day = f"/lifecycle/backups/days/{batch.day}/"
+    pages = (day, f"{day}sales/orders/", f"/lifecycle/backups/batches/{batch.public_id}/")
+    for page in pages:
+        text = client_of(world, "anna").get(page).content.decode()
+        assert all(link in text for link in links), page
+        assert "Taken back" in text
+        own = client_of(world, "alice").get(page).content.decode()
+        assert links[0] in own, page
+        assert links[1] not in own, page
+    other = backup(world.root, batch=2)
+    shown = client_of(world, "anna").get(f"/lifecycle/backups/batches/{other.public_id}/")
+    assert "Restores of it" not in shown.content.decode()
+    restore = Run.objects.get(unique_key=f"restore:{preview.pk}")
+    for run in (preview, restore, undo):
+        text = client_of(world, "anna").get(f"/runs/{run.pk}/").content.decode()
+        assert f'href="/lifecycle/backups/restore/{preview.pk}/' in text, run.kind
+
+
 def test_what_cannot_go_back_is_said(world: World) -> None:
     batch = backup(world.root)
     anna, wish = world.person("anna"), UndoWish("a mistake", NOW)
@@ -110,7 +136,7 @@ def test_page_and_api_offer_it_to_admins_and_who_restored(world: World) -> None:
     assert "Take this restore back" in client_of(world, "anna").get(page).content.decode()
     assert "Take this restore back" in client_of(world, "alice").get(page).content.decode()
     assert "Take this restore back" not in client_of(world, "otto").get(page).content.decode()
-    api, body = f"/api/v1/lifecycle/restores/{preview.pk}/undo/", json.dumps({"reason": "x"})
+    api, body = f"/api/v1/lifecycle/backups/restore/{preview.pk}/undo/", json.dumps({"reason": "x"})
     answers = [
         client_of(world, name).post(api, body, content_type="application/json").status_code
         for name in ("eve", "otto", "alice")
