@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from optimizer.domain.estimates import UNMEASURED
 from optimizer.domain.hudi.policy import ResolvedHudi
-from optimizer.domain.hudi.tasks import DESTRUCTIVE, Service, Step, task_name
+from optimizer.domain.hudi.tasks import BY_APPROVAL, Service, Step, task_name
 from optimizer.domain.hudi.timeline import PLANNED
 from optimizer.domain.tasks import TaskState
 from optimizer.models import OptimizeTask, RemovalPlan
@@ -30,7 +30,7 @@ from portal.runs.models import Run
 
 MOST_IN_A_RUN = 20
 _MOST_RANKED = 500
-BY_LIST = tuple(task_name(service, Step.EXECUTE) for service in sorted(DESTRUCTIVE))
+BY_LIST = tuple(task_name(service, Step.EXECUTE) for service in sorted(BY_APPROVAL))
 """What goes by a list alone that people approved."""
 ROLLBACK = task_name(Service.ROLLBACK, Step.EXECUTE)
 _LIST_IT = "A writer began what it would roll back: that is listed and approved first."

@@ -18,6 +18,7 @@ from optimizer.domain.hudi.findings import count_words
 from optimizer.domain.hudi.tasks import TASKS, Service, Step, task_name
 from optimizer.domain.hudi.timeline import PLANNED, WRITES
 from optimizer.domain.removal_states import RemovalState
+from optimizer.domain.sizes import size_words
 from optimizer.domain.tasks import TaskState
 from optimizer.models import OptimizeTask, RemovalPlan
 from optimizer.services.removals import removal_open
@@ -47,6 +48,8 @@ def list_of(task: OptimizeTask, found: Mapping[str, Any], *, now: datetime) -> H
             return _paths(found)
         case Service.TTL:
             return _partitions(found, now=now)
+        case Service.RECOVERY:
+            return _left_out_rows(found)
         case Service.ROLLBACK:
             return _instants(task, found)
         case _:
@@ -140,6 +143,19 @@ def _paths(found: Mapping[str, Any]) -> HudiList | None:
     ]
     pending = [str(found["instant"])] if found.get("instant") else None
     return HudiList(items, n_files + n_whole, n_files, 0, dict(found), pending)
+
+
+def _left_out_rows(found: Mapping[str, Any]) -> HudiList | None:
+    """Read the rows of log blocks that would come back."""
+    if not found.get("n_rows") or not found.get("digest"):
+        return None
+    items = [
+        f"{row['log_file']} of {row['group']}, instant {row['instant']}: "
+        f"{count_words(int(row['rows']), 'row')}, {size_words(int(row['bytes']))}"
+        for row in found.get("blocks", ())
+    ]
+    n_rows, n_logs, n_bytes = (int(found.get(key, 0)) for key in ("n_rows", "n_logs", "bytes"))
+    return HudiList(items, n_rows, n_logs, n_bytes, dict(found))
 
 
 def _partitions(found: Mapping[str, Any], *, now: datetime) -> HudiList | None:

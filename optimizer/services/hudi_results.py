@@ -133,7 +133,9 @@ def _removed(done: list[Any]) -> dict[str, int]:
     if not done:
         return {}
     return {
-        "n_items": sum(len(one.get("partitions", ())) or 1 for one in done),
+        "n_items": sum(
+            int(one.get("n_items") or len(one.get("partitions", ())) or 1) for one in done
+        ),
         "n_files": sum(int(one.get("n_files", 0)) for one in done),
         "n_bytes": sum(int(one.get("bytes", 0)) for one in done),
     }

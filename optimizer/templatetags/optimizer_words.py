@@ -164,6 +164,7 @@ _REMOVALS = {
     "ORPHANS": ("Orphan files", "file"),
     "HUDI_CLEAN_EXECUTE": ("Old file versions", "path"),
     "HUDI_TTL_EXECUTE": ("Old partitions", "partition"),
+    "HUDI_RECOVERY_EXECUTE": ("Lost rows", "row"),
     "HUDI_ROLLBACK_EXECUTE": ("What dead writers left", "instant"),
 }
 

@@ -14,6 +14,7 @@ from optimizer.domain.hudi.facts import HudiLook, Instant, PendingPlan
 from optimizer.domain.hudi.findings import count_words
 from optimizer.domain.hudi.needs import Case, Lately, compaction, executions, ttl
 from optimizer.domain.hudi.policy import HudiPolicy
+from optimizer.domain.hudi.recovery import NOTHING_LEFT_OUT, left_out
 from optimizer.domain.hudi.services import Ruling, may, may_roll_back
 from optimizer.domain.hudi.tasks import (
     ACTIONS,
@@ -36,6 +37,7 @@ _STEPS: Mapping[Service, tuple[Step, ...]] = {
     # A stuck instant is ruled on by itself, and partitions go by the list that was approved.
     Service.ROLLBACK: (),
     Service.TTL: (Step.SCHEDULE,),
+    Service.RECOVERY: (Step.SCHEDULE,),
 }
 
 
@@ -172,6 +174,8 @@ def _vain(case: Case, service: Service) -> str:
     if service is Service.TTL:
         need = ttl(case)
         return need.reason if need.code == "off" else ""
+    if service is Service.RECOVERY:
+        return "" if left_out(case.look) else NOTHING_LEFT_OUT
     groups = count_words(len(case.damaged), "file group")
     return f"Damaged: {groups}. Mend it first." if case.damaged else ""
 

@@ -20,6 +20,7 @@ def _services() -> list[tuple[str, str]]:
     words = [
         (one.value, f"{one}: {_DOES[one]}{' (approved first)' if one in DESTRUCTIVE else ''}")
         for one in Service
+        if one in _DOES  # rows come back by a person's wish alone
     ]
     return [*words, (NOTHING, "none of them")]
 

@@ -35,8 +35,14 @@ class Wrong:
     tables: list[EvidenceTable]
     hidden: dict[str, str]
     label: str
+    also_hidden: dict[str, str]
     same_as: int = 0
     """The number of an earlier finding that has the same remedy; 0 = none has."""
+
+    @property
+    def also_name(self) -> str:
+        """What tells the form of what helps besides from the others of a page."""
+        return f"{self.number}-also"
 
     @property
     def n_left_out(self) -> int:
@@ -98,15 +104,20 @@ def _numbered(found: Iterable[Finding]) -> list[Wrong]:
 
 
 def _wrong(number: int, one: Finding, *, same_as: int) -> Wrong:
-    hidden = {}
-    if one.remedy is not None and one.remedy.service is not None and one.remedy.step is not None:
-        hidden = {
-            "service": str(one.remedy.service),
-            "step": str(one.remedy.step),
-            "instants": " ".join(one.remedy.instants),
-        }
     label = "" if one.remedy is None else _label(one.remedy)
-    return Wrong(number, one, evidence_tables(one.evidence), hidden, label, same_as)
+    hidden, also = _sent(one.remedy), _sent(one.also)
+    return Wrong(number, one, evidence_tables(one.evidence), hidden, label, also, same_as)
+
+
+def _sent(remedy: Remedy | None) -> dict[str, str]:
+    """Give what the form of a remedy sends."""
+    if remedy is None or remedy.service is None or remedy.step is None:
+        return {}
+    return {
+        "service": str(remedy.service),
+        "step": str(remedy.step),
+        "instants": " ".join(remedy.instants),
+    }
 
 
 def _label(remedy: Remedy) -> str:

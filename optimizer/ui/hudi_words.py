@@ -55,6 +55,12 @@ _LOOKS: Mapping[str, StateLook] = {
     f"SERVICE_{Service.ROLLBACK}": StateLook(
         "Rollback", "arrow-back-up", "quiet", "What began and never ended is taken back."
     ),
+    f"SERVICE_{Service.RECOVERY}": StateLook(
+        "Lost rows",
+        "arrow-back-up",
+        "quiet",
+        "Rows in logs that nobody reads come back, by approval.",
+    ),
     f"SERVICE_{Service.TTL}": StateLook(
         "Old partitions", "calendar-off", "warn", "Whole partitions go by their age."
     ),

@@ -74,6 +74,7 @@ _SERVICE_LOOKS = {
     Service.CLUSTERING: ("Clustering", "layout-grid", "Base files in another size or order."),
     Service.CLEAN: ("Clean", "eraser", "File versions that no reader needs any more go."),
     Service.ROLLBACK: ("Rollback", "arrow-back-up", "What began and never ended is undone."),
+    Service.RECOVERY: ("Lost rows", "arrow-back-up", "Rows that nobody reads come back from logs."),
     Service.TTL: ("Partitions by age", "history-off", "Whole partitions go, by their age."),
 }
 HUDI_LOOKS: Mapping[str, StateLook] = {

@@ -10,9 +10,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from optimizer.domain.hudi.facts import Action, HudiLook
+from optimizer.domain.hudi.facts import Action, BlockState, HudiLook
+from optimizer.domain.hudi.tasks import Service, Step
 from optimizer.domain.removal_papers import SEALED, intent_name
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, RemovalPlan
+from optimizer.services.hudi_asking import service_ask
 from optimizer.services.hudi_dispatching import BY_LIST, hudi_choose, hudi_claim
 from optimizer.services.hudi_kinds import (
     HudiRemoveKind,
@@ -40,7 +42,18 @@ from tests.component.hudi_task_rows import (
     run_of,
     said,
 )
-from tests.unit.hudi_world import COMPACTION, NOW, asked, begun, done, look, name, plan
+from tests.unit.hudi_world import (
+    COMPACTION,
+    NOW,
+    asked,
+    begun,
+    block,
+    done,
+    logs,
+    look,
+    name,
+    plan,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
@@ -60,6 +73,18 @@ OLD = {
         {"partition": "day=1", "written_at": "2026-01-01T00:00:00+00:00", "n_files": 4, "bytes": 9}
     ],
 }
+
+LOST = {
+    "n_rows": 5,
+    "n_read": 9,
+    "n_logs": 2,
+    "bytes": 2048,
+    "today": {"absent": 1, "older": 4, "equal": 1, "newer": 3, "elsewhere": 0, "unknown": 0},
+    "blocks": [{"group": "p/a", "log_file": ".<b>a.log.1", "instant": name(10), "rows": 9,
+                "bytes": 2048}],
+    "keys": ["p id:7 (absent today)"],
+    "digest": "d" * 64,
+}  # fmt: skip
 
 STUCK = {
     "instants": [
@@ -166,6 +191,17 @@ def test_a_clean_without_a_plan_is_ordered_by_its_list_and_by_what_the_policy_ke
         (CLEAN_LIST, CLEANING, ("Old file versions of shop.rides", "p/&lt;i&gt;c.log", "3 files")),
         (CLEAN_LIST, WHOLE, ("4 paths", "p/ (the whole directory", "directories of 1 partition ")),
         ("HUDI_TTL_SCHEDULE", OLD, ("Old partitions of shop.rides", "day=1, last", "1 partition")),
+        (
+            "HUDI_RECOVERY_SCHEDULE",
+            LOST,
+            (
+                "Lost rows of shop.rides",
+                ".&lt;b&gt;a.log.1 of p/a",
+                "bringing back 5 rows",
+                "1 have keys that the table does not hold today",
+                "p id:7 (absent today)",
+            ),
+        ),
         ("HUDI_ROLLBACK_SCHEDULE", STUCK, ("What dead writers left", "deltacommit", "1 instant")),
     ],
 )
@@ -177,13 +213,54 @@ def test_the_page_and_the_api_say_what_would_go(
     client = Client()
     client.force_login(people.admin)
     page = client.get(f"/optimizer/removals/{made.pk}/").content.decode()
-    for one in (*words, "Approve removing", "This cannot be taken back"):
+    for one in (*words, ">Approve ", "This cannot be taken back"):
         assert one in page, one
     (row,) = client.get("/api/v1/optimizer/removals/?table_format=hudi").json()["results"]
     assert (row["hudi_id"], row["table_id"], row["table"]) == (made.hudi_id, None, "rides")
     assert "shop.rides" in client.get("/optimizer/removals/").content.decode()
     client.force_login(people.stranger)
     assert client.get(f"/optimizer/removals/{made.pk}/").status_code == 404
+
+
+def test_lost_rows_are_listed_by_a_persons_wish_and_come_back_by_exactly_that_list(
+    people: People,
+) -> None:
+    allow(kinds=["COMPACTION"])
+    skipped = block(20, BlockState.NOWHERE)
+    ill = look(done(9), done(30), slices=(logs("f", 9),), blocks=(skipped,))
+    row = looked("rides", ill)
+    hudi_decide("main", now=NOW)
+    assert not OptimizeTask.objects.filter(kind__startswith="HUDI_RECOVERY").exists()
+    client = Client()
+    client.force_login(people.admin)
+    page = client.get(f"/optimizer/hudi/{row.pk}/").content.decode()
+    assert "Two people approve which of them come back" in page
+    assert "List lost rows" in page
+    wish: dict[str, Any] = {
+        "service": Service.RECOVERY, "step": Step.SCHEDULE, "reason": "missed"
+    }  # fmt: skip
+    made = service_ask(row.pk, user=people.admin, now=NOW, **wish)
+    assert (made.kind, made.asked_by) == ("HUDI_RECOVERY_SCHEDULE", "ada")
+    with pytest.raises(StaleState, match="no block"):
+        service_ask(looked("well", look(done(9))).pk, user=people.admin, now=NOW, **wish)
+
+    run = run_of()
+    assert hudi_claim(run, now=NOW) == 1
+    hudi_results_ingest(run, said(made, "NOTHING", found=LOST), now=NOW)
+    found = RemovalPlan.objects.get(hudi=row)
+    assert (found.n_items, found.n_files, found.n_bytes) == (5, 2, 2048)
+    with pytest.raises((NotAllowed, StaleState)):
+        approve(found, people.admin)
+    approve(found, people.second, people.third)
+    again = run_of("hudi_remove", now=cool(found))
+    assert hudi_lists_claim(again, now=cool(found)) == 1
+    (order,) = orders(HudiRemoveKind(), again)
+    assert (order["service"], order["step"]) == ("RECOVERY", "EXECUTE")
+    assert order["digest"] == LOST["digest"]
+    did = [{"instant": name(40), "action": "deltacommit", "n_items": 5}]
+    hudi_results_ingest(again, said(found.task, "DONE", done=did), now=cool(found))
+    found.refresh_from_db()
+    assert (found.state, found.removed["n_items"]) == ("DONE", 5)
 
 
 def test_who_asked_or_set_the_policy_does_not_approve(people: People) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from optimizer.domain.hudi.facts import Action, HudiLook, Instant, TableType
 from optimizer.domain.hudi.policy import HudiPolicy
 from optimizer.domain.hudi.services import lock_problem, may, may_roll_back
-from optimizer.domain.hudi.tasks import DESTRUCTIVE, Service, Step, oldest_first
+from optimizer.domain.hudi.tasks import BY_APPROVAL, Service, Step, oldest_first
 from optimizer.domain.hudi.timeline import silence_of
 from portal.lake.errors import RuleViolation, StaleState
 from tests.unit.hudi_world import (
@@ -91,7 +91,7 @@ def test_we_clean_only_where_the_writer_does_not_also_under_a_lock() -> None:
 def test_what_destroys_is_approved_before_it_is_executed_and_not_before_it_is_listed() -> None:
     for service, step in EVERY:
         ruling = may(look(done(1)), locked(), service, step)
-        assert ruling.needs_approval == (service in DESTRUCTIVE and step is EXECUTE)
+        assert ruling.needs_approval == (service in BY_APPROVAL and step is EXECUTE)
 
 
 @pytest.mark.parametrize(

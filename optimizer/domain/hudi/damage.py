@@ -24,6 +24,7 @@ from optimizer.domain.hudi.findings import (
     count_words,
     finding,
 )
+from optimizer.domain.hudi.tasks import Service, Step
 from optimizer.domain.hudi.timeline import COMPACTIONS, first_write, planned_groups
 from optimizer.domain.sizes import size_words
 
@@ -179,6 +180,12 @@ def _unknown(look: HudiLook) -> Iterable[Finding]:
                 "(hoodie.archive.automatic=false), and move the log files named in the evidence "
                 "away from the table: no reader reads them now.",
                 holds=True,
+            ),
+            Remedy(
+                "Where their rows are missed: have them listed first. Two people approve which of "
+                "them come back; a newer row of today stays.",
+                Service.RECOVERY,
+                Step.SCHEDULE,
             ),
         )
 

@@ -73,6 +73,7 @@ class Finding:
     evidence: tuple[Mapping[str, Any], ...]
     n_evidence: int
     remedy: Remedy | None = None
+    also: Remedy | None = None  # what helps besides
 
     def as_dict(self) -> dict[str, Any]:
         """Give the form in which it is stored."""
@@ -85,10 +86,11 @@ def finding(
     words: str,
     rows: Iterable[Mapping[str, Any]],
     remedy: Remedy | None = None,
+    also: Remedy | None = None,
 ) -> Finding:
     """Put a finding together from all its rows; of them the first are kept."""
     everything = tuple(rows)
-    return Finding(code, severity, words, everything[:MOST_ROWS], len(everything), remedy)
+    return Finding(code, severity, words, everything[:MOST_ROWS], len(everything), remedy, also)
 
 
 def remedy_of(

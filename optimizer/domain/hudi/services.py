@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from optimizer.domain.hudi.facts import Action, HudiLook, HudiTable, TableType
 from optimizer.domain.hudi.policy import IN_PROCESS, HudiPolicy
-from optimizer.domain.hudi.tasks import DESTRUCTIVE, Service, Step, service_of
+from optimizer.domain.hudi.tasks import BY_APPROVAL, DESTRUCTIVE, Service, Step, service_of
 from optimizer.domain.hudi.timeline import WRITES, Silence, pending, unfit
 
 _MODES = frozenset({"optimistic_concurrency_control", "non_blocking_concurrency_control"})
@@ -71,7 +71,7 @@ def may(look: HudiLook, policy: HudiPolicy, service: Service, step: Step) -> Rul
     )
     if refused is not None:
         return refused
-    needs_approval = step is Step.EXECUTE and service in DESTRUCTIVE
+    needs_approval = step is Step.EXECUTE and service in BY_APPROVAL
     return Ruling(ALLOWED, _why_allowed(look.table, policy, step), needs_approval)
 
 
@@ -105,21 +105,25 @@ def may_roll_back(look: HudiLook, policy: HudiPolicy, silence: Silence) -> Rulin
 def _no_use(table: HudiTable, service: Service) -> Ruling | None:
     if service is Service.COMPACTION and table.table_type is TableType.COPY_ON_WRITE:
         return Ruling("no-logs", "A copy-on-write table has no logs to compact.")
+    if service is Service.RECOVERY and table.table_type is TableType.COPY_ON_WRITE:
+        return Ruling("no-logs", "A copy-on-write table has no logs in which rows could be left.")
     if service is Service.TTL and not table.is_partitioned:
         return Ruling("no-partitions", "TTL drops partitions and the table has none.")
     return None
 
 
 def _bucketed(look: HudiLook, service: Service, step: Step) -> Ruling | None:
-    """A bucket index finds rows by the number in the file id, and our plans give new ids."""
-    if service is not Service.CLUSTERING or step is not Step.SCHEDULE or not look.slices:
+    """A bucket index finds rows by the number in the file id, and what we write has new ids."""
+    is_planned = service is Service.CLUSTERING and step is Step.SCHEDULE
+    if not (is_planned or service is Service.RECOVERY) or not look.slices:
         return None
     if not all(_BUCKET.match(one.group.file_id) for one in look.slices):
         return None
     return Ruling(
         "hash-buckets",
-        "Its file groups are the buckets of a hash index, as their names say: a clustering planned "
-        "here would put rows where its writer does not look for them. Let the writer plan it.",
+        "Its file groups are the buckets of a hash index, as their names say: what is planned or "
+        "written here would put rows where its writer does not look for them. Let the writer do "
+        "it.",
     )
 
 
@@ -138,6 +142,8 @@ def _by_service(
             return _unlocked(
                 problem, "it may still be writing; it rolls back what it left when it starts again"
             )
+        case Service.RECOVERY, _:
+            return _unlocked(problem, "a commit beside the writer can be rolled back by it")
         case _:
             if table.flag("hoodie.partition.ttl.inline", default=False):
                 return Ruling(

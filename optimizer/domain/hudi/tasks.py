@@ -20,6 +20,7 @@ class Service(StrEnum):
     CLEAN = "CLEAN"  # file versions that no reader needs any more
     ROLLBACK = "ROLLBACK"  # what began and never ended
     TTL = "TTL"  # whole partitions, by age
+    RECOVERY = "RECOVERY"  # rows in logs that nobody reads
 
 
 class Step(StrEnum):
@@ -32,12 +33,15 @@ class Step(StrEnum):
 DESTRUCTIVE = frozenset({Service.CLEAN, Service.TTL})
 """Services that take away what cannot be brought back: people approve before they are executed."""
 
+BY_APPROVAL = DESTRUCTIVE | {Service.RECOVERY}
+"""Services that are executed by nothing but a list that people approved."""
+
 ACTIONS = {
     Service.COMPACTION: frozenset({Action.COMPACTION, Action.LOG_COMPACTION}),
     Service.CLUSTERING: frozenset({Action.CLUSTERING}),
     Service.CLEAN: frozenset({Action.CLEAN}),
 }
-"""Whose pending instants a service executes; the other two have no plans of their own."""
+"""Whose pending instants a service executes; the others have no plans of their own."""
 
 
 def service_of(action: Action) -> Service | None:
@@ -78,7 +82,8 @@ TASKS: Mapping[str, tuple[Service, Step]] = {
 """By its name, which step of which service a task is."""
 
 LISTED = tuple(
-    task_name(service, Step.EXECUTE) for service in (Service.CLEAN, Service.TTL, Service.ROLLBACK)
+    task_name(service, Step.EXECUTE)
+    for service in (Service.CLEAN, Service.TTL, Service.ROLLBACK, Service.RECOVERY)
 )
 """What may act on a list that people approved; a rollback of what a service began needs none."""
 

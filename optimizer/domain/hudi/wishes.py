@@ -13,6 +13,7 @@ from optimizer.domain.hudi.facts import HudiLook
 from optimizer.domain.hudi.findings import count_words
 from optimizer.domain.hudi.needs import Case, Lately, compaction, executions
 from optimizer.domain.hudi.policy import HudiPolicy
+from optimizer.domain.hudi.recovery import NOTHING_LEFT_OUT, left_out
 from optimizer.domain.hudi.services import Ruling, may, may_roll_back
 from optimizer.domain.hudi.tasks import ACTIONS, HudiTask, Service, Step, oldest_first
 from optimizer.domain.hudi.timeline import Silence, pending, silence_of
@@ -39,6 +40,8 @@ def wish_of(
     _check(ruling)
     if wish.service is Service.TTL:
         return _by_age(case, wish, ruling)
+    if wish.service is Service.RECOVERY:
+        return _recovery(case, wish, ruling)
     if wish.step is Step.SCHEDULE:
         return _plan(case, wish)
     return _execution(case, wish, ruling)
@@ -61,6 +64,12 @@ def _by_age(case: Case, wish: HudiTask, ruling: Ruling) -> HudiTask:
             "hudi.ttl-days",
             "Its policy keeps partitions for ever, so none is too old: set ttl_days first.",
         )
+    return replace(wish, instants=(), needs_approval=ruling.needs_approval)
+
+
+def _recovery(case: Case, wish: HudiTask, ruling: Ruling) -> HudiTask:
+    if not left_out(case.look):
+        raise StaleState(_NOTHING, NOTHING_LEFT_OUT)
     return replace(wish, instants=(), needs_approval=ruling.needs_approval)
 
 

@@ -9,6 +9,7 @@ from optimizer.jobs.hudi.executing import execute
 from optimizer.jobs.hudi.expiring import drop_old, list_old
 from optimizer.jobs.hudi.orders import Order, Result, Stop
 from optimizer.jobs.hudi.present import Present
+from optimizer.jobs.hudi.recovering import bring_back, list_left_out
 from optimizer.jobs.hudi.rolling_back import list_stuck, roll_back
 from optimizer.jobs.hudi.scheduling import schedule
 
@@ -23,6 +24,8 @@ ACTS: Mapping[tuple[Service, Step], Act] = {
     (Service.CLEAN, Step.EXECUTE): clean,
     (Service.ROLLBACK, Step.SCHEDULE): list_stuck,
     (Service.ROLLBACK, Step.EXECUTE): roll_back,
+    (Service.RECOVERY, Step.SCHEDULE): list_left_out,
+    (Service.RECOVERY, Step.EXECUTE): bring_back,
     (Service.TTL, Step.SCHEDULE): list_old,
     (Service.TTL, Step.EXECUTE): drop_old,
 }

@@ -109,6 +109,10 @@ class Order:
             raise RuleViolation(
                 "hudi.order", f"{self.name}: a clean names its plans or the list that was approved."
             )
+        if self.step is Step.EXECUTE and self.service is Service.RECOVERY and not self.digest:
+            raise RuleViolation(
+                "hudi.order", f"{self.name}: rows come back by the list that was approved."
+            )
         if self.most is not None and self.most < 1:
             raise RuleViolation(
                 "hudi.order", f"{self.name}: the number of instants must be at least 1."
