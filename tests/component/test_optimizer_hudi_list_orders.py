@@ -22,19 +22,14 @@ from portal.approvals.domain import SaidWord
 from portal.lake.errors import NotAllowed, StaleState
 from portal.runs.models import Run
 from tests.component.conftest import People
+from tests.component.hudi_listed import CLEANING, listed
 from tests.component.hudi_task_rows import (
     allow,
     looked,
     run_of,
     said,
 )
-from tests.component.test_optimizer_hudi_lists import (
-    CLEAN,
-    CLEAN_LIST,
-    CLEANING,
-    MINUTE,
-    listed,
-)
+from tests.component.test_optimizer_hudi_lists import CLEAN, CLEAN_LIST, MINUTE
 from tests.unit.hudi_world import NOW, asked, done, look
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]

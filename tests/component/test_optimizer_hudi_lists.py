@@ -3,18 +3,16 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from optimizer.domain.hudi.facts import Action, BlockState, HudiLook
-from optimizer.domain.hudi.tasks import Service, Step
+from optimizer.domain.hudi.facts import Action, HudiLook
 from optimizer.domain.removal_papers import SEALED, intent_name
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, RemovalPlan
-from optimizer.services.hudi_asking import service_ask
 from optimizer.services.hudi_dispatching import BY_LIST, hudi_choose, hudi_claim
 from optimizer.services.hudi_kinds import (
     HudiRemoveKind,
@@ -26,13 +24,24 @@ from optimizer.services.hudi_queueing import hudi_decide
 from optimizer.services.hudi_results import hudi_reclaim, hudi_results_ingest
 from optimizer.services.removal_kinds import removals_ready
 from optimizer.services.removals import removal_decide, removal_withdraw
-from portal.access.models import User
 from portal.approvals.domain import SaidWord
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import DataSafetyError, NotAllowed, StaleState
 from portal.runs.models import Run
 from portal.spark.spool import Spool
 from tests.component.conftest import People
+from tests.component.hudi_listed import (
+    CLEANING,
+    DRAWN,
+    LOST,
+    OLD,
+    STUCK,
+    WHOLE,
+    approve,
+    cool,
+    listed,
+    orders,
+)
 from tests.component.hudi_task_rows import (
     allow,
     executed,
@@ -47,9 +56,7 @@ from tests.unit.hudi_world import (
     NOW,
     asked,
     begun,
-    block,
     done,
-    logs,
     look,
     name,
     plan,
@@ -58,79 +65,10 @@ from tests.unit.hudi_world import (
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 CLEAN, CLEAN_LIST = "HUDI_CLEAN_EXECUTE", "HUDI_CLEAN_SCHEDULE"
-CLEANING: dict[str, Any] = {
-    "instant": name(10),
-    "n_partitions": 1,
-    "n_files": 3,
-    "files": ["p/a.parquet", "p/b.parquet", "p/<i>c.log"],
-    "digest": "c" * 64,
-}
-DRAWN = {**{key: text for key, text in CLEANING.items() if key != "instant"}, "earliest": name(9)}
-WHOLE = {**DRAWN, "n_whole": 1, "files": ["p/", *CLEANING["files"][:2]]}
-OLD = {
-    "listed_at": NOW.isoformat(),
-    "partitions": [
-        {"partition": "day=1", "written_at": "2026-01-01T00:00:00+00:00", "n_files": 4, "bytes": 9}
-    ],
-}
-
-LOST = {
-    "n_rows": 5,
-    "n_read": 9,
-    "n_logs": 2,
-    "bytes": 2048,
-    "today": {"absent": 1, "older": 4, "equal": 1, "newer": 3, "elsewhere": 0, "unknown": 0},
-    "blocks": [{"group": "p/a", "log_file": ".<b>a.log.1", "instant": name(10), "rows": 9,
-                "bytes": 2048}],
-    "keys": ["p id:7 (absent today)"],
-    "digest": "d" * 64,
-}  # fmt: skip
-
-STUCK = {
-    "instants": [
-        {"instant": name(10), "action": "deltacommit", "state": "inflight", "n_files": 2,
-         "heard_at": NOW.isoformat()}
-    ]
-}  # fmt: skip
-
-
-def listed(
-    row: HudiTable, kind: str, found: dict[str, Any], *, at: datetime = NOW, **values: Any
-) -> RemovalPlan:
-    """Have a run draw a list up."""
-    made = hudi_task(row, kind=kind, instants=None, **values)
-    run = run_of()
-    OptimizeTask.objects.filter(pk=made.pk).update(state="SENT", run=run.pk, sent_at=NOW)
-    made.refresh_from_db()
-    manifest = said(made, "NOTHING", found=found)
-    for _ in range(2):
-        hudi_results_ingest(run, manifest, now=at)
-    made.refresh_from_db()
-    assert made.state == "DONE"
-    return RemovalPlan.objects.get(hudi=row)
-
-
-def approve(found: RemovalPlan, *users: User, at: datetime = NOW) -> None:
-    for user in users:
-        word = SaidWord("APPROVE", "", found.digest)
-        removal_decide(found.pk, user=user, word=word, authenticated_at=at, now=at)
-
-
-def cool(found: RemovalPlan) -> datetime:
-    approval = found.approval
-    assert approval is not None
-    approval.refresh_from_db()
-    assert approval.cool_until is not None
-    return approval.cool_until
 
 
 def later(found: HudiLook, minutes: int) -> HudiLook:
     return replace(found, looked_at=found.looked_at + MINUTE * minutes)
-
-
-def orders(kind: HudiServicesKind, run: Run) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = kind.request(run)["tasks"]
-    return found
 
 
 def test_a_clean_is_listed_approved_by_two_and_done_by_exactly_that_list(people: People) -> None:
@@ -220,47 +158,6 @@ def test_the_page_and_the_api_say_what_would_go(
     assert "shop.rides" in client.get("/optimizer/removals/").content.decode()
     client.force_login(people.stranger)
     assert client.get(f"/optimizer/removals/{made.pk}/").status_code == 404
-
-
-def test_lost_rows_are_listed_by_a_persons_wish_and_come_back_by_exactly_that_list(
-    people: People,
-) -> None:
-    allow(kinds=["COMPACTION"])
-    skipped = block(20, BlockState.NOWHERE)
-    ill = look(done(9), done(30), slices=(logs("f", 9),), blocks=(skipped,))
-    row = looked("rides", ill)
-    hudi_decide("main", now=NOW)
-    assert not OptimizeTask.objects.filter(kind__startswith="HUDI_RECOVERY").exists()
-    client = Client()
-    client.force_login(people.admin)
-    page = client.get(f"/optimizer/hudi/{row.pk}/").content.decode()
-    assert "Two people approve which of them come back" in page
-    assert "List lost rows" in page
-    wish: dict[str, Any] = {
-        "service": Service.RECOVERY, "step": Step.SCHEDULE, "reason": "missed"
-    }  # fmt: skip
-    made = service_ask(row.pk, user=people.admin, now=NOW, **wish)
-    assert (made.kind, made.asked_by) == ("HUDI_RECOVERY_SCHEDULE", "ada")
-    with pytest.raises(StaleState, match="no block"):
-        service_ask(looked("well", look(done(9))).pk, user=people.admin, now=NOW, **wish)
-
-    run = run_of()
-    assert hudi_claim(run, now=NOW) == 1
-    hudi_results_ingest(run, said(made, "NOTHING", found=LOST), now=NOW)
-    found = RemovalPlan.objects.get(hudi=row)
-    assert (found.n_items, found.n_files, found.n_bytes) == (5, 2, 2048)
-    with pytest.raises((NotAllowed, StaleState)):
-        approve(found, people.admin)
-    approve(found, people.second, people.third)
-    again = run_of("hudi_remove", now=cool(found))
-    assert hudi_lists_claim(again, now=cool(found)) == 1
-    (order,) = orders(HudiRemoveKind(), again)
-    assert (order["service"], order["step"]) == ("RECOVERY", "EXECUTE")
-    assert order["digest"] == LOST["digest"]
-    did = [{"instant": name(40), "action": "deltacommit", "n_items": 5}]
-    hudi_results_ingest(again, said(found.task, "DONE", done=did), now=cool(found))
-    found.refresh_from_db()
-    assert (found.state, found.removed["n_items"]) == ("DONE", 5)
 
 
 def test_who_asked_or_set_the_policy_does_not_approve(people: People) -> None:
