@@ -136,7 +136,7 @@ def test_page_and_api_offer_it_to_admins_and_who_restored(world: World) -> None:
     assert "Take this restore back" in client_of(world, "anna").get(page).content.decode()
     assert "Take this restore back" in client_of(world, "alice").get(page).content.decode()
     assert "Take this restore back" not in client_of(world, "otto").get(page).content.decode()
-    api, body = f"/api/v1/lifecycle/backups/restore/{preview.pk}/undo/", json.dumps({"reason": "x"})
+    api, body = f"/api/v1/lifecycle/restores/{preview.pk}/undo/", json.dumps({"reason": "x"})
     answers = [
         client_of(world, name).post(api, body, content_type="application/json").status_code
         for name in ("eve", "otto", "alice")
