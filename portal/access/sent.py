@@ -35,12 +35,15 @@ class SentForm:
 
 
 def sent_form(request: HttpRequest) -> SentForm:
-    """Return the form of a POST; signs of the reason that cannot be shown are replaced."""
+    """Return the form of a POST, without passwords.
+
+    Characters of the reason that cannot be shown are replaced.
+    """
     pairs = [
         (str(name), str(value))
         for name, values in request.POST.lists()
         for value in values
-        if name not in _NOT_SHOWN_AGAIN
+        if name not in _NOT_SHOWN_AGAIN and "password" not in name
     ]
     reasons = [shown_text(value) for name, value in pairs if name == _REASON]
     others = tuple(pair for pair in pairs if pair[0] != _REASON)

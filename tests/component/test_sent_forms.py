@@ -1,5 +1,6 @@
 """What is typed and refused comes back with its values: odd signs, a stale log-in, a bad wish."""
 
+import json
 import re
 from collections.abc import Callable
 from html import unescape
@@ -117,7 +118,8 @@ def test_what_was_typed_outlives_the_password(world: World) -> None:
     plan, client = world.plan(), signed_in(world.person("bert"), fresh=False)
     url, back = f"/lifecycle/plans/{plan.pk}/reject/", f"/lifecycle/plans/{plan.pk}/"
     body = {"digest": plan.digest, "reason": 'still <b>"needed"</b>\nsays Olga'}
-    asked = client.post(url, body, headers={"referer": f"http://testserver{back}"})
+    typed = {**body, "db_password": "hidden"}
+    asked = client.post(url, typed, headers={"referer": f"http://testserver{back}"})
     door = client.get(asked["Location"]).content.decode()
     assert "Nothing was done yet" in door
     assert "<b>" not in door
@@ -127,6 +129,7 @@ def test_what_was_typed_outlives_the_password(world: World) -> None:
     assert f'href="{back}"' in page
     form = _form(unescape(page))
     assert (form["action"], form["fields"]["digest"]) == (url, plan.digest)
+    assert "hidden" not in json.dumps(client.session["lw_sent"])
     assert form["reason"] == body["reason"]
     assert DropPlan.objects.get().state == "PENDING"
     sent = client.post(url, {**form["fields"], "reason": form["reason"]})
