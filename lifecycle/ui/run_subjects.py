@@ -7,7 +7,9 @@ from django.urls import NoReverseMatch, reverse
 
 from lifecycle.services.backups import PREVIEW_KIND
 from lifecycle.ui.links import database_url, table_url
+from portal.lake.errors import NotVisible
 from portal.runs.models import Run
+from portal.runs.selectors import get_run
 from portal.ui.run_steps import RunSubject, register_run_subject
 
 _PAGES = {
@@ -30,12 +32,12 @@ def register_run_subjects() -> None:
 
 
 def _linked(make: Callable[[Run], RunSubject | None]) -> Callable[[Run], RunSubject | None]:
-    """Return a maker that gives None for a name that no page's address can hold."""
+    """Return a maker that gives None for what is gone, or has a name that no address can hold."""
 
     def subject(run: Run) -> RunSubject | None:
         try:
             return make(run)
-        except NoReverseMatch:
+        except (NoReverseMatch, NotVisible):
             return None
 
     return subject
@@ -49,8 +51,8 @@ def _page(run: Run) -> RunSubject:
 
 def _undone(run: Run) -> RunSubject | None:
     """Link an undo to the page of the restore that it takes back."""
-    restore = Run.objects.filter(pk=run.subject_id).first()
-    return _page(restore) if restore and restore.subject_type == "restore_preview" else None
+    restore = get_run(run.subject_id)
+    return _page(restore) if restore.subject_type == "restore_preview" else None
 
 
 def _backup(run: Run) -> RunSubject | None:

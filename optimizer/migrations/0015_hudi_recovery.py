@@ -2,8 +2,6 @@
 
 from django.db import migrations, models
 
-import optimizer.domain.tasks
-
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -17,40 +15,40 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 choices=[
                     (
-                        optimizer.domain.tasks.TaskKind["MINOR"],
-                        optimizer.domain.tasks.TaskKind["MINOR"],
+                        "MINOR",
+                        "MINOR",
                     ),
                     (
-                        optimizer.domain.tasks.TaskKind["MAJOR"],
-                        optimizer.domain.tasks.TaskKind["MAJOR"],
+                        "MAJOR",
+                        "MAJOR",
                     ),
                     (
-                        optimizer.domain.tasks.TaskKind["FULL"],
-                        optimizer.domain.tasks.TaskKind["FULL"],
+                        "FULL",
+                        "FULL",
                     ),
                     (
-                        optimizer.domain.tasks.TaskKind["CLUSTER"],
-                        optimizer.domain.tasks.TaskKind["CLUSTER"],
+                        "CLUSTER",
+                        "CLUSTER",
                     ),
                     (
-                        optimizer.domain.tasks.TaskKind["DELETES"],
-                        optimizer.domain.tasks.TaskKind["DELETES"],
+                        "DELETES",
+                        "DELETES",
                     ),
                     (
-                        optimizer.domain.tasks.TaskKind["MANIFESTS"],
-                        optimizer.domain.tasks.TaskKind["MANIFESTS"],
+                        "MANIFESTS",
+                        "MANIFESTS",
                     ),
                     (
-                        optimizer.domain.tasks.TaskKind["EXPIRE"],
-                        optimizer.domain.tasks.TaskKind["EXPIRE"],
+                        "EXPIRE",
+                        "EXPIRE",
                     ),
                     (
-                        optimizer.domain.tasks.TaskKind["ORPHANS"],
-                        optimizer.domain.tasks.TaskKind["ORPHANS"],
+                        "ORPHANS",
+                        "ORPHANS",
                     ),
                     (
-                        optimizer.domain.tasks.TaskKind["STATISTICS"],
-                        optimizer.domain.tasks.TaskKind["STATISTICS"],
+                        "STATISTICS",
+                        "STATISTICS",
                     ),
                     ("HUDI_COMPACTION_SCHEDULE", "HUDI_COMPACTION_SCHEDULE"),
                     ("HUDI_COMPACTION_EXECUTE", "HUDI_COMPACTION_EXECUTE"),

@@ -21,7 +21,9 @@ class OptimizeTask(models.Model):
         IcebergTable, on_delete=models.CASCADE, null=True, related_name="tasks"
     )
     hudi = models.ForeignKey(HudiTable, on_delete=models.CASCADE, null=True, related_name="tasks")
-    kind = models.CharField(max_length=32, choices=[(one, one) for one in (*TaskKind, *TASKS)])
+    kind = models.CharField(
+        max_length=32, choices=[(str(one), str(one)) for one in (*TaskKind, *TASKS)]
+    )
     state = models.CharField(
         max_length=12,
         choices=[(one.value, one.value) for one in TaskState],
