@@ -44,9 +44,13 @@ def _linked(make: Callable[[Run], RunSubject | None]) -> Callable[[Run], RunSubj
 
 
 def _page(run: Run) -> RunSubject:
-    title, name = _PAGES[run.subject_type]
-    url = reverse(name, args=[run.subject_id])
-    return RunSubject(f"{title} {run.subject_id[:8]}", f"{url}?{urlencode({'lake': run.lake})}")
+    return _page_of(run.subject_type, run.subject_id, lake=run.lake)
+
+
+def _page_of(subject_type: str, subject_id: str, *, lake: str) -> RunSubject:
+    title, name = _PAGES[subject_type]
+    url = reverse(name, args=[subject_id])
+    return RunSubject(f"{title} {subject_id[:8]}", f"{url}?{urlencode({'lake': lake})}")
 
 
 def _undone(run: Run) -> RunSubject | None:
@@ -58,8 +62,7 @@ def _undone(run: Run) -> RunSubject | None:
 def _backup(run: Run) -> RunSubject | None:
     """Link a preview to its own page, and a look into a batch to the batch."""
     if run.kind == PREVIEW_KIND:
-        url = reverse("lifecycle:restore", args=[run.pk])
-        return RunSubject(f"Restore {str(run.pk)[:8]}", f"{url}?{urlencode({'lake': run.lake})}")
+        return _page_of("restore_preview", str(run.pk), lake=run.lake)
     if "batch" in run.params:
         return RunSubject("Backup batch", reverse("lifecycle:backup", args=[run.params["batch"]]))
     return None
