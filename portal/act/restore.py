@@ -312,7 +312,10 @@ def _taken(
         return Choice.ALREADY_RESTORED
     if order.new_name is None and is_same_life(struct, item):
         place = _place(tools, _target(order, item))
-        return Choice.DATA_ONLY if place is Choice.RESTORE else place
+        if place is Choice.RESTORE:
+            return Choice.DATA_ONLY
+        # A partition made anew in the second of the old one's creation looks the same, too.
+        return Choice.STANDS if order.only_missing and place is Choice.PLACE_TAKEN else place
     return Choice.STANDS if order.only_missing else Choice.NAME_TAKEN
 
 

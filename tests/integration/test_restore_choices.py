@@ -21,16 +21,23 @@ def parts(lake: ActLake, table: str, values: str = "abc") -> TableName:
     return lake.make_table(table, keys=("dt",), values=[(value,) for value in values])
 
 
-def test_only_what_is_missing_comes_back_and_nothing_is_overwritten(lake: ActLake) -> None:
-    name = parts(lake, "missing")
+@pytest.mark.parametrize("seconds_later", [0, 5])
+def test_only_what_is_missing_comes_back_and_nothing_is_overwritten(
+    lake: ActLake, seconds_later: int
+) -> None:
+    name = parts(lake, f"missing_{seconds_later}")
     before = lake.snapshot(name)
+    (old,) = lake.metastore.partitions_by_names(name, ["dt=b"])
     run, _ = lake.drop(name)
     table = lake.metastore.table(name)
     struct = lake._partition(table, PartitionName(("dt",), ("b",)), 9)
     lake.metastore.add_partitions([struct], if_not_exists=False)
+    (struct,) = lake.metastore.partitions_by_names(name, ["dt=b"])
+    struct.createTime = old.createTime + seconds_later
+    lake.metastore.alter_partitions(name, [struct])
     newer = lake.snapshot(name).files["dt=b"]
     _, result = restore(lake, run, only_missing=True)
-    assert result.counts == {"SKIPPED": 1, "RESTORED": 2}
+    assert result.counts == {"SKIPPED": 1, "RESTORED": 2}, result.skipped
     after = lake.snapshot(name)
     assert after.files == {**before.files, "dt=b": newer}
     _, result = restore(lake, run)
