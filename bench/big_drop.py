@@ -147,11 +147,11 @@ def planned(stack: Stack, people: dict[str, Any], *, n: int, n_tables: int) -> t
     """Make the lake, scan it twice, plan and approve; gives a table and the drop's run."""
     from django.utils import timezone
 
+    from lifecycle.drop.selectors.plans import typed_name
+    from lifecycle.drop.services.execution import plans_start_due
+    from lifecycle.drop.services.plans import plan_approve, plan_request
     from lifecycle.models import DatabaseSetting, DropPlan, PlanState
-    from lifecycle.selectors.plans import typed_name
-    from lifecycle.services.daily_cycle import daily_cycle
-    from lifecycle.services.plan_execution import plans_start_due
-    from lifecycle.services.plans import plan_approve, plan_request
+    from lifecycle.schedule.services import daily_cycle
     from portal.runs.services import run_drive
     from tests.support.scan_lake import ScanLake
 
@@ -194,8 +194,12 @@ def restored(watch: Watch, user: Any) -> None:
     """Restore the day as its page does, preview first."""
     from django.utils import timezone
 
-    from lifecycle.selectors.backups import BackupChoice
-    from lifecycle.services.backups import RestoreWish, restore_preview_request, restore_run_of
+    from lifecycle.restore.selectors.backups import BackupChoice
+    from lifecycle.restore.services.backups import (
+        RestoreWish,
+        restore_preview_request,
+        restore_run_of,
+    )
     from portal.act.models import BackupBatch
     from portal.runs.services import run_drive
 

@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import date
 
-from lifecycle.domain.conformity import DatabaseFacts, Findings, TableFacts, judge
-from lifecycle.domain.templates import Template
+from lifecycle.rules.domain.conformity import DatabaseFacts, Findings, TableFacts, judge
+from lifecycle.rules.domain.templates import Template
 from portal.lake.paths import LakePath
 
 LIMIT_SECONDS = 5.0

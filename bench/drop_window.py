@@ -63,7 +63,7 @@ def measure(lake: BenchLake, names: list[TableName], work: Path) -> tuple[list[f
     params = drop_params(lake, names[0], run, *names[1:])
     log = work / "drop.log"
     started = time.monotonic()
-    result = finished(*start(lake.config, "lifecycle.jobs.drop", params, run=run, log=log), log)
+    result = finished(*start(lake.config, "lifecycle.drop.jobs", params, run=run, log=log), log)
     seconds = time.monotonic() - started
     if result["counts"] != {"DROPPED": len(names) * BATCH_ITEMS}:
         raise SystemExit(f"not everything was dropped: {result}")

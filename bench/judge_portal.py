@@ -75,7 +75,8 @@ class Portal:
         self, scanned: Any, *, now: Any, modes: Mapping[str, str], administered: list[str]
     ) -> None:
         """Set modes and administrators, then take a scan in as its own run does."""
-        from lifecycle.services.scan import KIND, ScanKind
+        from lifecycle.inventory.services.scan import KIND
+        from lifecycle.schedule.run_kinds.scan import ScanKind
         from portal.runs.models import Run
 
         names = {db: [DBA] for db in administered}
@@ -98,8 +99,8 @@ class Portal:
         Run.objects.filter(pk=run.pk).update(state="DONE", finished_at=now)
 
     def _move(self, db: str, wanted: str, *, now: Any) -> None:
-        from lifecycle.domain.modes import DatabaseMode
-        from lifecycle.services.modes import ModeChange, database_mode_change
+        from lifecycle.core.domain.modes import DatabaseMode
+        from lifecycle.databases.services.modes import ModeChange, database_mode_change
         from portal.access.models import User
 
         user = User.objects.get(username=ADMIN)

@@ -85,7 +85,7 @@ class Bench:
         spool.write_request(request | {"params": {"template": template, "soon_days": 7}})
         started = time.monotonic()
         launched = submit(
-            module="lifecycle.jobs.scan",
+            module="lifecycle.inventory.jobs.scan",
             tag=f"lw-{run}",
             spool=str(spool.root),
             config=config,

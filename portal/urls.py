@@ -21,8 +21,11 @@ handler404 = "portal.ui.errors.page_not_found"
 handler500 = "portal.ui.errors.server_error"
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    *(url for room in settings.ROOMS for url in _room(f"{room}/", f"{room}.urls")),
+    *(url for room in settings.ROOMS for url in _room(f"api/v1/{room}/", f"{room}.api_urls")),
     *(url for room in settings.ROOMS for url in _room(f"{room}/", f"{room}.ui.urls")),
     *(url for room in settings.ROOMS for url in _room(f"api/v1/{room}/", f"{room}.api.urls")),
+    *(url for room in settings.ROOMS for url in _room(f"api/{room}/", f"{room}.hook_urls")),
     *(url for room in settings.ROOMS for url in _room(f"api/{room}/", f"{room}.api.hook_urls")),
     *_room("", "portal.ui.urls"),
 ]

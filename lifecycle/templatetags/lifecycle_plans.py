@@ -5,10 +5,10 @@ from typing import Any
 from django import template
 from django.template import Context
 
-from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.inventory.selectors.policy import asker_of
 from lifecycle.models import TableFinding
-from lifecycle.selectors.policy import asker_of
-from lifecycle.services.still_read import MOST_DAYS, may_say_yes
+from lifecycle.policies.services.still_read import MOST_DAYS, may_say_yes
 
 register = template.Library()
 

@@ -8,8 +8,8 @@ from django.template import Context
 from django.utils import timezone
 
 from lifecycle.models import TableFinding
-from lifecycle.services.policy_extensions import PUT_OFF, near_due_on
-from lifecycle.ui.policy_actions import answers_for
+from lifecycle.policies.services.extensions import PUT_OFF, near_due_on
+from lifecycle.policies.ui.actions import answers_for
 
 register = template.Library()
 

@@ -2,8 +2,8 @@
 
 from django import template
 
-from lifecycle.domain.restore_words import NOT_RESTORED
-from lifecycle.ui import words
+from lifecycle.core.ui import words
+from lifecycle.drop.domain.loss_words import NOT_RESTORED
 
 register = template.Library()
 

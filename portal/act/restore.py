@@ -18,8 +18,6 @@ from portal.act.journal import (
     JournalBatch,
     has_purge_begun,
     items_under_way,
-    read_batch,
-    read_known_batch,
     restore_steps,
     restored_items,
 )
@@ -38,13 +36,12 @@ from portal.act.records import (
 from portal.act.registry import is_same_life, structs_of
 from portal.act.restore_choice import BROUGHT, CONFLICTS, WHY, Choice
 from portal.act.restore_fit import storage_misfit, table_misfit
+from portal.act.restore_order import BackupBatchRef, RestoreOrder
 from portal.act.restore_register import confirm, register, restore_done
 from portal.act.restore_target import target_of
 from portal.act.tags import is_ours, is_rebuilt, is_same_table
-from portal.connectors.file_status import FileSystem
 from portal.connectors.metastore import from_json
 from portal.lake.errors import DataSafetyError, PortalError, StaleState
-from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 
@@ -53,55 +50,6 @@ Report = Callable[[int, str], None]
 Said = list[tuple[str, str, str]]
 # What is done with an item, and what is to be said of it beside the choice's own words.
 Verdict = tuple[Choice, str]
-
-
-@dataclass(frozen=True, slots=True)
-class NewName:
-    """Another name to restore under; the data goes below `location`.
-
-    `into`: the table stands there already, and partitions come into it as it is now.
-    """
-
-    db: str
-    table: str
-    location: LakePath
-    into: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class BackupBatchRef:
-    """One batch to restore from, in its claimed directory.
-
-    `sha256` is the manifest's as the catalogue knows it, None where there is no catalogue; `names`
-    are those of the files that tell of the batch, None where the directory has to be listed.
-    """
-
-    directory: LakePath
-    batch: int
-    sha256: str | None = None
-    names: tuple[str, ...] | None = None
-
-    def read(self, fs: FileSystem) -> JournalBatch:
-        """Read the batch; a manifest that is not the catalogue's is a DataSafetyError."""
-        if self.sha256 is None:
-            return read_batch(fs, self.directory, self.batch)
-        return read_known_batch(fs, self.directory, self.batch, sha256=self.sha256)
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreOrder:
-    """What a restore run was asked to do; `partitions` names those wanted, None = all.
-
-    `only_missing`: what stands under its name again is wanted as it stands, and is no conflict.
-    """
-
-    run: str
-    epoch: int
-    lake: LakeId
-    batches: tuple[BackupBatchRef, ...]
-    partitions: frozenset[str] | None = None
-    new_name: NewName | None = None
-    only_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,8 @@ from portal.act.records import (
     shortfall,
 )
 from portal.act.registry import drop_exactly, names_registered, structs_of
-from portal.act.restore import BackupBatchRef, Report, Said, batch_by_batch
+from portal.act.restore import Report, Said, batch_by_batch
+from portal.act.restore_order import BackupBatchRef
 from portal.act.restore_register import restore_done
 from portal.act.returned import tell_returned
 from portal.act.settle import name_of

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from portal.audit.services import audit_record
 from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError, RuleViolation
+from portal.runs import kinds as run_kinds
 from portal.runs.claims import beating, run_move
 from portal.runs.domain import FINAL, HOST_GONE_GRACE, Ending, RunState, end_state
 from portal.runs.hooks import stop_everything
@@ -266,3 +267,20 @@ def _tail(run: Run) -> list[str]:
         file.seek(max(path.stat().st_size - _TAIL_BYTES, 0))
         text = file.read().decode(errors="replace")
     return text.splitlines()[-_TAIL_LINES:]
+
+
+def will_try_again(kind: run_kinds.RunKind, run: Run, manifest: dict[str, Any]) -> bool:
+    """Whether the platform gives the run another epoch, so that its plan is not at its end."""
+    error = manifest.get("error")
+    if goes_back_to_wait(run, kind, manifest):
+        return True
+    is_retryable = not kind.acting and is_worth_retrying(error or {})
+    died = manifest["outcome"] == "died" or is_retryable
+    ending = Ending(
+        outcome=None if died else manifest["outcome"],
+        has_error=bool(error) and not is_retryable,
+        is_cancel_asked=bool(run.cancel_requested_by),
+        epoch=run.epoch,
+        attempts=kind.attempts,
+    )
+    return end_state(ending) is RunState.QUEUED

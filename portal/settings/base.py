@@ -260,13 +260,13 @@ SPECTACULAR_SETTINGS = {
         "BackupStateEnum": [
             (state.value, state.value.lower().replace("_", " ")) for state in BackupState
         ],
-        "DatabaseModeEnum": "lifecycle.domain.modes.DatabaseMode",
-        "PolicyRequestKindEnum": "lifecycle.domain.policy_states.RequestKind",
-        "PolicyRequestStateEnum": "lifecycle.domain.policy_states.RequestState",
-        "EnrolmentStateEnum": "lifecycle.domain.policy_states.EnrolmentState",
-        "PlanStateEnum": "lifecycle.models.plans.PlanState",
-        "PathKindEnum": "lifecycle.models.findings.FindingKind",
-        "EnrolItemStateEnum": "lifecycle.domain.policy_states.EnrolItemState",
+        "DatabaseModeEnum": "lifecycle.core.domain.modes.DatabaseMode",
+        "PolicyRequestKindEnum": "lifecycle.policies.domain.states.RequestKind",
+        "PolicyRequestStateEnum": "lifecycle.policies.domain.states.RequestState",
+        "EnrolmentStateEnum": "lifecycle.policies.domain.states.EnrolmentState",
+        "PlanStateEnum": "lifecycle.drop.models.plans.PlanState",
+        "PathKindEnum": "lifecycle.inventory.models.findings.FindingKind",
+        "EnrolItemStateEnum": "lifecycle.policies.domain.states.EnrolItemState",
     },
 }
 

@@ -7,6 +7,7 @@ what to do, or cancelled. The traceback of the unexpected goes to the process's 
 import ctypes
 import importlib
 import os
+import re
 import signal
 import sys
 import traceback
@@ -28,7 +29,8 @@ from portal.spark.session import job_session
 from portal.spark.spool import Spool
 
 _PR_SET_PDEATHSIG = 1
-_ROOMS = ("lifecycle.jobs.", "refresh.jobs.", "optimizer.jobs.")
+# Only programs of the areas are started: `<area>.<capability>.jobs`, or a module below it.
+_JOB = re.compile(r"(lifecycle|refresh|optimizer)\.(\w+\.)*jobs(\.\w+)*")
 
 
 def main(argv: list[str]) -> int:
@@ -89,7 +91,7 @@ def _context(request: dict[str, Any], *, spool: Spool) -> JobContext:
 
 
 def _load(module: str) -> Any:
-    if not module.startswith(_ROOMS):
+    if not _JOB.fullmatch(module):
         raise RuleViolation("job.module", f"{module!r} is no job of a room.", module=module)
     return importlib.import_module(module)
 

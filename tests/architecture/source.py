@@ -25,6 +25,11 @@ class Module:
         return self.path.relative_to(ROOT).as_posix()
 
     @property
+    def layers(self) -> tuple[str, ...]:
+        """The names of the folders and of the file, without its ending."""
+        return self.path.relative_to(ROOT).with_suffix("").parts
+
+    @property
     def lines(self) -> list[str]:
         """The file's lines."""
         return self.text.splitlines()

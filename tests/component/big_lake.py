@@ -7,6 +7,9 @@ people's own share stays the same, so whatever a page of theirs costs more is th
 
 from datetime import UTC, date, datetime, time, timedelta
 
+from lifecycle.core.services.statistics import statistics_refresh
+from lifecycle.drop.services.parts import plan_parts_write
+from lifecycle.inventory.services.totals import totals_load
 from lifecycle.models import (
     CurrentGeneration,
     DatabaseFinding,
@@ -24,9 +27,6 @@ from lifecycle.models import (
     TableFinding,
     TrendPoint,
 )
-from lifecycle.services.plan_parts import plan_parts_write
-from lifecycle.services.statistics import statistics_refresh
-from lifecycle.services.totals import totals_load
 from portal.access.models import DatabaseAdministrator
 from portal.act.models import BackupBatch, Hold
 from portal.act.services import backup_totals_refresh

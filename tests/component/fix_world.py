@@ -2,12 +2,12 @@
 
 from datetime import datetime
 
-from lifecycle.domain.path_fix import Unfixable
-from lifecycle.domain.refusal import Name
+from lifecycle.drop.domain.refusal import Name
 from lifecycle.models import Generation, PathFinding, PathFix
-from lifecycle.services.path_fix_draft import FixDraft
-from lifecycle.services.path_fix_store import fix_store
-from lifecycle.services.path_fixes import fix_request
+from lifecycle.relocation.domain.moves import Unfixable
+from lifecycle.relocation.services.draft import FixDraft
+from lifecycle.relocation.services.plans import fix_request
+from lifecycle.relocation.services.store import fix_store
 from portal.access.models import User
 from portal.act.moves import MoveItem
 from portal.lake.paths import LakePath

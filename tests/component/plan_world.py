@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from django.contrib.auth.models import Group
 
+from lifecycle.drop.services.plans import plan_request
+from lifecycle.inventory.services.totals import totals_load
 from lifecycle.models import (
     AnnouncedCoverage,
     CurrentGeneration,
@@ -23,8 +25,6 @@ from lifecycle.models import (
     ItemExample,
     TableFinding,
 )
-from lifecycle.services.plans import plan_request
-from lifecycle.services.totals import totals_load
 from portal.access.models import ADMIN, OPERATOR, DatabaseAdministrator, User
 from portal.notices.models import Notice, NoticeState
 from portal.runs.models import Run

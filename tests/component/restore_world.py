@@ -7,9 +7,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from lifecycle.selectors.backups import BackupChoice
-from lifecycle.services.backups import RestoreWish, restore_preview_request
-from lifecycle.services.restore_names import RestoreTo
+from lifecycle.restore.selectors.backups import BackupChoice
+from lifecycle.restore.services.backups import RestoreWish, restore_preview_request
+from lifecycle.restore.services.names import RestoreTo
 from portal.act.models import BackupBatch
 from portal.runs.models import Run
 from tests.component.plan_world import LAKE, NOW, World, make_world, partitions

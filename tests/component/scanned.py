@@ -4,9 +4,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.inventory.services.scan import KIND
 from lifecycle.models import DatabaseSetting, Generation
-from lifecycle.services.scan import KIND, ScanKind
+from lifecycle.schedule.run_kinds.scan import ScanKind
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run
 from tests.support.scan_results import Finding, Item, Picture, Table

@@ -27,7 +27,7 @@ from portal.act.layout import Day, done_name, intent_name, item_name
 from portal.act.models import ActFence, BackupBatch, Hold
 from portal.act.protocol import Tools
 from portal.act.records import BatchDone, BatchIntent, FileFact, ItemDone, ItemIntent, Outcome
-from portal.act.restore import BackupBatchRef
+from portal.act.restore_order import BackupBatchRef
 from portal.act.services import act_ingest, backups_rebuild, restore_claims, restore_prepare
 from portal.act.services.beating import act_beat
 from portal.act.services.catalogue_rows import batch_store

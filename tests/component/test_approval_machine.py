@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from lifecycle.services.plan_parties import requesters_of
+from lifecycle.planning.services.parties import requesters_of
 from portal.access.models import User
 from portal.act.models import Hold
 from portal.act.services.holds import hold_place, hold_release

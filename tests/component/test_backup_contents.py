@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from lifecycle.services.backup_looks import (
+from lifecycle.restore.services.contents import (
     WIDE_LOOK_KIND,
     BackupOfTable,
     backup_look_newest,
@@ -87,7 +87,7 @@ def test_a_changed_manifest_is_not_believed(world: World) -> None:
 
 def test_many_batches_are_read_by_spark(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = backup(world.root)
-    monkeypatch.setattr("lifecycle.services.backup_looks.WIDE_FROM", 1)
+    monkeypatch.setattr("lifecycle.restore.services.contents.WIDE_FROM", 1)
     run = backup_look_request(LAKE, WHAT, user=world.person("alice"), now=NOW)
     assert run.kind == WIDE_LOOK_KIND
     assert get_kind(WIDE_LOOK_KIND).request(run) == {

@@ -11,17 +11,17 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from lifecycle.models import BackupSlice, PurgeAnnouncement
-from lifecycle.selectors.backups import BackupChoice
-from lifecycle.services.backups import (
+from lifecycle.restore.selectors.backups import BackupChoice
+from lifecycle.restore.services.backups import (
     RestoreWish,
     backup_items_request,
     get_preview_for_user,
     restore_preview_request,
     restore_request,
 )
-from lifecycle.services.clock_kinds import ProbeKind, PurgeKind
-from lifecycle.services.late_commits import late_commits_queue
-from lifecycle.services.purges import last_chance_queue, purge_due
+from lifecycle.restore.services.late_commits import late_commits_queue
+from lifecycle.restore.services.purges import last_chance_queue, purge_due
+from lifecycle.schedule.run_kinds.clock import ProbeKind, PurgeKind
 from portal.act.models import BackupBatch
 from portal.act.services import backup_totals_refresh
 from portal.act.services.purging import purge_ingest

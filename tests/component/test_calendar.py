@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.expiry.domain.rule import ExpiryClass
 from portal.access.models import User
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig

@@ -12,8 +12,8 @@ import pytest
 from django.test import Client
 
 from lifecycle.models import DropPlan, DropPlanResult, PlanState, TrendPoint
-from lifecycle.services.clock_kinds import DailyReportKind
-from lifecycle.services.daily_report import ALARM, REPORT, daily_report_queue
+from lifecycle.notices.services.daily_report import ALARM, REPORT, daily_report_queue
+from lifecycle.schedule.run_kinds.clock import DailyReportKind
 from portal.act.models import BackupBatch
 from portal.act.services import backup_totals_refresh
 from portal.connectors.lake_config import LakeConfig

@@ -11,12 +11,12 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from lifecycle.domain.days import Days
+from lifecycle.core.domain.days import Days
+from lifecycle.core.selectors.database_days import days_of
+from lifecycle.databases.services.days import DaysChange, database_days_change
+from lifecycle.drop.services.execution import keep_days
 from lifecycle.models import DatabaseSetting
-from lifecycle.selectors.database_days import days_of
-from lifecycle.services.database_days import DaysChange, database_days_change
-from lifecycle.services.notices import notifying_days
-from lifecycle.services.plan_execution import keep_days
+from lifecycle.notices.services.week_ahead import notifying_days
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.act.models import BackupBatch

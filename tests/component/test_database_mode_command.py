@@ -3,8 +3,8 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from lifecycle.domain.modes import DatabaseMode
-from lifecycle.selectors.findings import mode_of
+from lifecycle.core.domain.modes import DatabaseMode
+from lifecycle.inventory.selectors.findings import mode_of
 from portal.audit.models import AuditEvent
 from tests.component.conftest import People
 

@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from django.test import Client
 
-from lifecycle.domain.expiry import ExpiryClass
-from lifecycle.services.day_ahead import KIND, day_ahead_queue
+from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.notices.services.day_ahead import KIND, day_ahead_queue
 from portal.access.models import DatabaseAdministrator, User
 from portal.connectors.lake_config import LakeConfig
 from portal.notices.models import Notice, NoticeState

@@ -13,24 +13,24 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
-from lifecycle.domain.drills import DrillState, ProofState, scratch_database
+from lifecycle.core.selectors.scratch import is_own_scratch
+from lifecycle.guard.services.events import on_event
 from lifecycle.models import DatabaseProof, DrillItem, DroppedObject, RestoreDrill
-from lifecycle.selectors.drills import (
+from lifecycle.restore_tests.domain import DrillState, ProofState, scratch_database
+from lifecycle.restore_tests.run_kinds import DrillKind
+from lifecycle.restore_tests.selectors import (
     databases_proven,
-    is_own_scratch,
     items_visible,
     known_contents,
     proof_counts,
 )
-from lifecycle.services.drill_alarms import (
+from lifecycle.restore_tests.services.alarms import (
     DrillWatchKind,
     drill_failed_queue,
     drill_overdue_queue,
 )
-from lifecycle.services.drill_kinds import DrillKind
-from lifecycle.services.drill_results import drill_ingest
-from lifecycle.services.drills import drill_begin, drill_params, drill_request
-from lifecycle.services.guard_events import on_event
+from lifecycle.restore_tests.services.drills import drill_begin, drill_params, drill_request
+from lifecycle.restore_tests.services.results import drill_ingest
 from portal.act.models import BackupBatch
 from portal.act.services.red_button import red_button_press, red_button_release
 from portal.audit.models import AuditEvent

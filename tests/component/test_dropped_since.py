@@ -10,10 +10,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from lifecycle.domain.due import Due, Gone, dropped_part
+from lifecycle.inventory.domain.due import Due, Gone, dropped_part
 from lifecycle.models import AnnouncedCoverage, DropPlan, DropPlanTable, Generation
-from lifecycle.services.daily_report import REPORT, daily_report_queue
-from lifecycle.services.notices import week_ahead_queue
+from lifecycle.notices.services.daily_report import REPORT, daily_report_queue
+from lifecycle.notices.services.week_ahead import week_ahead_queue
 from portal.act.models import BackupBatch
 from portal.act.services.holds import hold_place
 from portal.act.states import HoldKind

@@ -11,11 +11,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from lifecycle.domain.expiry import ExpiryClass
-from lifecycle.domain.policy import Values
-from lifecycle.models import Enrolment, EnrolmentItem, TableFinding
-from lifecycle.selectors.enrolments import candidates, preview
-from lifecycle.services.enrolments import (
+from lifecycle.enrollment.selectors import candidates, preview
+from lifecycle.enrollment.services.enrolments import (
     EnrolWish,
     enrolment_decide,
     enrolment_digest,
@@ -23,6 +20,9 @@ from lifecycle.services.enrolments import (
     enrolment_undo,
     enrolment_withdraw,
 )
+from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.models import Enrolment, EnrolmentItem, TableFinding
+from lifecycle.policies.domain.policy import Values
 from portal.access.models import User
 from portal.act.services.red_button import red_button_press
 from portal.approvals.domain import SaidWord

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import DatabaseSetting
 from portal.access.models import DatabaseAdministrator, User
 from portal.act.models import Hold

@@ -13,9 +13,9 @@ from django.urls import reverse
 from pymetastore.hive_metastore import ttypes
 from pytest_django import DjangoAssertNumQueries
 
+from lifecycle.guard.services.alarms import policy_alarms_close
+from lifecycle.guard.services.events import DROPPED_KEPT
 from lifecycle.models import DroppedObject, PolicyEvent
-from lifecycle.services.guard_events import DROPPED_KEPT
-from lifecycle.services.policy_alarms import policy_alarms_close
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig

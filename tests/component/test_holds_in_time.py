@@ -13,10 +13,10 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from lifecycle.drop.services.execution import plans_start_due
+from lifecycle.drop.services.plans import plan_approve
 from lifecycle.models import PlanState
-from lifecycle.services.holding import HoldWish, legal_hold_place
-from lifecycle.services.plan_execution import plans_start_due
-from lifecycle.services.plans import plan_approve
+from lifecycle.policies.services.holding import HoldWish, legal_hold_place
 from portal.act.control import Control, ControlReader
 from portal.act.models import Hold
 from portal.act.services.holds import hold_place, hold_release

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from lifecycle.services.people import People as Reachable
+from lifecycle.core.services.people import People as Reachable
 from portal.access.models import User
 from portal.access.services import person_create
 from portal.approvals.kinds import ApprovalKind, register

@@ -9,11 +9,11 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.inventory.ui.nav import due_card, paths_card, soon_card, waiting_card
 from lifecycle.models import Generation
-from lifecycle.services.daily_report import REPORT, daily_report_queue
-from lifecycle.services.notices import week_ahead_queue
-from lifecycle.ui.findings_nav import due_card, paths_card, soon_card, waiting_card
+from lifecycle.notices.services.daily_report import REPORT, daily_report_queue
+from lifecycle.notices.services.week_ahead import week_ahead_queue
 from portal.access.models import User
 from portal.act.services.holds import hold_place
 from portal.act.states import HoldKind

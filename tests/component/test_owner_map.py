@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from lifecycle.domain.notice import responsible_for
+from lifecycle.core.selectors.filters import person_answers
+from lifecycle.core.services.people import People as Reachable
+from lifecycle.core.services.people import responsible_of
+from lifecycle.inventory.selectors.policy import asker_of
 from lifecycle.models import TableFinding
-from lifecycle.selectors.filters import person_answers
-from lifecycle.selectors.plan_inputs import owns_table
-from lifecycle.selectors.policy import asker_of
-from lifecycle.services.notices import responsible_of
-from lifecycle.services.people import People as Reachable
+from lifecycle.notices.domain.notice import responsible_for
+from lifecycle.planning.selectors.inputs import owns_table
 from portal.access.models import OwnerPerson, User
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig

@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from lifecycle.models import Generation, PathFinding, PathFix
-from lifecycle.services.path_fix_execution import fix_execute, fix_finish, fixes_start_due
-from lifecycle.services.path_fixes import (
+from lifecycle.relocation.services.execution import fix_execute, fix_finish, fixes_start_due
+from lifecycle.relocation.services.plans import (
     fix_decide,
     fix_request,
     fix_undo_request,

@@ -11,14 +11,14 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from lifecycle.domain.conformity import Reason
+from lifecycle.drop.services.execution import plan_execute
+from lifecycle.drop.services.plans import plan_approve
 from lifecycle.models import PathFinding, PathWaiver, PlanState, PolicyRequest, TrendPoint
-from lifecycle.selectors.policy_requests import request_actions
-from lifecycle.services.path_waivers import WaiverWish, waiver_end, waiver_request
-from lifecycle.services.plan_execution import plan_execute
-from lifecycle.services.plans import plan_approve
-from lifecycle.services.policy_requests import policy_request_decide, policy_request_withdraw
-from lifecycle.services.scan import ScanKind
+from lifecycle.policies.selectors.requests import request_actions
+from lifecycle.policies.services.requests import policy_request_decide, policy_request_withdraw
+from lifecycle.policies.services.waivers import WaiverWish, waiver_end, waiver_request
+from lifecycle.rules.domain.conformity import Reason
+from lifecycle.schedule.run_kinds.scan import ScanKind
 from portal.access.models import DatabaseAdministrator, User
 from portal.access.services import person_create
 from portal.approvals.domain import SaidWord

@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from lifecycle.drop.services.parts import plan_parts_write
 from lifecycle.models import DropPlan
-from lifecycle.services.plan_parts import plan_parts_write
 from tests.component.plan_world import World, make_world, partitions
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
-from lifecycle.models import DatabaseSetting, DropPlan, PlanState
-from lifecycle.services.clean_now import clean_now_request
-from lifecycle.services.plan_execution import (
+from lifecycle.drop.services.clean_now import clean_now_request
+from lifecycle.drop.services.execution import (
     keep_days,
     plan_execute,
     plan_finish,
     plans_start_due,
 )
-from lifecycle.services.plans import (
+from lifecycle.drop.services.plans import (
     get_plan_for_user,
     plan_approve,
     plan_reject,
     plan_request,
     plan_withdraw,
 )
+from lifecycle.models import DatabaseSetting, DropPlan, PlanState
 from portal.access.models import User
 from portal.act.models import Hold
 from portal.act.services.red_button import red_button_press

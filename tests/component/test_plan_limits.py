@@ -12,9 +12,9 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from lifecycle.drop.services.execution import plan_execute, plans_start_due
+from lifecycle.drop.services.plans import plan_approve
 from lifecycle.models import DatabaseSetting, DropPlan, PlanState
-from lifecycle.services.plan_execution import plan_execute, plans_start_due
-from lifecycle.services.plans import plan_approve
 from portal.access.lakes import get_lake
 from portal.act.control import Control
 from portal.approvals.services import approvals_lapse

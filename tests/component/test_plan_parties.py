@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pytest_django.fixtures import Settings
 
+from lifecycle.drop.services.execution import plan_execute
+from lifecycle.drop.services.plans import plan_approve, plan_reject
 from lifecycle.models import DropPlan, PlanState
-from lifecycle.services.plan_execution import plan_execute
-from lifecycle.services.plan_parties import requesters_of
-from lifecycle.services.plans import plan_approve, plan_reject
+from lifecycle.planning.services.parties import requesters_of
 from portal.act.models import Hold
 from portal.act.services.holds import hold_place, hold_release
 from portal.act.states import HoldKind

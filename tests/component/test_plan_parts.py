@@ -11,9 +11,9 @@ import pytest
 from django.apps import apps
 from pytest_django.fixtures import Settings
 
+from lifecycle.drop.selectors.plans import Loss, plan_loss, plan_tables, plans_visible
+from lifecycle.drop.services.parts import plan_parts_write
 from lifecycle.models import DropPlan, DropPlanPart, DropPlanTable
-from lifecycle.selectors.plans import Loss, plan_loss, plan_tables, plans_visible
-from lifecycle.services.plan_parts import plan_parts_write
 from portal.access.models import DatabaseAdministrator, OwnerPerson, User
 from tests.component.plan_world import LAKE, NOW, World, make_world, partitions
 

@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from lifecycle.drop.services.preview import plan_preview
 from lifecycle.models import DatabaseSetting, DropPlan
-from lifecycle.services.plan_preview import plan_preview
 from portal.act.models import Hold
 from tests.component.plan_world import LAKE, NOW, Item, World, make_world, partitions
 

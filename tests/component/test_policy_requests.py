@@ -7,28 +7,28 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from lifecycle.domain.policy import Values
+from lifecycle.inventory.selectors.policy import asked_here
 from lifecycle.models import PolicyRequest, PolicySeen, TableFinding
-from lifecycle.selectors.policy import asked_here
-from lifecycle.selectors.policy_requests import (
+from lifecycle.policies.domain.policy import Values
+from lifecycle.policies.selectors.requests import (
     get_request_for_user,
     request_actions,
     requests_to_answer,
     requests_visible,
 )
-from lifecycle.services.policy_extensions import (
+from lifecycle.policies.services.extensions import (
     ExtendWish,
     extension_offer,
     extension_request,
     near_due_on,
     put_off_from,
 )
-from lifecycle.services.policy_requests import (
+from lifecycle.policies.services.requests import (
     policy_request_decide,
     policy_request_withdraw,
     request_digest,
 )
-from lifecycle.services.policy_wishes import (
+from lifecycle.policies.services.wishes import (
     HandOverWish,
     SetWish,
     hand_over_request,

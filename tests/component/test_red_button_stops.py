@@ -8,11 +8,11 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from lifecycle.drop.services.execution import plans_start_due
+from lifecycle.drop.services.plans import plan_approve
+from lifecycle.drop.services.standing_plans import standing_plans_make
+from lifecycle.drop.services.standing_rules import RuleWish, standing_rule_request
 from lifecycle.models import DropPlan, PlanState
-from lifecycle.services.plan_execution import plans_start_due
-from lifecycle.services.plans import plan_approve
-from lifecycle.services.standing_plans import standing_plans_make
-from lifecycle.services.standing_rules import RuleWish, standing_rule_request
 from portal.act.control import Control
 from portal.act.services.red_button import red_button_press, red_button_release
 from portal.lake.errors import NotAllowed, StaleState

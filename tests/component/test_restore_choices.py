@@ -7,9 +7,9 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from lifecycle.models import DatabaseFinding, TableFinding
-from lifecycle.selectors.backups import BackupChoice
-from lifecycle.services.backups import RestoreWish, restore_preview_request, restore_request
-from lifecycle.services.restore_names import RestoreTo
+from lifecycle.restore.selectors.backups import BackupChoice
+from lifecycle.restore.services.backups import RestoreWish, restore_preview_request, restore_request
+from lifecycle.restore.services.names import RestoreTo
 from portal.act.restore_choice import WHY, Choice
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.runs.models import Run

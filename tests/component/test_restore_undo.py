@@ -8,8 +8,8 @@ import pytest
 from django.db import transaction
 from pytest_django.fixtures import Settings
 
-from lifecycle.services.backups import restore_request
-from lifecycle.services.restore_undo import (
+from lifecycle.restore.services.backups import restore_request
+from lifecycle.restore.services.undo import (
     UNDO_KIND,
     UndoWish,
     may_undo,

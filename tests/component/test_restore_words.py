@@ -6,7 +6,7 @@ import pytest
 from django.utils.html import escape
 from pytest_django.fixtures import Settings
 
-from lifecycle.domain.restore_words import NOT_RECORDED, NOT_RESTORED
+from lifecycle.drop.domain.loss_words import NOT_RECORDED, NOT_RESTORED
 from tests.component.backup_world import backup
 from tests.component.plan_world import World
 from tests.component.restore_world import asked, client_of, ended, scanned_world

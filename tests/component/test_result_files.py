@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from lifecycle.inventory.services.scan import KIND as SCAN
 from lifecycle.models import CurrentGeneration, Generation
-from lifecycle.services.scan import KIND as SCAN
 from portal.connectors.lake_config import LakeConfig
 from portal.runs import kinds, result_files
 from portal.runs.models import Run

@@ -8,8 +8,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from lifecycle.services.scan import ScanKind, scan_request
-from lifecycle.services.scan_acceptance import scan_accept_smaller
+from lifecycle.inventory.services.scan import scan_request
+from lifecycle.inventory.services.scan_acceptance import scan_accept_smaller
+from lifecycle.schedule.run_kinds.scan import ScanKind
 from portal.access.models import User
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig

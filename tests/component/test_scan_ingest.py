@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.inventory.services import ingest
+from lifecycle.inventory.services.ingest import generation_load
 from lifecycle.models import (
     CurrentGeneration,
     DatabaseFinding,
@@ -18,9 +20,7 @@ from lifecycle.models import (
     TableFinding,
     TrendPoint,
 )
-from lifecycle.services import ingest
-from lifecycle.services.ingest import generation_load
-from lifecycle.services.scan import ScanKind
+from lifecycle.schedule.run_kinds.scan import ScanKind
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run
 from tests.component.scanned import ORDERS, PICTURE, scan

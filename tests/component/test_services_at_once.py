@@ -14,17 +14,17 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from lifecycle.models import CleanNowRequest, DropPlan, PlanState, StandingRule, StandingRuleState
-from lifecycle.services.clean_now import clean_now_close, clean_now_request
-from lifecycle.services.plan_execution import plan_execute
-from lifecycle.services.plans import plan_approve, plan_reject, plan_request, plan_withdraw
-from lifecycle.services.standing_rules import (
+from lifecycle.drop.services.clean_now import clean_now_close, clean_now_request
+from lifecycle.drop.services.execution import plan_execute
+from lifecycle.drop.services.plans import plan_approve, plan_reject, plan_request, plan_withdraw
+from lifecycle.drop.services.standing_rules import (
     RuleWish,
     standing_rule_decide,
     standing_rule_end,
     standing_rule_request,
     standing_rules_refresh,
 )
+from lifecycle.models import CleanNowRequest, DropPlan, PlanState, StandingRule, StandingRuleState
 from portal.approvals.domain import SaidWord
 from portal.approvals.models import Approval, Decision
 from portal.approvals.services import approvals_lapse

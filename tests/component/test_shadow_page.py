@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 import pytest
 from django.test import Client
 
-from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.databases.selectors.shadow import shadow_of, shadow_summary, shadow_tables
+from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import ShadowRecord, ShadowTable
-from lifecycle.selectors.shadow import shadow_of, shadow_summary, shadow_tables
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
 from tests.component.conftest import LAKE, NOW, People

@@ -8,6 +8,17 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from lifecycle.drop.services.clean_now import clean_now_request
+from lifecycle.drop.services.execution import plan_execute, plans_start_due
+from lifecycle.drop.services.standing_plans import standing_plans_make
+from lifecycle.drop.services.standing_rules import (
+    RuleWish,
+    get_rule_for_user,
+    standing_rule_decide,
+    standing_rule_end,
+    standing_rule_request,
+    standing_rules_refresh,
+)
 from lifecycle.models import (
     DropPlan,
     DropPlanTable,
@@ -15,17 +26,6 @@ from lifecycle.models import (
     StandingRule,
     StandingRuleState,
     TableFinding,
-)
-from lifecycle.services.clean_now import clean_now_request
-from lifecycle.services.plan_execution import plan_execute, plans_start_due
-from lifecycle.services.standing_plans import standing_plans_make
-from lifecycle.services.standing_rules import (
-    RuleWish,
-    get_rule_for_user,
-    standing_rule_decide,
-    standing_rule_end,
-    standing_rule_request,
-    standing_rules_refresh,
 )
 from portal.approvals.domain import SaidWord
 from portal.approvals.models import Approval
@@ -215,7 +215,7 @@ def test_the_caps_count_the_whole_day(world: World) -> None:
         created_at=NOW + timedelta(hours=2),
         selection={"databases": [], "tables": ["sales.orders"]},
     )
-    from lifecycle.services.plan_store import plan_draw
+    from lifecycle.drop.services.store import plan_draw
 
     plan_draw(with_used, folder="x", now=NOW + timedelta(hours=2))
     assert with_used.state == PlanState.PENDING

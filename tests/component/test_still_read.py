@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from lifecycle.drop.services.clean_now import clean_now_request
 from lifecycle.models import DropPlan, ItemExample, StillReadYes, TableFinding
-from lifecycle.services.clean_now import clean_now_request
-from lifecycle.services.still_read import (
+from lifecycle.policies.services.still_read import (
     YesWish,
     still_read_names,
     still_read_take_back,

@@ -13,10 +13,10 @@ from aiosmtpd.controller import Controller
 from django.test import Client
 from django.utils.html import escape
 
-from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.core.selectors.announced import coverages_of
+from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import AnnouncedCoverage
-from lifecycle.selectors.announced import coverages_of
-from lifecycle.selectors.plan_inputs import current_generation
+from lifecycle.planning.selectors.inputs import current_generation
 from portal.access.models import DatabaseAdministrator, User
 from portal.connectors.lake_config import LakeConfig
 from portal.notices.models import Notice

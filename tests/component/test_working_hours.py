@@ -9,9 +9,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from lifecycle.drop.services.execution import plans_start_due
+from lifecycle.drop.services.plans import plan_approve
 from lifecycle.models import DropPlan, PlanState
-from lifecycle.services.plan_execution import plans_start_due
-from lifecycle.services.plans import plan_approve
 from portal.access.lakes import get_lake
 from portal.lake.errors import ExternalFailure
 from portal.lake.working_hours import DAYS

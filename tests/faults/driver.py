@@ -17,7 +17,8 @@ from portal.act.move import MoveOrder, move_items
 from portal.act.moves import MoveItem
 from portal.act.protocol import ActResult, DropOrder, Tools
 from portal.act.purge import PurgeOrder, PurgeResult, purge_batches
-from portal.act.restore import BackupBatchRef, NewName, RestoreOrder, restore_batches
+from portal.act.restore import restore_batches
+from portal.act.restore_order import BackupBatchRef, NewName, RestoreOrder
 from portal.act.undo import UndoOrder, undo_batches
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError

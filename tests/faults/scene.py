@@ -15,7 +15,7 @@ from typing import Any
 from portal.act.fence import write_lease
 from portal.act.journal import batch_numbers, batches, is_unsettled
 from portal.act.records import IN_BACKUP, Outcome
-from portal.act.restore import NewName
+from portal.act.restore_order import NewName
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath

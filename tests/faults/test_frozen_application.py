@@ -47,7 +47,7 @@ class FrozenDrop(RunKind):
 
     name = "test.frozen-drop"
     title = "Frozen drop"
-    job = "lifecycle.jobs.drop"
+    job = "lifecycle.drop.jobs"
     acting = True
     attempts = 1
 

@@ -67,7 +67,7 @@ def test_half_of_the_application_killed_loses_nothing(
         run, log = str(uuid.uuid4()), tmp_path / "drop.log"
         params = drop_params(lake, name, run)
         launched, _ = start(
-            lake.config, "lifecycle.jobs.drop", params, run=run, log=log, failpoint=point
+            lake.config, "lifecycle.drop.jobs", params, run=run, log=log, failpoint=point
         )
         driver = _wait_frozen(launched, log)
         killed = _jvm(launched) if victim == "jvm" else driver
@@ -90,7 +90,7 @@ def test_a_restore_killed_between_statistics_and_grants_is_finished_by_settle(
         lake.drop(name, run=run)
         params = restore_params(lake, run, restore)
         launched, _ = start(
-            *(lake.config, "lifecycle.jobs.restore", params),
+            *(lake.config, "lifecycle.restore.jobs.restore", params),
             run=restore,
             log=log,
             failpoint="extras:send:stop:2",

@@ -18,7 +18,8 @@ from portal.act.journal import batches, has_purge_begun
 from portal.act.layout import BackupRef
 from portal.act.move import move_items
 from portal.act.purge import PurgeBatch, PurgeOrder, PurgeResult, purge_batches
-from portal.act.restore import NewName, RestoreOrder, restore_batches
+from portal.act.restore import restore_batches
+from portal.act.restore_order import NewName, RestoreOrder
 from portal.act.states import FenceKind
 from portal.act.undo import UndoOrder, undo_batches
 from portal.lake.errors import ExternalFailure, StaleState

@@ -9,7 +9,7 @@ from portal.act.control import Control, HoldRule
 from portal.act.journal import JournalBatch, batches
 from portal.act.probes import Probed
 from portal.act.records import FileFact
-from portal.act.restore import NewName
+from portal.act.restore_order import NewName
 from portal.lake.errors import StaleState
 from portal.lake.names import TableName
 from stack.stack import Stack

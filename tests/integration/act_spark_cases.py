@@ -22,7 +22,7 @@ def drop_and_restore_by_spark(lake: ActLake, tmp_path: Path) -> None:
     run, restore = str(uuid.uuid4()), str(uuid.uuid4())
     params = drop_params(lake, name, run, whole)
     log = tmp_path / "drop.log"
-    job = start(lake.config, "lifecycle.jobs.drop", params, run=run, log=log)
+    job = start(lake.config, "lifecycle.drop.jobs", params, run=run, log=log)
     result = finished(*job, log)
     assert result["counts"] == {"DROPPED": len(values) + 1}, result
     assert lake.metastore.partition_names(name) == []
@@ -32,7 +32,7 @@ def drop_and_restore_by_spark(lake: ActLake, tmp_path: Path) -> None:
     assert lake.snapshot(whole) == whole_before
     params = restore_params(lake, run, restore)
     log = tmp_path / "restore.log"
-    job = start(lake.config, "lifecycle.jobs.restore", params, run=restore, log=log)
+    job = start(lake.config, "lifecycle.restore.jobs.restore", params, run=restore, log=log)
     result = finished(*job, log)
     assert result["counts"] == {"RESTORED": len(values), "SKIPPED": 1}, result
     lake.release(run, restore)

@@ -12,11 +12,11 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from lifecycle.drop.services.clean_now import clean_now_close
+from lifecycle.drop.services.execution import plan_execute
+from lifecycle.drop.services.plans import plan_withdraw
+from lifecycle.drop.services.standing_rules import standing_rule_end, standing_rules_refresh
 from lifecycle.models import DropPlan, PlanState
-from lifecycle.services.clean_now import clean_now_close
-from lifecycle.services.plan_execution import plan_execute
-from lifecycle.services.plans import plan_withdraw
-from lifecycle.services.standing_rules import standing_rule_end, standing_rules_refresh
 from portal.access.models import OwnerPerson
 from portal.access.services import person_create, person_named
 from portal.approvals.services import approvals_lapse

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from lifecycle.services.backup_reading import (
+from lifecycle.restore.services.reading import (
     OTHER_RESTORE,
     Wanted,
     backup_contents,
@@ -17,7 +17,8 @@ from lifecycle.services.backup_reading import (
 from portal.act.journal import read_batch
 from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton, Savings
 from portal.act.purge import PurgeOrder, PurgeResult, purge_batches
-from portal.act.restore import BackupBatchRef, NewName, RestoreOrder, restore_batches
+from portal.act.restore import restore_batches
+from portal.act.restore_order import BackupBatchRef, NewName, RestoreOrder
 from portal.act.selectors import probes_due, purgeable_batches
 from portal.act.services import (
     act_beat,

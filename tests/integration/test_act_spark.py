@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lifecycle.jobs.drop import approved_items
+from lifecycle.drop.jobs import approved_items
 from portal.lake.errors import DataSafetyError
 from portal.spark.job import JobContext
 from portal.spark.spool import Spool
@@ -39,7 +39,7 @@ def test_an_items_file_changed_after_approval_is_refused(
         items = lake.config.path(params["items"])
         lake.fs.replace(items, lake.fs.read(items).replace(b"dt=a", b"dt=b"))
         log = tmp_path / "drop.log"
-        launched, spool = start(lake.config, "lifecycle.jobs.drop", params, run=run, log=log)
+        launched, spool = start(lake.config, "lifecycle.drop.jobs", params, run=run, log=log)
         wait_end(launched)
         manifest = spool.read_manifest()
         assert manifest is not None, log.read_text()[-2000:]

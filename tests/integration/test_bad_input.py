@@ -18,8 +18,8 @@ from django.utils import timezone
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
+from lifecycle.inventory.services.scan import scan_request
 from lifecycle.models import CurrentGeneration, DatabaseSetting
-from lifecycle.services.scan import scan_request
 from portal.access.models import ADMIN, User
 from portal.audit.models import AuditEvent
 from portal.runs.models import Run, RunEvent

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from lifecycle.domain.plan import PlanItem, is_announced
+from lifecycle.core.selectors.announced import coverages_of
+from lifecycle.drop.domain.plan import PlanItem, is_announced
 from lifecycle.models import CurrentGeneration, ItemExample, PathFinding, TableFinding, TrendPoint
-from lifecycle.selectors.announced import coverages_of
-from lifecycle.selectors.plan_inputs import current_generation
+from lifecycle.planning.selectors.inputs import current_generation
 from portal.access.services import person_create
 from portal.notices.models import Notice
 from portal.runs.models import Run

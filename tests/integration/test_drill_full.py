@@ -10,8 +10,8 @@ from django.utils import timezone
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
-from lifecycle.domain.drills import DrillState, read_scratch
-from lifecycle.services.drills import drill_request
+from lifecycle.restore_tests.domain import DrillState, read_scratch
+from lifecycle.restore_tests.services.drills import drill_request
 from portal.access.services import person_create
 from portal.runs.models import Run
 from stack.stack import Stack

@@ -15,9 +15,9 @@ from django.utils import timezone
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
-from lifecycle.domain.drills import Compared, DrillState, read_scratch
 from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
-from lifecycle.services.drills import KIND, drill_params, drill_request
+from lifecycle.restore_tests.domain import Compared, DrillState, read_scratch
+from lifecycle.restore_tests.services.drills import KIND, drill_params, drill_request
 from portal.access.models import User
 from portal.access.services import person_create
 from portal.act.journal import batches
@@ -154,7 +154,7 @@ def test_what_a_killed_drill_leaves_is_cleared_by_the_next(scene: Scene, tmp_pat
     drill = drill_request(LAKE, user=scene.admin, now=timezone.now())
     job = start(
         scene.lake.config,
-        "lifecycle.jobs.drill",
+        "lifecycle.restore_tests.jobs.drill",
         drill_params(drill),
         run=str(drill.run_id),
         log=tmp_path / "drill.log",

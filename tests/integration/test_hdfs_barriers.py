@@ -13,8 +13,8 @@ from django.test import Client
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
-from lifecycle.jobs.hdfs_barriers import barrier_check
 from lifecycle.models import PlanState
+from lifecycle.planning.jobs.hdfs_barriers import barrier_check
 from portal.act.fence import preflight
 from portal.connectors.hdfs_filesystem import HdfsFileSystem
 from portal.connectors.lake_config import LakeConfig

@@ -5,7 +5,7 @@ import uuid
 import pytest
 from pyspark.sql import SparkSession
 
-from lifecycle.jobs.live_locations import live_locations_under
+from lifecycle.restore.jobs.live_locations import live_locations_under
 from stack.stack import Stack
 from tests.support.act_lake import ActLake
 

@@ -23,8 +23,8 @@ from lifecycle.models import (
     PathFix,
     TableFinding,
 )
-from lifecycle.services.path_fix_execution import fixes_start_due
-from lifecycle.services.path_fixes import fix_decide, fix_request, fix_undo_request
+from lifecycle.relocation.services.execution import fixes_start_due
+from lifecycle.relocation.services.plans import fix_decide, fix_request, fix_undo_request
 from portal.access.models import ADMIN, User
 from portal.act.models import BackupBatch
 from portal.approvals.domain import SaidWord

@@ -11,17 +11,17 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from lifecycle.drop.services.execution import plans_start_due
 from lifecycle.models import BackupSlice, DropPlan, PlanState
-from lifecycle.selectors.backups import BackupChoice
-from lifecycle.services.backups import (
+from lifecycle.restore.selectors.backups import BackupChoice
+from lifecycle.restore.services.backups import (
     RestoreWish,
     backup_items_request,
     restore_preview_request,
     restore_run_of,
 )
-from lifecycle.services.daily_cycle import daily_cycle
-from lifecycle.services.plan_execution import plans_start_due
-from lifecycle.services.restore_undo import UndoWish, restore_undo_request
+from lifecycle.restore.services.undo import UndoWish, restore_undo_request
+from lifecycle.schedule.services import daily_cycle
 from portal.act.models import BackupBatch, Hold
 from portal.act.protocol import WINDOW
 from portal.audit.models import AuditEvent

@@ -12,9 +12,17 @@ from pymetastore.hive_metastore import ttypes
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
-from lifecycle.domain.expiry import ExpiryClass, update_time
-from lifecycle.domain.policy import Values
-from lifecycle.domain.what_if import Outcome
+from lifecycle.enrollment.services.enrolments import (
+    EnrolWish,
+    enrolment_decide,
+    enrolment_request,
+    enrolment_undo,
+)
+from lifecycle.expiry.domain.rule import ExpiryClass, update_time
+from lifecycle.expiry.domain.what_if import Outcome
+from lifecycle.expiry.selectors import ages_of, table_what_if
+from lifecycle.inventory.selectors.policy import policy_history, table_policy
+from lifecycle.inventory.services.ingest import generation_load
 from lifecycle.models import (
     DatabaseSetting,
     Enrolment,
@@ -23,18 +31,10 @@ from lifecycle.models import (
     PolicySeen,
     TableFinding,
 )
-from lifecycle.selectors.policy import policy_history, table_policy
-from lifecycle.selectors.what_if import ages_of, table_what_if
-from lifecycle.services.enrolments import (
-    EnrolWish,
-    enrolment_decide,
-    enrolment_request,
-    enrolment_undo,
-)
-from lifecycle.services.ingest import generation_load
-from lifecycle.services.policy_kinds import policy_look_request
-from lifecycle.services.policy_requests import policy_request_decide
-from lifecycle.services.policy_wishes import (
+from lifecycle.policies.domain.policy import Values
+from lifecycle.policies.run_kinds import policy_look_request
+from lifecycle.policies.services.requests import policy_request_decide
+from lifecycle.policies.services.wishes import (
     HandOverWish,
     SetWish,
     hand_over_request,

@@ -19,8 +19,8 @@ from django.test import Client
 from pymetastore.hive_metastore import ttypes
 from pytest_django import Settings
 
-from lifecycle.services.clock_kinds import ProbeKind, PurgeKind
-from lifecycle.services.purges import last_chance_queue
+from lifecycle.restore.services.purges import last_chance_queue
+from lifecycle.schedule.run_kinds.clock import ProbeKind, PurgeKind
 from portal.access.models import ADMIN, User
 from portal.act.journal import items_left, read_batch
 from portal.act.layout import item_name

@@ -22,11 +22,11 @@ from django.utils import timezone
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
-from lifecycle.jobs.acting import spread_lister
+from lifecycle.inventory.services.scan import scan_request
 from lifecycle.models import PlanState
-from lifecycle.selectors.backups import BackupChoice
-from lifecycle.services.backups import RestoreWish, restore_preview_request, restore_request
-from lifecycle.services.scan import scan_request
+from lifecycle.planning.jobs.acting import spread_lister
+from lifecycle.restore.selectors.backups import BackupChoice
+from lifecycle.restore.services.backups import RestoreWish, restore_preview_request, restore_request
 from portal.access.models import User
 from portal.act.models import BackupBatch, RedButton
 from portal.connectors.hdfs_filesystem import HdfsFileSystem
@@ -194,7 +194,7 @@ def test_a_refusal_in_an_executor_comes_back_as_it_is(
     story: Story, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark.sparkContext, "pythonExec", sys.executable)
-    monkeypatch.setattr("lifecycle.jobs.acting._SPREAD_FROM", 1)
+    monkeypatch.setattr("lifecycle.planning.jobs.acting._SPREAD_FROM", 1)
     secret = story.config.path(story.places["dt=older"])
     job = JobContext("run", 1, story.config, {}, NOW, Spool.for_run(story.config, "run", 1), spark)
     list_many = spread_lister(job, story.lake.fs)

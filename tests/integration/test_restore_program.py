@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from lifecycle.jobs import restore_backup
-from lifecycle.jobs.restore_backup import REFUSED, REGISTER, RESTORE, THERE, Backup
+from lifecycle.backup.jobs import restore_backup
+from lifecycle.backup.jobs.restore_backup import REFUSED, REGISTER, RESTORE, THERE, Backup
 from portal.act.journal import batches, read_batch, restore_steps
 from portal.lake.errors import StaleState
 from portal.lake.names import TableName

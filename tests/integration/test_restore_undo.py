@@ -13,7 +13,7 @@ from pymetastore.hive_metastore import ttypes
 
 from portal.act.control import Control, HoldRule
 from portal.act.extras_change import CHANGED
-from portal.act.restore import NewName
+from portal.act.restore_order import NewName
 from portal.lake.names import TableName
 from stack.stack import Stack
 from tests.integration.act_cases import make_lake

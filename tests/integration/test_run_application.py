@@ -34,7 +34,7 @@ class NoMetastore(RunKind):
 
     name = "test.no-metastore"
     title = "No metastore"
-    job = "lifecycle.jobs.probe"
+    job = "lifecycle.restore.jobs.probe"
 
 
 class NoJob(RunKind):

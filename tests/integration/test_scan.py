@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lifecycle.domain.expiry_words import explain_row
+from lifecycle.expiry.domain.words import explain_row
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure, StaleState
 from portal.lake.names import TableName
@@ -294,7 +294,7 @@ def test_a_database_that_is_down_is_said_so(lake: ScanLake, spark: SparkSession)
 
 
 def test_a_cancelled_scan_stops(lake: ScanLake, spark: SparkSession) -> None:
-    from lifecycle.jobs import scan
+    from lifecycle.inventory.jobs import scan
 
     job = job_for(spark, lake.config, params_of(lake))
     job.spool.write_control({"cancel": True})
@@ -307,7 +307,7 @@ def test_what_changes_during_the_scan_is_not_now(
     lake: ScanLake, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A partition altered between the two notification ids waits for the next scan."""
-    from lifecycle.jobs import scan
+    from lifecycle.inventory.jobs import scan
 
     before = scan.Scan._build
     table = TableName(lake.config.lake, lake.db_name("sales"), "visits")

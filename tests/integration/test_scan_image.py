@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lifecycle.jobs.scan_image import NamespaceImage, open_image
+from lifecycle.inventory.jobs.image import NamespaceImage, open_image
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 from portal.lake.paths import LakePath

@@ -11,11 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lifecycle.domain.expiry import DAY_MS, Directory, ExpiryFacts, Terms, judge
-from lifecycle.jobs.scan_expiry import with_judgement
-from lifecycle.jobs.scan_files import FileFunctions
-from lifecycle.jobs.scan_shared import _above, _self_and_above
-from lifecycle.jobs.scan_spread import spark_hash
+from lifecycle.expiry.domain.rule import DAY_MS, Directory, ExpiryFacts, Terms, judge
+from lifecycle.inventory.jobs.expiry_columns import with_judgement
+from lifecycle.inventory.jobs.files import FileFunctions
+from lifecycle.inventory.jobs.shared_locations import _above, _self_and_above
+from lifecycle.inventory.jobs.spread import spark_hash
 from portal.connectors.lake_config import LakeConfig, MetastoreDb
 from portal.lake.errors import RuleViolation
 from portal.lake.ids import LakeId

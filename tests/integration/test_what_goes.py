@@ -14,7 +14,7 @@ from django.utils import timezone
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
-from lifecycle.services.holding import HoldWish, legal_hold_place
+from lifecycle.policies.services.holding import HoldWish, legal_hold_place
 from portal.access.lakes import get_lake
 from portal.lake.names import TableName
 from stack.stack import Stack

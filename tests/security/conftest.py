@@ -11,7 +11,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from lifecycle.domain.policy import Values
+from lifecycle.drop.services.clean_now import clean_now_request
+from lifecycle.drop.services.standing_rules import RuleWish, standing_rule_request
+from lifecycle.enrollment.services.enrolments import EnrolWish, enrolment_request
 from lifecycle.models import (
     DatabaseFinding,
     DroppedObject,
@@ -24,11 +26,9 @@ from lifecycle.models import (
     StillReadYes,
     TableFinding,
 )
-from lifecycle.services.backups import PREVIEW_KIND
-from lifecycle.services.clean_now import clean_now_request
-from lifecycle.services.enrolments import EnrolWish, enrolment_request
-from lifecycle.services.policy_wishes import SetWish, policy_set_request
-from lifecycle.services.standing_rules import RuleWish, standing_rule_request
+from lifecycle.policies.domain.policy import Values
+from lifecycle.policies.services.wishes import SetWish, policy_set_request
+from lifecycle.restore.services.backups import PREVIEW_KIND
 from optimizer.models import IcebergTable
 from portal.access.scopes import Scope, register_scope
 from portal.act.models import BackupBatch, Hold

@@ -15,9 +15,9 @@ from django.db.models import CharField
 from django.test import Client
 from django.utils import timezone
 
-from lifecycle.domain.expiry import ExpiryClass
+from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import DropPlan, PolicyEvent
-from lifecycle.services.backups import backup_items_request
+from lifecycle.restore.services.backups import backup_items_request
 from portal.access.lakes import get_lake
 from portal.act.layout import done_name, intent_name
 from portal.act.models import BackupBatch, BackupProbe, Hold

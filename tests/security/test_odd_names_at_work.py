@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle.domain.calendar import Event, render_calendar
-from lifecycle.domain.plan import PlanDigest, PlanItem, canonical_line, read_line
-from lifecycle.domain.templates import Template
-from lifecycle.jobs.papers import restore_program
+from lifecycle.backup.jobs.papers import restore_program
+from lifecycle.drop.domain.plan import PlanDigest, PlanItem, canonical_line, read_line
+from lifecycle.notices.domain.calendar import Event, render_calendar
+from lifecycle.rules.domain.templates import Template
 from portal.act.records import (
     BatchDone,
     BatchIntent,
@@ -194,7 +194,7 @@ def test_an_argv_holds_every_value_whole_and_no_new_option(tmp_path: Path) -> No
         config = LakeConfig.from_dict(entry)
         for spool in (f"hdfs://nn/{text}", text):
             argv = submit_argv(
-                module="lifecycle.jobs.scan", tag="lw-1-1", spool=spool, config=config,
+                module="lifecycle.inventory.jobs.scan", tag="lw-1-1", spool=spool, config=config,
                 log_file=tmp_path / "log",
             )  # fmt: skip
             options, program = read_argv(argv[1:])
@@ -203,7 +203,7 @@ def test_an_argv_holds_every_value_whole_and_no_new_option(tmp_path: Path) -> No
             assert {name for name, _ in options} == {"--master", "--name", "--conf"}
             assert said["spark.yarn.tags"] == "lw-1-1"
             entry_point = str(ROOT / "portal" / "spark" / "entry.py")
-            assert program == [entry_point, "lifecycle.jobs.scan", spool]
+            assert program == [entry_point, "lifecycle.inventory.jobs.scan", spool]
 
 
 def read_argv(argv: list[str]) -> tuple[list[tuple[str, str]], list[str]]:

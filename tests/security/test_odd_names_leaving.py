@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from lifecycle.domain.drills import Compared, DrillState
+from lifecycle.guard.services.alarms import alarm_mail_queue
 from lifecycle.models import (
     CurrentGeneration,
     DatabaseProof,
@@ -26,11 +26,11 @@ from lifecycle.models import (
     PolicyEvent,
     RestoreDrill,
 )
-from lifecycle.services.daily_report import daily_report_queue
-from lifecycle.services.drill_alarms import drill_failed_queue, drill_overdue_queue
-from lifecycle.services.late_commits import late_commits_queue
-from lifecycle.services.moved_mail import moved_queue
-from lifecycle.services.policy_alarms import alarm_mail_queue
+from lifecycle.notices.services.daily_report import daily_report_queue
+from lifecycle.relocation.services.moved_mail import moved_queue
+from lifecycle.restore.services.late_commits import late_commits_queue
+from lifecycle.restore_tests.domain import Compared, DrillState
+from lifecycle.restore_tests.services.alarms import drill_failed_queue, drill_overdue_queue
 from portal.notices.models import Notice, NoticeState
 from portal.notices.services import notices_send
 from tests.component.plan_world import LAKE, NOW, TODAY

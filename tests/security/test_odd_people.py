@@ -11,9 +11,9 @@ from django.core import mail
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from lifecycle.core.services.people import People
 from lifecycle.models import AnnouncedCoverage, DatabaseSetting, TableFinding
-from lifecycle.services.notices import week_ahead_queue
-from lifecycle.services.people import People
+from lifecycle.notices.services.week_ahead import week_ahead_queue
 from portal.access.models import User
 from portal.audit.services import audit_verify
 from portal.lake.errors import RuleViolation

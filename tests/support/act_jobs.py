@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from lifecycle.domain.plan import PlanDigest, PlanItem, plan_digest
+from lifecycle.drop.domain.plan import PlanDigest, PlanItem, plan_digest
 from portal.act.journal import read_batch
 from portal.act.purge import PurgeBatch
 from portal.connectors.lake_config import LakeConfig

@@ -25,7 +25,8 @@ from portal.act.probes import ProbeResult, probe_batch
 from portal.act.protocol import ActResult, DropOrder, DropResult, Tools
 from portal.act.records import FileFact, files_of
 from portal.act.registry import partition_name
-from portal.act.restore import BackupBatchRef, NewName, RestoreOrder, restore_batches
+from portal.act.restore import restore_batches
+from portal.act.restore_order import BackupBatchRef, NewName, RestoreOrder
 from portal.act.restore_settle import settle_restores
 from portal.act.settle import SettleTools, make_parents, settle_directory
 from portal.act.states import FenceKind

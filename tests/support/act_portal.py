@@ -9,7 +9,8 @@ from portal.act.facts import ActItem
 from portal.act.layout import Day
 from portal.act.models import BackupBatch
 from portal.act.protocol import ActResult, DropOrder
-from portal.act.restore import BackupBatchRef, NewName, RestoreOrder, restore_batches
+from portal.act.restore import restore_batches
+from portal.act.restore_order import BackupBatchRef, NewName, RestoreOrder
 from portal.act.selectors import restorable_batches
 from portal.act.services import (
     act_beat,

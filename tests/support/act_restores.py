@@ -8,7 +8,8 @@ from typing import Any
 from portal.act.journal import batches
 from portal.act.protocol import ActResult
 from portal.act.records import FileFact
-from portal.act.restore import NewName, restore_batches
+from portal.act.restore import restore_batches
+from portal.act.restore_order import NewName
 from portal.act.restore_target import parents_above
 from portal.act.settle import make_parents
 from portal.act.undo import UndoOrder, undo_batches

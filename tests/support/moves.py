@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from lifecycle.jobs.fix_paths import PlaceRules
+from lifecycle.relocation.jobs import PlaceRules
 from portal.act.control import Control
 from portal.act.fence import ensure_root, move_directory, open_fence
 from portal.act.move import MoveOrder, move_items

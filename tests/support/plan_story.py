@@ -7,10 +7,10 @@ from django.contrib.auth.models import Group
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
+from lifecycle.drop.services.execution import plans_start_due
+from lifecycle.drop.services.plans import plan_approve, plan_request
+from lifecycle.inventory.services.scan import scan_request_daily
 from lifecycle.models import DatabaseSetting, DropPlan
-from lifecycle.services.plan_execution import plans_start_due
-from lifecycle.services.plans import plan_approve, plan_request
-from lifecycle.services.scan import scan_request_daily
 from portal.access.models import ADMIN, User
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.clock import day_of

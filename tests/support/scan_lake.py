@@ -216,7 +216,7 @@ def start_job(
     params: Mapping[str, Any],
     *,
     log_file: Path,
-    module: str = "lifecycle.jobs.scan",
+    module: str = "lifecycle.inventory.jobs.scan",
     now: datetime = NOW,
 ) -> tuple[Spool, Launched]:
     """Submit a job as the portal does."""

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lifecycle.domain.expiry import RULES, ExpiryClass
+from lifecycle.expiry.domain.rule import RULES, ExpiryClass
 
 DAY = timedelta(days=1)
 DUE = {ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ}

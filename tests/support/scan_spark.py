@@ -63,7 +63,7 @@ def scan_here(
     spark: SparkSession, config: LakeConfig, params: Mapping[str, Any], *, now: datetime = NOW
 ) -> ScanRun:
     """Run a scan in this process and write its manifest as the outer door would."""
-    from lifecycle.jobs import scan
+    from lifecycle.inventory.jobs import scan
 
     job = job_for(spark, config, params, now=now)
     manifest: dict[str, Any] = {

@@ -24,8 +24,9 @@ from portal.act.records import (
     Outcome,
     RestoreIntent,
 )
-from portal.act.restore import NewName, RestoreOrder, table_choice
+from portal.act.restore import table_choice
 from portal.act.restore_choice import Choice
+from portal.act.restore_order import NewName, RestoreOrder
 from portal.act.tags import tag_of, tagged, tagged_table
 from portal.act.undo import brought_back
 from portal.act.undo_facts import is_as_made, metadata_change

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lifecycle.jobs import acting
-from lifecycle.jobs.acting import spread_lister
+from lifecycle.planning.jobs import acting
+from lifecycle.planning.jobs.acting import spread_lister
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.paths import LakePath
 

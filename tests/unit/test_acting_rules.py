@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pymetastore.hive_metastore import ttypes
 
-from lifecycle.jobs.acting import LifecycleRules
+from lifecycle.planning.jobs.acting import LifecycleRules
 from portal.connectors.lake_config import LakeConfig, MetastoreDb
 from portal.lake.ids import LakeId
 

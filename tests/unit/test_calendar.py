@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle.domain.calendar import Event, fold, render_calendar
+from lifecycle.notices.domain.calendar import Event, fold, render_calendar
 from tests.support.icalendar import read_calendar
 
 STAMP = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)

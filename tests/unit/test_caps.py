@@ -2,7 +2,7 @@
 
 import pytest
 
-from lifecycle.domain.caps import Caps, caps_crossed, inventory_shrank
+from lifecycle.core.domain.caps import Caps, caps_crossed, inventory_shrank
 
 CAPS = Caps(max_items=100, max_bytes=1000, max_percent=10)
 

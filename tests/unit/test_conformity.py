@@ -5,7 +5,7 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle.domain.conformity import (
+from lifecycle.rules.domain.conformity import (
     DatabaseFacts,
     Reason,
     TableFacts,
@@ -13,7 +13,7 @@ from lifecycle.domain.conformity import (
     judge,
     partition_conforms,
 )
-from lifecycle.domain.templates import Template
+from lifecycle.rules.domain.templates import Template
 from portal.lake.paths import LakePath
 from tests.unit.places import paths
 

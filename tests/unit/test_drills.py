@@ -8,7 +8,8 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle.domain.drills import (
+from lifecycle.inventory.jobs.tables import build_catalog
+from lifecycle.restore_tests.domain import (
     BackedUp,
     Compared,
     DrillState,
@@ -27,7 +28,6 @@ from lifecycle.domain.drills import (
     shortened,
     struct_differences,
 )
-from lifecycle.jobs.scan_tables import build_catalog
 from portal.lake.ids import LakeId
 from tests.support.lakes import local_lake
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle.domain.expiry import (
+from lifecycle.expiry.domain.rule import (
     ABSURD,
     DAY_MS,
     LATEST_MS,
@@ -22,7 +22,7 @@ from lifecycle.domain.expiry import (
     judge,
     update_time,
 )
-from lifecycle.domain.expiry_words import Judged, explain
+from lifecycle.expiry.domain.words import Judged, explain
 
 NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 NOW_MS = int(NOW.timestamp() * 1000)

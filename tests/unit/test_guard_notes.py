@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lifecycle.domain.guard_notes import (
+from lifecycle.guard.domain import (
     ALARMING,
     Change,
     Outcome,

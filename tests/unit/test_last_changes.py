@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lifecycle.domain.last_changes import (
+from lifecycle.core.domain.last_changes import (
     ECHO_WITHIN,
     Change,
     Report,
@@ -13,7 +13,7 @@ from lifecycle.domain.last_changes import (
     echoes,
     last_changers,
 )
-from lifecycle.domain.policy import Values
+from lifecycle.policies.domain.policy import Values
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 LONG, SHORT = Values(1, 365), Values(1, 30)

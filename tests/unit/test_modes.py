@@ -2,7 +2,7 @@
 
 import pytest
 
-from lifecycle.domain.modes import DatabaseMode, can_change
+from lifecycle.core.domain.modes import DatabaseMode, can_change
 
 
 @pytest.mark.parametrize(

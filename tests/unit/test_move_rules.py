@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from lifecycle.jobs.fix_paths import Moves
+from lifecycle.relocation.jobs import Moves
 from portal.act.move_settle import Lies, Rest, decide_move
 from portal.act.moves import MoveItem, Registered, placed
 from portal.act.records import Generation

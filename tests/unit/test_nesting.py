@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle.domain.nesting import (
+from lifecycle.core.domain.nesting import (
     RELATED_SHOWN,
     NamedLocation,
     OwnedLocation,

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle.domain.notice import (
+from lifecycle.notices.domain.notice import (
     Responsible,
     Sent,
     earliest_drop_on,

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle.domain.conformity import DatabaseFacts, Reason, TableFacts
-from lifecycle.domain.path_fix import Asked, Lake, Move, PathFixes, Unfixable
-from lifecycle.domain.refusal import Name
-from lifecycle.domain.templates import Template
+from lifecycle.drop.domain.refusal import Name
+from lifecycle.relocation.domain.moves import Asked, Lake, Move, PathFixes, Unfixable
+from lifecycle.rules.domain.conformity import DatabaseFacts, Reason, TableFacts
+from lifecycle.rules.domain.templates import Template
 from portal.lake.paths import LakePath
 from tests.unit.places import paths
 from tests.unit.test_conformity import TEMPLATES, below, lakes, oracle, path

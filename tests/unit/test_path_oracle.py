@@ -17,8 +17,9 @@ from typing import Any
 
 import pytest
 
-from lifecycle.domain import conformity, nesting, templates
-from lifecycle.domain.templates import Template
+from lifecycle.core.domain import nesting
+from lifecycle.rules.domain import conformity, templates
+from lifecycle.rules.domain.templates import Template
 from portal.lake.errors import RuleViolation
 from portal.lake.paths import LakePath
 from tests.support.path_oracle import Judged, Lake

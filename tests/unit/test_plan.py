@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle.domain.plan import (
+from lifecycle.drop.domain.plan import (
     Coverage,
     PlanDigest,
     PlanItem,

@@ -5,10 +5,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from lifecycle.domain.expiry import ExpiryClass
-from lifecycle.domain.modes import DatabaseMode
-from lifecycle.domain.plan import Coverage, PlanItem
-from lifecycle.domain.refusal import (
+from lifecycle.core.domain.modes import DatabaseMode
+from lifecycle.drop.domain.plan import Coverage, PlanItem
+from lifecycle.drop.domain.refusal import (
     Candidate,
     Circumstances,
     LeftOut,
@@ -16,6 +15,7 @@ from lifecycle.domain.refusal import (
     Names,
     refusal,
 )
+from lifecycle.expiry.domain.rule import ExpiryClass
 from portal.act.control import HoldRule
 
 TODAY = date(2026, 11, 22)

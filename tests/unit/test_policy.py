@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle.domain.enrolment import read_policy
-from lifecycle.domain.policy import (
+from lifecycle.core.domain.enrolment import read_policy
+from lifecycle.policies.domain.policy import (
     KEYS,
     Asker,
     Route,
@@ -18,7 +18,7 @@ from lifecycle.domain.policy import (
     route_of_table,
     written,
 )
-from lifecycle.domain.policy_states import (
+from lifecycle.policies.domain.states import (
     ENROLMENT_TRANSITIONS,
     REQUEST_TRANSITIONS,
     EnrolmentState,

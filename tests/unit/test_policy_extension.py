@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle.domain.policy_extension import (
+from lifecycle.policies.domain.extension import (
     COUNTED_DAYS,
     Bounds,
     Granted,

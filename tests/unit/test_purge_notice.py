@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lifecycle.domain.purge_notice import MOVED, Recipients, may_be_purged, names_the_date
+from lifecycle.restore.domain import MOVED, Recipients, may_be_purged, names_the_date
 
 DATE = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -20,8 +20,9 @@ from portal.act.records import (
     Outcome,
     files_of,
 )
-from portal.act.restore import RestoreOrder, choose
+from portal.act.restore import choose
 from portal.act.restore_choice import Choice
+from portal.act.restore_order import RestoreOrder
 from portal.connectors.file_status import FileStatus
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.ids import LakeId

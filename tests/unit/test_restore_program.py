@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle.jobs.papers import restore_program
-from lifecycle.jobs.restore_backup import (
+from lifecycle.backup.jobs.papers import restore_program
+from lifecycle.backup.jobs.restore_backup import (
     MOVE,
     REFUSED,
     REGISTER,
@@ -20,7 +20,7 @@ from lifecycle.jobs.restore_backup import (
     RefusedError,
     decide,
 )
-from lifecycle.jobs.restore_files import Fact, compare
+from lifecycle.backup.jobs.restore_files import Fact, compare
 from portal.lake.paths import LakePath
 
 PLACE = LakePath.parse("hdfs://nn:8020/backup root/2026-11-22/sealed/abc/1")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle.jobs.scan_inventory import Inventory, check_inventory
+from lifecycle.inventory.jobs.plausibility import Inventory, check_inventory
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle.domain.standing import (
+from lifecycle.drop.domain.standing import (
     Basis,
     StandingRule,
     TableShare,

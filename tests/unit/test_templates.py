@@ -2,7 +2,7 @@
 
 import pytest
 
-from lifecycle.domain.templates import Template, template_for
+from lifecycle.rules.domain.templates import Template, template_for
 from portal.lake.errors import RuleViolation
 from portal.lake.paths import LakePath
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lifecycle.domain.expiry import (
+from lifecycle.expiry.domain.rule import (
     DAY_MS,
     Directory,
     ExpiryClass,
@@ -19,8 +19,7 @@ from lifecycle.domain.expiry import (
     judge,
     update_time,
 )
-from lifecycle.domain.policy import Values
-from lifecycle.domain.what_if import (
+from lifecycle.expiry.domain.what_if import (
     Ages,
     Amount,
     Bucket,
@@ -30,8 +29,9 @@ from lifecycle.domain.what_if import (
     total,
     what_if,
 )
-from lifecycle.services.what_if_ages import count_ages
-from lifecycle.services.what_if_buckets import Known, with_buckets
+from lifecycle.expiry.services.ages import count_ages
+from lifecycle.expiry.services.buckets import Known, with_buckets
+from lifecycle.policies.domain.policy import Values
 
 NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 NOW_MS = int(NOW.timestamp() * 1000)

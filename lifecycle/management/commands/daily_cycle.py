@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from lifecycle.services.daily_cycle import daily_cycle
+from lifecycle.schedule.services import daily_cycle
 from portal.lake.errors import PortalError
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from lifecycle.domain.modes import DatabaseMode, can_change
-from lifecycle.selectors.findings import mode_of
-from lifecycle.services.modes import ModeChange, database_mode_change
+from lifecycle.core.domain.modes import DatabaseMode, can_change
+from lifecycle.databases.services.modes import ModeChange, database_mode_change
+from lifecycle.inventory.selectors.findings import mode_of
 from portal.access.models import User
 from portal.lake.errors import PortalError
 

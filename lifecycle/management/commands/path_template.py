@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from lifecycle.services.path_templates import TemplateChange, path_template_change
+from lifecycle.rules.services.path_templates import TemplateChange, path_template_change
 from portal.access.models import User
 from portal.lake.errors import PortalError
 

@@ -1,1 +1,0 @@
-"""The lifecycle room over REST: the same lists, filters and rights as the pages."""

@@ -1,0 +1,1 @@
+"""What stands beside a backup, so that it can be restored without the portal."""

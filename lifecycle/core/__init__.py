@@ -1,0 +1,1 @@
+"""What capabilities of lifecycle share: formats, modes, filters, tools of acting jobs."""

@@ -1,0 +1,31 @@
+"""Which days stand for a database, and which of its backups keep those they were made with?"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Min, Sum
+
+from lifecycle.core.domain.days import Days
+from lifecycle.models import DatabaseSetting
+from portal.act.models import BackupTotals
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Backups of a database that can come back, and when the first of them may be purged."""
+
+    n_batches: int
+    first_purge_at: datetime | None
+
+
+def days_of(lake: str, db: str) -> Days:
+    """Give the days that count for a database; the usual ones where nobody set any."""
+    setting = DatabaseSetting.objects.filter(lake=lake, db=db).first()
+    return Days(setting.notice_days, setting.backup_days) if setting else Days()
+
+
+def backups_kept(lake: str, db: str) -> Kept:
+    """Give what a change of the backup days leaves as it is."""
+    rows = BackupTotals.objects.filter(lake=lake, db=db, n_restorable__gt=0)
+    found = rows.aggregate(n=Sum("n_restorable"), first=Min("purge_after"))
+    return Kept(found["n"] or 0, found["first"])

@@ -1,0 +1,174 @@
+"""Which rows of a list are asked for, in which order? One set for page, API and CSV alike."""
+
+from typing import Any
+
+import django_filters as filters
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from lifecycle.core.domain.modes import DatabaseMode
+from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.inventory.models.findings import FindingKind
+from lifecycle.models import DatabaseFinding, ItemExample, PathFinding, TableFinding
+from lifecycle.rules.domain.conformity import Reason
+from portal.access.models import DatabaseAdministrator, OwnerPerson
+from portal.ui.filters import DayInput, ListFilter
+
+REASONS = [(reason.value, reason.value) for reason in Reason]
+CLASSES = [(cls.value, cls.value.replace("_", " ").capitalize()) for cls in ExpiryClass]
+MODES = [(mode.value, mode.value) for mode in DatabaseMode]
+KINDS = [(kind.value, kind.value.capitalize()) for kind in FindingKind]
+SHOWS = [("week", "Due now or within the notice days"), *CLASSES]
+
+
+PATH_ORDERS = {
+    "name": ("db", "table"),
+    "-name": ("-db", "-table"),
+    "owner": ("owner", "db", "table"),
+    "-owner": ("-owner", "-db", "-table"),
+}
+TABLE_ORDERS = {
+    "-size": ("-bytes_clean_now",),
+    "size": ("bytes_clean_now",),
+    "name": ("db", "table"),
+    "-name": ("-db", "-table"),
+    "owner": ("owner", "db", "table"),
+    "-owner": ("-owner", "-db", "-table"),
+    "due": ("next_due_on",),
+    "-due": ("-next_due_on",),
+}
+ITEM_ORDERS = {
+    "due": ("due_on",),
+    "-due": ("-due_on",),
+    "name": ("partition",),
+    "-name": ("-partition",),
+}
+DATABASE_ORDERS = {
+    "name": ("db",),
+    "-name": ("-db",),
+    "owner": ("owner", "db"),
+    "-owner": ("-owner", "-db"),
+    "-size": ("-bytes_clean_now",),
+    "size": ("bytes_clean_now",),
+}
+
+
+class StandingFilter(ListFilter):
+    """Rows with an annotated `is_standing`: those that stand unless the others are asked for."""
+
+    state = filters.ChoiceFilter(
+        choices=[("ended", "Over"), ("all", "Both")],
+        label="State",
+        empty_label="Standing",
+        method="filter_state",
+    )
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Leave out what is over, where nobody says otherwise."""
+        rows: QuerySet[Any] = super().filter_queryset(queryset)
+        return rows if self.form.cleaned_data.get("state") else rows.filter(is_standing=True)
+
+    def filter_state(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep what is over, or everything."""
+        return rows.filter(is_standing=False) if value == "ended" else rows
+
+
+def person_answers(username: str) -> Q:
+    """Give the condition for rows that one person answers for, whoever is looking."""
+    administered = DatabaseAdministrator.objects.filter(
+        username=username, lake=OuterRef("lake"), db=OuterRef("db")
+    )
+    mine = Q(owner=username) | Q(db_owner=username) | Q(Exists(administered))
+    behind = OwnerPerson.objects.filter(username=username).values_list("lake", "owner")
+    for lake, owner in behind:
+        mine |= Q(lake=lake, owner=owner) | Q(lake=lake, db_owner=owner)
+    return mine
+
+
+class _PersonFilterSet(ListFilter):
+    """Filters that all lists of findings share."""
+
+    db = filters.CharFilter(label="Database")
+    owner = filters.CharFilter(label="Owner")
+    person = filters.CharFilter(label="Who answers for it", method="filter_person")
+
+    def filter_person(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep what the person owns or administers."""
+        return rows.filter(person_answers(value))
+
+
+class PathFilterSet(_PersonFilterSet):
+    """Filters of nonconforming paths; what is wholly waived is left out unless it is asked for."""
+
+    reason = filters.ChoiceFilter(label="Reason", choices=REASONS, method="filter_reason")
+    state = filters.ChoiceFilter(
+        label="State",
+        choices=[("WAIVED", "Waived"), ("ALL", "Both")],
+        empty_label="Nonconforming",
+        method="filter_state",
+    )
+    kind = filters.ChoiceFilter(label="Kind", choices=KINDS)
+    table = filters.CharFilter(label="Table")
+
+    class Meta:
+        model = PathFinding
+        fields = ("reason", "state", "kind", "db", "table", "owner", "person")
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Leave out what is waived, where nobody says otherwise."""
+        rows: QuerySet[Any] = super().filter_queryset(queryset)
+        return rows if self.form.cleaned_data.get("state") else rows.filter(is_waived=False)
+
+    def filter_state(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep what is wholly waived, or everything."""
+        return rows.filter(is_waived=True) if value == "WAIVED" else rows
+
+    def filter_reason(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep paths that break this rule, alone or among others."""
+        return rows.filter(reason_key__contains=f"|{value}|")
+
+
+class TableFilterSet(_PersonFilterSet):
+    """Filters of tables by what expires in them."""
+
+    show = filters.ChoiceFilter(label="Show", choices=SHOWS, method="filter_show")
+    table = filters.CharFilter(label="Table name has", lookup_expr="contains")
+    mode = filters.ChoiceFilter(label="Mode", choices=MODES, field_name="mode_now")
+
+    class Meta:
+        model = TableFinding
+        fields = ("show", "db", "table", "owner", "person")
+
+    def filter_show(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep tables that hold an item of the class; `week` = due now or soon, read or not."""
+        if value == "week":
+            return rows.filter(window_due_last_on__isnull=False)
+        return rows.filter(**{f"n_{value.lower()}__gt": 0})
+
+
+class ItemFilterSet(ListFilter):
+    """Filters of one table's items."""
+
+    cls = filters.ChoiceFilter(label="Class", choices=CLASSES)
+    partition = filters.CharFilter(label="Partition has", lookup_expr="contains")
+    due_from = filters.DateFilter(
+        label="Due from", field_name="due_on", lookup_expr="gte", widget=DayInput()
+    )
+    due_to = filters.DateFilter(
+        label="Due to", field_name="due_on", lookup_expr="lte", widget=DayInput()
+    )
+
+    class Meta:
+        model = ItemExample
+        fields = ("cls", "partition", "due_from", "due_to")
+
+
+class DatabaseFilterSet(ListFilter):
+    """Filters of databases."""
+
+    db = filters.CharFilter(label="Database has", lookup_expr="contains")
+    owner = filters.CharFilter(label="Owner")
+    mode = filters.ChoiceFilter(label="Mode", choices=MODES, field_name="mode_now")
+
+    class Meta:
+        model = DatabaseFinding
+        fields = ("db", "owner")

@@ -1,0 +1,17 @@
+"""Tells scratch databases of restore drills from others."""
+
+from uuid import UUID
+
+from lifecycle.models import RestoreDrill
+from lifecycle.restore_tests.domain import (
+    read_scratch,
+)
+
+
+def is_own_scratch(lake: str, database: str) -> bool:
+    """Whether a database is a drill's scratch; a name that only looks like one is not."""
+    named = read_scratch(database)
+    return (
+        named is not None
+        and RestoreDrill.objects.filter(lake=lake, run_id=UUID(hex=named[0])).exists()
+    )

@@ -1,0 +1,83 @@
+"""How are the room's classes, modes and reasons said and shown? The same words on every page."""
+
+from collections.abc import Mapping
+
+from lifecycle.core.domain.modes import DatabaseMode
+from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.rules.domain.conformity import Reason
+from portal.ui.states import StateLook, register_states
+
+LOOKS: Mapping[str, StateLook] = {
+    ExpiryClass.CLEAN_NOW: StateLook("Due now", "calendar-x", "bad", "Past its due day."),
+    ExpiryClass.SOON: StateLook("Due soon", "calendar-due", "warn", "Due within the notice days."),
+    ExpiryClass.NOT_NOW: StateLook("Not due", "calendar-check", "good", "Young enough to stay."),
+    ExpiryClass.STILL_READ: StateLook(
+        "Due, still read", "eye", "warn", "Due, but read in the last 30 days: the owner decides."
+    ),
+    ExpiryClass.HELD: StateLook("Held", "lock", "info", "A hold keeps it."),
+    ExpiryClass.NOT_ENROLLED: StateLook(
+        "Not enrolled", "circle-dashed", "quiet", "No LEVEL and TTL of its own: never judged."
+    ),
+    ExpiryClass.UNSUPPORTED: StateLook(
+        "Unsupported", "ban", "quiet", "A format that is left alone."
+    ),
+    ExpiryClass.NONCONFORMING: StateLook(
+        "Nonconforming", "route-off", "bad", "Its path breaks the rules: only reported."
+    ),
+    "WAIVED": StateLook("Waived", "route", "info", "Its broken rules do not count for now."),
+    ExpiryClass.UNREADY: StateLook("Not ready", "progress", "info", "commit=false."),
+    ExpiryClass.KEEP_FOREVER: StateLook("Kept for ever", "infinity", "good", "LEVEL 0."),
+    ExpiryClass.MISSING_DIRECTORY: StateLook(
+        "Directory missing", "folder-off", "bad", "The metastore names a place that is not there."
+    ),
+    ExpiryClass.UNKNOWN: StateLook("Unknown", "help-circle", "quiet", "Could not be judged."),
+    DatabaseMode.OBSERVE: StateLook("Observe", "eye", "quiet", "Nothing is mailed or dropped."),
+    DatabaseMode.NOTIFY: StateLook("Notify", "mail", "info", "Owners are written to."),
+    DatabaseMode.ACT: StateLook("Act", "bolt", "warn", "Drop plans may be made."),
+}
+
+REASON_WORDS: Mapping[Reason, tuple[str, str]] = {
+    Reason.HAS_OTHER_DB: (
+        "Another database lies under this path",
+        "Move one of the two databases so that neither lies under the other.",
+    ),
+    Reason.OWNER_PATH_FAIL: (
+        "The path is not under its owner's directory",
+        "Move it under its owner's directory, or hand it to the owner of the directory it is in.",
+    ),
+    Reason.HAS_OTHER_DB_TBL: (
+        "Tables of another database lie under this path",
+        "Move those tables under their own database.",
+    ),
+    Reason.DB_PATH_FAIL: (
+        "The table's database does not conform",
+        "Put the database right first; its tables are judged by it.",
+    ),
+    Reason.HAS_OTHER_TBL: (
+        "Another table lies under this path",
+        "Give each table a directory of its own.",
+    ),
+    Reason.PART_PATH_NOT_IN_TBL: (
+        "The partition lies outside its table",
+        "Move the partition's directory under the table's and set its location.",
+    ),
+    Reason.TBL_NOT_SUB_DB: (
+        "The table does not lie under its database",
+        "Move the table's directory under the database's and set its location.",
+    ),
+}
+
+
+def register_words() -> None:
+    """Tell the kit how the room's states look."""
+    register_states({str(state): look for state, look in LOOKS.items()})
+
+
+def reason_word(reason: str) -> str:
+    """Say a reason in words."""
+    return REASON_WORDS[Reason(reason)][0]
+
+
+def reason_remedy(reason: str) -> str:
+    """Say what to do about a reason."""
+    return REASON_WORDS[Reason(reason)][1]

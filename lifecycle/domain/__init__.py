@@ -1,1 +1,0 @@
-"""Pure decisions of the lifecycle room: frozen dataclasses in, decisions out."""

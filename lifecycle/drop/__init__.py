@@ -1,0 +1,1 @@
+"""Approved backup-then-drop: plans, deletion requests, standing rules, and their runs."""

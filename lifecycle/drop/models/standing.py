@@ -1,0 +1,69 @@
+"""Standing rules: what two people let go of one table each day, as rows."""
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from lifecycle.drop.models.plans import DIGEST_CHARS, LAKE_CHARS, NAME_CHARS
+
+
+class StandingRuleState(models.TextChoices):
+    """Where a standing rule stands."""
+
+    PENDING = "PENDING", "waiting for approval"
+    ACTIVE = "ACTIVE", "active"
+    REJECTED = "REJECTED", "rejected"
+    LAPSED = "LAPSED", "lapsed"
+    ENDED = "ENDED", "ended"
+
+
+class StandingRule(models.Model):
+    """Two people's leave to drop what is due of one table each day, within caps, for 90 days."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    lake = models.CharField(max_length=LAKE_CHARS)
+    db = models.CharField(max_length=NAME_CHARS)
+    table = models.CharField(max_length=NAME_CHARS)
+    tbl_id = models.BigIntegerField(help_text="The table's generation; a new one is not covered.")
+    max_items_day = models.PositiveIntegerField()
+    max_bytes_day = models.PositiveBigIntegerField()
+    level = models.SmallIntegerField(null=True, help_text="What the approvers saw; null: unknown.")
+    ttl = models.IntegerField(null=True)
+    owner = models.CharField(max_length=150, blank=True)
+    starts_on = models.DateField()
+    until = models.DateField()
+    state = models.CharField(
+        max_length=16,
+        choices=StandingRuleState.choices,
+        default=StandingRuleState.PENDING.value,
+    )
+    digest = models.CharField(max_length=DIGEST_CHARS)
+    requested_by = models.CharField(max_length=150)
+    reason = models.TextField()
+    approval = models.ForeignKey(
+        "approvals.Approval",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+    )
+    created_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    ended_by = models.CharField(max_length=150, blank=True)
+    last_note = models.TextField(blank=True)
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "state", "db", "table"], name="standing_by_state")
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(max_items_day__gte=1) & Q(max_bytes_day__gte=1),
+                name="standing_caps_positive",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"standing rule for {self.db}.{self.table}"

@@ -1,0 +1,264 @@
+"""Which drop plans may this person see, what is lost by one, and what may they do with it now?"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import django_filters as filters
+from django.db.models import Exists, F, Max, Min, OuterRef, QuerySet, Subquery, Sum
+
+from lifecycle.models import (
+    CleanNowRequest,
+    DropPlan,
+    DropPlanPart,
+    DropPlanResult,
+    DropPlanTable,
+    PlanState,
+    TableFinding,
+)
+from lifecycle.planning.selectors.inputs import act_databases
+from portal.access.models import User
+from portal.approvals.models import Decision
+from portal.approvals.selectors import is_requester
+from portal.ui.filters import ListFilter, prefix
+
+PLAN_ORDERS = {
+    "-created": ("-created_at",),
+    "created": ("created_at",),
+    "-size": ("-n_bytes",),
+    "size": ("n_bytes",),
+}
+PLAN_TABLE_ORDERS = {
+    "-size": ("-n_bytes",),
+    "size": ("n_bytes",),
+    "name": ("db", "table"),
+    "-name": ("-db", "-table"),
+    "oldest": ("oldest_at",),
+}
+RESULT_ORDERS = {"name": ("db", "table", "partition")}
+OWN = (
+    "You asked for it, or last changed what it rests on, so others must approve. You may reject it."
+)
+TYPED_ITEMS = 1_000
+TYPED_BYTES = 1024**4
+
+
+class PlanFilter(ListFilter):
+    """Plans by state, maker and what is in them."""
+
+    state = filters.ChoiceFilter(choices=PlanState.choices, label="State", empty_label="Any")
+    requested_by = filters.CharFilter(label="Asked by")
+    db = filters.CharFilter(label="Database", method="with_database")
+    table = filters.CharFilter(label="Table", method="with_table")
+
+    class Meta:
+        model = DropPlan
+        fields: list[str] = []
+
+    def with_database(self, rows: QuerySet[DropPlan], _: str, value: str) -> QuerySet[DropPlan]:
+        """Keep plans that hold something of a database."""
+        return rows.filter(Exists(DropPlanTable.objects.filter(plan=OuterRef("pk"), db=value)))
+
+    def with_table(self, rows: QuerySet[DropPlan], _: str, value: str) -> QuerySet[DropPlan]:
+        """Keep plans that hold something of a table of this name."""
+        return rows.filter(Exists(DropPlanTable.objects.filter(plan=OuterRef("pk"), table=value)))
+
+
+class PlanTableFilter(ListFilter):
+    """Tables of a plan by name and owner."""
+
+    db = prefix("db", "Database")
+    table = prefix("table", "Table")
+    owner = filters.CharFilter(label="Owner")
+
+    class Meta:
+        model = DropPlanTable
+        fields: list[str] = []
+
+
+class PlanResultFilter(ListFilter):
+    """What a run left alone, by name and outcome."""
+
+    db = filters.CharFilter(label="Database")
+    table = filters.CharFilter(label="Table")
+    outcome = filters.CharFilter(label="Outcome")
+
+    class Meta:
+        model = DropPlanResult
+        fields: list[str] = []
+
+
+class WishFilter(ListFilter):
+    """Wishes by state and name."""
+
+    state = filters.ChoiceFilter(choices=CleanNowRequest.State.choices, label="State")
+    db = filters.CharFilter(label="Database")
+    table = filters.CharFilter(label="Table")
+
+    class Meta:
+        model = CleanNowRequest
+        fields: list[str] = []
+
+
+def plans_visible(lake: str, user: User) -> QuerySet[DropPlan]:
+    """Give the plans that a person may see, each with `seen_*`: the part that they may see."""
+    rows = DropPlan.objects.filter(lake=lake).for_user(user)
+    if user.is_lake_keeper:
+        return rows.annotate(
+            seen_tables=F("n_tables"), seen_items=F("n_items"), seen_bytes=F("n_bytes")
+        )
+    mine = DropPlanPart.objects.for_user(user).filter(plan=OuterRef("pk")).order_by()
+    part = mine.values("plan")
+    return rows.annotate(
+        seen_tables=Subquery(part.annotate(n=Sum("n_tables")).values("n")),
+        seen_items=Subquery(part.annotate(n=Sum("n_items")).values("n")),
+        seen_bytes=Subquery(part.annotate(n=Sum("n_bytes")).values("n")),
+    )
+
+
+def plan_tables(plan: DropPlan, user: User) -> QuerySet[DropPlanTable]:
+    """Give the tables of a plan that a person may see."""
+    return DropPlanTable.objects.filter(plan=plan).for_user(user)
+
+
+def plan_results(plan: DropPlan, user: User) -> QuerySet[DropPlanResult]:
+    """Give what became of the items of the tables that a person may see."""
+    mine = plan_tables(plan, user).filter(db=OuterRef("db"), table=OuterRef("table"))
+    return DropPlanResult.objects.filter(Exists(mine), plan=plan)
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What would be lost, as far as the person looking may see it."""
+
+    n_tables: int
+    n_items: int
+    n_bytes: int
+    n_files: int
+    n_still_read: int
+    n_first: int
+    oldest_at: datetime | None
+    newest_at: datetime | None
+    is_part: bool
+
+    @property
+    def needs_typing(self) -> bool:
+        """Whether it is so much that the name must be typed."""
+        return self.n_items > TYPED_ITEMS or self.n_bytes > TYPED_BYTES
+
+
+def plan_loss(plan: DropPlan, user: User) -> Loss:
+    """Give what the person may see of a plan, from the sums that were kept when it was drawn up."""
+    summed = (
+        DropPlanPart.objects.filter(plan=plan)
+        .for_user(user)
+        .aggregate(
+            items=Sum("n_items"),
+            size=Sum("n_bytes"),
+            files=Sum("n_files"),
+            still_read=Sum("n_still_read"),
+            oldest=Min("oldest_at"),
+            newest=Max("newest_at"),
+            tables=Sum("n_tables"),
+            first=Sum("n_first"),
+        )
+    )
+    n_tables = summed["tables"] or 0
+    return Loss(
+        n_tables=n_tables,
+        n_items=summed["items"] or 0,
+        n_bytes=summed["size"] or 0,
+        n_files=summed["files"] or 0,
+        n_still_read=summed["still_read"] or 0,
+        n_first=summed["first"] or 0,
+        oldest_at=summed["oldest"],
+        newest_at=summed["newest"],
+        is_part=n_tables < plan.n_tables,
+    )
+
+
+def left_out_visible(plan: DropPlan, loss: Loss) -> dict[str, int]:
+    """Give what was left out; only to who sees the whole plan, for it counts all its tables."""
+    return {} if loss.is_part else dict(plan.left_out)
+
+
+def typed_name(plan: DropPlan) -> str:
+    """Give what must be typed to approve a big plan: its only table's name, or its short id."""
+    tables = list(plan.tables.values_list("db", "table")[:2])
+    return f"{tables[0][0]}.{tables[0][1]}" if len(tables) == 1 else plan.short_id
+
+
+@dataclass(frozen=True, slots=True)
+class PlanActions:
+    """What a person may do with a plan now; the services decide again."""
+
+    approve: bool = False
+    reject: bool = False
+    withdraw: bool = False
+    why_not: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """The transitions, as the API gives them."""
+        return [name for name in ("approve", "reject", "withdraw") if getattr(self, name)]
+
+
+def plan_actions(plan: DropPlan, user: User, decisions: list[Decision]) -> PlanActions:
+    """Say what the server would allow this person, and why not where they might expect it."""
+    is_open = plan.state in (PlanState.PENDING, PlanState.APPROVED) and plan.approval is not None
+    is_maker = user.username == plan.requested_by
+    if plan.state == PlanState.DRAFTING:
+        return PlanActions(withdraw=is_maker)
+    if not is_open:
+        return PlanActions()
+    asked = user.username.casefold() in {name.casefold() for name in plan.requesters}
+    withdraw = asked and plan.state == PlanState.PENDING and not decisions
+    is_own = plan.approval is not None and is_requester(plan.approval, user)
+    mine = next((one for one in decisions if one.user_id == user.pk), None)
+    why = OWN if is_own else ""
+    if mine and not is_own:
+        why = "You have approved it; you may still reject it until it runs."
+    if not user.is_lake_admin:
+        return PlanActions(withdraw=withdraw, why_not=why)
+    may_approve = plan.state == PlanState.PENDING and mine is None and not is_own
+    return PlanActions(may_approve, reject=not withdraw, withdraw=withdraw, why_not=why)
+
+
+def plans_to_decide(lake: str, user: User) -> list[DropPlan]:
+    """Give the plans that wait for this admin: not their own, not decided by them yet."""
+    if not user.is_lake_admin:
+        return []
+    decided = Decision.objects.filter(approval=OuterRef("approval"), user=user)
+    waiting = DropPlan.objects.filter(lake=lake, state=PlanState.PENDING).exclude(Exists(decided))
+    return [
+        plan
+        for plan in waiting.select_related("approval").order_by("created_at")[:500]
+        if plan.approval is not None and not is_requester(plan.approval, user)
+    ]
+
+
+def plans_stopped_by(lake: str, db: str) -> int:
+    """Count the plans that do not start once a database leaves ACT, with all their other tables."""
+    waiting = DropPlan.objects.filter(
+        lake=lake, state__in=(PlanState.PENDING, PlanState.APPROVED), tables__db=db
+    )
+    return waiting.distinct().count()
+
+
+def plans_under_way(lake: str, user: User) -> QuerySet[DropPlan]:
+    """Give a person's own plans that have not ended."""
+    open_states = (PlanState.DRAFTING, PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)
+    return DropPlan.objects.filter(lake=lake, requested_by=user.username, state__in=open_states)
+
+
+def tables_to_plan(lake: str, user: User) -> QuerySet[TableFinding]:
+    """Give the tables in ACT databases that hold something due, biggest first."""
+    due = TableFinding.objects.current(lake).for_user(user).filter(db__in=act_databases(lake))
+    return due.filter(n_clean_now__gt=0) | due.filter(n_still_read__gt=0)
+
+
+def wishes_visible(lake: str, user: User) -> QuerySet[CleanNowRequest]:
+    """Give the owners' wishes: all to admins and operators, else one's own."""
+    rows = CleanNowRequest.objects.filter(lake=lake).select_related("plan")
+    if user.is_lake_keeper:
+        return rows
+    return rows.filter(requested_by=user.username)

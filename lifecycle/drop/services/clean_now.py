@@ -1,0 +1,102 @@
+"""How does an owner ask that data be cleaned now, and how is the wish closed?
+
+A wish is a row that admins see and may put into a plan; it drops nothing by itself. It may say yes
+to data that is still read, as `still_read` does without a wish.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from lifecycle.models import CleanNowRequest, TableFinding
+from lifecycle.planning.selectors.inputs import owns_table
+from lifecycle.policies.services.still_read import may_say_yes
+from portal.access.models import User
+from portal.audit.services import audit_record
+from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
+from portal.lake.names import PartitionName
+from portal.lake.reasons import check_reason, check_text
+
+
+@transaction.atomic
+def clean_now_request(
+    *,
+    lake: str,
+    name: tuple[str, str, str],
+    with_still_read: bool,
+    reason: str,
+    user: User,
+    now: datetime,
+) -> CleanNowRequest:
+    """Ask that `name` = (db, table, partition or '') be cleaned; twice gives the open wish.
+
+    Raises:
+        NotVisible: no such table for this person.
+        NotAllowed: the person may see it, but does not own it, or may not say yes for its owner.
+        RuleViolation: no reason, or no partition name.
+    """
+    db, table, partition = name
+    seen = TableFinding.objects.current(lake).for_user(user).filter(db=db, table=table).first()
+    if seen is None:
+        raise NotVisible("table.missing", "There is no such table, or it is not yours to see.")
+    if not owns_table(user.username, lake=lake, db=db, table=table):
+        raise NotAllowed("clean_now.owner", "Only an owner may ask that data be cleaned now.")
+    if with_still_read and not may_say_yes(seen, user):
+        raise NotAllowed("still_read.owner", "Only the table's owner lets still-read data go.")
+    check_reason(reason, "clean_now.reason", "Say why it may go: admins will read it.")
+    if partition:
+        PartitionName.parse(partition)
+    wish, is_new = CleanNowRequest.objects.get_or_create(
+        lake=lake,
+        db=db,
+        table=table,
+        partition=partition,
+        requested_by=user.username,
+        state=CleanNowRequest.State.OPEN,
+        with_still_read=with_still_read,
+        defaults={"reason": reason.strip(), "created_at": now},
+    )
+    if is_new:
+        _audit("clean_now.requested", wish, actor=user.username, now=now)
+    return wish
+
+
+@transaction.atomic
+def clean_now_close(wish_id: UUID | str, *, user: User, reason: str, now: datetime) -> None:
+    """Close an open wish: its author takes it back, or an admin declines it with a reason."""
+    wish = CleanNowRequest.objects.filter(pk=wish_id).first()
+    is_own = wish is not None and wish.requested_by == user.username
+    if wish is None or not (is_own or user.is_lake_keeper):
+        raise NotVisible("clean_now.missing", "There is no such wish, or it is not yours to see.")
+    if not is_own and not user.is_lake_admin:
+        raise NotAllowed("clean_now.close", "Only its author or an admin may close a wish.")
+    if not is_own and not reason.strip():
+        raise RuleViolation("clean_now.close_reason", "Say why: its author will read it.")
+    check_text(reason)
+    closed = CleanNowRequest.objects.filter(pk=wish.pk, state=CleanNowRequest.State.OPEN).update(
+        state=CleanNowRequest.State.CLOSED,
+        closed_at=now,
+        closed_by=user.username,
+        closed_reason=reason.strip(),
+    )
+    if not closed:
+        raise StaleState("clean_now.closed", "This wish is not open any more. Reload the page.")
+    _audit("clean_now.closed", wish, actor=user.username, now=now, closed_reason=reason.strip())
+
+
+def _audit(action: str, wish: CleanNowRequest, *, actor: str, now: datetime, **data: str) -> None:
+    audit_record(
+        action,
+        actor=actor,
+        lake=wish.lake,
+        object_type="table",
+        object_id=f"{wish.db}.{wish.table}",
+        data={
+            "partition": wish.partition,
+            "with_still_read": wish.with_still_read,
+            "reason": wish.reason,
+            **data,
+        },
+        now=now,
+    )

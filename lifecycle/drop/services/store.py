@@ -1,0 +1,294 @@
+"""How does a drawn-up plan become rows, a file with a digest, and a question to two people?
+
+Called in a worker by the run kind `lifecycle.plan`. Drawn up twice, the second finds the plan past
+DRAFTING and changes nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import transaction
+
+from lifecycle.drop.domain.plan import TableDigest, plan_digest
+from lifecycle.drop.domain.refusal import Candidate, Name, Names
+from lifecycle.drop.domain.standing import Basis, TableShare
+from lifecycle.drop.services.draft import Draft, Selection, TableExtras, draft
+from lifecycle.drop.services.parts import plan_parts_write
+from lifecycle.drop.services.plans import APPROVAL_KIND, plan_audit, plan_move
+from lifecycle.drop.services.standing_plans import standing_decision
+from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.inventory.selectors.picture import picture_problem
+from lifecycle.models import (
+    CleanNowRequest,
+    DropPlan,
+    DropPlanExample,
+    DropPlanTable,
+    Generation,
+    ItemKind,
+    PlanState,
+    TableFinding,
+)
+from lifecycle.planning.selectors.inputs import (
+    circumstances_of,
+    current_generation,
+    keep_days_now,
+    open_requests,
+)
+from lifecycle.planning.selectors.limits import limits_now, plan_over_caps
+from lifecycle.planning.services.parties import requesters_of
+from lifecycle.policies.services.still_read import still_read_names
+from portal.access.lakes import get_lake
+from portal.approvals.services import approval_open
+from portal.approvals.sizes import FEWEST_APPROVALS, Needed, plan_needed
+from portal.connectors.filesystem import open_file_system
+from portal.connectors.lake_config import LakeConfig
+from portal.lake.clock import day_of
+from portal.lake.errors import StaleState
+
+DIRECTORY_MODE = 0o700
+_CHUNK = 500
+
+
+def plan_draw(plan: DropPlan, *, folder: str, now: datetime) -> dict[str, Any]:
+    """Draw up a plan: its file under `<spool>/plans/<plan>/<folder>`, its rows, its approval.
+
+    Ends as NOT_CREATED with a sentence when nothing may go, or when it is more than the caps allow.
+    """
+    if plan.state != PlanState.DRAFTING:
+        return {"plan": str(plan.pk), "state": plan.state}
+    config = get_lake(plan.lake)
+    generation = current_generation(plan.lake)
+    today = day_of(now, config.zone)
+    drafted = draft(
+        config,
+        generation.results_uri,
+        selection=Selection.from_json(plan.selection),
+        circumstances=replace(
+            circumstances_of(plan, generation, today=today, now=now),
+            yes_to_still_read=Names.of(still_read_names(plan.lake, today=today)),
+        ),
+    )
+    problem = _problem(plan, drafted, generation)
+    if problem:
+        _store_refused(plan, drafted, generation, problem=problem, now=now)
+    else:
+        uri = _write_items(config, plan, drafted, folder)
+        plan_store(plan, drafted, generation, items_uri=uri, now=now)
+    return {"plan": str(plan.pk), "state": plan.state, "items": drafted.summary.n_items}
+
+
+def _problem(plan: DropPlan, drafted: Draft, generation: Generation) -> str:
+    if not drafted.summary.n_items:
+        return "Nothing of what was chosen may go now. See below what was left out, and why."
+    summary = drafted.summary
+    over = plan_over_caps(plan.lake, generation, n_items=summary.n_items, n_bytes=summary.n_bytes)
+    if over:
+        return over
+    return picture_problem(plan.lake, generation)
+
+
+def _write_items(config: LakeConfig, plan: DropPlan, drafted: Draft, folder: str) -> str:
+    directory = config.path(config.spool).child("plans", str(plan.pk), folder)
+    fs = open_file_system(directory, config=config)
+    fs.make_directories(directory, mode=DIRECTORY_MODE)
+    path = directory.child("items.jsonl")
+    # A worker that died here may have left a file; nobody has approved its digest.
+    fs.replace(path, drafted.content)
+    return str(path)
+
+
+@transaction.atomic
+def _store_refused(
+    plan: DropPlan, drafted: Draft, generation: Generation, *, problem: str, now: datetime
+) -> None:
+    plan_move(
+        plan,
+        PlanState.NOT_CREATED,
+        now=now,
+        by="system",
+        why=problem,
+        generation=generation,
+        left_out=dict(drafted.left_out),
+    )
+    plan_audit("plan.refused", plan, actor="system", now=now, reason=problem)
+
+
+def plan_store(
+    plan: DropPlan, drafted: Draft, generation: Generation, *, items_uri: str, now: datetime
+) -> None:
+    """Write tables, examples and sums, then in one short transaction the plan and the question."""
+    _write_tables(plan, drafted, generation)
+    plan_parts_write(plan)
+    with transaction.atomic():
+        _open(plan, drafted, generation, items_uri=items_uri, now=now)
+
+
+def _open(
+    plan: DropPlan, drafted: Draft, generation: Generation, *, items_uri: str, now: datetime
+) -> None:
+    # Plan, wishes, then what ends in the audit chain: as those do who withdraw either meanwhile.
+    DropPlan.objects.select_for_update().get(pk=plan.pk)
+    wishes = _answered_wishes(plan, drafted)
+    _close_wishes(plan, wishes)
+    names = {(table.db, table.table) for table in drafted.summary.tables}
+    requesters = requesters_of(plan.lake, maker=plan.requested_by, tables=names, wishes=wishes)
+    summary = drafted.summary
+    terms: dict[str, Any] = {
+        "backup_root": drafted.backup_root,
+        "keep_days": keep_days_now(plan.lake, {db for db, _ in names}),
+    }
+    digest = plan_digest(summary.digest, **terms)
+    fields: dict[str, Any] = {
+        **terms,
+        "generation": generation,
+        "digest": digest,
+        "items_uri": items_uri,
+        "items_sha256": summary.digest,
+        "n_tables": len(summary.tables),
+        "n_items": summary.n_items,
+        "n_bytes": summary.n_bytes,
+        "n_files": summary.n_files,
+        "oldest_at": instant(min(table.oldest_updated_ms for table in summary.tables)),
+        "newest_at": instant(max(table.newest_updated_ms for table in summary.tables)),
+        "left_out": dict(drafted.left_out),
+        "limits": limits_now(plan.lake, generation),
+        "requesters": requesters,
+    }
+    needed = plan_needed(plan.lake, n_items=summary.n_items, n_bytes=summary.n_bytes)
+    if plan.standing_rule is not None:
+        why = _why_not_covered(plan, drafted, needed, requesters, now=now)
+        if not why:
+            plan_move(plan, PlanState.APPROVED, now=now, **fields)
+            plan_audit("plan.covered", plan, actor="system", now=now, rule=plan.standing_rule_id)
+            return
+        fields["reason"] = f"{plan.reason} Not covered by the rule: {why}"
+    approval = approval_open(
+        APPROVAL_KIND,
+        lake=plan.lake,
+        object_id=str(plan.pk),
+        digest=digest,
+        requesters=requesters,
+        summary={
+            "title": f"Drop {summary.n_items} items of {len(summary.tables)} tables",
+            "n_tables": len(summary.tables),
+            "n_items": summary.n_items,
+            "n_bytes": summary.n_bytes,
+            "reason": plan.reason,
+            "needed_why": needed.why,
+        },
+        n_needed=needed.n,
+        now=now,
+    )
+    plan_move(plan, PlanState.PENDING, now=now, approval=approval, **fields)
+    plan_audit("plan.created", plan, actor=plan.requested_by, now=now, items=summary.n_items)
+
+
+def _why_not_covered(
+    plan: DropPlan, drafted: Draft, needed: Needed, requesters: Sequence[str], *, now: datetime
+) -> str:
+    """Say why a standing rule's plan needs its own approval; empty when the rule covers it."""
+    if needed.n > FEWEST_APPROVALS:
+        return needed.why
+    known = [dropped_before(plan.lake, one.tbl_id) for one in drafted.extras.values()]
+    decision = standing_decision(
+        plan,
+        _share(plan, drafted),
+        dropped_before=all(known),
+        requesters=requesters,
+        now=now,
+    )
+    return "" if decision.covered else decision.why
+
+
+def _write_tables(plan: DropPlan, drafted: Draft, generation: Generation) -> None:
+    """Write one row a table with its examples; rows of a try that died are removed first."""
+    plan.tables.all().delete()
+    findings = {
+        (row.db, row.table): row
+        for row in TableFinding.objects.filter(
+            generation=generation, db__in={table.db for table in drafted.summary.tables}
+        )
+    }
+    for table in drafted.summary.tables:
+        extras = drafted.extras[table.db, table.table]
+        finding = findings.get((table.db, table.table))
+        if finding is None or finding.tbl_id != extras.tbl_id:
+            raise StaleState(
+                "plan.picture", "The scan's picture changed while the plan was drawn up. Try again."
+            )
+        with transaction.atomic():
+            row = _write_table(plan, table, extras, finding)
+            DropPlanExample.objects.bulk_create(
+                (_example(row, one) for one in extras.examples), batch_size=_CHUNK
+            )
+
+
+def _write_table(
+    plan: DropPlan, table: TableDigest, extras: TableExtras, finding: TableFinding
+) -> DropPlanTable:
+    return DropPlanTable.objects.create(
+        plan=plan,
+        lake=plan.lake,
+        db=table.db,
+        table=table.table,
+        tbl_id=extras.tbl_id,
+        kind=ItemKind.TABLE if extras.is_whole_table else ItemKind.PARTITION,
+        owner=finding.owner,
+        db_owner=finding.db_owner,
+        n_items=table.n_items,
+        n_bytes=table.n_bytes,
+        n_files=table.n_files,
+        n_still_read=extras.n_still_read,
+        oldest_at=instant(table.oldest_updated_ms),
+        newest_at=instant(table.newest_updated_ms),
+        is_first_drop=not dropped_before(plan.lake, extras.tbl_id),
+        digest=table.digest,
+    )
+
+
+def _example(row: DropPlanTable, candidate: Candidate) -> DropPlanExample:
+    item = candidate.item
+    return DropPlanExample(
+        plan_table=row,
+        partition=item.partition,
+        location=item.location,
+        updated_at=instant(item.updated_ms),
+        due_on=item.due_on,
+        n_bytes=item.n_bytes,
+        n_files=item.n_files,
+        is_still_read=candidate.cls is ExpiryClass.STILL_READ,
+    )
+
+
+def _share(plan: DropPlan, drafted: Draft) -> TableShare:
+    """Give what a standing rule's plan takes of its only table."""
+    (table,) = drafted.summary.tables
+    extras = drafted.extras[table.db, table.table]
+    basis = Basis(extras.level, extras.ttl, plan.tables.get().owner)
+    return TableShare(extras.tbl_id, basis, table.n_items, table.n_bytes, extras.n_still_read)
+
+
+def dropped_before(lake: str, tbl_id: int) -> bool:
+    """Whether an explicitly approved drop of this very table has succeeded."""
+    return DropPlanTable.objects.filter(
+        lake=lake, tbl_id=tbl_id, plan__state=PlanState.DONE, plan__approval__isnull=False
+    ).exists()
+
+
+def _answered_wishes(plan: DropPlan, drafted: Draft) -> list[CleanNowRequest]:
+    tables = {Name(table.db, table.table) for table in drafted.summary.tables}
+    return [wish for wish in open_requests(plan.lake) if Name(wish.db, wish.table) in tables]
+
+
+def _close_wishes(plan: DropPlan, wishes: Iterable[CleanNowRequest]) -> None:
+    keys = [wish.pk for wish in wishes]
+    CleanNowRequest.objects.filter(pk__in=keys, state=CleanNowRequest.State.OPEN).update(
+        state=CleanNowRequest.State.PLANNED, plan=plan
+    )
+
+
+def instant(milliseconds: int) -> datetime:
+    """Give the UTC instant of epoch milliseconds."""
+    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)

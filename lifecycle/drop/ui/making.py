@@ -1,0 +1,141 @@
+"""The pages on which a plan begins: choose, see what it would take, have it drawn up; wishes."""
+
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from lifecycle.core.selectors.filters import TABLE_ORDERS
+from lifecycle.core.ui.links import list_url, table_url
+from lifecycle.drop.selectors.plans import tables_to_plan, wishes_visible
+from lifecycle.drop.services.clean_now import clean_now_close, clean_now_request
+from lifecycle.drop.services.plans import plan_request
+from lifecycle.drop.services.preview import Preview, plan_preview, require_something
+from lifecycle.drop.ui.plans import plan_url
+from lifecycle.inventory.selectors.dropped import take_off_dropped
+from lifecycle.models import CleanNowRequest, DropPlan
+from lifecycle.planning.selectors.inputs import act_databases
+from lifecycle.planning.selectors.limits import plan_caps
+from portal.lake.errors import NotAllowed, RuleViolation
+from portal.ui.frame import current_lake, person
+from portal.ui.keyset import keyset_page
+
+MAX_CHOSEN = 500
+
+
+class WishForm(forms.Form):
+    """What an owner says when asking for 'clean now'."""
+
+    db = forms.CharField(max_length=128)
+    table = forms.CharField(max_length=256)
+    partition = forms.CharField(required=False, max_length=767, strip=False)
+    with_still_read = forms.BooleanField(required=False)
+    reason = forms.CharField(max_length=1000)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def plan_new(request: HttpRequest) -> HttpResponse:
+    """Choose databases and tables (GET shows what they hold), then make the plan (POST)."""
+    lake, user = current_lake(request), person(request)
+    if not user.is_lake_keeper:
+        raise NotAllowed("plan.role", "Admins and operators make drop plans.")
+    said = request.POST if request.method == "POST" else request.GET
+    databases, tables = said.getlist("databases")[:MAX_CHOSEN], said.getlist("tables")[:MAX_CHOSEN]
+    preview, problem = None, ""
+    if databases or tables:
+        preview = plan_preview(lake, user, databases=databases, tables=tables, now=timezone.now())
+    if request.method == "POST":
+        try:
+            plan = _request(request, lake, preview, databases=databases, tables=tables)
+        except RuleViolation as error:
+            problem = error.message
+        else:
+            messages.info(request, "The plan is being created. This page shows it when it is.")
+            return HttpResponseRedirect(plan_url(plan))
+    page = keyset_page(tables_to_plan(lake, user), request.GET, orders=TABLE_ORDERS)
+    take_off_dropped(page.rows)
+    context = {
+        "page": page,
+        "rows": [(row, str(row) in tables) for row in page.rows],
+        "databases": sorted(act_databases(lake)),
+        "chosen_databases": databases,
+        "chosen_tables": tables,
+        "preview": preview,
+        "problem": problem,
+        "reason": request.POST.get("reason", ""),
+        "wishes": wishes_visible(lake, user)
+        .filter(state=CleanNowRequest.State.OPEN)
+        .order_by("created_at")[:50],
+        "caps": plan_caps(lake),
+    }
+    status = 400 if problem else 200
+    return render(request, "lifecycle/plan_new.html", context, status=status)
+
+
+def _request(
+    request: HttpRequest,
+    lake: str,
+    preview: Preview | None,
+    *,
+    databases: list[str],
+    tables: list[str],
+) -> DropPlan:
+    if preview is not None:
+        require_something(preview)
+    return plan_request(
+        lake,
+        databases=databases,
+        tables=tables,
+        reason=request.POST.get("reason", ""),
+        user=person(request),
+        now=timezone.now(),
+    )
+
+
+@login_required
+@require_GET
+def wishes(request: HttpRequest) -> HttpResponse:
+    """List the wishes for 'clean now': one's own, or all for admins and operators."""
+    lake, user = current_lake(request), person(request)
+    page = keyset_page(
+        wishes_visible(lake, user), request.GET, orders={"-created": ("-created_at",)}
+    )
+    context = {"page": page, "sees_all": user.is_lake_keeper}
+    return render(request, "lifecycle/wishes.html", context)
+
+
+@login_required
+@require_POST
+def wish_new(request: HttpRequest) -> HttpResponse:
+    """Ask that a table, or a partition of it, be cleaned now."""
+    lake, form = current_lake(request), WishForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Nothing was asked: say why it may go.")
+        return HttpResponseRedirect(list_url("wishes", lake))
+    said = form.cleaned_data
+    clean_now_request(
+        lake=lake,
+        name=(said["db"], said["table"], said["partition"]),
+        with_still_read=said["with_still_read"],
+        reason=said["reason"],
+        user=person(request),
+        now=timezone.now(),
+    )
+    messages.success(request, "Asked. An admin sees it and may put it into a plan.")
+    return HttpResponseRedirect(table_url(lake, said["db"], said["table"]))
+
+
+@login_required
+@require_POST
+def wish_close(request: HttpRequest, wish_id: UUID) -> HttpResponse:
+    """Take a wish back, or decline it with a reason."""
+    reason = request.POST.get("reason", "")
+    clean_now_close(wish_id, user=person(request), reason=reason, now=timezone.now())
+    messages.success(request, "The wish is closed.")
+    return HttpResponseRedirect(list_url("wishes", current_lake(request)))

@@ -1,0 +1,152 @@
+"""Which entries, home cards and words do plans, standing rules and backups have?"""
+
+from django.http import HttpRequest
+
+from lifecycle.core.ui.links import lake_or_none, list_url
+from lifecycle.drop.domain.refusal import EXPLANATIONS, LeftOut
+from lifecycle.drop.selectors.plans import plans_to_decide, plans_under_way, wishes_visible
+from lifecycle.drop.selectors.standing import rules_to_decide
+from lifecycle.models import CleanNowRequest, PlanState
+from portal.access.models import KEEPERS
+from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.ui.frame import person
+from portal.ui.states import StateLook, register_states
+from portal.ui.templatetags.lw import human_bytes
+
+SECTION = "Lifecycle"
+
+LOOKS = {
+    PlanState.DRAFTING.value: StateLook("Being drawn up", "pencil", "busy"),
+    PlanState.NOT_CREATED.value: StateLook(
+        "Not created", "clipboard-off", "quiet", "Nothing of the selection may go, or too much."
+    ),
+    "OPEN": StateLook("Open", "circle", "warn"),
+    "PLANNED": StateLook("In a plan", "clipboard-list", "info"),
+    "CLOSED": StateLook("Closed", "circle-check", "quiet"),
+    "ACTIVE": StateLook("Active", "repeat", "good"),
+    "ENDED": StateLook("Ended", "player-stop", "quiet"),
+    "SKIPPED": StateLook("Skipped", "player-skip-forward", "warn", "Changed since; left alone."),
+    "NOT_REACHED": StateLook(
+        "Not reached", "player-stop", "quiet", "The run ended before it came to them."
+    ),
+    "RETURNED": StateLook("Moved back", "arrow-back-up", "info"),
+    "DEFERRED": StateLook("Put off", "clock", "quiet"),
+    "NEW_DATA": StateLook("New data kept", "file-plus", "warn", "New data came meanwhile."),
+    "GONE": StateLook("Was gone", "ghost", "quiet", "Somebody else had dropped it."),
+    "CONFLICT": StateLook("Conflict", "alert-triangle", "warn"),
+    "RESTORE": StateLook("Comes back", "restore", "good"),
+    "DATA_ONLY": StateLook("Data comes back", "restore", "good"),
+    "ALREADY_RESTORED": StateLook("Is back already", "circle-check", "quiet"),
+    "RESTORED_BEFORE": StateLook("Is back already", "circle-check", "quiet"),
+    "UNDER_WAY": StateLook("Comes back just now", "progress", "quiet", "By another restore."),
+    "NAME_TAKEN": StateLook("Name taken", "alert-triangle", "warn"),
+    "PLACE_TAKEN": StateLook("Place taken", "alert-triangle", "warn"),
+    "TABLE_REPLACED": StateLook("Table replaced", "alert-triangle", "warn"),
+    "STANDS": StateLook("Stands there", "circle-check", "quiet", "It is not missing."),
+    "MISFIT": StateLook("Does not fit", "alert-triangle", "warn"),
+    "ELSEWHERE": StateLook("Other file system", "alert-triangle", "warn"),
+    "DAMAGED": StateLook("Damaged", "alert-circle", "bad"),
+    "DUE": StateLook("Planned", "clock", "quiet"),
+    "CLEAN": StateLook("As it should be", "circle-check", "good"),
+    "LATE_COMMIT": StateLook("Late commit", "alert-triangle", "warn", "Written after the drop."),
+}
+# These have their look as classes of the scan, or as what became of an item.
+_CLASSES = frozenset(
+    {
+        *("SOON", "STILL_READ", "HELD", "NOT_ENROLLED", "UNSUPPORTED", "NONCONFORMING", "UNREADY"),
+        *("KEEP_FOREVER", "MISSING_DIRECTORY", "UNKNOWN", "DROPPED"),
+    }
+)
+
+
+def register_pages() -> None:
+    """Add the navigation, the home cards and the words."""
+    register_states(LOOKS)
+    register_states(
+        {
+            reason.value: StateLook(
+                reason.value.replace("_", " ").capitalize(), "filter", "quiet", EXPLANATIONS[reason]
+            )
+            for reason in LeftOut
+            if reason.value not in _CLASSES
+        }
+    )
+    register_page(Page(SECTION, "Drop plans", "lifecycle:plans", "clipboard-list", 22))
+    register_page(
+        Page(SECTION, "Standing rules", "lifecycle:standing-rules", "repeat", 23, KEEPERS)
+    )
+    register_page(Page(SECTION, "Clean-now wishes", "lifecycle:wishes", "message-circle", 24))
+    for card in (approve_card, rules_card, mine_card, wishes_card):
+        register_home_card(card)
+
+
+def approve_card(request: HttpRequest) -> Card | None:
+    """Tell an admin of plans that wait for them."""
+    lake = lake_or_none(request)
+    plans = plans_to_decide(lake, person(request)) if lake else []
+    if not lake or not plans:
+        return None
+    first = min(plan.approval.lapses_at for plan in plans if plan.approval is not None)
+    return Card(
+        kind="waiting",
+        title="Drop plans to decide",
+        value=f"{len(plans):,}",
+        url=list_url("plans", lake, state=PlanState.PENDING),
+        detail=f"{human_bytes(sum(plan.n_bytes for plan in plans))}; first lapses {first:%Y-%m-%d}",
+        icon="clipboard-check",
+        tone="warn",
+        order=10,
+    )
+
+
+def rules_card(request: HttpRequest) -> Card | None:
+    """Tell an admin of standing rules that wait for them."""
+    lake = lake_or_none(request)
+    rules = rules_to_decide(lake, person(request)) if lake else []
+    if not lake or not rules:
+        return None
+    return Card(
+        kind="waiting",
+        title="Standing rules to decide",
+        value=f"{len(rules):,}",
+        url=list_url("standing-rules", lake),
+        icon="repeat",
+        tone="warn",
+        order=11,
+    )
+
+
+def mine_card(request: HttpRequest) -> Card | None:
+    """Tell a maker where their plans stand."""
+    lake = lake_or_none(request)
+    plans = list(plans_under_way(lake, person(request))[:200]) if lake else []
+    if not lake or not plans:
+        return None
+    words = sorted({PlanState(plan.state).label for plan in plans})
+    return Card(
+        kind="waiting",
+        title="My plans under way",
+        value=f"{len(plans):,}",
+        url=list_url("plans", lake, requested_by=person(request).username),
+        detail=", ".join(words),
+        icon="clipboard-list",
+        order=30,
+    )
+
+
+def wishes_card(request: HttpRequest) -> Card | None:
+    """Tell makers of plans what owners ask for."""
+    lake, user = lake_or_none(request), person(request)
+    if not lake or not user.is_lake_keeper:
+        return None
+    n_open = wishes_visible(lake, user).filter(state=CleanNowRequest.State.OPEN).count()
+    if not n_open:
+        return None
+    return Card(
+        kind="waiting",
+        title="Owners ask for clean now",
+        value=f"{n_open:,}",
+        url=list_url("wishes", lake),
+        icon="message-circle",
+        order=25,
+    )

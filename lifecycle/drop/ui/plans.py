@@ -1,0 +1,269 @@
+"""The pages of drop plans: the list, one plan with what is lost first, the steps people take."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from lifecycle.core.ui.links import list_url
+from lifecycle.drop.domain.refusal import EXPLANATIONS, LeftOut
+from lifecycle.drop.models.plans import ENDED
+from lifecycle.drop.selectors.plans import (
+    PLAN_ORDERS,
+    PLAN_TABLE_ORDERS,
+    RESULT_ORDERS,
+    PlanFilter,
+    PlanTableFilter,
+    left_out_visible,
+    plan_actions,
+    plan_loss,
+    plan_results,
+    plan_tables,
+    plans_visible,
+    typed_name,
+)
+from lifecycle.drop.services.plans import (
+    get_plan_for_user,
+    plan_approve,
+    plan_reject,
+    plan_withdraw,
+)
+from lifecycle.models import DropPlan, DropPlanTable, PlanState
+from lifecycle.planning.selectors.backup_of_run import backup_of_run
+from lifecycle.planning.selectors.limits import plan_limits
+from portal.access.fresh import authenticated_at, require_fresh
+from portal.approvals.selectors import decisions_of, requesters_shown
+from portal.lake.errors import NotVisible
+from portal.runs.selectors import run_waits
+from portal.ui.frame import current_lake, person
+from portal.ui.keyset import keyset_page
+from portal.ui.lists import ListSpec, list_response
+from portal.ui.tables import Column
+
+RESULTS_SHOWN = 50
+
+
+def plan_url(plan: DropPlan) -> str:
+    """Give the page of a plan."""
+    return reverse("lifecycle:plan", args=[plan.pk])
+
+
+PLANS = ListSpec(
+    template="lifecycle/plans.html",
+    caption="Drop plans",
+    columns=(
+        Column(key="short_id", title="Plan", kind="code", url=plan_url),
+        Column(key="state", title="State", kind="state"),
+        Column(key="seen_tables", title="Tables", kind="count"),
+        Column(key="seen_items", title="Items", kind="count"),
+        Column(key="seen_bytes", title="Size", kind="bytes", sort="size"),
+        Column(key="newest_at", title="Newest update", kind="ago"),
+        Column(key="requested_by", title="Asked by"),
+        Column(key="reason", title="Why"),
+        Column(key="created_at", title="Asked", kind="ago", sort="created"),
+    ),
+    orders=PLAN_ORDERS,
+    filename="drop-plans.csv",
+    exports=(
+        *("id", "state", "source", "requested_by", "reason", "created_at", "seen_tables"),
+        *("seen_items", "seen_bytes", "oldest_at", "newest_at", "digest", "ended_at", "ended_by"),
+        "ended_reason",
+    ),
+)
+
+TABLES = ListSpec(
+    template="lifecycle/plan.html",
+    caption="Tables of the plan",
+    columns=(
+        Column(
+            key="__str__",
+            title="Table",
+            kind="code",
+            sort="name",
+            url=lambda row: reverse("lifecycle:plan-table", args=[row.plan_id, row.db, row.table]),
+        ),
+        Column(key="get_kind_display", title="What goes"),
+        Column(key="owner", title="Owner"),
+        Column(key="n_items", title="Items", kind="count"),
+        Column(key="n_bytes", title="Size", kind="bytes", sort="size"),
+        Column(key="n_files", title="Files", kind="count"),
+        Column(key="oldest_at", title="Oldest update", kind="ago", sort="oldest"),
+        Column(key="newest_at", title="Newest update", kind="ago"),
+        Column(key="n_still_read", title="Still read", kind="count"),
+        Column(
+            key="is_first_drop",
+            title="First drop",
+            kind="template",
+            template="lifecycle/_first_drop.html",
+            help="Nothing of this table was dropped before",
+        ),
+    ),
+    orders=PLAN_TABLE_ORDERS,
+    filename="drop-plan-tables.csv",
+    exports=(
+        *("db", "table", "kind", "owner", "n_items", "n_bytes", "n_files", "n_still_read"),
+        *("oldest_at", "newest_at", "is_first_drop", "digest"),
+    ),
+)
+
+
+@login_required
+@require_GET
+def plans(request: HttpRequest) -> HttpResponseBase:
+    """List the plans that the person may see, newest first."""
+    lake, user = current_lake(request), person(request)
+    filterset = PlanFilter(request.GET, queryset=plans_visible(lake, user))
+    context = {"may_make": user.is_lake_keeper}
+    return list_response(request, PLANS, filterset=filterset, context=context)
+
+
+@login_required
+@require_GET
+def plan(request: HttpRequest, plan_id: UUID) -> HttpResponseBase:
+    """Show one plan: what is lost, where it stands, and what this person may do."""
+    user = person(request)
+    found = get_plan_for_user(plan_id, user=user)
+    decisions = decisions_of(found.approval)
+    loss = plan_loss(found, user)
+    results = keyset_page(plan_results(found, user), {}, orders=RESULT_ORDERS, size=RESULTS_SHOWN)
+    context = {
+        **_standing(found),
+        "loss": loss,
+        "limits": None if loss.is_part else plan_limits(found),
+        "decisions": decisions,
+        "may": plan_actions(found, user, decisions),
+        "requesters": requesters_shown(found.approval, found.requesters),
+        "typed": typed_name(found) if loss.needs_typing else "",
+        "left_out": left_out_rows(left_out_visible(found, loss)),
+        "results": results,
+        "backup": backup_of_run(found.run.pk) if found.run is not None else None,
+    }
+    filterset = PlanTableFilter(request.GET, queryset=plan_tables(found, user))
+    return list_response(request, TABLES, filterset=filterset, context=context)
+
+
+@login_required
+@require_GET
+def plan_progress(request: HttpRequest, plan_id: UUID) -> HttpResponse:
+    """Give the live part of a plan's page; when its state changes the page is loaded anew."""
+    found = get_plan_for_user(plan_id, user=person(request))
+    response = render(request, "lifecycle/_plan_progress.html", _standing(found))
+    if request.GET.get("was") not in (None, found.state):
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@login_required
+@require_GET
+def plan_table(request: HttpRequest, plan_id: UUID, db: str, table: str) -> HttpResponse:
+    """Show the first items of one table of a plan."""
+    user = person(request)
+    found = get_plan_for_user(plan_id, user=user)
+    row = get_plan_table(found, db, table, request)
+    results = plan_results(found, user).filter(db=db, table=table)
+    context = {
+        "plan": found,
+        "row": row,
+        "examples": row.examples.all(),
+        "results": keyset_page(results, request.GET, orders=RESULT_ORDERS),
+    }
+    return render(request, "lifecycle/plan_table.html", context)
+
+
+def get_plan_table(plan: DropPlan, db: str, table: str, request: HttpRequest) -> DropPlanTable:
+    """Give a table of a plan that this person may see."""
+    row = plan_tables(plan, person(request)).filter(db=db, table=table).first()
+    if row is None:
+        raise NotVisible("plan.table", "There is no such table in this plan for you.")
+    return row
+
+
+@login_required
+@require_POST
+@require_fresh
+def plan_approve_view(request: HttpRequest, plan_id: UUID) -> HttpResponse:
+    """Approve exactly the plan that the page showed."""
+    user, now = person(request), timezone.now()
+    found = plan_approve(
+        plan_id,
+        user=user,
+        digest=request.POST.get("digest", ""),
+        authenticated_at=authenticated_at(request),
+        now=now,
+        reason=request.POST.get("reason", ""),
+        typed=request.POST.get("typed", ""),
+    )
+    messages.success(request, "Your approval is recorded.")
+    return HttpResponseRedirect(plan_url(found))
+
+
+@login_required
+@require_POST
+@require_fresh
+def plan_reject_view(request: HttpRequest, plan_id: UUID) -> HttpResponse:
+    """End a plan with a reason."""
+    found = plan_reject(
+        plan_id,
+        user=person(request),
+        digest=request.POST.get("digest", ""),
+        authenticated_at=authenticated_at(request),
+        now=timezone.now(),
+        reason=request.POST.get("reason", ""),
+    )
+    messages.success(request, "The plan is rejected; nothing of it is dropped.")
+    return HttpResponseRedirect(plan_url(found))
+
+
+@login_required
+@require_POST
+def plan_withdraw_view(request: HttpRequest, plan_id: UUID) -> HttpResponse:
+    """Take a plan back."""
+    reason = request.POST.get("reason", "")
+    found = plan_withdraw(plan_id, user=person(request), reason=reason, now=timezone.now())
+    messages.success(request, "The plan is withdrawn; nothing of it is dropped.")
+    return HttpResponseRedirect(plan_url(found))
+
+
+def _standing(plan: DropPlan) -> dict[str, Any]:
+    """Give what the live part of the page shows."""
+    n_given = (
+        plan.approval.decisions.filter(verdict="APPROVE").count()
+        if plan.approval is not None
+        else 0
+    )
+    return {
+        "plan": plan,
+        "lives": plan.state not in ENDED,
+        "run": plan.run,
+        "waits": _waits(plan),
+        "n_given": n_given,
+        "n_missing": max(plan.approval.n_needed - n_given, 0) if plan.approval is not None else 0,
+        "is_cool": bool(
+            plan.approval is not None
+            and plan.approval.cool_until is not None
+            and plan.approval.cool_until <= timezone.now()
+        ),
+        "blocked": (plan.outcome or {}).get("blocked"),
+        "counts": (plan.outcome or {}).get("counts", {}),
+        "plans_url": list_url("plans", plan.lake),
+    }
+
+
+def _waits(plan: DropPlan) -> str:
+    """Say what keeps the plan's own run from going on."""
+    run = plan.plan_run if plan.state == PlanState.DRAFTING else plan.run
+    return run_waits(run, now=timezone.now()) if run is not None else ""
+
+
+def left_out_rows(left_out: dict[str, int]) -> list[dict[str, Any]]:
+    """Give what was left out of a plan, most first, each with its reason in words."""
+    counts = sorted(left_out.items(), key=lambda pair: -pair[1])
+    return [
+        {"reason": reason, "n": n, "why": EXPLANATIONS[LeftOut(reason)]} for reason, n in counts
+    ]

@@ -1,0 +1,137 @@
+"""The pages of standing rules: the list, one rule, and the steps people take."""
+
+from datetime import date
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from lifecycle.drop.selectors.standing import plans_of_rule, rule_actions, rules_visible
+from lifecycle.drop.services.standing_rules import (
+    RuleWish,
+    get_rule_for_user,
+    rule_terms,
+    standing_rule_decide,
+    standing_rule_end,
+    standing_rule_request,
+)
+from lifecycle.models import StandingRule, StandingRuleState
+from portal.access.fresh import authenticated_at, require_fresh
+from portal.approvals.selectors import decisions_of
+from portal.ui.filters import DayInput
+from portal.ui.forms import said_word
+from portal.ui.frame import current_lake, person
+from portal.ui.keyset import keyset_page
+
+GIB = 1024**3
+PLANS_SHOWN = 20
+
+
+class RuleForm(forms.Form):
+    """What a standing rule says."""
+
+    db = forms.CharField(label="Database", max_length=128)
+    table = forms.CharField(label="Table", max_length=256)
+    max_items_day = forms.IntegerField(label="Items a day, at most", min_value=1)
+    max_gib_day = forms.IntegerField(label="GiB a day, at most", min_value=1, max_value=10**6)
+    until = forms.DateField(label="Last day (within 90 days)", widget=DayInput())
+    reason = forms.CharField(label="Why", max_length=1000)
+
+    def wish(self) -> RuleWish:
+        """Give what was said."""
+        said = self.cleaned_data
+        until: date = said["until"]
+        return RuleWish(
+            db=said["db"],
+            table=said["table"],
+            max_items_day=said["max_items_day"],
+            max_bytes_day=said["max_gib_day"] * GIB,
+            until=until,
+            reason=said["reason"],
+        )
+
+
+def rule_url(rule: StandingRule) -> str:
+    """Give the page of a rule."""
+    return reverse("lifecycle:standing-rule", args=[rule.pk])
+
+
+@login_required
+@require_GET
+def rules(request: HttpRequest) -> HttpResponse:
+    """List the standing rules that the person may see."""
+    initial = {key: request.GET.get(key, "") for key in ("db", "table")}
+    return _page(request, RuleForm(initial=initial))
+
+
+@login_required
+@require_POST
+def rule_new(request: HttpRequest) -> HttpResponse:
+    """Ask two people for a standing rule."""
+    form = RuleForm(request.POST)
+    if not form.is_valid():
+        return _page(request, form, status=400)
+    rule = standing_rule_request(
+        current_lake(request), form.wish(), user=person(request), now=timezone.now()
+    )
+    messages.success(request, "Asked. Two other admins have to approve it.")
+    return HttpResponseRedirect(rule_url(rule))
+
+
+def _page(request: HttpRequest, form: RuleForm, *, status: int = 200) -> HttpResponse:
+    lake, user = current_lake(request), person(request)
+    page = keyset_page(
+        rules_visible(lake, user), request.GET, orders={"-created": ("-created_at",)}
+    )
+    context = {"page": page, "form": form, "may_make": user.is_lake_keeper}
+    return render(request, "lifecycle/standing_rules.html", context, status=status)
+
+
+@login_required
+@require_GET
+def rule(request: HttpRequest, rule_id: UUID) -> HttpResponse:
+    """Show one rule with the plans it made."""
+    user = person(request)
+    found = get_rule_for_user(rule_id, user=user)
+    decisions = decisions_of(found.approval)
+    context = {
+        "rule": found,
+        "basis": rule_terms(found).basis,
+        "decisions": decisions,
+        "may": rule_actions(found, user, decisions),
+        "plans": plans_of_rule(found, user)[:PLANS_SHOWN],
+        "is_open": found.state in (StandingRuleState.PENDING, StandingRuleState.ACTIVE),
+    }
+    return render(request, "lifecycle/standing_rule.html", context)
+
+
+@login_required
+@require_POST
+@require_fresh
+def rule_decide(request: HttpRequest, rule_id: UUID) -> HttpResponse:
+    """Approve or reject a rule."""
+    found = standing_rule_decide(
+        rule_id,
+        user=person(request),
+        word=said_word(request),
+        authenticated_at=authenticated_at(request),
+        now=timezone.now(),
+    )
+    messages.success(request, "Your word is recorded.")
+    return HttpResponseRedirect(rule_url(found))
+
+
+@login_required
+@require_POST
+def rule_end(request: HttpRequest, rule_id: UUID) -> HttpResponse:
+    """End a rule before its last day."""
+    reason = request.POST.get("reason", "")
+    found = standing_rule_end(rule_id, user=person(request), reason=reason, now=timezone.now())
+    messages.success(request, "The rule has ended. Later drops of this table need their own yes.")
+    return HttpResponseRedirect(rule_url(found))

@@ -1,0 +1,1 @@
+"""How existing tables enter lifecycle together, and how that is undone."""

@@ -1,0 +1,151 @@
+"""Existing tables that shall enter lifecycle together: the plan of it and each table's result."""
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+
+from lifecycle.inventory.models.findings import CurrentGeneration, TableFinding
+from lifecycle.policies.domain.policy import Values
+from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
+from portal.access.models import User
+
+LAKE_CHARS = 32
+DB_CHARS = 128
+TABLE_CHARS = 256
+USER_CHARS = 150
+
+
+class EnrolmentQuerySet(models.QuerySet["Enrolment"]):
+    """Enrolments as a person may see them."""
+
+    def for_user(self, user: User) -> "EnrolmentQuerySet":
+        """Admins and operators see all; others those that name a table of theirs."""
+        if user.is_lake_keeper:
+            return self
+        items = EnrolmentItem.objects.for_user(user).filter(enrolment=OuterRef("pk"))
+        return self.filter(Exists(items))
+
+
+class EnrolmentItemQuerySet(models.QuerySet["EnrolmentItem"]):
+    """Tables of enrolments as a person may see them."""
+
+    def for_user(self, user: User) -> "EnrolmentItemQuerySet":
+        """Admins and operators see all; others the tables that are theirs now."""
+        if user.is_lake_keeper:
+            return self
+        mine = TableFinding.objects.for_user(user).filter(
+            generation_id__in=CurrentGeneration.objects.values("generation_id"),
+            lake=OuterRef("enrolment__lake"),
+            db=OuterRef("db"),
+            table=OuterRef("table"),
+        )
+        return self.filter(Q(owner=user.username) | Exists(mine))
+
+
+class Enrolment(models.Model):
+    """A plan to give LEVEL and TTL to chosen tables; its digest covers every table and value."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    lake = models.CharField(max_length=LAKE_CHARS)
+    state = models.CharField(
+        max_length=9,
+        choices=[(one.value, one.value) for one in EnrolmentState],
+        default=EnrolmentState.PENDING.value,
+    )
+    level = models.IntegerField()
+    ttl = models.IntegerField()
+    selection = models.JSONField(default=dict, help_text="The filter by which tables were chosen.")
+    what_if = models.JSONField(default=dict)
+    n_tables = models.PositiveIntegerField(default=0)
+    digest = models.CharField(max_length=64)
+    generation = models.ForeignKey(
+        "lifecycle.Generation", on_delete=models.PROTECT, related_name="+"
+    )
+    requested_by = models.CharField(max_length=USER_CHARS)
+    requesters = models.JSONField(default=list)
+    reason = models.TextField()
+    created_at = models.DateTimeField()
+    approval = models.ForeignKey(
+        "approvals.Approval", null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    run = models.ForeignKey("runs.Run", null=True, on_delete=models.PROTECT, related_name="+")
+    undo_run = models.ForeignKey("runs.Run", null=True, on_delete=models.PROTECT, related_name="+")
+    undo_by = models.CharField(max_length=USER_CHARS, blank=True)
+    undo_reason = models.TextField(blank=True)
+    note = models.TextField(blank=True)
+    ended_at = models.DateTimeField(null=True)
+
+    objects = EnrolmentQuerySet.as_manager()
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "created_at", "id"], name="enrolment_newest"),
+            models.Index(fields=["lake", "state", "created_at"], name="enrolment_state"),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(state__in=[one.value for one in EnrolmentState]),
+                name="enrolment_known_state",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"enrolment {self.short_id}"
+
+    @property
+    def short_id(self) -> str:
+        """The first eight signs of the id, as people say it."""
+        return str(self.pk)[:8]
+
+    @property
+    def wanted(self) -> Values:
+        """The values that its tables shall get."""
+        return Values(self.level, self.ttl)
+
+
+class EnrolmentItem(models.Model):
+    """One table of an enrolment: what stood on it, what would go, and what became of it.
+
+    `before` are its LEVEL and TTL parameters exactly as they stood, so that undo puts them back.
+    """
+
+    enrolment = models.ForeignKey(Enrolment, on_delete=models.CASCADE, related_name="items")
+    db = models.CharField(max_length=DB_CHARS)
+    table = models.CharField(max_length=TABLE_CHARS)
+    tbl_id = models.BigIntegerField()
+    owner = models.CharField(max_length=DB_CHARS, blank=True)
+    location = models.CharField(max_length=4000, blank=True)
+    seen_level = models.IntegerField(null=True)
+    seen_ttl = models.IntegerField(null=True)
+    n_items = models.BigIntegerField(default=0)
+    n_now = models.BigIntegerField(default=0)
+    n_soon = models.BigIntegerField(default=0)
+    n_unsure = models.BigIntegerField(default=0)
+    bytes_now = models.BigIntegerField(default=0)
+    state = models.CharField(
+        max_length=8,
+        choices=[(one.value, one.value) for one in EnrolItemState],
+        default=EnrolItemState.PENDING.value,
+    )
+    note = models.TextField(blank=True)
+    before = models.JSONField(null=True)
+
+    objects = EnrolmentItemQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["enrolment", "db", "table"], name="enrolled_once")
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["enrolment", "state", "id"], name="enrol_item_state")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table}"
+
+    @property
+    def seen(self) -> Values:
+        """The values that stood on it when the enrolment was asked for."""
+        return Values(self.seen_level, self.seen_ttl)

@@ -1,0 +1,181 @@
+"""Which tables may enter lifecycle, what would then go, and how do enrolments stand?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import django_filters as filters
+from django.conf import settings
+from django.db.models import Count, Q, QuerySet
+
+from lifecycle.core.domain.enrolment import KEEP_FOREVER_LEVEL
+from lifecycle.core.domain.modes import DatabaseMode
+from lifecycle.core.selectors.filters import person_answers
+from lifecycle.core.selectors.steps import Steps, steps_of
+from lifecycle.expiry.domain.what_if import Outcome
+from lifecycle.expiry.selectors import many_what_ifs
+from lifecycle.models import DatabaseSetting, Enrolment, EnrolmentItem, TableFinding
+from lifecycle.policies.domain.policy import Values
+from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
+from portal.access.models import User
+from portal.lake.errors import NotVisible
+from portal.ui.filters import ListFilter, prefix
+
+ENROLMENT_ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
+ITEM_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table"), "-size": ("-bytes_now",)}
+FILTER_KEYS = ("db", "table", "owner", "person", "what")
+NOW_KINDS = [("none", "Not in lifecycle"), ("forever", "Kept for ever (LEVEL 0)")]
+
+
+class CandidateFilter(ListFilter):
+    """Tables that could be enrolled, by name and owner."""
+
+    db = filters.CharFilter(label="Database")
+    table = prefix("table", "Table")
+    owner = filters.CharFilter(label="Owner")
+    person = filters.CharFilter(label="Who answers for it", method="filter_person")
+    what = filters.ChoiceFilter(
+        label="Now", choices=NOW_KINDS, method="filter_what", empty_label="Either"
+    )
+
+    class Meta:
+        model = TableFinding
+        fields: list[str] = []
+
+    def filter_person(
+        self, rows: QuerySet[TableFinding], name: str, value: str
+    ) -> QuerySet[TableFinding]:
+        """Keep what the person owns or administers."""
+        return rows.filter(person_answers(value))
+
+    def filter_what(
+        self, rows: QuerySet[TableFinding], name: str, value: str
+    ) -> QuerySet[TableFinding]:
+        """Keep what is outside lifecycle, or what is kept for ever."""
+        kept = Q(level=KEEP_FOREVER_LEVEL)
+        return rows.filter(kept) if value == "forever" else rows.exclude(kept)
+
+
+class EnrolmentFilter(ListFilter):
+    """Enrolments by state."""
+
+    state = filters.ChoiceFilter(
+        choices=[(one.value, one.value.capitalize()) for one in EnrolmentState], label="State"
+    )
+
+    class Meta:
+        model = Enrolment
+        fields: list[str] = []
+
+
+class EnrolItemFilter(ListFilter):
+    """Tables of an enrolment by what became of them."""
+
+    state = filters.ChoiceFilter(
+        choices=[(one.value, one.value.capitalize()) for one in EnrolItemState], label="Result"
+    )
+    db = filters.CharFilter(label="Database")
+    table = prefix("table", "Table")
+
+    class Meta:
+        model = EnrolmentItem
+        fields: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a choice of tables would mean, as far as it may be asked for at once."""
+
+    n_tables: int
+    n_observed: int
+    most: int
+    outcome: Outcome | None
+
+    @property
+    def is_too_many(self) -> bool:
+        """Whether more tables are chosen than one enrolment takes."""
+        return self.n_tables > self.most
+
+
+def candidates(lake: str, selection: Mapping[str, str]) -> QuerySet[TableFinding]:
+    """Give the tables of a choice that may be enrolled, by the names of `CandidateFilter`.
+
+    In databases that the portal writes to, of formats that it judges, and outside lifecycle now.
+    """
+    return _chosen(lake, selection).filter(db__in=_written_to(lake))
+
+
+def preview(lake: str, selection: Mapping[str, str], wanted: Values | None) -> Preview:
+    """Say how many tables a choice holds and what would go; the sums are of the last scan."""
+    rows = candidates(lake, selection)
+    n_tables = rows.count()
+    most = settings.LAKEWARDEN_ENROL_MAX_TABLES
+    outcome = None
+    if wanted is not None and n_tables <= most:
+        outcome = sum((one for _, one in many_what_ifs(rows.order_by("pk"), wanted)), Outcome())
+    return Preview(
+        n_tables=n_tables,
+        n_observed=_chosen(lake, selection).exclude(db__in=_written_to(lake)).count(),
+        most=most,
+        outcome=outcome,
+    )
+
+
+def _chosen(lake: str, selection: Mapping[str, str]) -> QuerySet[TableFinding]:
+    outside = Q(enrolled=False) | Q(level=KEEP_FOREVER_LEVEL)
+    rows = TableFinding.objects.current(lake).filter(outside, unsupported_reason="")
+    chosen: QuerySet[TableFinding] = CandidateFilter(selection, queryset=rows).qs
+    return chosen
+
+
+def _written_to(lake: str) -> list[str]:
+    rows = DatabaseSetting.objects.filter(lake=lake).exclude(mode=DatabaseMode.OBSERVE)
+    return list(rows.values_list("db", flat=True))
+
+
+def enrolments_visible(lake: str, user: User) -> QuerySet[Enrolment]:
+    """Give the enrolments that a person may see."""
+    return Enrolment.objects.filter(lake=lake).for_user(user).select_related("approval")
+
+
+def get_enrolment_for_user(enrolment_id: UUID | str, *, user: User) -> Enrolment:
+    """Give one enrolment, or NotVisible `enrolment.missing`, whether it exists or not."""
+    rows = Enrolment.objects.for_user(user).select_related("approval", "run", "undo_run")
+    found = rows.filter(pk=enrolment_id).first()
+    if found is None:
+        raise NotVisible("enrolment.missing", "There is no such enrolment, or it is not yours.")
+    return found
+
+
+def items_visible(enrolment: Enrolment, user: User) -> QuerySet[EnrolmentItem]:
+    """Give the tables of an enrolment that a person may see."""
+    return EnrolmentItem.objects.filter(enrolment=enrolment).for_user(user)
+
+
+def result_counts(enrolment: Enrolment, user: User) -> dict[str, int]:
+    """Count the visible tables of an enrolment by what became of them."""
+    rows = items_visible(enrolment, user).order_by().values_list("state")
+    return dict(rows.annotate(n=Count("pk")))
+
+
+def enrolment_actions(enrolment: Enrolment, user: User, *, now: datetime) -> Steps:
+    """Say what the server would let a person do with an enrolment."""
+    if enrolment.state in (EnrolmentState.DONE, EnrolmentState.FAILED):
+        done = enrolment.items.filter(state=EnrolItemState.DONE).exists()
+        return Steps(undo=user.is_lake_admin and done)
+    if enrolment.state != EnrolmentState.PENDING or enrolment.approval is None:
+        return Steps()
+    return steps_of(enrolment.approval, user, now=now)
+
+
+def enrolments_to_decide(lake: str, user: User, *, now: datetime) -> list[Enrolment]:
+    """Give the enrolments that wait for this admin."""
+    if not user.is_lake_admin:
+        return []
+    waiting = enrolments_visible(lake, user).filter(state=EnrolmentState.PENDING)
+    return [
+        one
+        for one in waiting.order_by("created_at")[:200]
+        if enrolment_actions(one, user, now=now).approve
+    ]

@@ -1,0 +1,185 @@
+"""How does an approved enrolment write its values, table by table, and how are they put back?
+
+Runs in a worker, in batches. What stood on a table is stored before it is written, so that undo
+knows it whatever dies when; a batch that was half done is simply done again.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from lifecycle.enrollment.services.enrolments import APPROVAL_KIND, enrolment_digest
+from lifecycle.inventory.selectors.policy import is_written_to
+from lifecycle.models import Enrolment, EnrolmentItem
+from lifecycle.policies.domain.policy import Values
+from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
+from lifecycle.policies.services.apply import policy_seen_store, values_json
+from lifecycle.policies.services.metastore import (
+    Standing,
+    table_put_back,
+    table_set,
+    table_standing,
+)
+from portal.access.lakes import get_lake
+from portal.act.selectors import red_button_state
+from portal.approvals.services import approval_check, approval_use
+from portal.audit.services import AuditEntry, audit_record_many
+from portal.connectors.metastore import Metastore
+from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
+from portal.lake.names import TableName
+from portal.runs.models import Run
+
+BATCH = 50
+SECONDS = 200.0
+
+Step = Callable[[Metastore, EnrolmentItem], Standing]
+
+
+def enrolment_write(enrolment: Enrolment, run: Run, *, now: datetime) -> int:
+    """Write the values of an approved enrolment while there is time; gives how many are left.
+
+    Raises:
+        StaleState: not approved as it stands, or the red button is on.
+        ExternalFailure: the metastore is away; the run is tried again.
+    """
+    _check_may_run(enrolment, now=now)
+    return _batches(enrolment, EnrolItemState.PENDING, _setting(enrolment), run=run)
+
+
+def enrolment_put_back(enrolment: Enrolment, run: Run) -> int:
+    """Put back what stood before, while there is time; gives how many tables are left.
+
+    Raises:
+        ExternalFailure: the metastore is away; the run is tried again.
+    """
+    return _batches(enrolment, EnrolItemState.DONE, _putting_back(enrolment), run=run)
+
+
+def _check_may_run(enrolment: Enrolment, *, now: datetime) -> None:
+    """Ask once more: these very tables and values, approved, and no red button."""
+    digest = enrolment_digest(enrolment, enrolment.items.all())
+    approval = approval_check(
+        APPROVAL_KIND,
+        object_id=str(enrolment.pk),
+        digest=digest,
+        now=now,
+        run_id=str(enrolment.pk),
+    )
+    approval_use(approval.pk, run_id=str(enrolment.pk), now=now)
+    if red_button_state(enrolment.lake) is not None:
+        raise StaleState("red_button.on", "The red button is on: no table is enrolled.")
+
+
+def _batches(enrolment: Enrolment, source: EnrolItemState, step: Step, *, run: Run) -> int:
+    """Do one batch after the other while there is time; gives how many tables are left."""
+    deadline = time.monotonic() + SECONDS
+    waiting = EnrolmentItem.objects.filter(enrolment=enrolment, state=source).order_by("pk")
+    with Metastore.connect(get_lake(enrolment.lake)) as metastore:
+        while (items := list(waiting[:BATCH])) and time.monotonic() < deadline:
+            if source is EnrolItemState.PENDING:
+                _remember(enrolment, metastore, items)
+            done = [(item, _try(step, metastore, item, enrolment)) for item in items]
+            _store(enrolment, done, run=run, now=timezone.now())
+    return waiting.count()
+
+
+def _remember(enrolment: Enrolment, metastore: Metastore, items: Sequence[EnrolmentItem]) -> None:
+    """Store what stands on the tables, unless an earlier try has: undo will need it."""
+    new = [item for item in items if item.before is None]
+    for item in new:
+        try:
+            item.before = dict(table_standing(metastore, _name(enrolment, item)).raw)
+        except NotVisible:
+            continue  # told by the step itself
+    EnrolmentItem.objects.bulk_update(new, ["before"])
+
+
+def _setting(enrolment: Enrolment) -> Step:
+    def step(metastore: Metastore, item: EnrolmentItem) -> Standing:
+        if not is_written_to(enrolment.lake, item.db):
+            raise StaleState("policy.observed", f"{item.db} is in OBSERVE by now.")
+        name = _name(enrolment, item)
+        table_set(metastore, name, seen=item.seen, wanted=enrolment.wanted)
+        item.state, item.note = EnrolItemState.DONE, ""
+        return table_standing(metastore, name)
+
+    return step
+
+
+def _putting_back(enrolment: Enrolment) -> Step:
+    def step(metastore: Metastore, item: EnrolmentItem) -> Standing:
+        name = _name(enrolment, item)
+        table_put_back(metastore, name, ours=enrolment.wanted, raw=item.before or {})
+        item.state, item.note = EnrolItemState.UNDONE, ""
+        return table_standing(metastore, name)
+
+    return step
+
+
+def _try(
+    step: Step, metastore: Metastore, item: EnrolmentItem, enrolment: Enrolment
+) -> Standing | None:
+    """Do one table; what cannot be done is noted on it, and the others go on."""
+    is_undo = enrolment.state == EnrolmentState.UNDOING
+    try:
+        return step(metastore, item)
+    except (StaleState, NotVisible) as error:
+        item.state = EnrolItemState.KEPT if is_undo else EnrolItemState.SKIPPED
+        item.note = error.message
+    except ExternalFailure as error:
+        if error.retryable:
+            raise
+        item.state = EnrolItemState.KEPT if is_undo else EnrolItemState.FAILED
+        item.note = error.message
+    except PortalError as error:
+        item.state = EnrolItemState.KEPT if is_undo else EnrolItemState.FAILED
+        item.note = error.message
+    return None
+
+
+def _store(
+    enrolment: Enrolment,
+    done: Sequence[tuple[EnrolmentItem, Standing | None]],
+    *,
+    run: Run,
+    now: datetime,
+) -> None:
+    """Store a batch's results and record each change, in one transaction."""
+    undo = enrolment.state == EnrolmentState.UNDOING
+    changed = [(item, after) for item, after in done if after is not None]
+    with transaction.atomic():
+        EnrolmentItem.objects.bulk_update([item for item, _ in done], ["state", "note"])
+        for item, after in changed:
+            policy_seen_store(enrolment.lake, item.db, item.table, after, now=now)
+        audit_record_many(
+            [_entry(enrolment, item, after.values, undo=undo, run=run) for item, after in changed],
+            now=now,
+        )
+
+
+def _entry(
+    enrolment: Enrolment, item: EnrolmentItem, after: Values, *, undo: bool, run: Run
+) -> AuditEntry:
+    before = enrolment.wanted if undo else item.seen
+    return AuditEntry(
+        "policy.changed",
+        enrolment.undo_by if undo else enrolment.requested_by,
+        enrolment.lake,
+        "table",
+        str(item),
+        {
+            "from": values_json(before),
+            "to": values_json(after),
+            "through": "portal",
+            "reason": enrolment.undo_reason if undo else enrolment.reason,
+            "enrolment": str(enrolment.pk),
+            "run": str(run.pk),
+        },
+    )
+
+
+def _name(enrolment: Enrolment, item: EnrolmentItem) -> TableName:
+    return TableName(get_lake(enrolment.lake).lake, item.db, item.table)

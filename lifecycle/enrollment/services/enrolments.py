@@ -1,0 +1,292 @@
+"""How do existing tables enter lifecycle together: asked for, approved by two, undone?
+
+The tables and values are frozen with a digest when it is asked for; the run (`enrol_apply`) reads
+each table again and leaves what changed meanwhile. Nothing falls due at once: an enrolled table's
+owner is written to first, and the notice days count from that mail.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from lifecycle.enrollment.selectors import (
+    FILTER_KEYS,
+    candidates,
+    get_enrolment_for_user,
+    preview,
+)
+from lifecycle.expiry.domain.what_if import Outcome
+from lifecycle.expiry.selectors import many_what_ifs, outcome_json
+from lifecycle.models import Enrolment, EnrolmentItem, TableFinding
+from lifecycle.planning.selectors.inputs import current_generation
+from lifecycle.planning.services.parties import requesters_of
+from lifecycle.policies.domain.policy import Values, check_values
+from lifecycle.policies.domain.states import (
+    ENROLMENT_TRANSITIONS,
+    EnrolItemState,
+    EnrolmentState,
+)
+from portal.access.models import User
+from portal.approvals.domain import SaidWord
+from portal.approvals.services import approval_decide, approval_open, approval_withdraw
+from portal.audit.services import audit_record
+from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+from portal.lake.reasons import check_reason
+from portal.runs.models import Run
+from portal.runs.services import run_request
+
+ENROL_KIND = "lifecycle.enrol"
+APPROVAL_KIND = "lifecycle.enrolment"
+_CHUNK = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class EnrolWish:
+    """Which tables (by the filter of the page) shall get which values; `n_tables` were seen."""
+
+    selection: Mapping[str, str]
+    wanted: Values
+    n_tables: int
+    reason: str
+
+
+def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) -> Enrolment:
+    """Freeze a choice of tables and ask two people; each call makes an enrolment of its own.
+
+    Raises:
+        NotAllowed: neither admin nor operator.
+        RuleViolation: no reason, odd values, no table, or more than one enrolment takes.
+        StaleState: the choice holds other tables than the page showed.
+    """
+    if not user.is_lake_keeper:
+        raise NotAllowed("enrol.role", "Admins and operators ask for enrolments.")
+    check_reason(wish.reason, "enrol.reason", "Say why: approvers and owners will read it.")
+    check_values(wish.wanted)
+    generation = current_generation(lake)
+    selection = {key: wish.selection[key] for key in FILTER_KEYS if wish.selection.get(key)}
+    _check_choice(lake, selection, wish)
+    level, ttl = wish.wanted.level, wish.wanted.ttl
+    if level is None or ttl is None:
+        raise RuleViolation("policy.values", "An enrolment gives LEVEL and TTL, both.")
+    enrolment = Enrolment(
+        lake=lake,
+        level=level,
+        ttl=ttl,
+        selection=selection,
+        generation=generation,
+        requested_by=user.username,
+        reason=wish.reason.strip(),
+        created_at=now,
+    )
+    tables = candidates(lake, selection).order_by("db", "table")
+    items, outcome = _items(enrolment, many_what_ifs(tables, wish.wanted))
+    enrolment.n_tables, enrolment.what_if = len(items), outcome_json(outcome)
+    enrolment.digest = enrolment_digest(enrolment, items)
+    names = {(item.db, item.table) for item in items}
+    enrolment.requesters = requesters_of(lake, maker=user.username, tables=names, wishes=())
+    with transaction.atomic():
+        enrolment.save(force_insert=True)
+        EnrolmentItem.objects.bulk_create(items, batch_size=_CHUNK)
+        enrolment.approval = approval_open(
+            APPROVAL_KIND,
+            lake=lake,
+            object_id=str(enrolment.pk),
+            digest=enrolment.digest,
+            requesters=enrolment.requesters,
+            summary={"title": f"Enrol {len(items)} tables", "reason": enrolment.reason},
+            now=now,
+        )
+        enrolment.save(update_fields=["approval"])
+        enrolment_audit("asked", enrolment, actor=user.username, now=now, n=len(items))
+    return enrolment
+
+
+def enrolment_decide(
+    enrolment_id: UUID | str,
+    *,
+    user: User,
+    word: SaidWord,
+    authenticated_at: datetime | None,
+    now: datetime,
+) -> Enrolment:
+    """Record one person's word on exactly these tables and values; with the second yes it runs."""
+    enrolment = get_enrolment_for_user(enrolment_id, user=user)
+    if enrolment.approval_id is None or enrolment.state != EnrolmentState.PENDING:
+        raise StaleState("enrolment.closed", f"It is already {enrolment.state.lower()}.")
+    approval_decide(
+        enrolment.approval_id,
+        user=user,
+        verdict=word.verdict,
+        reason=word.reason,
+        digest=word.digest,
+        authenticated_at=authenticated_at,
+        now=now,
+    )
+    return get_enrolment_for_user(enrolment_id, user=user)
+
+
+def enrolment_withdraw(
+    enrolment_id: UUID | str, *, user: User, reason: str, now: datetime
+) -> Enrolment:
+    """Take an enrolment back before anybody decided; twice it is StaleState."""
+    enrolment = get_enrolment_for_user(enrolment_id, user=user)
+    if enrolment.approval_id is None:
+        raise StaleState("enrolment.closed", f"It is already {enrolment.state.lower()}.")
+    approval_withdraw(enrolment.approval_id, user=user, reason=reason, now=now)
+    return get_enrolment_for_user(enrolment_id, user=user)
+
+
+@transaction.atomic
+def enrolment_undo(
+    enrolment_id: UUID | str, *, user: User, reason: str, now: datetime
+) -> Enrolment:
+    """Have the values put back that stood before; for one admin, as it makes nothing due.
+
+    Tables that somebody changed since are left. Twice it is StaleState.
+    """
+    enrolment = get_enrolment_for_user(enrolment_id, user=user)
+    if not user.is_lake_admin:
+        raise NotAllowed("enrol.undo", "Only an admin takes an enrolment back.")
+    check_reason(reason, "enrol.reason", "Say why; the reason stands in the history.")
+    # The audit chain's end is locked last everywhere, so the row goes first.
+    Enrolment.objects.select_for_update().filter(pk=enrolment.pk).first()
+    run = enrolment_run(enrolment, undo=True, part=0, by=user.username, now=now)
+    enrolment_move(
+        enrolment,
+        EnrolmentState.UNDOING,
+        by=user.username,
+        now=now,
+        undo_run=run,
+        undo_by=user.username,
+        undo_reason=reason.strip(),
+    )
+    return enrolment
+
+
+def enrolment_run(enrolment: Enrolment, *, undo: bool, part: int, by: str, now: datetime) -> Run:
+    """Ask for the run that does the next part of an enrolment, in the caller's transaction."""
+    what = "undo" if undo else "enrol"
+    return run_request(
+        ENROL_KIND,
+        lake=enrolment.lake,
+        params={"enrolment": str(enrolment.pk), "undo": undo, "part": part},
+        requested_by=by,
+        reason=enrolment.reason,
+        unique_key=f"{what}:{enrolment.pk}:{part}",
+        subject=("enrolment", str(enrolment.pk)),
+        now=now,
+    )
+
+
+def enrolment_move(
+    enrolment: Enrolment,
+    to: EnrolmentState,
+    *,
+    now: datetime,
+    by: str = "system",
+    note: str = "",
+    **fields: Any,
+) -> None:
+    """Move an enrolment by compare-and-set, in the caller's transaction; the object follows.
+
+    Raises:
+        StaleState: it is no longer where this object says, or the step does not exist.
+    """
+    source = EnrolmentState(enrolment.state)
+    is_open = to in (EnrolmentState.RUNNING, EnrolmentState.UNDOING)
+    fields |= {"note": note, "ended_at": None if is_open else now}
+    rows = Enrolment.objects.filter(pk=enrolment.pk, state=source)
+    if not (to in ENROLMENT_TRANSITIONS[source] and rows.update(state=to, **fields)):
+        raise StaleState(
+            "enrolment.closed", "The enrolment has moved on since this page was made. Reload it."
+        )
+    enrolment.state = to
+    for name, value in fields.items():
+        setattr(enrolment, name, value)
+    enrolment_audit(to.lower(), enrolment, actor=by, now=now, note=note)
+
+
+def enrolment_digest(enrolment: Enrolment, items: Iterable[EnrolmentItem]) -> str:
+    """Give the sha256 over the values and every table, its generation and what stood on it."""
+    digest = hashlib.sha256()
+    head = [enrolment.lake, enrolment.level, enrolment.ttl, enrolment.reason]
+    digest.update(_line(head))
+    for item in sorted(items, key=lambda one: (one.db, one.table)):
+        digest.update(
+            _line([item.db, item.table, item.tbl_id, item.seen_level, item.seen_ttl, item.n_now])
+        )
+    return digest.hexdigest()
+
+
+def enrolment_audit(
+    what: str, enrolment: Enrolment, *, actor: str, now: datetime, **data: object
+) -> None:
+    """Write what happened to an enrolment into the audit chain, in the caller's transaction."""
+    audit_record(
+        f"enrolment.{what}",
+        actor=actor,
+        lake=enrolment.lake,
+        object_type="enrolment",
+        object_id=str(enrolment.pk),
+        data={"digest": enrolment.digest, **data},
+        now=now,
+    )
+
+
+def _line(values: list[object]) -> bytes:
+    return json.dumps(values, separators=(",", ":"), default=str).encode() + b"\n"
+
+
+def _check_choice(lake: str, selection: Mapping[str, str], wish: EnrolWish) -> None:
+    found = preview(lake, selection, None)
+    if not found.n_tables:
+        raise RuleViolation(
+            "enrol.nothing",
+            "No table of this choice may be enrolled: it is in lifecycle already, its format is "
+            "left alone, or its database is in OBSERVE.",
+        )
+    if found.is_too_many:
+        raise RuleViolation(
+            "enrol.too_many",
+            f"{found.n_tables} tables are more than one enrolment takes ({found.most}); narrow "
+            "the filter.",
+        )
+    if found.n_tables != wish.n_tables:
+        raise StaleState(
+            "enrol.changed",
+            f"The choice holds {found.n_tables} tables by now; your page said {wish.n_tables}. "
+            "Look again.",
+        )
+
+
+def _items(
+    enrolment: Enrolment, found: Iterable[tuple[TableFinding, Outcome]]
+) -> tuple[list[EnrolmentItem], Outcome]:
+    items, whole = [], Outcome()
+    for table, outcome in found:
+        whole += outcome
+        items.append(
+            EnrolmentItem(
+                enrolment=enrolment,
+                db=table.db,
+                table=table.table,
+                tbl_id=table.tbl_id,
+                owner=table.owner,
+                location=table.location,
+                seen_level=table.level,
+                seen_ttl=table.ttl,
+                n_items=outcome.all.n,
+                n_now=outcome.now.n + outcome.still_read.n,
+                n_soon=outcome.soon.n,
+                n_unsure=outcome.unsure.n,
+                bytes_now=outcome.now.n_bytes + outcome.still_read.n_bytes,
+                state=EnrolItemState.PENDING,
+            )
+        )
+    return items, whole

@@ -1,0 +1,230 @@
+"""The pages of enrolments: choose tables and values, see what would go, ask two, follow, undo."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from lifecycle.core.ui.links import list_url, policy_url
+from lifecycle.enrollment.selectors import (
+    ENROLMENT_ORDERS,
+    FILTER_KEYS,
+    ITEM_ORDERS,
+    CandidateFilter,
+    EnrolItemFilter,
+    EnrolmentFilter,
+    candidates,
+    enrolment_actions,
+    enrolments_visible,
+    get_enrolment_for_user,
+    items_visible,
+    preview,
+    result_counts,
+)
+from lifecycle.enrollment.services.enrolments import (
+    EnrolWish,
+    enrolment_decide,
+    enrolment_request,
+    enrolment_undo,
+    enrolment_withdraw,
+)
+from lifecycle.inventory.selectors.findings import current_generation
+from lifecycle.models import Enrolment, EnrolmentItem
+from lifecycle.policies.domain.policy import Values
+from lifecycle.policies.ui.forms import ValuesForm
+from lifecycle.policies.ui.policy import LINE_WORDS
+from portal.access.fresh import authenticated_at, require_fresh
+from portal.approvals.selectors import decisions_of, requesters_shown
+from portal.lake.errors import NotAllowed, RuleViolation
+from portal.ui.filters import filtered
+from portal.ui.forms import said_word
+from portal.ui.frame import current_lake, person
+from portal.ui.keyset import keyset_page
+from portal.ui.lists import ListSpec, list_response
+from portal.ui.tables import Column
+
+CANDIDATE_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table")}
+
+
+def enrolment_url(row: Enrolment) -> str:
+    """Give the page of an enrolment."""
+    return reverse("lifecycle:enrolment", args=[row.pk])
+
+
+def _item_url(row: EnrolmentItem) -> str:
+    return policy_url(row.enrolment.lake, row.db, row.table)
+
+
+ENROLMENTS = ListSpec(
+    template="lifecycle/enrolments.html",
+    caption="Enrolments",
+    columns=(
+        Column(key="short_id", title="Enrolment", kind="code", url=enrolment_url),
+        Column(key="state", title="State", kind="state"),
+        Column(key="n_tables", title="Tables", kind="count"),
+        Column(key="wanted", title="Values"),
+        Column(key="requested_by", title="Asked by"),
+        Column(key="created_at", title="Asked", kind="ago", sort="created"),
+        Column(key="reason", title="Why"),
+    ),
+    orders=ENROLMENT_ORDERS,
+    filename="enrolments.csv",
+    exports=(
+        "id", "state", "n_tables", "level", "ttl", "requested_by", "reason", "created_at", "digest",
+        "ended_at", "note",
+    ),
+)  # fmt: skip
+ITEMS = ListSpec(
+    template="lifecycle/enrolment.html",
+    caption="Tables of the enrolment",
+    columns=(
+        Column(key="__str__", title="Table", kind="code", sort="name", url=_item_url),
+        Column(key="owner", title="Owner"),
+        Column(key="seen", title="Before"),
+        Column(key="n_items", title="Items", kind="count"),
+        Column(key="n_now", title="Would be due", kind="count"),
+        Column(key="bytes_now", title="Size", kind="bytes", sort="size"),
+        Column(key="n_soon", title="Soon", kind="count"),
+        Column(key="n_unsure", title="May be due", kind="count", help="Files not looked at yet"),
+        Column(key="state", title="Result", kind="state"),
+        Column(key="note", title="Note"),
+    ),
+    orders=ITEM_ORDERS,
+    filename="enrolment.csv",
+    exports=(
+        "db", "table", "owner", "seen_level", "seen_ttl", "n_items", "n_now", "bytes_now", "n_soon",
+        "n_unsure", "state", "note",
+    ),
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def enrolments(request: HttpRequest) -> HttpResponseBase:
+    """List the enrolments that the person may see."""
+    lake, user = current_lake(request), person(request)
+    filterset = EnrolmentFilter(request.GET, queryset=enrolments_visible(lake, user))
+    context = {"may_make": user.is_lake_keeper}
+    return list_response(request, ENROLMENTS, filterset=filterset, context=context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def enrolment_new(request: HttpRequest) -> HttpResponse:
+    """Choose tables and values and see what would go (GET), then ask two people (POST)."""
+    lake, user = current_lake(request), person(request)
+    if not user.is_lake_keeper:
+        raise NotAllowed("enrol.role", "Admins and operators ask for enrolments.")
+    if request.method == "POST":
+        made = enrolment_request(lake, _wish(request), user=user, now=timezone.now())
+        messages.success(request, "Asked. Two other admins have to approve it.")
+        return HttpResponseRedirect(enrolment_url(made))
+    chosen = CandidateFilter(request.GET, queryset=candidates(lake, {}))
+    form = ValuesForm(request.GET if "level" in request.GET else None, initial={"ttl": 60})
+    wanted = form.values if form.is_valid() else None
+    selection = {key: request.GET.get(key, "") for key in FILTER_KEYS}
+    page = keyset_page(filtered(chosen), request.GET, orders=CANDIDATE_ORDERS)
+    found = preview(lake, selection, wanted) if chosen.is_valid() else None
+    context = {
+        "page": page,
+        "filter": chosen,
+        "form": form,
+        "wanted": wanted,
+        "preview": found,
+        "lines": _lines(found.outcome) if found else [],
+        "selection": {key: value for key, value in selection.items() if value},
+        "generation": current_generation(lake),
+    }
+    return render(request, "lifecycle/enrolment_new.html", context)
+
+
+@login_required
+@require_GET
+def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
+    """Show one enrolment with its tables and what became of each."""
+    user = person(request)
+    found = get_enrolment_for_user(enrolment_id, user=user)
+    rows = items_visible(found, user).select_related("enrolment")
+    filterset = EnrolItemFilter(request.GET, queryset=rows)
+    context = {
+        "found": found,
+        "may": enrolment_actions(found, user, now=timezone.now()),
+        "decisions": decisions_of(found.approval),
+        "requesters": requesters_shown(found.approval, found.requesters),
+        "counts": result_counts(found, user),
+        "sees_all": user.is_lake_keeper,
+        "lines": [
+            {**found.what_if[name], "state": LINE_WORDS[name][0], "words": LINE_WORDS[name][1]}
+            for name in LINE_WORDS
+            if found.what_if.get(name, {}).get("n")
+        ],
+        "list_url": list_url("enrolments", found.lake),
+    }
+    return list_response(request, ITEMS, filterset=filterset, context=context)
+
+
+@login_required
+@require_POST
+@require_fresh
+def enrolment_decide_view(request: HttpRequest, enrolment_id: UUID) -> HttpResponseRedirect:
+    """Approve or reject an enrolment."""
+    found = enrolment_decide(
+        enrolment_id,
+        user=person(request),
+        word=said_word(request),
+        authenticated_at=authenticated_at(request),
+        now=timezone.now(),
+    )
+    messages.success(request, "Your word is recorded.")
+    return HttpResponseRedirect(enrolment_url(found))
+
+
+@login_required
+@require_POST
+def enrolment_withdraw_view(request: HttpRequest, enrolment_id: UUID) -> HttpResponseRedirect:
+    """Take an enrolment back before anybody decided."""
+    reason = request.POST.get("reason", "")
+    found = enrolment_withdraw(
+        enrolment_id, user=person(request), reason=reason, now=timezone.now()
+    )
+    messages.success(request, "The enrolment is taken back.")
+    return HttpResponseRedirect(enrolment_url(found))
+
+
+@login_required
+@require_POST
+def enrolment_undo_view(request: HttpRequest, enrolment_id: UUID) -> HttpResponseRedirect:
+    """Have what stood before put back."""
+    reason = request.POST.get("reason", "")
+    found = enrolment_undo(enrolment_id, user=person(request), reason=reason, now=timezone.now())
+    messages.success(request, "What stood before is being put back, table by table.")
+    return HttpResponseRedirect(enrolment_url(found))
+
+
+def _wish(request: HttpRequest) -> EnrolWish:
+    form = ValuesForm(request.POST)
+    if not form.is_valid():
+        raise RuleViolation("policy.values", "LEVEL is 0 or 1, and TTL a number of days from 1.")
+    count = request.POST.get("n_tables", "")
+    return EnrolWish(
+        selection={key: request.POST.get(key, "") for key in FILTER_KEYS},
+        wanted=Values(form.values.level, form.values.ttl),
+        n_tables=int(count) if count.isascii() and count.isdigit() else -1,
+        reason=request.POST.get("reason", ""),
+    )
+
+
+def _lines(outcome: Any) -> list[dict[str, Any]]:
+    if outcome is None:
+        return []
+    return [
+        {"amount": getattr(outcome, name), "state": state, "words": words}
+        for name, (state, words) in LINE_WORDS.items()
+        if getattr(outcome, name).n
+    ]

@@ -1,0 +1,1 @@
+"""What the guard in the metastore reports: changed policies and dropped objects."""

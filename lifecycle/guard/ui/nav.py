@@ -1,0 +1,62 @@
+"""Which entries, words and home card does the guard's part have?"""
+
+from django.http import HttpRequest
+
+from lifecycle.core.ui.links import list_url
+from lifecycle.guard.domain import Outcome
+from lifecycle.guard.selectors import policy_events_visible
+from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.lake.errors import NotVisible
+from portal.ui.frame import current_lake, person
+from portal.ui.states import StateLook, register_states
+
+SHOWN_AT_MOST = 100
+LOOKS = {
+    Outcome.CHANGED.value: StateLook("Changed", "circle-check", "good", "By a lifecycle admin."),
+    Outcome.WOULD_REFUSE.value: StateLook(
+        "Would be refused", "alert-triangle", "bad", "It happened: the guard is in audit mode."
+    ),
+    Outcome.WARNED.value: StateLook("Warned", "route-off", "warn", "A path rule that only warns."),
+    Outcome.REFUSED.value: StateLook("Refused", "shield-check", "info", "It did not happen."),
+    Outcome.REPLACED.value: StateLook(
+        "Replaced", "replace", "bad", "Dropped and made anew with another LEVEL or TTL."
+    ),
+    Outcome.UNSEEN.value: StateLook(
+        "Unseen", "eye-off", "bad", "LEVEL or TTL changed and the guard did not see it."
+    ),
+}
+
+
+def register_pages() -> None:
+    """Add the navigation, the words and the home card."""
+    register_states(LOOKS)
+    register_page(Page("Policy", "Dropped by anyone", "lifecycle:dropped", "trash", 44))
+    register_page(
+        Page("Policy", "Policy alarms", "lifecycle:policy-alarms", "shield-exclamation", 43)
+    )
+    register_home_card(alarms_card)
+
+
+def alarms_card(request: HttpRequest) -> Card | None:
+    """Tell an admin of policy alarms that nobody has closed."""
+    user = person(request)
+    try:
+        lake = current_lake(request)
+    except NotVisible:
+        return None
+    if not user.is_lake_admin:
+        return None
+    rows = policy_events_visible(lake, user).filter(is_alarm=True, closed_at=None)
+    opened = list(rows.order_by("-at")[:SHOWN_AT_MOST])
+    if not opened:
+        return None
+    return Card(
+        kind="waiting",
+        title="Policy alarms",
+        value=f"{len(opened):,}" if len(opened) < SHOWN_AT_MOST else f"{SHOWN_AT_MOST:,}+",
+        url=list_url("policy-alarms", lake, open="yes"),
+        detail=f"the newest on {opened[0]} by {opened[0].actor or 'nobody knows whom'}",
+        icon="shield-exclamation",
+        tone="bad",
+        order=12,
+    )

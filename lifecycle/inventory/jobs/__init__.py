@@ -1,0 +1,1 @@
+"""PySpark programs of `lifecycle.inventory`."""

@@ -1,0 +1,42 @@
+"""What does each owner's part of a picture add up to? The scan writes it, so no page has to."""
+
+from django.db import models
+
+from lifecycle.inventory.models.findings import FindingQuerySet, Generation
+
+
+class OwnerTotals(models.Model):
+    """The sums of one database's tables that have the same owner.
+
+    The row of a whole lake has no database; it is for those who see everything.
+    """
+
+    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128, blank=True)
+    owner = models.CharField(max_length=128, blank=True)
+    db_owner = models.CharField(max_length=128, blank=True)
+    n_clean_now = models.BigIntegerField(default=0)
+    bytes_clean_now = models.BigIntegerField(default=0)
+    n_soon = models.BigIntegerField(default=0)
+    bytes_soon = models.BigIntegerField(default=0)
+    n_still_read = models.BigIntegerField(default=0)
+    bytes_still_read = models.BigIntegerField(default=0)
+    n_not_enrolled = models.BigIntegerField(default=0)
+    n_paths = models.BigIntegerField(default=0)
+
+    objects = FindingQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["generation", "db", "owner", "db_owner"], name="owner_totals_once"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["generation", "owner"], name="owner_totals_owner"),
+            models.Index(fields=["generation", "db_owner"], name="owner_totals_db_owner"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db or 'the whole lake'} of {self.owner or 'everybody'}"

@@ -1,0 +1,106 @@
+"""How much waits for an answer: the one definition that Home, mails, report and API use.
+
+An item waits when it is due, due soon, or due but recently read, in a database that notifies
+(NOTIFY or ACT), and since the scan nobody has put it on hold and no plan has dropped it. What a
+database in OBSERVE holds is counted apart: nobody is written to about it and nothing of it goes.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
+
+from lifecycle.core.domain.modes import DatabaseMode
+from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.inventory.domain.due import DUE_NAMES, Due
+from lifecycle.inventory.selectors.dropped import dropped_parts, without_dropped
+from lifecycle.models import (
+    DatabaseSetting,
+    Generation,
+    ItemExample,
+    OwnerTotals,
+    TableFinding,
+)
+from portal.access.models import User
+from portal.act.models import Hold
+from portal.act.selectors import holds_active, standing
+
+DUE_CLASSES = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsAnswer:
+    """What waits for somebody's answer, and what is counted beside it."""
+
+    waiting: Due
+    observed: Due
+    kept: Due
+    dropped: Due
+
+
+def needs_answer(generation: Generation, user: User, *, now: datetime) -> NeedsAnswer:
+    """Return what waits for the answer of a person in the current picture.
+
+    Five queries, and two more where something was dropped since the scan.
+    """
+    rows = OwnerTotals.objects.current(generation.lake).for_user(user).exclude(db="")
+    modes = [mode for mode in DatabaseMode if mode.may_notify]
+    notifying = DatabaseSetting.objects.filter(lake=generation.lake, mode__in=modes).values("db")
+    told, observed = rows.filter(db__in=notifying), rows.exclude(db__in=notifying)
+    mine = TableFinding.objects.current(generation.lake).for_user(user)
+    tables = mine.filter(db__in=notifying)
+    fresh = _fresh_holds(generation, now=now)
+    whole = Exists(fresh.filter(Q(table="") | Q(table=OuterRef("table")), partition=""))
+    kept = _sum(tables.filter(whole)) + _kept_parts(tables.exclude(whole), fresh, now=now)
+    # What was dropped of a table on hold is not kept: it is gone.
+    gone: defaultdict[tuple[bool, bool], Due] = defaultdict(Due)
+    marked = mine.annotate(is_told=Exists(notifying.filter(db=OuterRef("db"))), is_kept=whole)
+    for row, part in dropped_parts(generation.lake, marked):
+        gone[row.is_told, row.is_kept] += part
+    kept -= gone[True, True]
+    return NeedsAnswer(
+        waiting=_sum(told) - kept - gone[True, True] - gone[True, False],
+        observed=_sum(observed) - gone[False, True] - gone[False, False],
+        kept=kept,
+        dropped=sum(gone.values(), Due()),
+    )
+
+
+def _sum(rows: QuerySet[Any]) -> Due:
+    return Due(**rows.aggregate(**{name: Coalesce(Sum(name), 0) for name in DUE_NAMES}))
+
+
+def _fresh_holds(generation: Generation, *, now: datetime) -> QuerySet[Hold]:
+    """Return the holds on a database that the scan did not know: placed after it read the lake."""
+    fresh = holds_active(generation.lake, now=now).filter(placed_at__gt=generation.read_at)
+    return fresh.filter(db=OuterRef("db"))
+
+
+def _kept_parts(tables: QuerySet[TableFinding], fresh: QuerySet[Hold], *, now: datetime) -> Due:
+    """Sum what holds on partitions keep of some tables.
+
+    Partitions are looked up among the examples of their table (1,000 of each class).
+    """
+    in_parts = Exists(fresh.filter(table=OuterRef("table")).exclude(partition=""))
+    return _parts(tables.filter(in_parts), now=now)
+
+
+def _parts(tables: QuerySet[TableFinding], *, now: datetime) -> Due:
+    """Sum the due items of some tables that are on hold by their own name."""
+    lake = OuterRef("table__lake")
+    held = Hold.objects.filter(
+        standing(now), lake=lake, db=OuterRef("table__db"), table=OuterRef("table__table"),
+        partition=OuterRef("partition"),
+    ).exclude(partition="")  # fmt: skip
+    items = ItemExample.objects.filter(
+        table__in=tables.order_by().values("pk"), cls__in=DUE_CLASSES
+    )
+    kept = without_dropped(items.filter(Exists(held)))
+    rows = kept.order_by().values_list("cls")
+    sums: dict[str, int] = {}
+    for cls, n, size in rows.annotate(n=Count("pk"), size=Coalesce(Sum("n_bytes"), 0)):
+        sums |= {f"n_{cls.lower()}": n, f"bytes_{cls.lower()}": size}
+    return Due(**sums)

@@ -1,0 +1,63 @@
+"""Tells keepers of file systems in the metastore that the lake's configuration does not name.
+
+Whether such a name is another spelling of the lake's own file system cannot be known, so nothing is
+planned or started until somebody says so in lakes.json (`inventory.selectors.picture`).
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from lifecycle.core.services.people import People, keepers
+from lifecycle.inventory.selectors.picture import UNKNOWN_FILE_SYSTEMS, picture_problem
+from lifecycle.models import CurrentGeneration, Generation
+from portal.access.gauges import Gauge, Sample, register_gauge
+from portal.access.lakes import get_lake
+from portal.lake.clock import day_of
+from portal.notices.services import Mail, notice_queue, webhook_queue
+
+KIND = "lifecycle.unknown_file_systems"
+
+
+def file_system_alarm_queue(generation: Generation, *, now: datetime) -> int:
+    """Tell the keepers, once a day, of unknown file systems; return how many mails."""
+    unknown = generation.totals.get(UNKNOWN_FILE_SYSTEMS) or []
+    if not unknown:
+        return 0
+    lake = generation.lake
+    people, day = People.of(lake), day_of(now, get_lake(lake).zone)
+    noun = "file system" if len(unknown) == 1 else "file systems"
+    mail = Mail(
+        subject=f"[Lakewarden] Alarm: {len(unknown)} unknown {noun} in lake {lake}",
+        text=picture_problem(lake, generation),
+    )
+    told = keepers(people)
+    for username in told:
+        notice_queue(
+            KIND,
+            lake=lake,
+            day=day,
+            recipient=username,
+            email=people.addresses[username],
+            mail=mail,
+            now=now,
+        )
+    webhook_queue(KIND, lake=lake, day=day, text=mail.text, now=now)
+    return len(told)
+
+
+def unknown_by_lake() -> Iterator[Sample]:
+    """Count the unknown file systems of each lake's newest picture."""
+    for current in CurrentGeneration.objects.select_related("generation"):
+        found = current.generation.totals.get(UNKNOWN_FILE_SYSTEMS) or []
+        yield {"lake": current.lake}, float(len(found))
+
+
+def register_file_system_gauge() -> None:
+    """Tell the platform of the number of this file."""
+    register_gauge(
+        Gauge(
+            "unknown_file_systems",
+            "File systems in the metastore that lakes.json does not name; above 0 nothing starts.",
+            unknown_by_lake,
+        )
+    )

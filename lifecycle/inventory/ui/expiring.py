@@ -1,0 +1,187 @@
+"""The pages of expiring data: tables, one table's partitions, and why one of them expires."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from lifecycle.core.selectors.filters import (
+    ITEM_ORDERS,
+    TABLE_ORDERS,
+    ItemFilterSet,
+    TableFilterSet,
+)
+from lifecycle.core.services.people import People, responsible_of
+from lifecycle.core.ui.links import list_url, table_url, why_url
+from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.inventory.selectors.dropped import gone_since, take_off_dropped
+from lifecycle.inventory.selectors.findings import (
+    current_generation,
+    get_table_for_user,
+    items_of,
+    mode_of,
+    ranges_of,
+    tables_visible,
+    totals_for,
+    trend,
+)
+from lifecycle.inventory.selectors.kept import complete_items, complete_tables, table_kept
+from lifecycle.inventory.ui.charts import days_chart
+from lifecycle.models import Generation, ItemExample, TableFinding
+from portal.access.models import User
+from portal.ui.charts import Chart
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
+from portal.ui.tables import Column
+
+RANGES_SHOWN = 200
+
+
+def _table_url(row: TableFinding) -> str:
+    return table_url(row.lake, row.db, row.table)
+
+
+def _of_class(cls: str) -> Callable[[TableFinding], str]:
+    def url(row: TableFinding) -> str:
+        return table_url(row.lake, row.db, row.table, cls=cls)
+
+    return url
+
+
+def _why_url(row: ItemExample) -> str:
+    return why_url(row.table.lake, row.table.db, row.table.table, row.partition)
+
+
+TABLES = ListSpec(
+    template="lifecycle/expiring.html",
+    caption="Tables and what expires in them",
+    columns=(
+        Column(key="__str__", title="Table", kind="code", sort="name", url=_table_url),
+        Column(key="mode_now", title="Mode", kind="state"),
+        Column(key="owner", title="Owner", sort="owner"),
+        Column(key="ttl", title="TTL days", kind="count", help="From the table's own parameters"),
+        Column(key="n_clean_now", title="Due now", kind="count", url=_of_class("CLEAN_NOW")),
+        Column(key="bytes_clean_now", title="Size due now", kind="bytes", sort="size"),
+        Column(key="n_soon", title="Due soon", kind="count", url=_of_class("SOON")),
+        Column(key="n_still_read", title="Still read", kind="count", url=_of_class("STILL_READ")),
+        Column(key="next_due_on", title="First due", kind="day", sort="due"),
+        Column(key="kept", title="Kept", kind="template", template="lifecycle/_cell_kept.html"),
+        Column(key="n_partitions", title="Partitions", kind="count"),
+    ),
+    orders=TABLE_ORDERS,
+    filename="expiring-tables.csv",
+    exports=(
+        "db", "table", "owner", "db_owner", "mode_now", "table_type", "format", "location", "level",
+        "ttl", "policy_source", "enrolled", "reasons", "unsupported_reason", "n_partitions",
+        "n_files", "n_bytes", "n_clean_now", "bytes_clean_now", "n_soon", "bytes_soon",
+        "n_still_read", "bytes_still_read", "n_not_now", "n_held", "n_not_enrolled",
+        "n_unsupported", "n_nonconforming", "n_unready", "n_keep_forever", "n_missing_directory",
+        "n_unknown", "next_due_on", "oldest_updated_at", "newest_updated_at", "kept",
+    ),
+)  # fmt: skip
+
+ITEMS = ListSpec(
+    template="lifecycle/table.html",
+    caption="Partitions of the table",
+    columns=(
+        Column(key="__str__", title="Partition", kind="code", sort="name", url=_why_url),
+        Column(key="cls", title="Class", kind="template", template="lifecycle/_cell_class.html"),
+        Column(key="kept", title="Kept", kind="template", template="lifecycle/_cell_kept.html"),
+        Column(key="due_on", title="Due", kind="day", sort="due"),
+        Column(key="updated_at", title="Last update", kind="ago"),
+        Column(key="read_at", title="Last read", kind="ago", help="Unknown where not recorded"),
+        Column(key="n_files", title="Files", kind="count"),
+        Column(key="n_bytes", title="Size", kind="bytes"),
+    ),
+    orders=ITEM_ORDERS,
+    filename="partitions.csv",
+    exports=(
+        "partition", "location", "cls", "reason", "level", "ttl", "policy_source", "ddl_at",
+        "created_at", "modified_at", "read_at", "updated_at", "winner", "due_at", "due_on",
+        "n_files", "n_bytes", "ready", "kept",
+    ),
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def expiring(request: HttpRequest) -> HttpResponseBase:
+    """List tables by what expires in them; what is due now or soon stands first."""
+    lake, user = current_lake(request), person(request)
+    generation = current_generation(lake)
+    gone = gone_since(lake)
+    filterset = TableFilterSet(request.GET, queryset=tables_visible(lake, user))
+    context = {
+        "generation": generation,
+        "totals": totals_for(lake, user, gone),
+        "urls": {
+            cls.value: list_url("expiring", lake, show=cls.value)
+            for cls in (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
+        },
+        "chart": _chart(lake, generation, user),
+    }
+    return list_response(
+        request,
+        TABLES,
+        filterset=filterset,
+        context=context,
+        complete=partial(complete_tables, gone=gone),
+    )
+
+
+@login_required
+@require_GET
+def table(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
+    """Show one table: its policy, who answers for it, its classes, ranges and partitions."""
+    lake, user = current_lake(request), person(request)
+    found = get_table_for_user(lake, db, table, user=user)
+    gone = gone_since(lake, db=db, table=table)
+    take_off_dropped([found], gone)
+    rows = items_of(found).select_related("table")
+    filterset = ItemFilterSet(request.GET, queryset=rows)
+    context = {
+        "generation": found.generation,
+        "found": found,
+        "mode": mode_of(lake, db),
+        "classes": _classes(found),
+        "ranges": ranges_of(found)[:RANGES_SHOWN],
+        "responsible": responsible_of(found, People.of(lake)),
+        "kept": table_kept(found, now=timezone.now()),
+    }
+    return list_response(
+        request,
+        ITEMS,
+        filterset=filterset,
+        context=context,
+        complete=partial(complete_items, may_be_dropped=bool(gone)),
+    )
+
+
+def _classes(found: TableFinding) -> list[dict[str, Any]]:
+    return [
+        {
+            "cls": cls.value,
+            "n": getattr(found, f"n_{cls.value.lower()}"),
+            "bytes": found.class_bytes.get(cls.value),
+            "url": table_url(found.lake, found.db, found.table, cls=cls.value),
+        }
+        for cls in ExpiryClass
+        if getattr(found, f"n_{cls.value.lower()}")
+    ]
+
+
+def _chart(lake: str, generation: Generation | None, user: User) -> Chart | None:
+    if generation is None or not user.is_lake_keeper:
+        return None
+    metrics = {
+        "class.CLEAN_NOW.bytes": "due now",
+        "class.SOON.bytes": "due soon",
+        "class.STILL_READ.bytes": "due, still read",
+    }
+    points = trend(lake, list(metrics), today=generation.day)
+    series = {name: points[metric] for metric, name in metrics.items() if points[metric]}
+    return days_chart("due", title="Bytes due in the whole lake", series=series, unit="bytes")

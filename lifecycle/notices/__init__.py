@@ -1,0 +1,1 @@
+"""What owners are told and when: week ahead, day ahead, daily report, calendar."""

@@ -1,0 +1,1 @@
+"""What plans share: what may enter, how much, and who counts as a requester."""

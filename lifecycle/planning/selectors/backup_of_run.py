@@ -1,0 +1,29 @@
+"""Reads the backup that a run made."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from uuid import UUID
+
+from django.db.models import Count, Min, Q
+
+from portal.act.models import BackupBatch
+from portal.act.selectors import RESTORABLE
+
+
+@dataclass(frozen=True)
+class PlanBackup:
+    """Where what a run dropped is kept, and until when all of it can be restored."""
+
+    day: date
+    purge_after: datetime | None
+    n_restorable: int
+
+
+def backup_of_run(run_id: UUID) -> PlanBackup | None:
+    """Return the backup that a run made; None where it dropped nothing."""
+    found = BackupBatch.objects.filter(run_id=run_id).aggregate(
+        day=Min("day"),
+        until=Min("purge_after", filter=Q(state__in=RESTORABLE)),
+        n=Count("pk", filter=Q(state__in=RESTORABLE)),
+    )
+    return PlanBackup(found["day"], found["until"], found["n"]) if found["day"] else None

@@ -1,0 +1,149 @@
+"""What must be known, beside the scan's items, to say what may enter a drop plan now?"""
+
+from collections.abc import Collection
+from datetime import date, datetime
+
+from django.db.models import BigIntegerField, Case, F, Min, Q, Sum, Value, When
+
+from lifecycle.core.domain.modes import DatabaseMode
+from lifecycle.core.selectors.announced import coverages_of
+from lifecycle.drop.domain.refusal import Circumstances, Name, Names
+from lifecycle.inventory.selectors.dropped import DROPPED_ACTIONS
+from lifecycle.models import (
+    CleanNowRequest,
+    CurrentGeneration,
+    DatabaseSetting,
+    DropPlan,
+    DropPlanTable,
+    Generation,
+    PlanState,
+    TableFinding,
+)
+from lifecycle.policies.models.policy import MIN_BACKUP_DAYS
+from lifecycle.rules.selectors.waivers import no_longer_waived
+from portal.access.models import DatabaseAdministrator, OwnerPerson
+from portal.act.selectors import holds_active
+from portal.audit.models import AuditEvent
+from portal.events.models import TableTouch
+from portal.lake.errors import StaleState
+
+WAITING = (PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)
+
+
+def current_generation(lake: str) -> Generation:
+    """Give the last whole picture of a lake.
+
+    Raises:
+        StaleState: `scan.none` before the first finished scan.
+    """
+    current = CurrentGeneration.objects.select_related("generation").filter(lake=lake).first()
+    if current is None:
+        raise StaleState("scan.none", "No scan has finished yet. Start a scan and try again.")
+    return current.generation
+
+
+def act_databases(lake: str) -> set[str]:
+    """Give the databases in which the portal may act."""
+    settings = DatabaseSetting.objects.filter(lake=lake, mode=DatabaseMode.ACT)
+    return set(settings.values_list("db", flat=True))
+
+
+def keep_days_now(lake: str, databases: Collection[str]) -> dict[str, int]:
+    """Return for how many days the backups of some databases are kept, as set now."""
+    days = dict.fromkeys(sorted(databases), MIN_BACKUP_DAYS)
+    settings = DatabaseSetting.objects.filter(lake=lake, db__in=databases)
+    return days | dict(settings.values_list("db", "backup_days"))
+
+
+def inventory(generation: Generation, databases: Collection[str]) -> int:
+    """Count the items that a scan knew in some databases: partitions, and unpartitioned tables."""
+    rows = TableFinding.objects.filter(generation=generation, db__in=databases)
+    counted = rows.aggregate(
+        n=Sum(
+            Case(
+                When(n_partitions=0, then=Value(1)),
+                default=F("n_partitions"),
+                output_field=BigIntegerField(),
+            )
+        )
+    )
+    return counted["n"] or 0
+
+
+def circumstances_of(
+    plan: DropPlan, generation: Generation, *, today: date, now: datetime
+) -> Circumstances:
+    """Read modes, notices, holds and other plans as they are now; owners' yeses come beside."""
+    settings = list(DatabaseSetting.objects.filter(lake=plan.lake))
+    touches = TableTouch.objects.filter(lake=plan.lake, event_id__gt=generation.notification_id)
+    events = list(touches.values_list("db", "table", "altered_event_id"))
+    return Circumstances(
+        today=today,
+        modes={setting.db: DatabaseMode(setting.mode) for setting in settings},
+        notice_days={setting.db: setting.notice_days for setting in settings},
+        coverages=coverages_of(generation),
+        holds=Names.of(
+            Name(hold.db, hold.table, hold.partition) for hold in holds_active(plan.lake, now=now)
+        ),
+        touched=Names.of(Name(db, table) for db, table, _ in events),
+        altered=Names.of(
+            Name(db, table) for db, table, altered in events if altered > generation.notification_id
+        ),
+        in_other_plans=Names.of(_in_other_plans(plan)),
+        dropped=Names.of(_dropped_since(plan.lake, generation.read_at)),
+        unwaived=Names.of(no_longer_waived(plan.lake, since=generation.as_of, today=today)),
+    )
+
+
+def _in_other_plans(plan: DropPlan) -> list[Name]:
+    others = DropPlanTable.objects.filter(lake=plan.lake, plan__state__in=WAITING)
+    named = others.exclude(plan=plan).values_list("db", "table")
+    return [Name(db, table) for db, table in named]
+
+
+def _dropped_since(lake: str, read_at: datetime) -> list[Name]:
+    """Give the items that plans dropped which ended since a scan began to read.
+
+    The audit record names each; only its part since the first of these plans began is read.
+    """
+    ran = DropPlan.objects.filter(lake=lake, run__isnull=False, ended_at__gte=read_at)
+    events = AuditEvent.objects.filter(lake=lake)
+    starts = events.filter(
+        object_type="drop_plan", object_id__in=[str(pk) for pk in ran.values_list("pk", flat=True)]
+    )
+    first = starts.aggregate(seq=Min("seq"))["seq"]
+    if first is None:
+        return []
+    dropped = events.filter(action__in=DROPPED_ACTIONS, seq__gt=first)
+    # A name too long for its column is cut there and whole in the data.
+    names = dropped.values_list("object_id", "data__name")
+    return [_item_name(whole or cut) for cut, whole in names]
+
+
+def _item_name(text: str) -> Name:
+    """Read `db.table` or `db.table/k=v/...`, as audit events name an item."""
+    table, _, partition = text.partition("/")
+    db, _, name = table.partition(".")
+    return Name(db, name, partition)
+
+
+def open_requests(lake: str) -> list[CleanNowRequest]:
+    """Give the owners' open wishes whose author still owns the table."""
+    wishes = CleanNowRequest.objects.filter(lake=lake, state=CleanNowRequest.State.OPEN)
+    return [
+        wish
+        for wish in wishes.order_by("created_at")[:5000]
+        if owns_table(wish.requested_by, lake=lake, db=wish.db, table=wish.table)
+    ]
+
+
+def owns_table(username: str, *, lake: str, db: str, table: str) -> bool:
+    """Whether a person answers for a table: its owner, its database's, or an administrator."""
+    current = CurrentGeneration.objects.filter(lake=lake).values("generation_id")
+    behind = OwnerPerson.objects.filter(lake=lake, username=username)
+    names = [username, *behind.values_list("owner", flat=True)]
+    owned = TableFinding.objects.filter(generation_id__in=current, db=db, table=table).filter(
+        Q(owner__in=names) | Q(db_owner__in=names)
+    )
+    administered = DatabaseAdministrator.objects.filter(lake=lake, db=db, username=username)
+    return owned.exists() or administered.exists()

@@ -1,0 +1,1 @@
+"""LEVEL, TTL, owners and holds of tables and databases: requests, decisions, extensions."""

@@ -1,0 +1,127 @@
+"""What can a program read of policies: of tables, of new tables, of a database only observed?"""
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from lifecycle.expiry.selectors import ages_of, table_what_if
+from lifecycle.inventory.api.findings import LAKE
+from lifecycle.inventory.selectors.findings import get_database_for_user
+from lifecycle.inventory.selectors.policy import database_policy, policy_history, table_policy
+from lifecycle.inventory.services.why_look import why_look_request
+from lifecycle.policies.api.serializers import (
+    DatabasePolicySerializer,
+    TablePolicySerializer,
+)
+from lifecycle.policies.domain.policy import Values, check_values
+from lifecycle.policies.run_kinds import policy_look_request
+from lifecycle.policies.services.extensions import bounds, extension_offer, put_off_from
+from portal.lake.errors import NotAllowed, RuleViolation
+from portal.ui.api.serializers import RunSerializer
+from portal.ui.frame import current_lake, person
+
+VALUES = [OpenApiParameter("level", int), OpenApiParameter("ttl", int)]
+
+
+class TablePolicy(APIView):
+    """A table's policy."""
+
+    @extend_schema(
+        operation_id="table_policy_get",
+        responses=TablePolicySerializer,
+        parameters=[*LAKE, *VALUES, OpenApiParameter("partition", str)],
+    )
+    def get(self, request: Request, db: str, table: str) -> Response:
+        """Give what stands, who changed it, and what would go under `level` and `ttl`.
+
+        `offer` is what keeping it some days more would mean: the table, or the `partition` named.
+        """
+        lake, now = current_lake(request), timezone.now()
+        partition = request.query_params.get("partition", "")
+        found, due_on = put_off_from(lake, (db, table, partition), user=person(request))
+        standing = table_policy(found)
+        what = table_what_if(
+            found, ages_of(found), before=standing.values, after=_tried(request, standing.values)
+        )
+        days = bounds().offered_days
+        shown = {
+            "values": standing.values,
+            "owner": standing.owner,
+            "problem": standing.problem,
+            "known_at": standing.known_at,
+            "is_newer_than_scan": standing.is_newer_than_scan,
+            "what_if": what.as_json() | {"as_of": what.as_of},
+            "offer": extension_offer(found, partition, due_on, days=days, now=now),
+            "history": policy_history(lake, db, table),
+        }
+        return Response(TablePolicySerializer(shown).data)
+
+
+class DatabasePolicy(APIView):
+    """What new tables of a database get."""
+
+    @extend_schema(
+        operation_id="database_policy_get", responses=DatabasePolicySerializer, parameters=LAKE
+    )
+    def get(self, request: Request, db: str) -> Response:
+        """Give what was read last, and who changed it."""
+        lake = current_lake(request)
+        get_database_for_user(lake, db, user=person(request))
+        standing = database_policy(lake, db)
+        shown = {
+            "values": standing.values,
+            "problem": standing.problem,
+            "known_at": standing.known_at,
+            "history": policy_history(lake, db),
+        }
+        return Response(DatabasePolicySerializer(shown).data)
+
+
+class DatabasePolicyLook(APIView):
+    """Reading what new tables get."""
+
+    @extend_schema(
+        operation_id="database_policy_look",
+        request=None,
+        responses={202: RunSerializer},
+        parameters=LAKE,
+    )
+    def post(self, request: Request, db: str) -> Response:
+        """Have it read from the metastore (admins and operators)."""
+        lake, user = current_lake(request), person(request)
+        get_database_for_user(lake, db, user=user)
+        if not user.is_lake_keeper:
+            raise NotAllowed("policy.look", "Admins and operators have the metastore read.")
+        run = policy_look_request(lake, db, user=user, now=timezone.now())
+        return Response(RunSerializer(run).data, status=202)
+
+
+class WhyLook(APIView):
+    """Reading one partition's clocks."""
+
+    @extend_schema(
+        operation_id="why_look",
+        request=None,
+        responses={202: RunSerializer, 204: None},
+        parameters=[*LAKE, OpenApiParameter("partition", str)],
+    )
+    def post(self, request: Request, db: str, table: str) -> Response:
+        """Have the row of a partition brought whose range alone is kept; 204 if it is here."""
+        name = (db, table, request.query_params.get("partition", ""))
+        lake = current_lake(request)
+        run = why_look_request(lake, name, user=person(request), now=timezone.now())
+        return Response(RunSerializer(run).data, status=202) if run else Response(status=204)
+
+
+def _tried(request: Request, standing: Values) -> Values:
+    """Read the values that the address asks about."""
+    level, ttl = (request.query_params.get(name, "") for name in ("level", "ttl"))
+    if not level:
+        return standing
+    if not all(one.isascii() and one.isdigit() for one in (level, ttl or "0")):
+        raise RuleViolation("policy.values", "LEVEL is 0 or 1, TTL a whole number of days.")
+    wanted = Values(int(level), int(ttl) if ttl else None)
+    check_values(wanted)
+    return wanted

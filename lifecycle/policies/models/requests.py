@@ -1,0 +1,130 @@
+"""What people asked about LEVEL, TTL and owners, and what the metastore said when last read."""
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from lifecycle.policies.domain.policy import Values
+from lifecycle.policies.domain.states import RequestKind, RequestState
+
+LAKE_CHARS = 32
+DB_CHARS = 128
+TABLE_CHARS = 256
+PARTITION_CHARS = 767
+USER_CHARS = 150
+
+
+class PolicySeen(models.Model):
+    """LEVEL, TTL and owner of a table or database as a short run read or wrote them last.
+
+    A scan's picture that is newer goes before it. `table` empty = the database itself.
+    """
+
+    lake = models.CharField(max_length=LAKE_CHARS)
+    db = models.CharField(max_length=DB_CHARS)
+    table = models.CharField(max_length=TABLE_CHARS, blank=True)
+    level = models.IntegerField(null=True)
+    ttl = models.IntegerField(null=True)
+    problem = models.TextField(blank=True, help_text="Why the values cannot be used.")
+    owner = models.CharField(max_length=DB_CHARS, blank=True)
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["lake", "db", "table"], name="policy_seen_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table}".rstrip(".")
+
+    @property
+    def values(self) -> Values:
+        """The values, as the rules take them."""
+        return Values(self.level, self.ttl)
+
+
+class PolicyRequest(models.Model):
+    """One wish: set LEVEL and TTL, keep data some days more, hand a table over, waive a rule.
+
+    What stood on the page when it was made (`seen_*`) is compared again before anything is written.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    lake = models.CharField(max_length=LAKE_CHARS)
+    kind = models.CharField(max_length=9, choices=[(one.value, one.value) for one in RequestKind])
+    db = models.CharField(max_length=DB_CHARS)
+    table = models.CharField(max_length=TABLE_CHARS, blank=True, help_text="empty = the database")
+    partition = models.CharField(max_length=PARTITION_CHARS, blank=True)
+    tbl_id = models.BigIntegerField(null=True)
+    state = models.CharField(
+        max_length=9,
+        choices=[(one.value, one.value) for one in RequestState],
+        default=RequestState.PENDING.value,
+    )
+    seen_level = models.IntegerField(null=True)
+    seen_ttl = models.IntegerField(null=True)
+    seen_owner = models.CharField(max_length=DB_CHARS, blank=True)
+    level = models.IntegerField(null=True)
+    ttl = models.IntegerField(null=True)
+    owner = models.CharField(max_length=DB_CHARS, blank=True, help_text="The new owner.")
+    rule = models.CharField(max_length=32, blank=True, help_text="The path rule to waive.")
+    days = models.PositiveIntegerField(null=True)
+    until = models.DateField(null=True, help_text="The last day of an extension or waiver.")
+    needs_admin = models.BooleanField(default=False)
+    reason = models.TextField()
+    what_if = models.JSONField(default=dict, help_text="What the change would do, when asked for.")
+    digest = models.CharField(max_length=64)
+    open_key = models.UUIDField(null=True, unique=True, help_text="Of its name while it is open.")
+    requested_by = models.CharField(max_length=USER_CHARS)
+    created_at = models.DateTimeField()
+    decided_by = models.CharField(max_length=USER_CHARS, blank=True)
+    note = models.TextField(blank=True, help_text="Why it ended as it did.")
+    ended_at = models.DateTimeField(null=True)
+    approval = models.ForeignKey(
+        "approvals.Approval", null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    run = models.ForeignKey("runs.Run", null=True, on_delete=models.PROTECT, related_name="+")
+    hold = models.ForeignKey("act.Hold", null=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "created_at", "id"], name="policy_request_newest"),
+            models.Index(fields=["lake", "state", "created_at"], name="policy_request_state"),
+            models.Index(fields=["lake", "db", "table", "created_at"], name="policy_request_table"),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(state__in=[one.value for one in RequestState]),
+                name="policy_request_known_state",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=[one.value for one in RequestKind]),
+                name="policy_request_known_kind",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+    @property
+    def name(self) -> str:
+        """What it is about: `db`, `db.table` or `db.table partition`."""
+        table = f"{self.db}.{self.table}" if self.table else self.db
+        return f"{table} {self.partition}".strip()
+
+    @property
+    def seen(self) -> Values:
+        """The values that stood on the page."""
+        return Values(self.seen_level, self.seen_ttl)
+
+    @property
+    def wanted(self) -> Values:
+        """The values that shall stand."""
+        return Values(self.level, self.ttl)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state not in (RequestState.PENDING, RequestState.RUNNING)

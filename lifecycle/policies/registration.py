@@ -1,0 +1,12 @@
+"""Registers `lifecycle.policies` with the platform."""
+
+from lifecycle.core.ui.run_subjects import register_page_subject
+from lifecycle.policies.run_kinds import register_policy_kinds
+from lifecycle.policies.ui.nav import register_pages
+
+
+def register() -> None:
+    """Add what this capability offers: runs, questions, pages, home cards."""
+    register_policy_kinds()
+    register_pages()
+    register_page_subject("policy_request", "Policy request", "lifecycle:policy-request")

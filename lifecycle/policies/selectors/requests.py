@@ -1,0 +1,95 @@
+"""Which policy requests may this person see, and what may they do with one?"""
+
+from datetime import datetime
+from uuid import UUID
+
+import django_filters as filters
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from lifecycle.core.selectors.steps import Steps, steps_of
+from lifecycle.inventory.selectors.findings import databases_visible, tables_visible
+from lifecycle.models import PolicyRequest
+from lifecycle.policies.domain.states import RequestKind, RequestState
+from portal.access.models import User
+from portal.lake.errors import NotVisible
+from portal.ui.filters import ListFilter
+
+REQUEST_ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
+
+
+class RequestFilter(ListFilter):
+    """Policy requests by state, kind and name."""
+
+    state = filters.ChoiceFilter(
+        choices=[(one.value, one.value.capitalize()) for one in RequestState], label="State"
+    )
+    kind = filters.ChoiceFilter(
+        choices=[(one.value, one.value.replace("_", " ").capitalize()) for one in RequestKind],
+        label="Kind",
+    )
+    db = filters.CharFilter(label="Database")
+    table = filters.CharFilter(label="Table")
+
+    class Meta:
+        model = PolicyRequest
+        fields: list[str] = []
+
+
+def requests_visible(lake: str, user: User) -> QuerySet[PolicyRequest]:
+    """Give the requests that a person made, is to answer, or that are about what they see."""
+    rows = PolicyRequest.objects.filter(lake=lake).select_related("approval")
+    if user.is_lake_keeper:
+        return rows
+    tables = tables_visible(lake, user).filter(db=OuterRef("db"), table=OuterRef("table"))
+    databases = databases_visible(lake, user).filter(db=OuterRef("db"))
+    return rows.filter(
+        Q(requested_by=user.username)
+        | Q(kind=RequestKind.HAND_OVER, owner=user.username)
+        | Q(Exists(tables))
+        | (Q(table="") & Q(Exists(databases)))
+    )
+
+
+def get_request_for_user(request_id: UUID | str, *, user: User) -> PolicyRequest:
+    """Give one request, or NotVisible `policy_request.missing`, whether it exists or not."""
+    found = PolicyRequest.objects.filter(pk=request_id).first()
+    if found is not None:
+        visible = requests_visible(found.lake, user).select_related("run", "hold", "waiver")
+        found = visible.filter(pk=found.pk).first()
+    if found is None:
+        raise NotVisible(
+            "policy_request.missing", "There is no such request, or it is not yours to see."
+        )
+    return found
+
+
+def request_actions(request: PolicyRequest, user: User, *, now: datetime) -> Steps:
+    """Say what the server would let a person do with a request."""
+    if request.state != RequestState.PENDING:
+        return Steps()
+    is_own = request.requested_by == user.username
+    if request.approval is not None:
+        return steps_of(request.approval, user, now=now)
+    may = may_accept(request, user)
+    return Steps(approve=may, reject=may, withdraw=is_own)
+
+
+def may_accept(request: PolicyRequest, user: User) -> bool:
+    """Whether a person may take a table over, or take it over for its new owner: never the giver.
+
+    An owner who is to get their own table back from an admin may still say yes.
+    """
+    if request.kind != RequestKind.HAND_OVER:
+        return False
+    is_new_owner = request.owner == user.username
+    return is_new_owner or (user.is_lake_admin and request.requested_by != user.username)
+
+
+def requests_to_answer(lake: str, user: User, *, now: datetime) -> list[PolicyRequest]:
+    """Give the requests that wait for this person."""
+    waiting = requests_visible(lake, user).filter(state=RequestState.PENDING)
+    return [
+        one
+        for one in waiting.order_by("created_at")[:200]
+        if request_actions(one, user, now=now).approve
+    ]

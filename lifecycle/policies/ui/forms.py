@@ -1,0 +1,133 @@
+"""What does a person type about LEVEL, TTL, more days, owners and waivers?"""
+
+from datetime import date
+from typing import Any
+
+from django import forms
+
+from lifecycle.core.domain.enrolment import MAX_TTL_DAYS
+from lifecycle.policies.domain.policy import Values
+from lifecycle.policies.services.extensions import ExtendWish
+from lifecycle.policies.services.waivers import WaiverWish
+from lifecycle.policies.services.wishes import HandOverWish, SetWish
+from lifecycle.rules.domain.conformity import Reason
+from portal.ui.filters import DayInput
+
+LEVELS = [("1", "1: lifecycle"), ("0", "0: keep for ever")]
+
+
+class ValuesForm(forms.Form):
+    """A LEVEL and a TTL to try out."""
+
+    level = forms.TypedChoiceField(label="LEVEL", choices=LEVELS, coerce=int)
+    ttl = forms.IntegerField(
+        label="TTL in days", min_value=1, max_value=MAX_TTL_DAYS, required=False
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for a TTL where there must be one."""
+        said = super().clean() or {}
+        if said.get("level") == 1 and said.get("ttl") is None and "ttl" not in self.errors:
+            self.add_error("ttl", "LEVEL 1 needs a TTL.")
+        return said
+
+    @property
+    def values(self) -> Values:
+        """What was typed."""
+        return Values(self.cleaned_data["level"], self.cleaned_data.get("ttl"))
+
+
+class WishForm(forms.Form):
+    """What every wish says."""
+
+    db = forms.CharField(label="Database", max_length=128)
+    table = forms.CharField(max_length=256, required=False)
+    reason = forms.CharField(
+        label="Why",
+        max_length=1000,
+        error_messages={"required": "Say why; it stands in the history."},
+        widget=forms.Textarea(attrs={"class": "form-control", "rows": 3}),
+    )
+
+
+class SetForm(WishForm):
+    """Other values, beside those that stood on the page."""
+
+    seen_level = forms.IntegerField(required=False, widget=forms.HiddenInput())
+    seen_ttl = forms.IntegerField(required=False, widget=forms.HiddenInput())
+    level = forms.TypedChoiceField(label="LEVEL", choices=LEVELS, coerce=int)
+    ttl = forms.IntegerField(
+        label="TTL in days", required=False, min_value=-(10**12), max_value=10**12
+    )
+
+    def wish(self) -> SetWish:
+        """Give what was said."""
+        said = self.cleaned_data
+        return SetWish(
+            db=said["db"],
+            table=said["table"],
+            seen=Values(said["seen_level"], said["seen_ttl"]),
+            wanted=Values(said["level"], said["ttl"]),
+            reason=said["reason"],
+        )
+
+
+class ExtendForm(WishForm):
+    """More days for a table or partition, and the day to which the page said they lead."""
+
+    partition = forms.CharField(max_length=767, required=False, strip=False)
+    days = forms.IntegerField(label="Days more")
+    until = forms.DateField(label="To the end of", widget=DayInput())
+
+    def wish(self) -> ExtendWish:
+        """Give what was said."""
+        said = self.cleaned_data
+        until: date = said["until"]
+        return ExtendWish(
+            db=said["db"],
+            table=said["table"],
+            partition=said["partition"],
+            days=said["days"],
+            until=until,
+            reason=said["reason"],
+        )
+
+
+class HandOverForm(WishForm):
+    """A new owner, beside the one that stood on the page."""
+
+    seen_owner = forms.CharField(
+        max_length=128, required=False, strip=False, widget=forms.HiddenInput()
+    )
+    owner = forms.CharField(label="New owner (user name)", max_length=128)
+
+    def wish(self) -> HandOverWish:
+        """Give what was said."""
+        said = self.cleaned_data
+        return HandOverWish(
+            db=said["db"],
+            table=said["table"],
+            seen_owner=said["seen_owner"],
+            owner=said["owner"],
+            reason=said["reason"],
+        )
+
+
+class WaiveForm(WishForm):
+    """A path rule that shall not count for a table or database, until a day."""
+
+    field_order = ("db", "table", "rule", "until", "reason")
+    rule = forms.ChoiceField(label="Rule", choices=[(one.value, one.value) for one in Reason])
+    until = forms.DateField(label="Last day", widget=DayInput())
+
+    def wish(self) -> WaiverWish:
+        """Give what was said."""
+        said = self.cleaned_data
+        until: date = said["until"]
+        return WaiverWish(
+            db=said["db"],
+            table=said["table"],
+            rule=said["rule"],
+            until=until,
+            reason=said["reason"],
+        )

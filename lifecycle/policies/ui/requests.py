@@ -1,0 +1,221 @@
+"""The pages of policy requests: the list, one request, and the steps people take."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from lifecycle.core.ui.links import database_policy_url, list_url, policy_url, why_url
+from lifecycle.inventory.selectors.policy import hand_over_warning
+from lifecycle.models import PolicyRequest
+from lifecycle.policies.domain.states import RequestKind, RequestState
+from lifecycle.policies.selectors.requests import (
+    REQUEST_ORDERS,
+    RequestFilter,
+    get_request_for_user,
+    request_actions,
+    requests_visible,
+)
+from lifecycle.policies.selectors.waiver_lists import may_end_waiver
+from lifecycle.policies.services.extensions import extension_request
+from lifecycle.policies.services.requests import policy_request_decide, policy_request_withdraw
+from lifecycle.policies.services.waivers import waiver_request
+from lifecycle.policies.services.wishes import hand_over_request, policy_set_request
+from lifecycle.policies.ui.forms import ExtendForm, HandOverForm, SetForm, WaiveForm, WishForm
+from lifecycle.policies.ui.policy import LINE_WORDS
+from portal.access.fresh import authenticated_at, require_fresh
+from portal.access.models import User
+from portal.approvals.selectors import decisions_of
+from portal.lake.errors import RuleViolation
+from portal.ui.addresses import own_address
+from portal.ui.forms import said_word
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
+from portal.ui.tables import Column
+
+
+def request_url(row: PolicyRequest) -> str:
+    """Give the page of a request."""
+    return reverse("lifecycle:policy-request", args=[row.pk])
+
+
+REQUESTS = ListSpec(
+    template="lifecycle/policy_requests.html",
+    caption="Policy requests",
+    columns=(
+        Column(key="name", title="What", kind="code", url=request_url),
+        Column(
+            key="kind",
+            title="Wish",
+            kind="template",
+            template="lifecycle/_policy_wish.html",
+        ),
+        Column(key="state", title="State", kind="state"),
+        Column(key="requested_by", title="By"),
+        Column(key="created_at", title="Asked", kind="ago", sort="created"),
+        Column(key="reason", title="Why"),
+    ),
+    orders=REQUEST_ORDERS,
+    filename="policy-requests.csv",
+    exports=(
+        "kind", "db", "table", "partition", "state", "seen_level", "seen_ttl", "level", "ttl",
+        "seen_owner", "owner", "rule", "days", "until", "reason", "requested_by", "created_at",
+        "decided_by", "ended_at", "note",
+    ),
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def policy_requests(request: HttpRequest) -> HttpResponseBase:
+    """List the requests that the person made, may answer, or that are about their tables."""
+    rows = requests_visible(current_lake(request), person(request))
+    filterset = RequestFilter(request.GET, queryset=rows)
+    return list_response(request, REQUESTS, filterset=filterset, context={})
+
+
+@login_required
+@require_POST
+def policy_request_new(request: HttpRequest) -> HttpResponse:
+    """Take a wish of any kind, from the page on which it was made; a wrong one is shown again."""
+    kind = request.POST.get("kind", "")
+    if kind not in _ASKERS:
+        raise RuleViolation("policy.kind", f"{kind!r} is no kind of request.")
+    form_class, ask = _ASKERS[kind]
+    form = form_class(request.POST)
+    if not form.is_valid():
+        return _shown_again(request, form, kind)
+    try:
+        made = ask(form, current_lake(request), person(request), timezone.now())
+    except RuleViolation as error:
+        field = str(error.fields.get("field", ""))
+        form.add_error(field if field in form.fields else None, error.message)
+        return _shown_again(request, form, kind)
+    messages.success(request, _told(made))
+    return HttpResponseRedirect(request_url(made))
+
+
+@login_required
+@require_GET
+def policy_request(request: HttpRequest, request_id: UUID) -> HttpResponse:
+    """Show one request: what it asks, what it would do, who said what, what came of it."""
+    user = person(request)
+    found = get_request_for_user(request_id, user=user)
+    context = {
+        "found": found,
+        "may": request_actions(found, user, now=timezone.now()),
+        "decisions": decisions_of(found.approval),
+        "page_url": _page_url(found),
+        "warning": _warning(found),
+        "what_if": _what_if_rows(found),
+        "may_end_waiver": may_end_waiver(found, user, now=timezone.now()),
+    }
+    return render(request, "lifecycle/policy_request.html", context)
+
+
+@login_required
+@require_POST
+@require_fresh
+def policy_request_decide_view(request: HttpRequest, request_id: UUID) -> HttpResponseRedirect:
+    """Say yes or no to a request."""
+    found = policy_request_decide(
+        request_id,
+        user=person(request),
+        word=said_word(request),
+        authenticated_at=authenticated_at(request),
+        now=timezone.now(),
+    )
+    messages.success(request, "Your word is recorded.")
+    return HttpResponseRedirect(request_url(found))
+
+
+@login_required
+@require_POST
+def policy_request_withdraw_view(request: HttpRequest, request_id: UUID) -> HttpResponseRedirect:
+    """Take a request back."""
+    found = policy_request_withdraw(
+        request_id,
+        user=person(request),
+        reason=request.POST.get("reason", ""),
+        now=timezone.now(),
+    )
+    messages.success(request, "The request is taken back.")
+    return HttpResponseRedirect(request_url(found))
+
+
+def _shown_again(request: HttpRequest, form: WishForm, kind: str) -> HttpResponse:
+    """Show a wish that cannot be taken as it is: every value as typed, and what is wrong."""
+    back = own_address(request, request.headers.get("Referer", ""))
+    context = {"form": form, "kind": kind, "back": back}
+    return render(request, "lifecycle/policy_request_new.html", context, status=400)
+
+
+def _set(form: Any, lake: str, user: User, now: datetime) -> PolicyRequest:
+    return policy_set_request(lake, form.wish(), user=user, now=now)
+
+
+def _extend(form: Any, lake: str, user: User, now: datetime) -> PolicyRequest:
+    return extension_request(lake, form.wish(), user=user, now=now)
+
+
+def _hand_over(form: Any, lake: str, user: User, now: datetime) -> PolicyRequest:
+    return hand_over_request(lake, form.wish(), user=user, now=now)
+
+
+def _waive(form: Any, lake: str, user: User, now: datetime) -> PolicyRequest:
+    return waiver_request(lake, form.wish(), user=user, now=now)
+
+
+# Each asks with the wish of its own form.
+_ASKERS: dict[str, tuple[type[WishForm], Callable[[Any, str, User, datetime], PolicyRequest]]] = {
+    RequestKind.SET: (SetForm, _set),
+    RequestKind.EXTEND: (ExtendForm, _extend),
+    RequestKind.HAND_OVER: (HandOverForm, _hand_over),
+    RequestKind.WAIVE: (WaiveForm, _waive),
+}
+
+
+def _told(made: PolicyRequest) -> str:
+    if made.state == RequestState.DONE:
+        return f"Kept: nothing of {made.name} goes before the end of {made.until}."
+    if made.state == RequestState.RUNNING:
+        return "It is being written to the metastore; this page says when it is done."
+    if made.kind == RequestKind.HAND_OVER:
+        return f"Asked. {made.owner} (or an admin in their place) has to accept it."
+    return "Asked. An admin has to agree."
+
+
+def _page_url(found: PolicyRequest) -> str:
+    if found.kind == RequestKind.WAIVE:
+        query = {"db": found.db, "table": found.table, "state": "ALL"}
+        return list_url("paths", found.lake, **query)
+    if not found.table:
+        return database_policy_url(found.lake, found.db)
+    if found.partition:
+        return why_url(found.lake, found.db, found.table, found.partition)
+    return policy_url(found.lake, found.db, found.table)
+
+
+def _warning(found: PolicyRequest) -> str:
+    if found.kind != RequestKind.HAND_OVER or found.is_final:
+        return ""
+    return hand_over_warning(found.lake, found.db, found.table, found.owner)
+
+
+def _what_if_rows(found: PolicyRequest) -> list[dict[str, object]]:
+    """Give the numbers that were shown when the wish was made."""
+    before, after = found.what_if.get("before", {}), found.what_if.get("after", {})
+    return [
+        {"state": LINE_WORDS[name][0], "before": before.get(name, {}), "after": after[name]}
+        for name in LINE_WORDS
+        if name in after
+        if after[name].get("n") or before.get(name, {}).get("n")
+    ]

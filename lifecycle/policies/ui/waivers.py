@@ -1,0 +1,95 @@
+"""The page of path-rule waivers: what counts as conforming although it is not, why, until when."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from lifecycle.inventory.selectors.findings import paths_visible
+from lifecycle.models import PathWaiver
+from lifecycle.policies.domain.waiving import MOST_DAYS
+from lifecycle.policies.selectors.waiver_lists import WAIVER_ORDERS, WaiverFilter, waivers_visible
+from lifecycle.policies.services.waivers import waiver_end
+from lifecycle.policies.ui.forms import WaiveForm
+from portal.access.lakes import get_lake
+from portal.access.models import User
+from portal.lake.clock import day_of
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
+from portal.ui.tables import Column
+
+# The filter above knows a database too.
+FORM_IDS = "ask-%s"
+
+
+def _url(row: PathWaiver) -> str:
+    return reverse("lifecycle:policy-request", args=[row.request_id])
+
+
+WAIVERS = ListSpec(
+    template="lifecycle/waivers.html",
+    caption="Waivers of path rules",
+    columns=(
+        Column(key="name", title="Of", kind="code", url=_url),
+        Column(key="reason", title="Rule", kind="code"),
+        Column(
+            key="until",
+            title="Until",
+            kind="template",
+            template="lifecycle/_waiver_until.html",
+            sort="until",
+        ),
+        Column(key="why", title="Why"),
+        Column(key="asked_by", title="Asked by"),
+        Column(
+            key="approved_by",
+            title="Approved by",
+            kind="template",
+            template="lifecycle/_names.html",
+        ),
+        Column(key="granted_at", title="Since", kind="ago", sort="granted"),
+    ),
+    orders=WAIVER_ORDERS,
+    filename="path-waivers.csv",
+    exports=(
+        "db", "table", "reason", "until", "why", "asked_by", "approved_by", "granted_at",
+        "ended_at", "ended_by", "end_reason",
+    ),
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def waivers(request: HttpRequest) -> HttpResponseBase:
+    """List the waivers that stand (or are over) on what the person sees, and offer to ask."""
+    lake, user = current_lake(request), person(request)
+    today = day_of(timezone.now(), get_lake(lake).zone)
+    filterset = WaiverFilter(request.GET, queryset=waivers_visible(lake, user, today=today))
+    initial = {key: request.GET.get(key, "") for key in ("db", "table", "rule")}
+    context = {
+        "form": WaiveForm(initial=initial, auto_id=FORM_IDS),
+        "may_ask": _may_ask(lake, user),
+        "most_days": MOST_DAYS,
+    }
+    return list_response(request, WAIVERS, filterset=filterset, context=context)
+
+
+@login_required
+@require_POST
+def waiver_end_view(request: HttpRequest, waiver_id: UUID) -> HttpResponseRedirect:
+    """End a waiver before its day."""
+    lake, reason = current_lake(request), request.POST.get("reason", "")
+    found = waiver_end(lake, waiver_id, user=person(request), reason=reason, now=timezone.now())
+    messages.success(request, "The waiver has ended. The next scan judges its path anew.")
+    return HttpResponseRedirect(_url(found))
+
+
+def _may_ask(lake: str, user: User) -> bool:
+    """Whether to show the form: to admins, and to owners of something that breaks a rule."""
+    if user.is_lake_keeper:
+        return user.is_lake_admin
+    return paths_visible(lake, user).exists()

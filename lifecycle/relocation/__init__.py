@@ -1,0 +1,1 @@
+"""How data at a nonconforming place is moved to its own, and back."""

@@ -1,0 +1,164 @@
+"""What is a fix plan for nonconforming paths, as rows? The plan, and one row for each thing asked.
+
+What is moved stands in a file in the spool, under the plan's digest; the rows say the same to
+people, with why a thing is left out. States move in `lifecycle.relocation.services.plans`.
+"""
+
+import uuid
+from typing import ClassVar, Self
+
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+
+from lifecycle.drop.models.plans import PlanState
+from lifecycle.inventory.models.findings import FindingKind, visible_to
+from portal.access.models import User
+
+LAKE_CHARS = 32
+DIGEST_CHARS = 64
+
+
+class FixItemState(models.TextChoices):
+    """Where one item of a fix plan stands."""
+
+    ASKED = "ASKED", "being looked at"
+    LEFT_OUT = "LEFT_OUT", "left out"
+    PLANNED = "PLANNED", "to be moved"
+    MOVED = "MOVED", "moved"
+    NEW_DATA = "NEW_DATA", "moved, new data at the old place"
+    SKIPPED = "SKIPPED", "changed since, left alone"
+    RETURNED = "RETURNED", "moved back"
+    GONE = "GONE", "changed by somebody else"
+    NOT_REACHED = "NOT_REACHED", "not reached"
+    UNSETTLED = "UNSETTLED", "half done, look at it"
+    TAKEN_BACK = "TAKEN_BACK", "moved, and taken back"
+
+
+# Items that lie at their new place now.
+AT_TARGET = (FixItemState.MOVED, FixItemState.NEW_DATA)
+
+
+class PathFixQuerySet(models.QuerySet["PathFix"]):
+    """Who may see which fix plan."""
+
+    def for_user(self, user: User) -> Self:
+        """Keep what `user` may see: all for admins and operators, else plans with own tables."""
+        if user.is_lake_keeper:
+            return self
+        mine = PathFixItem.objects.for_user(user).filter(fix=OuterRef("pk"))
+        return self.filter(Exists(mine))
+
+
+class PathFix(models.Model):
+    """A frozen list of moves that two people may have done together; `undo_of` takes one back."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    lake = models.CharField(max_length=LAKE_CHARS)
+    generation = models.ForeignKey(
+        "lifecycle.Generation", null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    undo_of = models.ForeignKey(
+        "self", null=True, on_delete=models.PROTECT, related_name="undone_by"
+    )
+    state = models.CharField(max_length=16, choices=PlanState.choices, default=PlanState.DRAFTING)
+    requested_by = models.CharField(max_length=150)
+    requesters = models.JSONField(default=list)
+    reason = models.TextField()
+    created_at = models.DateTimeField()
+
+    digest = models.CharField(max_length=DIGEST_CHARS, blank=True)
+    items_uri = models.TextField(blank=True)
+    backup_root = models.TextField(blank=True)
+    n_items = models.PositiveIntegerField(default=0)
+    n_left_out = models.PositiveIntegerField(default=0)
+    n_bytes = models.PositiveBigIntegerField(default=0)
+    n_files = models.PositiveBigIntegerField(default=0)
+
+    plan_run = models.ForeignKey("runs.Run", null=True, on_delete=models.PROTECT, related_name="+")
+    approval = models.ForeignKey(
+        "approvals.Approval", null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    run = models.ForeignKey("runs.Run", null=True, on_delete=models.PROTECT, related_name="+")
+    ended_at = models.DateTimeField(null=True)
+    ended_by = models.CharField(max_length=150, blank=True)
+    ended_reason = models.TextField(blank=True)
+    outcome = models.JSONField(default=dict)
+
+    objects = PathFixQuerySet.as_manager()
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "created_at", "id"], name="path_fix_by_time"),
+            models.Index(fields=["lake", "state", "created_at", "id"], name="path_fix_by_state"),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(state__in=PlanState.values), name="path_fix_state_known"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=["PENDING", "APPROVED", "RUNNING", "DONE"]) | ~Q(digest=""),
+                name="path_fix_past_draft_has_digest",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{'undo' if self.undo_of_id else 'fix plan'} {self.short_id}"
+
+    @property
+    def short_id(self) -> str:
+        """The first eight characters, as people say it."""
+        return str(self.id)[:8]
+
+    @property
+    def what(self) -> str:
+        """What it does, in words."""
+        if self.undo_of is None:
+            return "moves to conforming places"
+        return f"takes fix plan {self.undo_of.short_id} back"
+
+
+class PathFixItemQuerySet(models.QuerySet["PathFixItem"]):
+    """Rows that carry the names of a table and its owners."""
+
+    def for_user(self, user: User) -> Self:
+        """Keep the rows of tables that `user` may see."""
+        return self.filter(visible_to(user))
+
+
+class PathFixItem(models.Model):
+    """One table or partition that was asked for: from where to where, or why not."""
+
+    fix = models.ForeignKey(PathFix, on_delete=models.CASCADE, related_name="items")
+    lake = models.CharField(max_length=LAKE_CHARS)
+    kind = models.CharField(
+        max_length=9, choices=[(kind.value, kind.value) for kind in FindingKind]
+    )
+    db = models.CharField(max_length=128)
+    table = models.CharField(max_length=256, blank=True)
+    partition = models.CharField(max_length=767, blank=True)
+    owner = models.CharField(max_length=150, blank=True)
+    db_owner = models.CharField(max_length=150, blank=True)
+    reasons = models.JSONField(default=list)
+    source = models.TextField(blank=True)
+    target = models.TextField(blank=True)
+    n_files = models.PositiveBigIntegerField(default=0)
+    n_bytes = models.PositiveBigIntegerField(default=0)
+    n_partitions = models.PositiveIntegerField(default=0)
+    state = models.CharField(
+        max_length=16, choices=FixItemState.choices, default=FixItemState.ASKED
+    )
+    why = models.CharField(max_length=32, blank=True, help_text="why it is left out, as a word")
+    note = models.TextField(blank=True)
+
+    objects = PathFixItemQuerySet.as_manager()
+
+    class Meta:
+        # No constraint over the name: with it the key would be longer than MySQL takes.
+        indexes: ClassVar = [
+            models.Index(fields=["fix", "state", "id"], name="path_fix_item_state"),
+            models.Index(fields=["lake", "db", "table"], name="path_fix_item_name"),
+        ]
+
+    def __str__(self) -> str:
+        table = f"{self.db}.{self.table}" if self.table else self.db
+        return f"{table}/{self.partition}" if self.partition else table

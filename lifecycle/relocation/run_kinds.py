@@ -1,0 +1,192 @@
+"""Which runs and which question stand behind fix plans? The platform drives them.
+
+`lifecycle.path_fix_plan` draws a plan up in a worker; `lifecycle.fix_path` is the Spark job that
+moves, and `lifecycle.undo_fix_path` the same job with the places the other way round.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from lifecycle.models import PathFix, PlanState
+from lifecycle.planning.services.approved_runs import (
+    check_modes,
+    check_picture,
+    closed_databases,
+    outcome_of,
+    owners_of,
+)
+from lifecycle.planning.services.parties import fix_requesters
+from lifecycle.relocation.services.execution import (
+    FIX_KIND,
+    UNDO_KIND,
+    check_fix_approved,
+    check_fix_size,
+    fix_databases,
+    fix_day,
+    fix_finish,
+    fix_targets,
+    fixes_start_due,
+    is_fix_approved,
+)
+from lifecycle.relocation.services.plans import (
+    DRAW_KIND,
+    FIX_APPROVAL_KIND,
+    fix_approved,
+    fix_lapsed,
+    fix_lock,
+    fix_move,
+    fix_rejected,
+    fix_withdrawn,
+)
+from lifecycle.relocation.services.store import fix_draw
+from lifecycle.rules.selectors.path_rules import path_rules
+from portal.access.lakes import job_environment
+from portal.access.models import KEEPERS
+from portal.act.services import act_beat, act_settle, move_prepare, moves_read
+from portal.approvals import kinds as approval_kinds
+from portal.runs import kinds as run_kinds
+from portal.runs.domain import Schedule
+from portal.runs.models import Run
+from portal.runs.settling import will_try_again
+
+
+class FixPlanKind(run_kinds.RunKind):
+    """Draws up a fix plan: looks at what was asked, moves nothing."""
+
+    name = DRAW_KIND
+    title = "Draw up a fix plan"
+    queue = "plan"
+    start_roles = KEEPERS
+
+    def execute(self, run: Run) -> dict[str, Any]:
+        """Draw the plan up; at the instant that the request named, as in played days."""
+        now = datetime.fromisoformat(run.params["now"])
+        return fix_draw(_fix(run), folder=f"{run.pk}-{run.epoch}", now=now)
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """End the plan when its drawing up failed."""
+        fix = _fix(run)
+        if manifest["outcome"] == "done" or will_try_again(self, run, manifest):
+            return
+        if fix.state == PlanState.DRAFTING:
+            outcome, error = outcome_of(manifest)
+            reason = error or f"Drawing it up ended as {outcome}."
+            fix_move(fix, PlanState.FAILED, now=timezone.now(), by="system", why=reason)
+
+
+class FixKind(run_kinds.RunKind):
+    """Moves the items of an approved fix plan and points the metastore to their new places."""
+
+    name = FIX_KIND
+    job = "lifecycle.relocation.jobs"
+    title = "Move to conforming places"
+    queue = "destructive"
+    acting = True
+    # Nothing goes, but readers find nothing for a moment: it keeps the working hours of a drop.
+    destroys = True
+
+    def environment(self, run: Run) -> dict[str, str]:
+        """Give the job the password of the metastore's database: it asks for neighbours."""
+        return job_environment(run.lake)
+
+    def prepare(self, run: Run) -> None:
+        """Ask once more whether it may run, then make the fence and what lacks above the places."""
+        fix = _fix(run)
+        check_fix_approved(fix, now=timezone.now())
+        check_modes(fix.lake, fix_databases(fix))
+        check_picture(fix.lake)
+        check_fix_size(fix)
+        _fence(run, fix)
+
+    def request(self, run: Run) -> dict[str, Any]:
+        """Give the job the plan's file, its digest and the fence."""
+        fix = _fix(run)
+        owners = fix.items.values_list("db", "table", "owner", "db_owner")
+        return {
+            **_fence(run, fix),
+            "path_rules": path_rules(fix.lake, now=timezone.now()),
+            "owners": owners_of(owners),
+            "plan": str(fix.pk),
+            "digest": fix.digest,
+            "items": fix.items_uri,
+            "items_sha256": fix.digest,
+            "undo": fix.undo_of_id is not None,
+        }
+
+    def beat(self, run: Run) -> None:
+        """Renew the lease; tell the job of cancel, holds, closed databases and the red button."""
+        fix = _fix(run)
+        closed = closed_databases(fix.lake, fix_databases(fix))
+        act_beat(run, now=timezone.now(), closed=closed)
+
+    def settle(self, run: Run) -> None:
+        """Seal and settle; what is half done is taken back when the approval no longer stands."""
+        fix, now = _fix(run), timezone.now()
+        act_settle(run, now=now, still_approved=lambda: is_fix_approved(fix, now=now))
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Take the files' word onto the plan and end it."""
+        if will_try_again(self, run, manifest):
+            return
+        outcome, error = outcome_of(manifest)
+        report = moves_read(run, manifest)
+        fix_finish(_fix(run), run, outcome=outcome, report=report, error=error, now=timezone.now())
+
+
+class UndoFixKind(FixKind):
+    """Brings back what a fix plan moved."""
+
+    name = UNDO_KIND
+    title = "Take a fix plan back"
+
+
+class StartFixesKind(run_kinds.RunKind):
+    """Starts the approved fix plans whose cooling-off is over."""
+
+    name = "lifecycle.start_path_fixes"
+    title = "Start approved fix plans"
+    queue = "plan"
+    schedule = Schedule(every=timedelta(seconds=10))
+
+    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+        """Wanted only when a plan waits for it; one that is blocked is not asked in every slot."""
+        waiting = PathFix.objects.filter(
+            lake=lake, state=PlanState.APPROVED, approval__cool_until__lte=now
+        )
+        if waiting.filter(outcome={}).exists() or (now.minute % 5 == 0 and waiting.exists()):
+            return {"now": now.isoformat()}
+        return None
+
+    def execute(self, run: Run) -> dict[str, Any]:
+        """Start them."""
+        return {"started": len(fixes_start_due(timezone.now(), lake=run.lake))}
+
+
+def _fix(run: Run) -> PathFix:
+    return PathFix.objects.select_related("approval", "undo_of").get(pk=run.params["fix"])
+
+
+def _fence(run: Run, fix: PathFix) -> dict[str, Any]:
+    return move_prepare(
+        run, root=fix.backup_root, day=fix_day(fix), targets=fix_targets(fix), now=timezone.now()
+    )
+
+
+def register_path_fix_kinds() -> None:
+    """Tell the platform of the runs and the approval of this file."""
+    for kind in (FixPlanKind(), FixKind(), UndoFixKind(), StartFixesKind()):
+        run_kinds.register(kind)
+    approval_kinds.register(
+        approval_kinds.ApprovalKind(
+            name=FIX_APPROVAL_KIND,
+            title="Fix plan",
+            lock_object=fix_lock,
+            requesters=fix_requesters,
+            on_approved=fix_approved,
+            on_rejected=fix_rejected,
+            on_lapsed=fix_lapsed,
+            on_withdrawn=fix_withdrawn,
+        )
+    )

@@ -1,0 +1,113 @@
+"""Which fix plans may this person see, what may they do with one, and which paths can be asked?"""
+
+from datetime import datetime
+from uuid import UUID
+
+import django_filters as filters
+from django.db.models import Count, QuerySet
+
+from lifecycle.core.selectors.steps import Steps, steps_of
+from lifecycle.inventory.models.findings import FindingKind
+from lifecycle.models import (
+    AT_TARGET,
+    FixItemState,
+    PathFinding,
+    PathFix,
+    PathFixItem,
+    PlanState,
+)
+from lifecycle.planning.selectors.inputs import act_databases
+from portal.access.models import User
+from portal.lake.errors import NotVisible
+from portal.ui.filters import ListFilter, prefix
+
+FIX_ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
+FIX_ITEM_ORDERS = {"name": ("db", "table", "partition"), "-size": ("-n_bytes",)}
+CANDIDATE_ORDERS = {"name": ("db", "table", "partition")}
+UNDER_WAY = (PlanState.DRAFTING, PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)
+
+
+class PathFixFilter(ListFilter):
+    """Fix plans by state and maker."""
+
+    state = filters.ChoiceFilter(choices=PlanState.choices, label="State", empty_label="Any")
+    requested_by = filters.CharFilter(label="Asked by")
+
+    class Meta:
+        model = PathFix
+        fields: list[str] = []
+
+
+class PathFixItemFilter(ListFilter):
+    """What was asked for, by name and what became of it."""
+
+    state = filters.ChoiceFilter(choices=FixItemState.choices, label="State", empty_label="Any")
+    db = filters.CharFilter(label="Database")
+    table = prefix("table", "Table")
+
+    class Meta:
+        model = PathFixItem
+        fields: list[str] = []
+
+
+class FixCandidateFilter(ListFilter):
+    """Nonconforming tables and partitions by name and rule."""
+
+    db = filters.CharFilter(label="Database")
+    table = prefix("table", "Table")
+    owner = filters.CharFilter(label="Owner")
+
+    class Meta:
+        model = PathFinding
+        fields: list[str] = []
+
+
+def fix_candidates(lake: str, user: User) -> QuerySet[PathFinding]:
+    """Give the nonconforming tables and partitions in databases that the portal may act in."""
+    rows = PathFinding.objects.current(lake).for_user(user)
+    return rows.exclude(kind=FindingKind.DATABASE).filter(db__in=act_databases(lake))
+
+
+def fixes_visible(lake: str, user: User) -> QuerySet[PathFix]:
+    """Give the fix plans that a person may see."""
+    return PathFix.objects.filter(lake=lake).for_user(user).select_related("approval", "undo_of")
+
+
+def get_fix_for_user(fix_id: UUID | str, *, user: User) -> PathFix:
+    """Give one fix plan, or NotVisible `fix.missing`, whether it exists or not."""
+    rows = PathFix.objects.for_user(user)
+    found = rows.select_related("approval", "run", "plan_run", "undo_of").filter(pk=fix_id).first()
+    if found is None:
+        raise NotVisible("fix.missing", "There is no such fix plan, or it is not yours to see.")
+    return found
+
+
+def fix_items(fix: PathFix, user: User) -> QuerySet[PathFixItem]:
+    """Give the rows of a fix plan that a person may see."""
+    return PathFixItem.objects.filter(fix=fix).for_user(user)
+
+
+def fix_counts(fix: PathFix, user: User) -> dict[str, int]:
+    """Count the visible rows of a fix plan by where they stand."""
+    rows = fix_items(fix, user).order_by().values_list("state")
+    return dict(rows.annotate(n=Count("pk")))
+
+
+def fix_actions(fix: PathFix, user: User, *, now: datetime) -> Steps:
+    """Say what the server would let a person do with a fix plan."""
+    if fix.state in (PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED):
+        moved = user.is_lake_admin and fix.items.filter(state__in=AT_TARGET).exists()
+        return Steps(undo=moved and not fix.undone_by.filter(state__in=UNDER_WAY).exists())
+    if fix.state == PlanState.DRAFTING:
+        return Steps(withdraw=user.username == fix.requested_by)
+    if fix.approval is None or fix.state not in (PlanState.PENDING, PlanState.APPROVED):
+        return Steps()
+    return steps_of(fix.approval, user, now=now)
+
+
+def fixes_to_decide(lake: str, user: User, *, now: datetime) -> list[PathFix]:
+    """Give the fix plans that wait for this admin."""
+    if not user.is_lake_admin:
+        return []
+    waiting = fixes_visible(lake, user).filter(state=PlanState.PENDING).order_by("created_at")
+    return [one for one in waiting[:200] if fix_actions(one, user, now=now).approve]

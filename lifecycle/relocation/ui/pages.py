@@ -1,0 +1,229 @@
+"""The pages of fix plans: choose paths, see from where to where, decide, follow, undo."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from lifecycle.core.ui.links import list_url
+from lifecycle.drop.models.plans import ENDED
+from lifecycle.inventory.selectors.findings import current_generation
+from lifecycle.models import PathFix, PlanState
+from lifecycle.relocation.selectors import (
+    CANDIDATE_ORDERS,
+    FIX_ITEM_ORDERS,
+    FIX_ORDERS,
+    FixCandidateFilter,
+    PathFixFilter,
+    PathFixItemFilter,
+    fix_actions,
+    fix_candidates,
+    fix_counts,
+    fix_items,
+    fixes_visible,
+    get_fix_for_user,
+)
+from lifecycle.relocation.services.plans import (
+    fix_decide,
+    fix_request,
+    fix_undo_request,
+    fix_withdraw,
+)
+from portal.access.fresh import authenticated_at, require_fresh
+from portal.approvals.selectors import decisions_of, requesters_shown
+from portal.lake.errors import NotAllowed
+from portal.runs.selectors import run_waits
+from portal.ui.forms import said_word
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
+from portal.ui.tables import Column
+
+
+def fix_url(row: PathFix) -> str:
+    """Give the page of a fix plan."""
+    return reverse("lifecycle:path-fix", args=[row.pk])
+
+
+FIXES = ListSpec(
+    template="lifecycle/path_fixes.html",
+    caption="Fix plans",
+    columns=(
+        Column(key="short_id", title="Plan", kind="code", url=fix_url),
+        Column(key="state", title="State", kind="state"),
+        Column(key="what", title="What it does"),
+        Column(key="n_items", title="Paths", kind="count"),
+        Column(key="n_left_out", title="Left out", kind="count"),
+        Column(key="n_bytes", title="Size", kind="bytes"),
+        Column(key="requested_by", title="Asked by"),
+        Column(key="reason", title="Why"),
+        Column(key="created_at", title="Asked", kind="ago", sort="created"),
+    ),
+    orders=FIX_ORDERS,
+    filename="fix-plans.csv",
+    exports=(
+        "id", "state", "what", "undo_of_id", "n_items", "n_left_out", "n_files", "n_bytes",
+        "requested_by", "reason", "created_at", "digest", "ended_at", "ended_by", "ended_reason",
+    ),
+)  # fmt: skip
+ITEMS = ListSpec(
+    template="lifecycle/path_fix.html",
+    caption="Paths of the fix plan",
+    columns=(
+        Column(key="__str__", title="Name", kind="code", sort="name"),
+        Column(key="state", title="State", kind="state"),
+        Column(
+            key="source", title="From and to", kind="template", template="lifecycle/_move.html"
+        ),
+        Column(key="n_files", title="Files", kind="count"),
+        Column(key="n_bytes", title="Size", kind="bytes", sort="size"),
+        Column(key="n_partitions", title="Partitions along", kind="count"),
+        Column(key="owner", title="Owner"),
+        Column(key="note", title="Note"),
+    ),
+    orders=FIX_ITEM_ORDERS,
+    filename="fix-plan.csv",
+    exports=(
+        "kind", "db", "table", "partition", "owner", "db_owner", "reasons", "source", "target",
+        "n_files", "n_bytes", "n_partitions", "state", "why", "note",
+    ),
+)  # fmt: skip
+CANDIDATES = ListSpec(
+    template="lifecycle/path_fix_new.html",
+    caption="Nonconforming tables and partitions",
+    columns=(
+        Column(key="__str__", title="Name", kind="code", sort="name"),
+        Column(key="kind", title="Kind"),
+        Column(
+            key="hint",
+            title="Why, and what to do",
+            kind="template",
+            template="lifecycle/_remedy.html",
+        ),
+        Column(key="owner", title="Owner"),
+        Column(key="location", title="Path", kind="template", template="lifecycle/_place.html"),
+    ),
+    orders=CANDIDATE_ORDERS,
+    filename="paths-to-fix.csv",
+    exports=("kind", "db", "table", "partition", "owner", "location", "reasons", "hint"),
+    select="row",
+)
+
+
+@login_required
+@require_GET
+def path_fixes(request: HttpRequest) -> HttpResponseBase:
+    """List the fix plans that the person may see."""
+    lake, user = current_lake(request), person(request)
+    filterset = PathFixFilter(request.GET, queryset=fixes_visible(lake, user))
+    context = {"may_make": user.is_lake_keeper}
+    return list_response(request, FIXES, filterset=filterset, context=context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def path_fix_new(request: HttpRequest) -> HttpResponseBase:
+    """Choose nonconforming paths (GET), then have a plan drawn up for them (POST)."""
+    lake, user = current_lake(request), person(request)
+    if not user.is_lake_keeper:
+        raise NotAllowed("fix.role", "Admins and operators make fix plans; ask one of them.")
+    if request.method == "POST":
+        rows = [int(text) for text in request.POST.getlist("row") if _is_key(text)]
+        reason = request.POST.get("reason", "")
+        made = fix_request(lake, rows, reason=reason, user=user, now=timezone.now())
+        messages.success(request, "The plan is being drawn up; nothing moves before two approve.")
+        return HttpResponseRedirect(fix_url(made))
+    filterset = FixCandidateFilter(request.GET, queryset=fix_candidates(lake, user))
+    context = {"generation": current_generation(lake)}
+    return list_response(request, CANDIDATES, filterset=filterset, context=context)
+
+
+@login_required
+@require_GET
+def path_fix(request: HttpRequest, fix_id: UUID) -> HttpResponseBase:
+    """Show one fix plan: from where to where, what is left out and why, and what may be done."""
+    user = person(request)
+    found = get_fix_for_user(fix_id, user=user)
+    filterset = PathFixItemFilter(request.GET, queryset=fix_items(found, user))
+    context = {
+        **_standing(found),
+        "may": fix_actions(found, user, now=timezone.now()),
+        "decisions": decisions_of(found.approval),
+        "requesters": requesters_shown(found.approval, found.requesters),
+        "counts": fix_counts(found, user),
+        "undos": list(found.undone_by.order_by("created_at")),
+        "list_url": list_url("path-fixes", found.lake),
+    }
+    return list_response(request, ITEMS, filterset=filterset, context=context)
+
+
+@login_required
+@require_GET
+def path_fix_progress(request: HttpRequest, fix_id: UUID) -> HttpResponse:
+    """Give the live part of a plan's page; when its state changes the page is loaded anew."""
+    found = get_fix_for_user(fix_id, user=person(request))
+    response = render(request, "lifecycle/_path_fix_progress.html", _standing(found))
+    if request.GET.get("was") not in (None, found.state):
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@login_required
+@require_POST
+@require_fresh
+def path_fix_decide(request: HttpRequest, fix_id: UUID) -> HttpResponseRedirect:
+    """Approve or reject a fix plan."""
+    found = fix_decide(
+        fix_id,
+        user=person(request),
+        word=said_word(request),
+        authenticated_at=authenticated_at(request),
+        now=timezone.now(),
+    )
+    messages.success(request, "Your word is recorded.")
+    return HttpResponseRedirect(fix_url(found))
+
+
+@login_required
+@require_POST
+def path_fix_withdraw(request: HttpRequest, fix_id: UUID) -> HttpResponseRedirect:
+    """Take a fix plan back before anybody decided."""
+    reason = request.POST.get("reason", "")
+    found = fix_withdraw(fix_id, user=person(request), reason=reason, now=timezone.now())
+    messages.success(request, "The plan is withdrawn; nothing is moved.")
+    return HttpResponseRedirect(fix_url(found))
+
+
+@login_required
+@require_POST
+def path_fix_undo(request: HttpRequest, fix_id: UUID) -> HttpResponseRedirect:
+    """Have a plan drawn up that brings back what was moved."""
+    reason = request.POST.get("reason", "")
+    undo = fix_undo_request(fix_id, user=person(request), reason=reason, now=timezone.now())
+    messages.success(request, "The undo is being drawn up; it needs the same approvals.")
+    return HttpResponseRedirect(fix_url(undo))
+
+
+def _is_key(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 19
+
+
+def _standing(fix: PathFix) -> dict[str, Any]:
+    """Give what the live part of the page shows."""
+    given = fix.approval.decisions.filter(verdict="APPROVE").count() if fix.approval else 0
+    needed = fix.approval.n_needed if fix.approval else 0
+    run = fix.plan_run if fix.state == PlanState.DRAFTING else fix.run
+    return {
+        "fix": fix,
+        "lives": fix.state not in ENDED,
+        "run": fix.run,
+        "waits": run_waits(run, now=timezone.now()) if run is not None else "",
+        "n_given": given,
+        "n_missing": max(needed - given, 0),
+        "blocked": (fix.outcome or {}).get("blocked"),
+    }

@@ -1,0 +1,1 @@
+"""Backups: what lies in them, restore, undo of a restore, probes, purge, savings."""

@@ -1,0 +1,30 @@
+"""Reads when backups were last proven by a restore drill."""
+
+from datetime import date, datetime
+from uuid import UUID
+
+from django.db.models import Max
+
+from lifecycle.models import DrillItem
+from lifecycle.restore_tests.domain import (
+    Compared,
+)
+
+
+def days_proven(lake: str) -> dict[date, datetime]:
+    """Give, by the day of the backup, when something of it was last proven."""
+    rows = DrillItem.objects.filter(lake=lake, outcome=Compared.PROVEN).order_by().values("day")
+    return {row["day"]: row["at"] for row in rows.annotate(at=Max("checked_at"))}
+
+
+def newest_proof_of_batch(lake: str, batch_id: UUID) -> DrillItem | None:
+    """Give what was last compared of one batch of a backup."""
+    rows = DrillItem.objects.filter(lake=lake, batch_id=batch_id)
+    shown = rows.exclude(outcome=Compared.SKIPPED).select_related("drill")
+    return shown.order_by("-checked_at", "outcome").first()
+
+
+def newest_proof_of_day(lake: str, day: date) -> DrillItem | None:
+    """Give what was last compared of the backups of one day: its newest failure, else proof."""
+    rows = DrillItem.objects.filter(lake=lake, day=day).exclude(outcome=Compared.SKIPPED)
+    return rows.select_related("drill").order_by("-checked_at", "outcome").first()

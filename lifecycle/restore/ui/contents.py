@@ -1,0 +1,48 @@
+"""The page that looks into the backup of one table: schema, counts, partition values; no rows."""
+
+from datetime import date
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from lifecycle.restore.services.contents import (
+    BackupOfTable,
+    backup_look_newest,
+    backup_look_request,
+)
+from portal.runs.selectors import run_waits
+from portal.ui.frame import current_lake, person
+
+
+@login_required
+@require_GET
+def backup_contents(request: HttpRequest, day: date, db: str, table: str) -> HttpResponse:
+    """Show what the newest look into a table's backup found."""
+    what = BackupOfTable(day, db, table)
+    run = backup_look_newest(current_lake(request), what, user=person(request))
+    result = run.result if run is not None and isinstance(run.result, dict) else {}
+    lives = run is not None and not run.is_final
+    context = {
+        "what": what,
+        "run": run,
+        "run_lives": lives,
+        "waits": run_waits(run, now=timezone.now()) if run is not None and lives else None,
+        "contents": result.get("contents"),
+    }
+    return render(request, "lifecycle/backup_contents.html", context)
+
+
+@login_required
+@require_POST
+def backup_contents_look(request: HttpRequest, day: date, db: str, table: str) -> HttpResponse:
+    """Have a table's backup looked into."""
+    lake, what = current_lake(request), BackupOfTable(day, db, table)
+    backup_look_request(lake, what, user=person(request), now=timezone.now())
+    messages.info(request, "The manifests are being read; what they say stands here in a moment.")
+    url = reverse("lifecycle:backup-contents", args=[day, db, table])
+    return HttpResponseRedirect(f"{url}?lake={lake}")

@@ -1,0 +1,52 @@
+"""The page of savings: what drops took out of the lake, and how much of it is free by now."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponseBase
+from django.views.decorators.http import require_GET
+
+from lifecycle.inventory.ui.charts import days_chart
+from lifecycle.restore.selectors.savings import (
+    SAVINGS_ORDERS,
+    SavingsFilter,
+    savings_by_month,
+    savings_visible,
+)
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
+from portal.ui.tables import Column
+
+SAVINGS = ListSpec(
+    template="lifecycle/savings.html",
+    caption="Savings by owner and database",
+    columns=(
+        Column(key="table_owner", title="Owner", sort="owner"),
+        Column(key="db", title="Database", kind="code"),
+        Column(key="n_dropped", title="Items dropped", kind="count"),
+        Column(key="n_restored", title="Items back", kind="count"),
+        Column(key="dropped_bytes", title="Dropped", kind="bytes"),
+        Column(key="restored_bytes", title="Came back", kind="bytes"),
+        Column(key="waiting_bytes", title="In backup", kind="bytes", help="Freed by its purge."),
+        Column(key="purged_bytes", title="Freed for good", kind="bytes", sort="-freed"),
+    ),
+    orders=SAVINGS_ORDERS,
+    filename="savings.csv",
+    exports=(
+        "table_owner", "db", "n_dropped", "n_restored", "dropped_bytes", "restored_bytes",
+        "waiting_bytes", "purged_bytes",
+    ),
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def savings(request: HttpRequest) -> HttpResponseBase:
+    """List the savings of what the person answers for, with their months as a picture."""
+    lake, user = current_lake(request), person(request)
+    chart = days_chart(
+        "savings",
+        title="Bytes by the month of their approval",
+        series=savings_by_month(lake, user),
+        unit="bytes",
+    )
+    filterset = SavingsFilter(request.GET, queryset=savings_visible(lake, user))
+    return list_response(request, SAVINGS, filterset=filterset, context={"chart": chart})

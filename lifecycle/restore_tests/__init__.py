@@ -1,0 +1,1 @@
+"""Tests that prove that backups can be restored."""

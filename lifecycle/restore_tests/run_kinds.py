@@ -1,0 +1,74 @@
+"""Which runs stand behind restore drills?"""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from lifecycle.restore_tests.domain import is_due
+from lifecycle.restore_tests.services.alarms import drill_failed_queue
+from lifecycle.restore_tests.services.drills import (
+    KIND,
+    drill_begin,
+    drill_every,
+    drill_last_begun,
+    drill_params,
+    drill_wanted,
+)
+from lifecycle.restore_tests.services.results import drill_ingest
+from portal.access.models import KEEPERS
+from portal.act.selectors import red_button_wait
+from portal.act.services import act_beat
+from portal.runs.domain import Schedule
+from portal.runs.kinds import RunKind, register
+from portal.runs.models import Run
+
+
+class DrillKind(RunKind):
+    """Restores a sample of the backups into a scratch database, compares and clears it.
+
+    It is no acting kind: it has no fence, takes no backup and moves nothing of anybody's. One that
+    died is not tried again as it was: the next day's clears what it left, and draws anew.
+    """
+
+    name = KIND
+    job = "lifecycle.restore_tests.jobs.drill"
+    title = "Restore drill"
+    queue = "restore"
+    attempts = 1
+    start_roles = KEEPERS
+    schedule = Schedule(daily_at_hour=5)
+
+    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+        """Wanted on the day on which the last one is old enough, and where there is a backup."""
+        if not is_due(drill_last_begun(lake), now=now, every=drill_every()):
+            return None
+        return {"now": now.isoformat()} if drill_wanted(lake, now=now) else None
+
+    def waits(self, run: Run, *, now: datetime) -> str:
+        """Wait while the red button is on: a drill writes to the lake, though to its own only."""
+        return red_button_wait(run.lake)
+
+    def prepare(self, run: Run) -> None:
+        """Draw the sample; asked again it is the same."""
+        drill_begin(run, now=timezone.now())
+
+    def request(self, run: Run) -> dict[str, Any]:
+        """Give the job the drawn batches."""
+        return drill_params(drill_begin(run, now=timezone.now()))
+
+    def beat(self, run: Run) -> None:
+        """Tell the job of cancel and the red button."""
+        act_beat(run, now=timezone.now())
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Keep what was found, and tell the keepers where something would not come back."""
+        now = timezone.now()
+        drill = drill_ingest(run, manifest, now=now)
+        if drill is not None:
+            drill_failed_queue(drill, now=now)
+
+
+def register_drill_kinds() -> None:
+    """Tell the platform of the runs of this file."""
+    register(DrillKind())

@@ -1,0 +1,183 @@
+"""Which drills were there, what did they compare, and how old is each database's proof?"""
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from uuid import UUID
+
+import django_filters as filters
+from django.conf import settings
+from django.db.models import Case, CharField, Count, F, Max, Q, QuerySet, Value, When
+
+from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
+from lifecycle.restore.selectors.backups import backup_totals_for_user, backups_owned_by
+from lifecycle.restore_tests.domain import (
+    BackedUp,
+    Compared,
+    DrillState,
+    Proof,
+    ProofState,
+    proof_state,
+)
+from portal.access.models import User
+from portal.lake.errors import NotVisible
+from portal.runs.models import Run
+from portal.ui.filters import DayInput, ListFilter
+
+DRILL_ORDERS = {"-started": ("-started_at", "-id"), "started": ("started_at", "id")}
+ITEM_ORDERS = {"name": ("db", "table")}
+
+
+class DrillFilter(ListFilter):
+    """Drills by how they went, who asked and day."""
+
+    state = filters.ChoiceFilter(
+        choices=[(state.value, state.value.capitalize()) for state in DrillState],
+        label="Outcome",
+        empty_label="Any",
+    )
+    requested_by = filters.CharFilter(label="Asked by")
+    since = filters.DateFilter(
+        field_name="started_at", lookup_expr="date__gte", label="From", widget=DayInput()
+    )
+    until = filters.DateFilter(
+        field_name="started_at", lookup_expr="date__lte", label="To", widget=DayInput()
+    )
+
+    class Meta:
+        model = RestoreDrill
+        fields: list[str] = []
+
+
+class DrillItemFilter(ListFilter):
+    """What a drill compared, by outcome and name."""
+
+    outcome = filters.ChoiceFilter(
+        choices=[(state.value, state.value.capitalize()) for state in Compared],
+        label="Outcome",
+        empty_label="Any",
+    )
+    db = filters.CharFilter(label="Database")
+    table = filters.CharFilter(label="Table")
+
+    class Meta:
+        model = DrillItem
+        fields: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseProven:
+    """Where one database stands: what lies in its backups, and when that was last proven."""
+
+    db: str
+    state: ProofState
+    n_bytes: int
+    backed_up_since: date
+    proven_at: datetime | None = None
+    proven_by: UUID | None = None
+    failed_at: datetime | None = None
+    failed_by: UUID | None = None
+
+    @property
+    def last_by(self) -> UUID | None:
+        """The drill behind the state."""
+        return self.failed_by if self.state is ProofState.FAILED else self.proven_by
+
+
+def drills_of(lake: str) -> QuerySet[RestoreDrill]:
+    """Give the drills of a lake; they name no data, so everybody may know of them."""
+    return RestoreDrill.objects.filter(lake=lake)
+
+
+def get_drill(drill_id: UUID | str) -> RestoreDrill:
+    """Give one drill; NotVisible where there is none."""
+    found = RestoreDrill.objects.filter(public_id=drill_id).first()
+    if found is None:
+        raise NotVisible("drill.missing", "There is no such drill.")
+    return found
+
+
+def drill_run(drill: RestoreDrill) -> Run | None:
+    """Give the run of a drill."""
+    return Run.objects.filter(pk=drill.run_id).first()
+
+
+def items_visible(drill: RestoreDrill, user: User) -> QuerySet[DrillItem]:
+    """Give what a drill compared, of the backups that this person may see."""
+    rows = DrillItem.objects.filter(drill=drill)
+    if user.is_lake_keeper:
+        return rows
+    return rows.filter(backups_owned_by(user))
+
+
+def proof_lasts() -> timedelta:
+    """Give for how long a proof counts."""
+    return timedelta(days=settings.LAKEWARDEN_DRILL_PROOF_DAYS)
+
+
+def databases_proven(lake: str, *, now: datetime, user: User | None = None) -> list[DatabaseProven]:
+    """Give the databases with something to restore, those that need a look first.
+
+    Without a person it is all of them, as for alarms; else what this person may see.
+    """
+    rows = DatabaseProof.objects.filter(lake=lake, n_restorable__gt=0)
+    if user is not None and not user.is_lake_keeper:
+        mine = backup_totals_for_user(lake, user).order_by().values_list("db", flat=True)
+        rows = rows.filter(db__in=set(mine.distinct()))
+    found = [_proven(row, now=now) for row in rows.select_related("proven_by", "failed_by")]
+    first = list(reversed(ProofState))
+    return sorted(found, key=lambda one: (first.index(one.state), one.db))
+
+
+def proof_counts(*, now: datetime) -> Counter[tuple[str, ProofState]]:
+    """Count the databases with something to restore, by lake and state, in one query.
+
+    The rule is that of `proof_state`, spelled for the database.
+    """
+    old = now - proof_lasts()
+    state = Case(
+        When(Q(failed_at__gte=F("proven_at")), then=Value(ProofState.FAILED.value)),
+        When(Q(failed_at__isnull=False, proven_at=None), then=Value(ProofState.FAILED.value)),
+        When(proven_at__gte=old, then=Value(ProofState.PROVEN.value)),
+        When(proven_at__lt=old, then=Value(ProofState.OVERDUE.value)),
+        When(backed_up_since__lt=old.date(), then=Value(ProofState.OVERDUE.value)),
+        default=Value(ProofState.WAITING.value),
+        output_field=CharField(),
+    )
+    rows = DatabaseProof.objects.filter(n_restorable__gt=0).order_by()
+    counted = rows.values("lake", judged=state).annotate(n=Count("pk"))
+    return Counter({(row["lake"], ProofState(row["judged"])): row["n"] for row in counted})
+
+
+def _proven(row: DatabaseProof, *, now: datetime) -> DatabaseProven:
+    since = row.backed_up_since or now.date()
+    return DatabaseProven(
+        db=row.db,
+        state=proof_state(Proof(since, row.proven_at, row.failed_at), now=now, lasts=proof_lasts()),
+        n_bytes=row.n_bytes,
+        backed_up_since=since,
+        proven_at=row.proven_at,
+        proven_by=row.proven_by.public_id if row.proven_by else None,
+        failed_at=row.failed_at,
+        failed_by=row.failed_by.public_id if row.failed_by else None,
+    )
+
+
+def tables_proven(lake: str) -> dict[BackedUp, datetime]:
+    """Give when something of each table was last proven, or at least tried: its turn is over."""
+    rows = DrillItem.objects.filter(lake=lake).order_by().values("db", "table")
+    return {
+        BackedUp(row["db"], row["table"]): row["at"] for row in rows.annotate(at=Max("checked_at"))
+    }
+
+
+def known_contents(lake: str, batches: Collection[UUID]) -> dict[str, dict[str, str]]:
+    """Give, by batch and item, the sha256 that drills read when they proved it."""
+    rows = DrillItem.objects.filter(
+        lake=lake, batch_id__in=batches, outcome=Compared.PROVEN
+    ).exclude(content="")
+    known: dict[str, dict[str, str]] = {}
+    for batch, item, content in rows.order_by("id").values_list("batch_id", "item", "content"):
+        known.setdefault(str(batch), {})[item] = content
+    return known

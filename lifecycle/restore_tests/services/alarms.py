@@ -1,0 +1,141 @@
+"""Who is told that a backup would not come back, or that nobody has proven it for too long?"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import product
+from typing import Any
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+
+from lifecycle.core.services.people import People, keepers
+from lifecycle.models import RestoreDrill
+from lifecycle.restore_tests.domain import DrillState, ProofState
+from lifecycle.restore_tests.selectors import (
+    DatabaseProven,
+    databases_proven,
+    proof_counts,
+    proof_lasts,
+)
+from lifecycle.restore_tests.services.drills import drill_under_way
+from lifecycle.restore_tests.services.results import proofs_count
+from portal.access.gauges import Gauge, Sample, register_gauge
+from portal.access.lakes import all_lakes, get_lake
+from portal.lake.clock import day_of
+from portal.notices.services import Mail, notice_queue, webhook_queue
+from portal.runs.domain import Schedule
+from portal.runs.kinds import RunKind, register
+from portal.runs.models import Run
+
+FAILED_KIND = "lifecycle.drill_failed"
+OVERDUE_KIND = "lifecycle.drill_overdue"
+ROWS_SHOWN = 100
+
+
+def drill_failed_queue(drill: RestoreDrill, *, now: datetime) -> int:
+    """Tell the keepers of a drill that found differences, once a day; gives how many mails."""
+    if drill.state != DrillState.FAILED:
+        return 0
+    items = drill.items.exclude(differences=[]).order_by("db", "table", "id")
+    rows = [f"{item.name}: {'; '.join(item.differences)}" for item in items[:ROWS_SHOWN]]
+    subject = f"Alarm: {drill.n_differing} backed-up items would not come back as they were"
+    return _queue(FAILED_KIND, drill.lake, subject, rows=rows, drill=drill, now=now)
+
+
+def drill_overdue_queue(lake: str, *, now: datetime) -> int:
+    """Tell the keepers, once a day, which databases' restore is not proven; gives how many mails.
+
+    Nobody is told while all is proven or waits for its turn.
+    """
+    bad = (ProofState.FAILED, ProofState.OVERDUE)
+    found = [one for one in databases_proven(lake, now=now) if one.state in bad]
+    rows = [_said(one) for one in found]
+    if not rows:
+        return 0
+    noun = "database" if len(rows) == 1 else "databases"
+    subject = f"Alarm: restoring the backups of {len(rows)} {noun} is not proven"
+    return _queue(OVERDUE_KIND, lake, subject, rows=rows, drill=None, now=now)
+
+
+def _said(one: DatabaseProven) -> str:
+    what = "found wanting by a drill" if one.state is ProofState.FAILED else "no proof"
+    last = f"last proven {one.proven_at:%Y-%m-%d}" if one.proven_at else "never proven"
+    return f"{one.db}: {what}, {last}"
+
+
+def _queue(
+    kind: str,
+    lake: str,
+    subject: str,
+    *,
+    rows: list[str],
+    drill: RestoreDrill | None,
+    now: datetime,
+) -> int:
+    people, day = People.of(lake), day_of(now, get_lake(lake).zone)
+    address = (
+        reverse("lifecycle:drill", args=[drill.public_id]) if drill else reverse("lifecycle:drills")
+    )
+    url = f"{settings.LAKEWARDEN_BASE_URL}{address}?lake={lake}"
+    told = keepers(people)
+    for username in told:
+        context: dict[str, Any] = {
+            "username": username,
+            "rows": rows[:ROWS_SHOWN],
+            "n_more": max(0, len(rows) - ROWS_SHOWN),
+            "drill": drill,
+            "proof_days": proof_lasts().days,
+            "url": url,
+        }
+        mail = Mail(
+            subject=f"[Lakewarden] {subject}",
+            text=render_to_string("lifecycle/mail/drill_alarm.txt", context),
+        )
+        notice_queue(
+            kind,
+            lake=lake,
+            day=day,
+            recipient=username,
+            email=people.addresses[username],
+            mail=mail,
+            now=now,
+        )
+    webhook_queue(kind, lake=lake, day=day, text=f"{subject}: {url}", now=now)
+    return len(told)
+
+
+class DrillWatchKind(RunKind):
+    """Looks once a day, after the hour of drills, whether every proof is young enough."""
+
+    name = "lifecycle.drill_watch"
+    title = "Watch the proofs of backups"
+    queue = "mail"
+    schedule = Schedule(daily_at_hour=9)
+
+    def execute(self, run: Run) -> dict[str, Any]:
+        """Close a drill that was lost, count what lies in backups, and queue the mails."""
+        now = datetime.fromisoformat(run.params["now"])
+        drill_under_way(run.lake, now=now)
+        proofs_count(run.lake)
+        return {"mails": drill_overdue_queue(run.lake, now=now)}
+
+
+def databases_by_proof() -> Iterator[Sample]:
+    """Count the databases with backups by the state of their proof."""
+    counts = proof_counts(now=timezone.now())
+    for lake, state in product(sorted(all_lakes()), ProofState):
+        yield {"lake": lake, "state": state.value}, float(counts[lake, state])
+
+
+def register_drill_alarms() -> None:
+    """Tell the platform of the runs and numbers of this file."""
+    register(DrillWatchKind())
+    register_gauge(
+        Gauge(
+            "backups_proven",
+            "Databases with backups, by whether a drill has proven their restore.",
+            databases_by_proof,
+        )
+    )

@@ -1,0 +1,178 @@
+"""How is a restore drill asked for, when does one begin, and what sample does it take?
+
+One drill at a time per lake. What becomes of what it found stands in `drill_results`.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from lifecycle.models import RestoreDrill
+from lifecycle.restore_tests.domain import BackedUp, DrillState, choose_tables, lot
+from lifecycle.restore_tests.selectors import drill_run, known_contents, tables_proven
+from lifecycle.restore_tests.services.results import drill_audit, drill_close, proofs_count
+from portal.access.lakes import get_lake
+from portal.access.models import User
+from portal.act.models import BackupBatch, BackupTotals
+from portal.act.selectors import RESTORABLE, red_button_state
+from portal.lake.clock import day_of
+from portal.lake.errors import NotAllowed, StaleState
+from portal.lake.reasons import check_text
+from portal.runs.models import Run
+from portal.runs.services import run_request
+
+KIND = "lifecycle.drill"
+# Among so many of a table's batches the lot is drawn.
+BATCHES_SEEN = 500
+
+
+@transaction.atomic
+def drill_request(lake: str, *, user: User, reason: str = "", now: datetime) -> RestoreDrill:
+    """Ask for a drill now; while one is under way it gives that one.
+
+    Raises:
+        NotAllowed: `drill.role` for anyone but an admin or operator.
+        StaleState: `red_button.on`, or `drill.nothing` where no backup can be restored.
+    """
+    if not user.is_lake_keeper:
+        raise NotAllowed("drill.role", "Only an admin or an operator starts a drill; ask one.")
+    check_text(reason)
+    under_way = drill_under_way(lake, now=now)
+    if under_way is not None:
+        return under_way
+    if red_button_state(lake) is not None:
+        raise StaleState("red_button.on", "The red button is on: no drill until it is released.")
+    if not _has_backups(lake):
+        raise StaleState("drill.nothing", "No backup can be restored just now: nothing to drill.")
+    run = run_request(
+        KIND,
+        lake=lake,
+        params={"now": now.isoformat()},
+        requested_by=user.username,
+        reason=reason.strip() or "Drill now.",
+        unique_key=f"drill:{lake}:after:{RestoreDrill.objects.filter(lake=lake).count()}",
+        now=now,
+    )
+    return drill_begin(run, now=now)
+
+
+def drill_under_way(lake: str, *, now: datetime) -> RestoreDrill | None:
+    """Give the drill that has not ended; one whose run is over without a word is closed first."""
+    drill = RestoreDrill.objects.filter(lake=lake, finished_at=None).first()
+    if drill is None:
+        return None
+    run = drill_run(drill)
+    if run is not None and not run.is_final:
+        return drill
+    drill_close(drill, DrillState.INCOMPLETE, why="Its run ended before it began.", now=now)
+    return None
+
+
+def drill_last_begun(lake: str) -> datetime | None:
+    """Give when the newest drill began, whoever asked for it; one that proved nothing is none."""
+    drills = RestoreDrill.objects.filter(lake=lake).exclude(state=DrillState.INCOMPLETE)
+    newest = drills.order_by("-started_at").first()
+    return newest.started_at if newest else None
+
+
+def drill_wanted(lake: str, *, now: datetime) -> bool:
+    """Whether a drill by the clock makes sense now: nothing stops it, and there is a backup."""
+    return (
+        red_button_state(lake) is None
+        and drill_under_way(lake, now=now) is None
+        and _has_backups(lake)
+    )
+
+
+def drill_every() -> timedelta:
+    """Give how long after one drill the next is due."""
+    return timedelta(days=settings.LAKEWARDEN_DRILL_EVERY_DAYS)
+
+
+def drill_begin(run: Run, *, now: datetime) -> RestoreDrill:
+    """Note the drill of a run with the sample that it takes; called again it gives the same.
+
+    Raises:
+        StaleState: `drill.busy`, another drill of this lake is under way.
+    """
+    known = RestoreDrill.objects.filter(run_id=run.pk).first()
+    if known is not None:
+        return known
+    try:
+        with transaction.atomic():
+            drill = RestoreDrill.objects.create(
+                lake=run.lake,
+                run_id=run.pk,
+                open_key=uuid5(NAMESPACE_URL, f"drill:{run.lake}"),
+                requested_by=run.requested_by,
+                started_at=now,
+                sample=_sample(run.lake, now=now),
+            )
+            proofs_count(run.lake)
+            n_drawn = len(drill.sample)
+            drill_audit(drill, "drill.begun", actor=run.requested_by, sample=n_drawn, now=now)
+    except IntegrityError:
+        known = RestoreDrill.objects.filter(run_id=run.pk).first()
+        if known is None:
+            raise StaleState("drill.busy", "Another drill of this lake is under way.") from None
+        return known
+    return drill
+
+
+def drill_params(drill: RestoreDrill) -> dict[str, Any]:
+    """Give the job what it needs: the drawn batches as the catalogue has them now."""
+    config = get_lake(drill.lake)
+    rows = {
+        str(row.public_id): row
+        for row in BackupBatch.objects.filter(public_id__in=drill.sample, state__in=RESTORABLE)
+    }
+    known = known_contents(drill.lake, [UUID(name) for name in rows])
+    chosen = [rows[name] for name in drill.sample if name in rows]
+    most = max(1, settings.LAKEWARDEN_DRILL_MAX_ITEMS // max(1, len(chosen)))
+    roots = BackupBatch.objects.filter(lake=drill.lake).values_list("root", flat=True)
+    others = RestoreDrill.objects.filter(lake=drill.lake, finished_at=None).exclude(pk=drill.pk)
+    return {
+        "batches": [
+            {
+                "id": str(row.public_id),
+                **{name: getattr(row, name) for name in ("db", "table", "path", "root", "batch")},
+                "sha256": row.manifest_sha256,
+                "most": min(most, 3),
+                "known": known.get(str(row.public_id), {}),
+            }
+            for row in chosen
+        ],
+        "day": day_of(drill.started_at, config.zone).isoformat(),
+        "max_bytes": settings.LAKEWARDEN_DRILL_MAX_BYTES,
+        "roots": sorted({*roots.order_by().distinct()}),
+        "under_way": [str(pk) for pk in others.values_list("run_id", flat=True)],
+    }
+
+
+def _has_backups(lake: str) -> bool:
+    return BackupBatch.objects.filter(lake=lake, state__in=RESTORABLE).exists()
+
+
+def _sample(lake: str, *, now: datetime) -> list[str]:
+    """Draw batches: the database unproven longest first, then the table, then by lot."""
+    day = day_of(now, get_lake(lake).zone)
+    left = BackupTotals.objects.filter(lake=lake, n_restorable__gt=0).exclude(db="")
+    names = left.order_by().values_list("db", "table").distinct()
+    tables = choose_tables(
+        (BackedUp(db, table) for db, table in names),
+        proven=tables_proven(lake),
+        day=day,
+        most=settings.LAKEWARDEN_DRILL_MAX_ITEMS,
+    )
+    drawn = []
+    for one in tables:
+        rows = BackupBatch.objects.filter(
+            lake=lake, db=one.db, table=one.table, state__in=RESTORABLE
+        ).order_by("-id")
+        ids = [str(pk) for pk in rows.values_list("public_id", flat=True)[:BATCHES_SEEN]]
+        if ids:
+            drawn.append(min(ids, key=lambda name: lot(day, name)))
+    return drawn

@@ -1,0 +1,149 @@
+"""What becomes of what a drill found: its items, its end, and the proofs of its databases?
+
+What it found is kept per item; per database stands when restoring was last proven and when it was
+last found wanting.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Min, Sum
+
+from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
+from lifecycle.restore_tests.domain import Compared, DrillState, drill_state
+from portal.act.models import BackupBatch, BackupTotals
+from portal.audit.services import audit_record
+from portal.runs.models import Run
+
+_AS_FOUND = (
+    *("item", "partition", "format", "outcome", "n_files", "n_bytes", "n_rows", "content"),
+    *("differences", "remarks"),
+)
+
+
+@transaction.atomic
+def drill_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> RestoreDrill | None:
+    """Keep what a drill found, and bring its databases' proofs up to date; repeated, the same."""
+    drill = RestoreDrill.objects.select_for_update().filter(run_id=run.pk).first()
+    if drill is None or drill.finished_at is not None:
+        return drill
+    result = manifest.get("result") or {}
+    items = _keep(drill, result.get("items") or (), now=now)
+    is_whole = manifest["outcome"] == "done"
+    drill.is_clean = bool(result.get("is_clean"))
+    why = "" if is_whole else _why(manifest)
+    state = drill_state((Compared(one.outcome) for one in items), is_whole=is_whole)
+    if state is DrillState.INCOMPLETE and is_whole:
+        why = "Nothing could be compared; see why each item was left out."
+    drill_close(drill, state, why=why, now=now)
+    if result.get("cleared") or drill.is_clean:
+        # A drill clears what earlier ones left before it does anything else.
+        earlier = RestoreDrill.objects.filter(lake=drill.lake, is_clean=False)
+        earlier.exclude(finished_at=None).filter(started_at__lt=drill.started_at).update(
+            is_clean=True
+        )
+    _prove(drill, items, now=now)
+    proofs_count(drill.lake)
+    return drill
+
+
+def drill_close(drill: RestoreDrill, state: DrillState, *, why: str, now: datetime) -> None:
+    """End a drill as `state`, with the sums of its items; each call is one event of the record."""
+    outcomes = list(drill.items.values_list("outcome", "n_bytes", "n_rows"))
+    drill.n_items = len(outcomes)
+    drill.n_proven = sum(one[0] == Compared.PROVEN for one in outcomes)
+    drill.n_differing = sum(one[0] == Compared.DIFFERS for one in outcomes)
+    drill.n_skipped = sum(one[0] == Compared.SKIPPED for one in outcomes)
+    drill.n_bytes = sum(one[1] for one in outcomes)
+    drill.n_rows = sum(one[2] or 0 for one in outcomes)
+    drill.state, drill.why, drill.finished_at = state, why, now
+    drill.open_key = None
+    drill.save()
+    counts = {name: getattr(drill, name) for name in ("n_proven", "n_differing", "n_skipped")}
+    drill_audit(drill, "drill.ended", actor="system", state=str(state), why=why, now=now, **counts)
+
+
+def proofs_count(lake: str) -> None:
+    """Count anew what lies in each database's backups; what has none any more keeps its proofs."""
+    rows = BackupTotals.objects.filter(lake=lake).exclude(db="").order_by().values("db")
+    sums = rows.annotate(since=Min("day"), left=Sum("n_restorable"), size=Sum("restorable_bytes"))
+    counted: dict[str, Mapping[str, Any]] = {row["db"]: row for row in sums.filter(left__gt=0)}
+    known = {row.db: row for row in DatabaseProof.objects.filter(lake=lake)}
+    new, changed = [], []
+    for db in sorted(counted.keys() | known.keys()):
+        row = known.get(db) or DatabaseProof(lake=lake, db=db)
+        was = (row.backed_up_since, row.n_restorable, row.n_bytes)
+        _count(row, counted.get(db))
+        if db not in known:
+            new.append(row)
+        elif was != (row.backed_up_since, row.n_restorable, row.n_bytes):
+            changed.append(row)
+    DatabaseProof.objects.bulk_create(new, batch_size=500, ignore_conflicts=True)
+    fields = ["backed_up_since", "n_restorable", "n_bytes"]
+    DatabaseProof.objects.bulk_update(changed, fields, batch_size=500)
+
+
+def _count(row: DatabaseProof, sums: Mapping[str, Any] | None) -> None:
+    row.n_restorable = sums["left"] if sums else 0
+    row.n_bytes = (sums["size"] or 0) if sums else 0
+    if sums:
+        row.backed_up_since = sums["since"]
+
+
+def drill_audit(
+    drill: RestoreDrill, action: str, *, actor: str, now: datetime, **data: object
+) -> None:
+    """Seal what a drill did into the audit record."""
+    audit_record(
+        action,
+        actor=actor,
+        lake=drill.lake,
+        object_type="drill",
+        object_id=str(drill.public_id),
+        data={"run": str(drill.run_id), **data},
+        now=now,
+    )
+
+
+def _keep(drill: RestoreDrill, found: Any, *, now: datetime) -> list[DrillItem]:
+    rows = {
+        str(row.public_id): row for row in BackupBatch.objects.filter(public_id__in=drill.sample)
+    }
+    items = [
+        DrillItem(
+            drill=drill,
+            lake=drill.lake,
+            batch_id=row.public_id,
+            day=row.day,
+            db=row.db,
+            table=row.table,
+            table_owner=row.table_owner,
+            checked_at=now,
+            **{name: one[name] for name in _AS_FOUND},
+        )
+        for one in found
+        if (row := rows.get(one["batch"])) is not None
+    ]
+    return DrillItem.objects.bulk_create(items, batch_size=500)
+
+
+def _why(manifest: Mapping[str, Any]) -> str:
+    error = manifest.get("error") or {}
+    return str(error.get("message") or f"The run ended as {manifest['outcome']}.")
+
+
+def _prove(drill: RestoreDrill, items: list[DrillItem], *, now: datetime) -> None:
+    """A database is proven by a drill that restored some of it and found nothing wrong in it."""
+    outcomes: dict[str, set[str]] = {}
+    for item in items:
+        outcomes.setdefault(item.db, set()).add(str(item.outcome))
+    for db, seen in sorted(outcomes.items()):
+        changes: dict[str, Any] = {}
+        if Compared.DIFFERS in seen:
+            changes = {"failed_at": now, "failed_by": drill}
+        elif Compared.PROVEN in seen:
+            changes = {"proven_at": now, "proven_by": drill}
+        if changes:
+            DatabaseProof.objects.update_or_create(lake=drill.lake, db=db, defaults=changes)

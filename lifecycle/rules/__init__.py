@@ -1,0 +1,1 @@
+"""Where data may lie: path rules, templates, and waivers of a rule."""

@@ -1,0 +1,29 @@
+"""The path rules of a lake as people have set them, in the form that jobs read."""
+
+from datetime import datetime
+from typing import Any
+
+from lifecycle.models import DatabaseSetting
+from lifecycle.rules.selectors.waivers import waivers_standing
+from portal.access.lakes import get_lake
+from portal.lake.clock import day_of
+
+
+def path_rules(lake: str, *, now: datetime) -> dict[str, Any]:
+    """Return each database's settings, the waivers that count, and where backups lie."""
+    config = get_lake(lake)
+    waivers = waivers_standing(lake, today=day_of(now, config.zone))
+    return {
+        "databases": _databases(lake),
+        "waivers": [
+            {"db": row.db, "table": row.table, "reason": row.reason, "until": row.until.isoformat()}
+            for row in waivers
+        ],
+        "backup_roots": list(config.backup_roots),
+    }
+
+
+def _databases(lake: str) -> dict[str, dict[str, Any]]:
+    fields = ("db", "mode", "template", "notice_days", "backup_days")
+    rows = DatabaseSetting.objects.filter(lake=lake).values(*fields)
+    return {row.pop("db"): dict(row) for row in rows}

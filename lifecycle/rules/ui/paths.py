@@ -1,0 +1,100 @@
+"""The page of nonconforming paths: which, why, beside what, and what to do about each."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from lifecycle.core.selectors.filters import PATH_ORDERS, PathFilterSet
+from lifecycle.core.ui.links import database_url, list_url, table_url
+from lifecycle.core.ui.words import reason_word
+from lifecycle.inventory.selectors.findings import (
+    current_generation,
+    path_scope,
+    paths_visible,
+    reason_counts,
+    trend,
+)
+from lifecycle.inventory.ui.charts import days_chart
+from lifecycle.models import Generation, PathFinding
+from lifecycle.rules.domain.conformity import Reason
+from lifecycle.rules.selectors.waivers import waivers_standing, with_waivers
+from portal.access.lakes import get_lake
+from portal.access.models import User
+from portal.lake.clock import day_of
+from portal.ui.charts import Chart
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
+from portal.ui.tables import Column
+
+
+def _name_url(row: PathFinding) -> str:
+    if not row.table:
+        return database_url(row.lake, row.db)
+    return table_url(row.lake, row.db, row.table)
+
+
+PATHS = ListSpec(
+    template="lifecycle/paths.html",
+    caption="Nonconforming paths",
+    columns=(
+        Column(key="__str__", title="Name", kind="code", sort="name", url=_name_url),
+        Column(key="state", title="State", kind="template", template="lifecycle/_path_state.html"),
+        Column(
+            key="hint", title="Why, and what to do", kind="template",
+            template="lifecycle/_remedy.html",
+        ),
+        Column(key="owner", title="Owner", sort="owner"),
+        Column(key="location", title="Path", kind="template", template="lifecycle/_place.html"),
+    ),
+    orders=PATH_ORDERS,
+    filename="nonconforming-paths.csv",
+    exports=(
+        "kind", "db", "table", "partition", "owner", "db_owner", "location", "reasons", "related",
+        "hint", "state", "waived", "waived_until",
+    ),
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def paths(request: HttpRequest) -> HttpResponseBase:
+    """List the paths that break the rules."""
+    lake, user = current_lake(request), person(request)
+    generation = current_generation(lake)
+    today = day_of(timezone.now(), get_lake(lake).zone)
+    rows = with_waivers(paths_visible(lake, user), lake, today=today)
+    filterset = PathFilterSet(request.GET, queryset=rows)
+    context = {
+        "has_waived": waivers_standing(lake, today=today).exists(),
+        "generation": generation,
+        "reasons": _reasons(lake, user),
+        "scope": None if user.is_lake_keeper else path_scope(lake, user),
+        "chart": _chart(lake, generation, user),
+    }
+    return list_response(request, PATHS, filterset=filterset, context=context)
+
+
+def _reasons(lake: str, user: User) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": reason,
+            "word": reason_word(reason),
+            "n": n,
+            "url": list_url("paths", lake, reason=reason),
+        }
+        for reason, n in reason_counts(lake, user).items()
+        if n
+    ]
+
+
+def _chart(lake: str, generation: Generation | None, user: User) -> Chart | None:
+    """Give the trend of each reason in the whole lake, for who sees the whole lake."""
+    if generation is None or not user.is_lake_keeper:
+        return None
+    metrics = {f"reason.{reason.value}": reason.value for reason in Reason}
+    points = trend(lake, list(metrics), today=generation.day)
+    series = {name: points[metric] for metric, name in metrics.items() if points[metric]}
+    return days_chart("reasons", title="Broken rules by day", series=series)

@@ -1,0 +1,1 @@
+"""What lifecycle does by the clock."""

@@ -1,1 +1,0 @@
-"""Reads of the lifecycle room: what a person may see, in keyset pages."""

@@ -1,1 +1,0 @@
-"""Writes of the lifecycle room: one transaction each."""

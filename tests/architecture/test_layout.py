@@ -1,0 +1,71 @@
+"""The tree itself: areas hold capabilities, capabilities hold the same few layers."""
+
+import tomllib
+
+import pytest
+
+from tests.architecture.source import ROOT, modules
+
+LAYERS = {
+    "domain",
+    "models",
+    "selectors",
+    "services",
+    "run_kinds",
+    "jobs",
+    "ui",
+    "api",
+    "urls",
+    "registration",
+    "converters",
+}
+# What an area has once: how its capabilities are put together, and what Django looks for by name.
+ONCE = {"__init__", "apps", "models", "urls", "api_urls", "management", "templatetags"}
+AREAS = ("lifecycle",)
+MOST_FILES = 15
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_every_capability_has_its_place_in_the_order_of_its_area(area: str) -> None:
+    capabilities = {module.layers[1] for module in modules(area) if module.layers[1] not in ONCE}
+    assert capabilities == set(_order(area))
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_every_file_of_a_capability_belongs_to_a_layer(area: str) -> None:
+    strays = [
+        module.name
+        for module in modules(area)
+        if module.layers[1] not in ONCE and module.layers[2] not in {*LAYERS, "__init__"}
+    ]
+    assert strays == []
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_every_capability_says_what_it_is_for(area: str) -> None:
+    silent = [name for name in _order(area) if not _says(area, name)]
+    assert silent == []
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_no_folder_is_a_heap(area: str) -> None:
+    heaps = {
+        str(folder.relative_to(ROOT)): len(files)
+        for folder in {module.path.parent for module in modules(area)}
+        if len(files := [file for file in folder.glob("*.py") if file.stem != "__init__"])
+        > MOST_FILES
+    }
+    assert heaps == {}
+
+
+def _order(area: str) -> list[str]:
+    """Return the capabilities of an area from its import contract, the highest first."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    for contract in settings["tool"]["importlinter"]["contracts"]:
+        if contract["type"] == "layers" and contract.get("containers") == [area]:
+            return [name.strip() for layer in contract["layers"] for name in layer.split("|")]
+    raise AssertionError(f"no import contract orders the capabilities of {area}")
+
+
+def _says(area: str, capability: str) -> bool:
+    return bool((ROOT / area / capability / "__init__.py").read_text(encoding="utf-8").strip())
