@@ -13,7 +13,7 @@ from portal.lake.errors import DataSafetyError, StaleState
 from portal.lake.paths import LakePath
 
 _SOURCE, _FILES = "restore_backup.py", "restore_files.py"
-_IMPORT = re.compile(r"^from lifecycle\.jobs\.restore_files import \(.*?^\)\n", re.M | re.S)
+_IMPORT = re.compile(r"^from lifecycle\.backup\.jobs\.restore_files import \(.*?^\)\n", re.M | re.S)
 _FUTURE = "from __future__ import annotations\n"
 
 
@@ -31,7 +31,7 @@ def restore_program(*, backup: LakePath, metastore: str) -> str:
 
 
 def _installed(name: str) -> str:
-    source = pkgutil.get_data("lifecycle.jobs", name)
+    source = pkgutil.get_data(__package__, name)
     if source is None:
         raise DataSafetyError(
             "act.script",
