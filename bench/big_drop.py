@@ -261,7 +261,7 @@ def _tell_holds() -> None:
     from django.utils import timezone
 
     from portal.act.models import Hold
-    from portal.act.services import act_beat
+    from portal.act.services.beating import act_beat
     from portal.runs.models import Run
     from portal.runs.spools import new_spool
 

@@ -20,7 +20,6 @@ from portal.access.lakes import all_lakes
 from portal.access.models import User
 from portal.access.scopes import METRICS_SCOPE
 from portal.access.this_host import is_from_this_host
-from portal.act.selectors import red_button_state
 from portal.approvals.models import Approval
 from portal.audit.anchors import newest_anchor
 from portal.audit.models import AuditHead
@@ -29,6 +28,7 @@ from portal.notices.models import Notice
 from portal.people.models import ApiToken
 from portal.runs.domain import ACTIVE, RunState
 from portal.runs.models import Lease, Outbox, Run
+from portal.safety.selectors import red_button_state
 
 
 class MayMonitor(BasePermission):

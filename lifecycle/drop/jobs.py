@@ -16,9 +16,9 @@ from lifecycle.drop.domain.refusal import Name, Names
 from lifecycle.planning.jobs.acting import LifecycleRules, acting_tools, approved_rows
 from lifecycle.planning.jobs.hdfs_barriers import barrier_check
 from lifecycle.planning.jobs.live_metastore import LiveMetastore
+from portal.act.backup_root import check_marker, preflight
 from portal.act.drop import drop_items
 from portal.act.facts import ActItem, was_read_since
-from portal.act.fence import check_marker, preflight
 from portal.act.layout import Day
 from portal.act.protocol import DropOrder
 from portal.connectors.filesystem import FileStatus, FileSystem, open_file_system

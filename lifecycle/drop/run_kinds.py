@@ -45,12 +45,15 @@ from lifecycle.planning.services.parties import plan_requesters
 from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
 from portal.access.models import KEEPERS
-from portal.act.selectors import RED_BUTTON_CODE, red_button_wait
-from portal.act.services import act_beat, act_ingest, act_prepare, act_settle
+from portal.act.services.beating import act_beat
+from portal.act.services.fencing import act_prepare
+from portal.act.services.ingesting import act_ingest
+from portal.act.services.settling import act_settle
 from portal.approvals import kinds as approval_kinds
 from portal.runs import kinds as run_kinds
 from portal.runs.models import Run
 from portal.runs.settling import will_try_again
+from portal.safety.selectors import RED_BUTTON_CODE, red_button_wait
 
 
 class PlanKind(run_kinds.RunKind):

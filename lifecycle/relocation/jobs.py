@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from lifecycle.planning.jobs.acting import LifecycleRules, acting_tools, approved_rows
 from lifecycle.planning.jobs.live_metastore import LiveMetastore
-from portal.act.fence import check_marker, preflight
+from portal.act.backup_root import check_marker, preflight
 from portal.act.move import MoveOrder, move_items
 from portal.act.moves import MoveItem
 from portal.connectors.filesystem import FileSystem, open_file_system

@@ -12,14 +12,11 @@ from lifecycle.restore.services.reading import Wanted, backup_items_copy, restor
 from portal.access.models import User
 from portal.act.models import BackupBatch
 from portal.act.selectors import restorable_batches
-from portal.act.services import (
-    act_beat,
-    act_ingest,
-    act_settle,
-    restore_claims,
-    restore_prepare,
-    restore_that_has,
-)
+from portal.act.services.beating import act_beat
+from portal.act.services.fencing import restore_claims, restore_prepare
+from portal.act.services.ingesting import act_ingest
+from portal.act.services.locating import restore_that_has
+from portal.act.services.settling import act_settle
 from portal.runs.kinds import RunKind, register
 from portal.runs.logs import run_log_many
 from portal.runs.models import Run

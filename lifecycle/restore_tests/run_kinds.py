@@ -17,11 +17,11 @@ from lifecycle.restore_tests.services.drills import (
 )
 from lifecycle.restore_tests.services.results import drill_ingest
 from portal.access.models import KEEPERS
-from portal.act.selectors import red_button_wait
-from portal.act.services import act_beat
+from portal.act.services.beating import act_beat
 from portal.runs.domain import Schedule
 from portal.runs.kinds import RunKind, register
 from portal.runs.models import Run
+from portal.safety.selectors import red_button_wait
 
 
 class DrillKind(RunKind):

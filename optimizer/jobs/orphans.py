@@ -22,10 +22,10 @@ from optimizer.jobs.removal_list import MOST_ITEMS, approved_bytes, read_list, w
 from optimizer.jobs.removal_orders import Approved, RemovalAsk, RemovalResult, head_of
 from optimizer.jobs.staging_area import BURIED, StagingArea
 from optimizer.jobs.work import STOPS, Work
-from portal.act.fence import Fence
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.lake.errors import NotVisible, PortalError, RuleViolation, StaleState
 from portal.lake.paths import LakePath
+from portal.safety.fence import Fence
 
 BATCH = 500
 """So many files are moved before the table is looked at again."""

@@ -18,10 +18,10 @@ from optimizer.jobs.iceberg import IcebergTable, metadata_of, open_table, use_ic
 from optimizer.jobs.orphan_listing import known_among
 from optimizer.jobs.removal_guard import RemovalGuard, wall_clock
 from optimizer.jobs.work import STOPS
-from portal.act.failpoints import Failpoints
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.lake.errors import PortalError, StaleState
 from portal.lake.paths import LakePath
+from portal.safety.failpoints import Failpoints
 from portal.spark.job import CANCELLED, JobContext
 
 BATCH = 500

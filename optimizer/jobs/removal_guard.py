@@ -17,8 +17,8 @@ from typing import Any
 from optimizer.domain.removal_papers import FENCE, done_name, intent_name
 from optimizer.jobs.neighbours import OwnPlace
 from optimizer.jobs.work import check_stop
-from portal.act.fence import Fence
 from portal.lake.errors import PortalError, StaleState
+from portal.safety.fence import Fence
 from portal.spark.job import JobContext
 
 _AGAIN_SECONDS = 0.5

@@ -21,8 +21,8 @@ from pyspark.sql import functions as F
 
 from optimizer.jobs.iceberg import IcebergTable
 from optimizer.jobs.iceberg_errors import FILE_MISSING, clear_errors, conflict
-from portal.act.failpoints import Failpoints
 from portal.lake.errors import PortalError
+from portal.safety.failpoints import Failpoints
 
 SILENT = timedelta(minutes=30)
 """A marker as old as this is called dead."""

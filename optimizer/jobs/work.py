@@ -10,8 +10,8 @@ from optimizer.domain.tasks import LEAVE_OUT, STOPPED
 from optimizer.jobs.history import Signature
 from optimizer.jobs.iceberg import IcebergTable, open_table
 from optimizer.jobs.orders import Order, Result
-from portal.act.failpoints import Failpoints
 from portal.lake.errors import PortalError, StaleState
+from portal.safety.failpoints import Failpoints
 from portal.spark.job import CANCELLED, JobContext
 
 STOPS = frozenset({CANCELLED, STOPPED})

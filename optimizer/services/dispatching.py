@@ -21,8 +21,8 @@ from optimizer.services.budgets import seconds_spent
 from optimizer.services.speeds import speed_of
 from optimizer.services.table_locks import lock_free_table
 from portal.access.lakes import get_lake
-from portal.act.selectors import red_button_wait
 from portal.runs.models import Run
+from portal.safety.selectors import red_button_wait
 
 MOST_IN_A_RUN = 20
 _MOST_RANKED = 500

@@ -24,9 +24,9 @@ from optimizer.services.speeds import speed_of
 from optimizer.services.table_locks import lock_free_table
 from optimizer.services.task_ends import NOT_SENT
 from portal.access.lakes import get_lake
-from portal.act.selectors import red_button_wait
 from portal.lake.errors import RuleViolation
 from portal.runs.models import Run
+from portal.safety.selectors import red_button_wait
 
 MOST_IN_A_RUN = 20
 _MOST_RANKED = 500

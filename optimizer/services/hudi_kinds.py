@@ -22,11 +22,11 @@ from optimizer.services.hudi_results import hudi_reclaim, hudi_results_ingest
 from optimizer.services.removal_fences import FencedKind, fence_open
 from optimizer.services.removal_kinds import lists_claim, lists_ready
 from optimizer.services.task_kinds import AFTER_A_FAILURE, OptimizeKind
-from portal.act.selectors import red_button_wait
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds import register
 from portal.runs.models import Run
 from portal.runs.spools import open_spool
+from portal.safety.selectors import red_button_wait
 
 KIND, REMOVE_KIND = "hudi_services", "hudi_remove"
 MOST_LISTS = 20

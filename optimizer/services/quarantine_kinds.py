@@ -15,10 +15,10 @@ from optimizer.services.quarantines import (
 )
 from optimizer.services.removal_fences import FencedKind, fence_open
 from optimizer.services.task_kinds import AFTER_A_FAILURE
-from portal.act.selectors import red_button_wait
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds import RunKind, register
 from portal.runs.models import Run
+from portal.safety.selectors import red_button_wait
 
 DELETE_KIND = "optimizer.delete_quarantine"
 MOST_IN_A_RUN = 50

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from optimizer.domain.quarantine import MANIFEST, HeldFile, QuarantinePlace, read_manifest
 from optimizer.models import RemovalPlan
 from portal.access.lakes import get_lake
-from portal.act.fence import move_directory
-from portal.act.layout import DIRECTORY_MODE
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.lake.errors import NotVisible, StaleState
 from portal.lake.paths import LakePath
+from portal.safety.fence import DIRECTORY_MODE, move_directory
 
 QUARANTINE_OF = "quarantine_of"
 

@@ -19,13 +19,13 @@ from optimizer.selectors.removals import get_removal_for_user
 from optimizer.services.quarantine_places import OpenedQuarantine
 from portal.access.lakes import get_lake
 from portal.access.models import User
-from portal.act.layout import DIRECTORY_MODE
 from portal.audit.services import audit_record
 from portal.lake.errors import NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
 from portal.lake.reasons import check_text
 from portal.runs.models import Run
 from portal.runs.services import run_request
+from portal.safety.fence import DIRECTORY_MODE
 
 RETURN_KIND = "optimizer.return"
 TRY_AGAIN = timedelta(days=1)

@@ -20,13 +20,13 @@ from optimizer.domain.removal_states import RemovalState
 from optimizer.domain.tasks import TaskKind
 from optimizer.models import Quarantine, RemovalPlan
 from optimizer.services.quarantine_places import QUARANTINE_OF, OpenedQuarantine, quarantine_make
-from portal.act.fence import LEASE_LENGTH, move_directory, open_fence, read_lease, write_lease
-from portal.act.selectors import red_button_wait
-from portal.act.services.reach import check_ended
 from portal.lake.errors import NotVisible
 from portal.runs.kinds import RunKind
 from portal.runs.models import Run
 from portal.runs.spools import open_spool
+from portal.safety.ended import check_ended
+from portal.safety.fence import LEASE_LENGTH, move_directory, open_fence, read_lease, write_lease
+from portal.safety.selectors import red_button_wait
 
 
 @dataclass(frozen=True, slots=True)

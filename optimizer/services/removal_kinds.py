@@ -29,13 +29,13 @@ from optimizer.services.removals import (
 )
 from optimizer.services.table_locks import lock_free_table
 from optimizer.services.task_kinds import AFTER_A_FAILURE, OptimizeKind
-from portal.act.selectors import red_button_wait
 from portal.approvals import kinds as approval_kinds
 from portal.approvals.services import approval_check, approval_use
 from portal.lake.errors import StaleState
 from portal.runs import kinds as run_kinds
 from portal.runs.domain import RunState, Schedule
 from portal.runs.models import Run
+from portal.safety.selectors import red_button_wait
 
 REMOVE_KIND = "optimizer.remove"
 MOST_IN_A_RUN = 20

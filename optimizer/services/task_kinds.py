@@ -21,11 +21,11 @@ from optimizer.services.speeds import speed_of
 from optimizer.services.task_ends import told_to_stop
 from optimizer.services.task_results import reclaim, results_ingest
 from portal.access.models import KEEPERS
-from portal.act.selectors import red_button_wait
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds import RunKind, register, write_cancel
 from portal.runs.models import Run
 from portal.runs.spools import open_spool
+from portal.safety.selectors import red_button_wait
 
 KIND = "optimize"
 MAX_GROUP_BYTES = 10 * 1024**3

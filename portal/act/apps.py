@@ -1,4 +1,4 @@
-"""Registers the act app: backups, holds and the red button."""
+"""Registers the act app: backups, probes, fences and holds."""
 
 from django.apps import AppConfig
 
@@ -12,8 +12,8 @@ class ActConfig(AppConfig):
     verbose_name = "Acting on data"
 
     def ready(self) -> None:
-        """Press the red button whenever a run says that data is in danger."""
-        from portal.act.services.red_button import red_button_on_danger
-        from portal.runs.hooks import register_safety_hook
+        """Keep backups for longer by the time of a press of the red button."""
+        from portal.act.services.releasing import backups_keep_longer
+        from portal.safety.release import register_release_hook
 
-        register_safety_hook(red_button_on_danger)
+        register_release_hook(backups_keep_longer)

@@ -21,9 +21,7 @@ from portal.lake.errors import RuleViolation
 from portal.lake.paths import LakePath
 
 MARKER = "lakewarden-root.json"
-LEASE = "lease.json"
 SCRIPT = "restore_backup.py"
-DIRECTORY_MODE = 0o700
 
 _RUN = re.compile(r"[0-9a-zA-Z-]{1,64}\Z")
 _CLAIMED = re.compile(r"([0-9a-zA-Z-]{1,64})\.(\d+)\Z")

@@ -1,4 +1,4 @@
-"""Which rows does the portal keep about acting: backups, probes, fences, holds, the red button?
+"""Which rows does the portal keep about acting: backups, probes, fences, holds?
 
 One row stands for a (run, table, batch); what happened to each item stands in the files beside the
 data (records.py), and the rows can be rebuilt from them. Rules are in `portal.act.services`.
@@ -9,7 +9,6 @@ from datetime import date
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import Q
 
 from portal.act.states import BackupState, FenceKind, HoldKind, ProbeState
 
@@ -239,25 +238,3 @@ class Hold(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} hold on {self.db}.{self.table or '*'} {self.partition}".strip()
-
-
-class RedButton(models.Model):
-    """A press of the red button: while one is not released, nothing acts on that lake."""
-
-    lake = models.CharField(max_length=LAKE_CHARS)
-    pressed_by = models.CharField(max_length=USER_CHARS)
-    pressed_at = models.DateTimeField()
-    reason = models.TextField()
-    released_by = models.CharField(max_length=USER_CHARS, blank=True)
-    released_at = models.DateTimeField(null=True)
-    release_reason = models.TextField(blank=True)
-
-    class Meta:
-        constraints: ClassVar = [
-            models.UniqueConstraint(
-                fields=["lake"], condition=Q(released_at__isnull=True), name="act_pressed_once"
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.lake}: {self.reason}"

@@ -15,14 +15,14 @@ from typing import Any, Protocol, TypeVar
 from portal.act.control import Control
 from portal.act.extras import ExtrasReader
 from portal.act.facts import ActItem, Lister, Policy
-from portal.act.failpoints import Failpoints
-from portal.act.fence import Fence
 from portal.connectors.file_status import FileStatus, FileSystem
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import StaleState
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
+from portal.safety.failpoints import Failpoints
+from portal.safety.fence import Fence
 
 BATCH_ITEMS = 100
 # The promise: seconds from a batch's first rename to its metadata drop. Renaming ends before that.

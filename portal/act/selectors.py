@@ -1,4 +1,4 @@
-"""What does the portal know about backups, holds and the red button? Reads only."""
+"""What does the portal know about backups, fences and holds? Reads only."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -8,33 +8,15 @@ from uuid import UUID
 from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
 from portal.act.layout import BackupRef
-from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton
+from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold
 from portal.act.states import BackupState, FenceKind, ProbeState
 from portal.runs.models import Run
 
-# What an acting run is refused with before it begins.
-RED_BUTTON_CODE = "red_button.pressed"
 # For how long after a restore a DROP may still be a frozen client's and not an owner's.
 REPAIR_WINDOW = timedelta(hours=1)
 RESTORABLE = (BackupState.DROPPED, BackupState.PARTLY_RESTORED)
 # What has no data left to lose: only papers go with it, and nobody need be told.
 WITHOUT_DATA = (BackupState.RESTORED, BackupState.REPORTED)
-
-
-def red_button_state(lake: str) -> RedButton | None:
-    """Give the press that stands on `lake`, if any."""
-    return RedButton.objects.filter(lake=lake, released_at__isnull=True).first()
-
-
-def red_button_wait(lake: str) -> str:
-    """Say that what acts on a lake waits, by whose press and why; empty while it may start."""
-    button = red_button_state(lake)
-    if button is None:
-        return ""
-    return (
-        f"{button.pressed_by} pressed the red button: {button.reason} It goes on by itself when an "
-        "admin has released it."
-    )
 
 
 def standing(now: datetime) -> Q:
@@ -121,13 +103,6 @@ def manifests_of(lake: str, ref: BackupRef) -> dict[int, str]:
     """Return the checksums of the manifests of one backup, by batch."""
     rows = BackupBatch.objects.filter(lake=lake, run_id=ref.run, epoch=ref.epoch)
     return dict(rows.values_list("batch", "manifest_sha256"))
-
-
-def paused_since(lake: str, since: datetime) -> timedelta:
-    """Give for how long the red button was on since an instant: a backup's clock stood still."""
-    presses = RedButton.objects.filter(lake=lake, released_at__gt=since)
-    spans = presses.values_list("pressed_at", "released_at")
-    return sum((end - max(start, since) for start, end in spans if end), timedelta(0))
 
 
 def probes_due(lake: str, *, now: datetime) -> QuerySet[BackupProbe]:

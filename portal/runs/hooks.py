@@ -1,4 +1,4 @@
-"""What must happen above runs when data is in danger? The act app registers its red button here."""
+"""Calls what must stop when data is in danger; `portal.safety` registers its red button here."""
 
 from datetime import datetime
 from typing import Protocol

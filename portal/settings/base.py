@@ -112,6 +112,7 @@ INSTALLED_APPS = [
     "portal.audit",
     "portal.people",
     "portal.runs",
+    "portal.safety",
     "portal.act",
     "portal.events",
     "portal.notices",

@@ -14,9 +14,9 @@ from rest_framework.request import Request
 from portal.access.lakes import all_lakes
 from portal.access.models import User
 from portal.access.registry import pages_for
-from portal.act.selectors import red_button_state
 from portal.lake.errors import NotAllowed, NotVisible
 from portal.runs.selectors import broker_problem
+from portal.safety.selectors import red_button_state
 
 THEME_COOKIE = "lw_theme"
 THEMES = ("auto", "light", "dark")

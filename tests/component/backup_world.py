@@ -19,7 +19,7 @@ from portal.act.records import (
     ItemIntent,
     Outcome,
 )
-from portal.act.services import backup_totals_refresh
+from portal.act.services.totals import backup_totals_refresh
 from portal.connectors.metastore import to_json
 from tests.component.plan_world import LAKE, NOW
 

@@ -29,7 +29,7 @@ from lifecycle.models import (
 )
 from portal.access.models import DatabaseAdministrator
 from portal.act.models import BackupBatch, Hold
-from portal.act.services import backup_totals_refresh
+from portal.act.services.totals import backup_totals_refresh
 from portal.audit.models import AuditEvent, AuditHead
 from portal.notices.models import Notice
 from portal.runs.models import Run

@@ -12,10 +12,10 @@ from typing import Any, cast
 import pytest
 from pytest_django.fixtures import Settings
 
+from portal.act.backup_root import ensure_root
 from portal.act.catalogue import read_entries
 from portal.act.control import ControlReader
 from portal.act.drop import parents_of
-from portal.act.fence import ensure_root
 from portal.act.journal import (
     JournalBatch,
     items_in_backup,
@@ -28,10 +28,11 @@ from portal.act.models import ActFence, BackupBatch, Hold
 from portal.act.protocol import Tools
 from portal.act.records import BatchDone, BatchIntent, FileFact, ItemDone, ItemIntent, Outcome
 from portal.act.restore_order import BackupBatchRef
-from portal.act.services import act_ingest, backups_rebuild, restore_claims, restore_prepare
 from portal.act.services.beating import act_beat
 from portal.act.services.catalogue_rows import batch_store
+from portal.act.services.fencing import restore_claims, restore_prepare
 from portal.act.services.holds import holds_place_restored, holds_release_restored
+from portal.act.services.ingesting import act_ingest, backups_rebuild
 from portal.act.states import FenceKind
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.errors import DataSafetyError

@@ -23,14 +23,14 @@ from lifecycle.restore.services.late_commits import late_commits_queue
 from lifecycle.restore.services.purges import last_chance_queue, purge_due
 from lifecycle.schedule.run_kinds.clock import ProbeKind, PurgeKind
 from portal.act.models import BackupBatch
-from portal.act.services import backup_totals_refresh
 from portal.act.services.purging import purge_ingest
-from portal.act.services.red_button import red_button_press, red_button_release
+from portal.act.services.totals import backup_totals_refresh
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run
 from portal.runs.selectors import run_events
 from portal.runs.services import run_drive
+from portal.safety.services import red_button_press, red_button_release
 from tests.component.backup_world import backup
 from tests.component.plan_world import LAKE, NOW, World
 from tests.component.restore_world import scanned_world

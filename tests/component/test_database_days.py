@@ -20,7 +20,7 @@ from lifecycle.notices.services.week_ahead import notifying_days
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.act.models import BackupBatch
-from portal.act.services import backup_totals_refresh
+from portal.act.services.totals import backup_totals_refresh
 from portal.audit.models import AuditEvent
 from portal.lake.errors import PortalError
 from tests.component.backup_world import backup

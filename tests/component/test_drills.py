@@ -32,13 +32,13 @@ from lifecycle.restore_tests.services.alarms import (
 from lifecycle.restore_tests.services.drills import drill_begin, drill_params, drill_request
 from lifecycle.restore_tests.services.results import drill_ingest
 from portal.act.models import BackupBatch
-from portal.act.services.red_button import red_button_press, red_button_release
 from portal.audit.models import AuditEvent
 from portal.events.messages import DROP_NOTE, LakeEvent
 from portal.lake.errors import NotAllowed, StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run
 from portal.runs.services import run_cancel
+from portal.safety.services import red_button_press, red_button_release
 from tests.component.backup_world import backup
 from tests.component.plan_world import LAKE, NOW, World
 from tests.component.restore_world import scanned_world

@@ -24,7 +24,6 @@ from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import Enrolment, EnrolmentItem, TableFinding
 from lifecycle.policies.domain.policy import Values
 from portal.access.models import User
-from portal.act.services.red_button import red_button_press
 from portal.approvals.domain import SaidWord
 from portal.approvals.services import approvals_lapse
 from portal.audit.services import audit_record
@@ -32,6 +31,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
 from portal.runs.models import Run
 from portal.runs.services import run_drive
+from portal.safety.services import red_button_press
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.scanned import PICTURE, scan, set_mode
 from tests.support.scan_results import Item, Table

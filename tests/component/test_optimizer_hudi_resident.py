@@ -18,10 +18,10 @@ from optimizer.services.hudi_observing import REFUSED_RETRY, hudi_look_ask, hudi
 from optimizer.services.hudi_queueing import hudi_decide
 from optimizer.services.hudi_resident import resident_hear, resident_turn
 from optimizer.services.task_ends import tell_to_stop
-from portal.act.services.red_button import red_button_press
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.domain import RunState
 from portal.runs.models import Run
+from portal.safety.services import red_button_press
 from portal.spark.spool import Spool
 from tests.component.conftest import LAKE
 from tests.component.hudi_task_rows import allow, executed, hudi, hudi_task, looked, run_of, said

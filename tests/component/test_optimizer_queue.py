@@ -21,9 +21,9 @@ from optimizer.services.hearing import on_events
 from optimizer.services.queueing import decide_due
 from optimizer.services.task_kinds import OptimizeKind
 from optimizer.services.task_results import MOST_TRIES, reclaim, results_ingest
-from portal.act.services import red_button_press
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run
+from portal.safety.services import red_button_press
 from tests.component.iceberg_said import NOW, altered, at, created, parameters
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]

@@ -22,8 +22,6 @@ from optimizer.services.quarantines import quarantine_return
 from optimizer.services.removal_kinds import RemoveKind
 from optimizer.services.removals import removal_decide
 from portal.access.models import User
-from portal.act.fence import read_lease, write_lease
-from portal.act.services import red_button_press
 from portal.approvals.domain import SaidWord
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
@@ -31,6 +29,8 @@ from portal.lake.errors import PortalError
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
 from portal.runs.spools import new_spool, open_spool
+from portal.safety.fence import read_lease, write_lease
+from portal.safety.services import red_button_press
 from tests.component.conftest import LAKE, People
 from tests.component.optimizer_rows import iceberg
 from tests.component.removal_rows import proposed

@@ -20,7 +20,6 @@ from optimizer.services.removal_kinds import RemoveKind, removals_claim
 from optimizer.services.removals import removal_decide, removal_withdraw
 from optimizer.services.task_results import reclaim, results_ingest
 from portal.access.models import User
-from portal.act.services import red_button_press
 from portal.approvals.domain import SaidWord
 from portal.approvals.models import Approval
 from portal.approvals.services import approvals_lapse
@@ -28,6 +27,7 @@ from portal.audit.models import AuditEvent
 from portal.lake.errors import PortalError
 from portal.runs.domain import RunState
 from portal.runs.models import Run
+from portal.safety.services import red_button_press
 from tests.component.conftest import LAKE, People
 from tests.component.optimizer_rows import NOW, iceberg, task
 from tests.component.removal_rows import DIGEST, proposal, proposed, result_of

@@ -17,8 +17,7 @@ from lifecycle.relocation.services.plans import (
     fix_withdraw,
 )
 from portal.access.models import User
-from portal.act.services import IngestReport
-from portal.act.services.red_button import red_button_press
+from portal.act.services.ingesting import IngestReport
 from portal.approvals.domain import SaidWord
 from portal.approvals.services import approvals_lapse
 from portal.audit.models import AuditEvent
@@ -26,6 +25,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
 from portal.notices.models import Notice
 from portal.runs.models import Run
+from portal.safety.services import red_button_press
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.fix_world import drawn_fix, store_drawn, stray_findings
 from tests.component.scanned import scan, set_mode

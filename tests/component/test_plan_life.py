@@ -26,7 +26,6 @@ from lifecycle.drop.services.plans import (
 from lifecycle.models import DatabaseSetting, DropPlan, PlanState
 from portal.access.models import User
 from portal.act.models import Hold
-from portal.act.services.red_button import red_button_press
 from portal.approvals.services import approvals_lapse
 from portal.audit.models import AuditEvent
 from portal.audit.services import audit_record, audit_verify
@@ -38,6 +37,7 @@ from portal.lake.errors import (
     StaleState,
 )
 from portal.runs.models import Run
+from portal.safety.services import red_button_press
 from tests.component.plan_world import LAKE, NOW, World, make_world, partitions
 from tests.support.together import together
 

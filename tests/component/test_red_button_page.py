@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from portal.access.models import User
-from portal.act.selectors import red_button_state
+from portal.safety.selectors import red_button_state
 from tests.component.conftest import LAKE, People
 
 pytestmark = pytest.mark.usefixtures("lake")

@@ -14,7 +14,6 @@ from lifecycle.drop.services.standing_plans import standing_plans_make
 from lifecycle.drop.services.standing_rules import RuleWish, standing_rule_request
 from lifecycle.models import DropPlan, PlanState
 from portal.act.control import Control
-from portal.act.services.red_button import red_button_press, red_button_release
 from portal.lake.errors import NotAllowed, StaleState
 from portal.runs import steps
 from portal.runs.claims import run_claim
@@ -22,6 +21,7 @@ from portal.runs.kinds import get_kind
 from portal.runs.models import Outbox, Run
 from portal.runs.selectors import run_waits
 from portal.runs.steps import run_step
+from portal.safety.services import red_button_press, red_button_release
 from tasks.schedule import schedule
 from tests.component.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
 

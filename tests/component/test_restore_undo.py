@@ -17,12 +17,12 @@ from lifecycle.restore.services.undo import (
     undo_runs,
 )
 from portal.act.models import BackupBatch, Hold
-from portal.act.services import holds_place_restored, holds_release_restored
-from portal.act.services.red_button import red_button_press
+from portal.act.services.holds import holds_place_restored, holds_release_restored
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.runs.kinds import get_kind
 from portal.runs.models import Run
+from portal.safety.services import red_button_press
 from tests.component.backup_world import backup
 from tests.component.plan_world import LAKE, NOW, World
 from tests.component.restore_world import asked, client_of, ended, scanned_world

@@ -10,7 +10,6 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from portal.act.models import ActFence
-from portal.act.services.reach import check_ended
 from portal.act.states import FenceKind
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
@@ -21,6 +20,7 @@ from portal.runs.processes import find_by_tag
 from portal.runs.selectors import run_events
 from portal.runs.services import run_request
 from portal.runs.steps import run_step
+from portal.safety.ended import check_ended
 from portal.spark.launch import Launched, is_alive
 from tests.component.conftest import LAKE
 from tests.component.run_kinds import ActingJobKind, JobKind, application, noting, submitting

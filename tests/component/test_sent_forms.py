@@ -15,9 +15,9 @@ from pytest_django.fixtures import Settings
 from lifecycle.models import DatabaseFinding, DatabaseSetting, DropPlan, PolicyRequest, TableFinding
 from portal.access.models import User
 from portal.act.models import Hold
-from portal.act.selectors import red_button_state
-from portal.act.services.red_button import red_button_on_danger
 from portal.audit.models import AuditEvent
+from portal.safety.selectors import red_button_state
+from portal.safety.services import red_button_on_danger
 from tests.component.plan_world import LAKE, NOW, PASSWORD, World, make_world, partitions
 
 pytestmark = pytest.mark.django_db(transaction=True)

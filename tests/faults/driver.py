@@ -12,7 +12,6 @@ from typing import Any
 
 from portal.act.drop import drop_items
 from portal.act.facts import ActItem
-from portal.act.fence import Fence
 from portal.act.move import MoveOrder, move_items
 from portal.act.moves import MoveItem
 from portal.act.protocol import ActResult, DropOrder, Tools
@@ -23,6 +22,7 @@ from portal.act.undo import UndoOrder, undo_batches
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
 from portal.lake.paths import LakePath
+from portal.safety.fence import Fence
 from tests.support.act_jobs import purge_claims
 from tests.support.act_lake import ActLake, TestRules
 from tests.support.moves import move_rules

@@ -20,8 +20,8 @@ from pyspark.sql import SparkSession
 
 from optimizer.domain.removal_papers import FENCE
 from optimizer.jobs import rewrite
-from portal.act.fence import LEASE_LENGTH, open_fence
 from portal.connectors.lake_config import LakeConfig
+from portal.safety.fence import LEASE_LENGTH, open_fence
 from tests.support.iceberg_lake import IcebergLake, WrittenTable
 from tests.support.scan_spark import local_session
 

@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from portal.act.fence import write_lease
 from portal.act.journal import batch_numbers, batches, is_unsettled
 from portal.act.records import IN_BACKUP, Outcome
 from portal.act.restore_order import NewName
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
+from portal.safety.fence import write_lease
 from tests.support.act_extras import dress, extras_of
 from tests.support.act_lake import ActLake, Snapshot
 from tests.support.act_restores import backup_of, elsewhere, make_places, undo

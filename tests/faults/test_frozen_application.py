@@ -22,7 +22,10 @@ from pytest_django import Settings
 
 from portal.access.models import User
 from portal.act.models import BackupBatch
-from portal.act.services import act_beat, act_ingest, act_prepare, act_settle
+from portal.act.services.beating import act_beat
+from portal.act.services.fencing import act_prepare
+from portal.act.services.ingesting import act_ingest
+from portal.act.services.settling import act_settle
 from portal.lake.names import TableName
 from portal.runs.domain import RunState
 from portal.runs.kinds import RunKind, register

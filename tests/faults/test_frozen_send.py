@@ -8,7 +8,8 @@ import pytest
 
 from portal.act.layout import restore_done_name
 from portal.act.models import ActFence, BackupBatch
-from portal.act.services import backups_rebuild, drop_repair
+from portal.act.services.ingesting import backups_rebuild
+from portal.act.services.repairing import drop_repair
 from portal.act.states import FenceKind
 from portal.runs.models import Run
 from stack.stack import Stack

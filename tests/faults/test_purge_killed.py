@@ -18,7 +18,10 @@ from pytest_django import Settings
 
 from portal.act.models import BackupBatch
 from portal.act.selectors import purgeable_batches
-from portal.act.services import act_settle, backups_rebuild, purge_ingest, purge_prepare
+from portal.act.services.fencing import purge_prepare
+from portal.act.services.ingesting import backups_rebuild
+from portal.act.services.purging import purge_ingest
+from portal.act.services.settling import act_settle
 from portal.act.states import BackupState
 from portal.audit.models import AuditEvent
 from portal.runs.models import Run

@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from portal.act.drop import drop_items
-from portal.act.fence import move_directory, open_fence
 from portal.act.journal import batches, has_purge_begun
 from portal.act.layout import BackupRef
 from portal.act.move import move_items
@@ -24,6 +23,7 @@ from portal.act.states import FenceKind
 from portal.act.undo import UndoOrder, undo_batches
 from portal.lake.errors import ExternalFailure, StaleState
 from portal.lake.paths import LakePath
+from portal.safety.fence import move_directory, open_fence
 from tests.faults.scene import Broken, Scene
 from tests.support.act_lake import LEASE, ActLake, TestRules
 from tests.support.act_restores import make_places, restore

@@ -15,25 +15,18 @@ from lifecycle.restore.services.reading import (
     restore_preview,
 )
 from portal.act.journal import read_batch
-from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, RedButton, Savings
+from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, Savings
 from portal.act.purge import PurgeOrder, PurgeResult, purge_batches
 from portal.act.restore import restore_batches
 from portal.act.restore_order import BackupBatchRef, NewName, RestoreOrder
 from portal.act.selectors import probes_due, purgeable_batches
-from portal.act.services import (
-    act_beat,
-    act_ingest,
-    act_prepare,
-    act_settle,
-    backups_rebuild,
-    drop_repair,
-    probes_ingest,
-    probes_request,
-    purge_ingest,
-    purge_prepare,
-    red_button_press,
-    restore_prepare,
-)
+from portal.act.services.beating import act_beat
+from portal.act.services.fencing import act_prepare, purge_prepare, restore_prepare
+from portal.act.services.ingesting import act_ingest, backups_rebuild
+from portal.act.services.probing import probes_ingest, probes_request
+from portal.act.services.purging import purge_ingest
+from portal.act.services.repairing import drop_repair
+from portal.act.services.settling import act_settle
 from portal.act.states import BackupState, ProbeState
 from portal.audit.models import AuditEvent
 from portal.lake.errors import DataSafetyError, NotAllowed, StaleState
@@ -41,6 +34,8 @@ from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 from portal.runs.kinds import get_kind
 from portal.runs.spools import open_spool
+from portal.safety.models import RedButton
+from portal.safety.services import red_button_press
 from stack.stack import Stack
 from tests.support.act_jobs import purge_claims
 from tests.support.act_lake import DAY, ActLake

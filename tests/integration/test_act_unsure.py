@@ -12,7 +12,6 @@ import pytest
 from portal.act.drop import drop_items
 from portal.act.extras import ACCURATE as ACCURATE_NAME
 from portal.act.facts import generation_of
-from portal.act.fence import move_directory
 from portal.act.journal import JournalBatch, batches
 from portal.act.layout import done_name
 from portal.act.probes import Probed
@@ -23,6 +22,7 @@ from portal.connectors.metastore import to_json
 from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
+from portal.safety.fence import move_directory
 from stack.stack import Stack
 from tests.integration.act_cases import make_lake
 from tests.support.act_extras import dress, extras_of

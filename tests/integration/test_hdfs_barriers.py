@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from lifecycle.models import PlanState
 from lifecycle.planning.jobs.hdfs_barriers import barrier_check
-from portal.act.fence import preflight
+from portal.act.backup_root import preflight
 from portal.connectors.hdfs_filesystem import HdfsFileSystem
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError

@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 
 from optimizer.domain.removal_papers import ACTING, FENCE
 from optimizer.jobs.hudi import services
-from portal.act.fence import LEASE_LENGTH, open_fence
 from portal.connectors.lake_config import LakeConfig
+from portal.safety.fence import LEASE_LENGTH, open_fence
 from portal.spark.job import JobContext
 from stack.stack import LAKE, Stack
 from tests.support.hudi_lake import HudiTable

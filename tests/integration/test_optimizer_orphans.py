@@ -13,7 +13,7 @@ from optimizer.domain.quarantine import MANIFEST, read_manifest
 from optimizer.domain.removal_papers import FENCE
 from optimizer.jobs import quarantine
 from optimizer.jobs.observe_files import Asked, partition_rows
-from portal.act.fence import LEASE_LENGTH, write_lease
+from portal.safety.fence import LEASE_LENGTH, write_lease
 from portal.spark.job import JobContext
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
 from tests.support.removals import DAY, Removals, give_up, on_disk, place, planted, refs_of
@@ -159,7 +159,7 @@ def test_without_its_lease_or_its_fence_a_run_moves_nothing_more(
     monkeypatch.setattr("optimizer.jobs.orphans.BATCH", 2)
     monkeypatch.setattr("optimizer.jobs.removal_guard._AGAIN_SECONDS", 600)
     # The supervisor dies after the first batch: its last beat is too old, and then the lease ends.
-    monkeypatch.setattr("portal.act.fence._LOOK_AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr("portal.safety.fence._LOOK_AGAIN_SECONDS", 0.05)
     begun = time.monotonic()
     silent = work.act(told, stop_after=2, meanwhile=last_beat)
     assert (silent["outcome"], silent["code"]) == ("PARTIAL", "act.fenced"), silent

@@ -26,13 +26,9 @@ from portal.act.journal import items_left, read_batch
 from portal.act.layout import item_name
 from portal.act.models import BackupBatch, BackupProbe
 from portal.act.records import FileFact
-from portal.act.services import (
-    act_settle,
-    hold_place,
-    red_button_press,
-    red_button_release,
-    restore_prepare,
-)
+from portal.act.services.fencing import restore_prepare
+from portal.act.services.holds import hold_place
+from portal.act.services.settling import act_settle
 from portal.act.states import BackupState, HoldKind, ProbeState
 from portal.audit.models import AuditEvent
 from portal.lake.names import TableName
@@ -41,6 +37,7 @@ from portal.notices.services import notices_send
 from portal.runs import kinds
 from portal.runs.models import Run
 from portal.runs.services import run_drive, run_request
+from portal.safety.services import red_button_press, red_button_release
 from stack.stack import Stack
 from tests.support.act_lake import DAY, ActLake
 from tests.support.act_portal import ActPortal, instant

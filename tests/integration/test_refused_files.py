@@ -28,13 +28,14 @@ from lifecycle.planning.jobs.acting import spread_lister
 from lifecycle.restore.selectors.backups import BackupChoice
 from lifecycle.restore.services.backups import RestoreWish, restore_preview_request, restore_request
 from portal.access.models import User
-from portal.act.models import BackupBatch, RedButton
+from portal.act.models import BackupBatch
 from portal.connectors.hdfs_filesystem import HdfsFileSystem
 from portal.connectors.lake_config import load_lakes
 from portal.lake.errors import ExternalFailure
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
 from portal.runs.services import run_drive
+from portal.safety.models import RedButton
 from portal.spark.job import JobContext
 from portal.spark.spool import Spool
 from stack.stack import Stack

@@ -11,7 +11,8 @@ from portal.act.journal import read_batch
 from portal.act.layout import intent_name, restore_intent_name
 from portal.act.models import ActFence, BackupBatch
 from portal.act.records import ItemTarget, RestoreIntent
-from portal.act.services import act_settle, purge_prepare, restore_prepare
+from portal.act.services.fencing import purge_prepare, restore_prepare
+from portal.act.services.settling import act_settle
 from portal.lake.errors import DataSafetyError
 from stack.stack import Stack
 from tests.support.act_lake import DAY, ActLake

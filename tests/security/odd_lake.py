@@ -22,7 +22,7 @@ from portal.access.lakes import get_lake
 from portal.act.layout import done_name, intent_name
 from portal.act.models import BackupBatch, BackupProbe, Hold
 from portal.act.records import BatchDone, BatchIntent, ItemDone, Outcome
-from portal.act.services import backup_totals_refresh
+from portal.act.services.totals import backup_totals_refresh
 from portal.act.states import HoldKind
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.connectors.metastore import to_json

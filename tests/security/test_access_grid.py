@@ -23,11 +23,12 @@ from lifecycle.models import (
 )
 from optimizer.models import HudiTable, IcebergTable, OptimizeTask, PolicyVersion
 from portal.access.models import DatabaseAdministrator
-from portal.act.models import Hold, RedButton
+from portal.act.models import Hold
 from portal.approvals.models import Approval, Decision
 from portal.notices.models import Notice
 from portal.people.models import ApiToken
 from portal.runs.models import Run
+from portal.safety.models import RedButton
 from refresh.models import Cluster, RefreshTarget, WatchedTable
 from tests.security.addresses import all_names
 from tests.security.conftest import PEOPLE, Target

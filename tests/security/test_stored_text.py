@@ -23,10 +23,10 @@ from lifecycle.models import (
     TableFinding,
 )
 from portal.act.models import BackupBatch, Hold
-from portal.act.services.red_button import red_button_press
 from portal.audit.services import audit_record
 from portal.people.models import ApiToken
 from portal.runs.models import Run, RunEvent
+from portal.safety.services import red_button_press
 from tests.component.plan_world import LAKE, NOW
 from tests.security.conftest import Target
 from tests.security.grid import GRID

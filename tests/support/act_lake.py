@@ -14,11 +14,10 @@ from typing import Any
 
 from pymetastore.hive_metastore import ttypes
 
+from portal.act.backup_root import ensure_root
 from portal.act.control import Control
 from portal.act.drop import drop_items
 from portal.act.facts import ActItem, Policy, generation_of, list_here
-from portal.act.failpoints import Failpoints
-from portal.act.fence import Fence, ensure_root, move_directory, open_fence
 from portal.act.journal import DirectoryNames, JournalBatch, batch_numbers, batches
 from portal.act.layout import BackupRef, Day
 from portal.act.probes import ProbeResult, probe_batch
@@ -37,6 +36,8 @@ from portal.connectors.metastore import Metastore
 from portal.lake.names import PartitionName, TableName
 from portal.lake.paths import LakePath
 from portal.lake.readiness import is_ready
+from portal.safety.failpoints import Failpoints
+from portal.safety.fence import Fence, move_directory, open_fence
 
 DAY = datetime(2026, 11, 21, tzinfo=UTC).date()
 OLD = 1_700_000_000

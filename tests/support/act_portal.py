@@ -12,14 +12,10 @@ from portal.act.protocol import ActResult, DropOrder
 from portal.act.restore import restore_batches
 from portal.act.restore_order import BackupBatchRef, NewName, RestoreOrder
 from portal.act.selectors import restorable_batches
-from portal.act.services import (
-    act_beat,
-    act_ingest,
-    act_prepare,
-    act_settle,
-    restore_prepare,
-    undo_prepare,
-)
+from portal.act.services.beating import act_beat
+from portal.act.services.fencing import act_prepare, restore_prepare, undo_prepare
+from portal.act.services.ingesting import act_ingest
+from portal.act.services.settling import act_settle
 from portal.act.undo import UndoOrder, undo_batches
 from portal.lake.names import TableName
 from portal.runs.models import Run

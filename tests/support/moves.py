@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from lifecycle.relocation.jobs import PlaceRules
+from portal.act.backup_root import ensure_root
 from portal.act.control import Control
-from portal.act.fence import ensure_root, move_directory, open_fence
 from portal.act.move import MoveOrder, move_items
 from portal.act.move_settle import settle_moves
 from portal.act.moves import MoveItem
@@ -16,6 +16,7 @@ from portal.act.protocol import DropResult
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
+from portal.safety.fence import move_directory, open_fence
 from tests.support.act_lake import ActLake
 
 

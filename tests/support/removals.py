@@ -15,8 +15,8 @@ from typing import Any
 from optimizer.domain.quarantine import QUARANTINE, QuarantinePlace
 from optimizer.domain.removal_papers import FENCE, SEALED
 from optimizer.jobs import rewrite
-from portal.act.fence import LEASE_LENGTH, open_fence, write_lease
 from portal.lake.paths import LakePath
+from portal.safety.fence import LEASE_LENGTH, open_fence, write_lease
 from portal.spark.job import JobContext
 from tests.support.iceberg_lake import IcebergLake, Interrupted, WrittenTable
 from tests.support.scan_spark import job_for

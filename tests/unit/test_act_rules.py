@@ -19,7 +19,6 @@ from portal.act.facts import (
     file_changes,
     was_read_since,
 )
-from portal.act.failpoints import Failpoints
 from portal.act.journal import JournalBatch
 from portal.act.layout import (
     BackupRef,
@@ -38,6 +37,7 @@ from portal.act.records import BatchDone, BatchIntent, FileFact, Generation
 from portal.connectors.file_status import FileStatus
 from portal.lake.errors import RuleViolation
 from portal.lake.paths import LakePath
+from portal.safety.failpoints import Failpoints
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 FILE = FileFact("a", False, 10, 5_000, "o", "g", 0o644)
@@ -149,7 +149,7 @@ def test_failpoints_need_the_enabling_variable() -> None:
 
 def test_a_failpoint_strikes_at_the_nth_time() -> None:
     code = (
-        "from portal.act.failpoints import Failpoints; f = Failpoints.from_environment()\n"
+        "from portal.safety.failpoints import Failpoints; f = Failpoints.from_environment()\n"
         "for n in range(3):\n    print(n, flush=True)\n    f.reach('rename:after')\n"
     )
     died = subprocess.run(

@@ -6,8 +6,6 @@ from typing import cast
 
 from portal.act.control import Control
 from portal.act.facts import list_here
-from portal.act.failpoints import Failpoints
-from portal.act.fence import Fence, open_fence
 from portal.act.journal import DirectoryNames, read_batch
 from portal.act.probes import Probed, probe_batch
 from portal.act.protocol import Tools
@@ -16,6 +14,8 @@ from portal.act.settle import SettleTools
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.connectors.metastore import Metastore
 from portal.lake.paths import LakePath
+from portal.safety.failpoints import Failpoints
+from portal.safety.fence import Fence, open_fence
 from tests.support.small_backup import DROPPED_AT, N_BATCHES, NoTables, write_backup
 
 NOW = DROPPED_AT + timedelta(days=30)

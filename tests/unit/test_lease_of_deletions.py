@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from portal.act.fence import LEASE_LENGTH, Fence, open_fence, write_lease
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.errors import StaleState
 from portal.lake.paths import LakePath
+from portal.safety.fence import LEASE_LENGTH, Fence, open_fence, write_lease
 
 NOW = datetime(2026, 11, 24, 9, tzinfo=UTC)
 FS = LocalFileSystem()

@@ -8,7 +8,6 @@ from typing import Any
 
 from portal.act.control import Control
 from portal.act.facts import list_here
-from portal.act.fence import Fence
 from portal.act.journal import JournalBatch
 from portal.act.protocol import Tools
 from portal.act.records import (
@@ -27,6 +26,7 @@ from portal.connectors.file_status import FileStatus
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.ids import LakeId
 from portal.lake.paths import LakePath
+from portal.safety.fence import Fence
 
 AT = "2026-11-24T12:00:00+00:00"
 

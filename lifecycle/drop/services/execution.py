@@ -37,7 +37,6 @@ from lifecycle.policies.services.still_read import still_read_names
 from lifecycle.rules.selectors.waivers import no_longer_waived
 from portal.access.lakes import get_lake
 from portal.act.protocol import WINDOW_SECONDS
-from portal.act.selectors import red_button_state
 from portal.approvals.services import approval_check, approval_lock, approval_use
 from portal.approvals.sizes import FEWEST_APPROVALS, plan_needed
 from portal.lake.clock import day_of
@@ -46,6 +45,7 @@ from portal.runs.hours import hours_check
 from portal.runs.logs import run_log_many
 from portal.runs.models import Run
 from portal.runs.services import run_request
+from portal.safety.selectors import red_button_state
 
 DROP_KIND = "lifecycle.drop"
 RESULTS_KEPT = 5_000

@@ -22,9 +22,9 @@ from lifecycle.models import (
     TableFinding,
 )
 from portal.access.lakes import get_lake
-from portal.act.selectors import red_button_state
 from portal.lake.clock import day_of
 from portal.lake.errors import StaleState
+from portal.safety.selectors import red_button_state
 
 _USED = (
     *(PlanState.APPROVED, PlanState.RUNNING, PlanState.DONE, PlanState.FAILED),

@@ -24,13 +24,13 @@ from lifecycle.policies.services.metastore import (
     table_standing,
 )
 from portal.access.lakes import get_lake
-from portal.act.selectors import red_button_state
 from portal.approvals.services import approval_check, approval_use
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.names import TableName
 from portal.runs.models import Run
+from portal.safety.selectors import red_button_state
 
 BATCH = 50
 SECONDS = 200.0

@@ -17,8 +17,6 @@ from lifecycle.planning.jobs.hdfs_barriers import barrier_check
 from lifecycle.planning.jobs.live_metastore import LiveMetastore
 from portal.act.control import ControlReader
 from portal.act.facts import WALKERS, Lister, Policy, list_here
-from portal.act.failpoints import Failpoints
-from portal.act.fence import Fence
 from portal.act.protocol import Tools
 from portal.connectors.filesystem import FileStatus, FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
@@ -26,6 +24,8 @@ from portal.connectors.metastore import Metastore
 from portal.lake.errors import DataSafetyError, NotVisible, PortalError, RuleViolation
 from portal.lake.paths import LakePath
 from portal.lake.readiness import is_ready
+from portal.safety.failpoints import Failpoints
+from portal.safety.fence import Fence
 from portal.spark.job import JobContext
 
 # Below so many paths, or so many entries in all of them, a Spark job costs more than the driver's

@@ -24,13 +24,13 @@ from lifecycle.policies.services.metastore import (
 from lifecycle.policies.services.requests import APPROVAL_KIND, request_digest, request_move
 from lifecycle.policies.services.wishes import check_written_to
 from portal.access.lakes import get_lake
-from portal.act.selectors import red_button_state
 from portal.approvals.services import approval_check, approval_use
 from portal.audit.services import audit_record
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.names import TableName
 from portal.runs.models import Run
+from portal.safety.selectors import red_button_state
 
 
 def policy_apply(request: PolicyRequest, run: Run, *, now: datetime) -> dict[str, Any]:

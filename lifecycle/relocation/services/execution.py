@@ -23,8 +23,7 @@ from lifecycle.relocation.services.moved_mail import moved_queue
 from lifecycle.relocation.services.plans import FIX_APPROVAL_KIND, fix_audit, fix_move
 from lifecycle.relocation.services.store import fix_weight
 from portal.access.lakes import get_lake
-from portal.act.selectors import red_button_state
-from portal.act.services import IngestReport
+from portal.act.services.ingesting import IngestReport
 from portal.approvals.services import approval_check, approval_lock, approval_use
 from portal.approvals.sizes import plan_needed
 from portal.audit.services import AuditEntry, audit_record_many
@@ -34,6 +33,7 @@ from portal.runs.hours import hours_check
 from portal.runs.logs import run_log_many
 from portal.runs.models import Run
 from portal.runs.services import run_request
+from portal.safety.selectors import red_button_state
 
 FIX_KIND = "lifecycle.fix_path"
 UNDO_KIND = "lifecycle.undo_fix_path"

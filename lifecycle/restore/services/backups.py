@@ -26,13 +26,14 @@ from lifecycle.restore.services.names import RestoreTo, check_target
 from portal.access.models import User
 from portal.act.models import BackupBatch
 from portal.act.restore_choice import Choice
-from portal.act.selectors import RESTORABLE, red_button_state
+from portal.act.selectors import RESTORABLE
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.lake.reasons import check_reason, check_text
 from portal.runs.domain import ACTIVE
 from portal.runs.models import Run
 from portal.runs.services import run_request
+from portal.safety.selectors import red_button_state
 
 RESTORE_KIND = "lifecycle.restore"
 PREVIEW_KIND = "lifecycle.restore_preview"

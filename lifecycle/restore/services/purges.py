@@ -20,10 +20,11 @@ from lifecycle.restore.selectors.backups import batches_to_announce
 from lifecycle.restore.services.mail import backup_mail
 from portal.access.lakes import get_lake
 from portal.act.models import BackupBatch
-from portal.act.selectors import WITHOUT_DATA, purgeable_batches, red_button_state
+from portal.act.selectors import WITHOUT_DATA, purgeable_batches
 from portal.lake.clock import day_of
 from portal.notices.models import NoticeState
 from portal.notices.services import Mail, notice_queue
+from portal.safety.selectors import red_button_state
 
 PURGE_KIND = "lifecycle.purge"
 NOTICE_KIND = "lifecycle.last_chance"

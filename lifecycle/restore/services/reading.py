@@ -19,7 +19,6 @@ from lifecycle.restore.services.names import new_name_of, place_of
 from portal.access.lakes import get_lake
 from portal.act.contents import Contents, contents_of
 from portal.act.facts import list_here
-from portal.act.fence import Fence
 from portal.act.journal import (
     DirectoryNames,
     JournalBatch,
@@ -32,13 +31,14 @@ from portal.act.protocol import Tools
 from portal.act.restore import Candidate, choose
 from portal.act.restore_choice import BROUGHT, CONFLICTS, Choice
 from portal.act.restore_order import RestoreOrder
-from portal.act.services import read_where_it_lies, restore_that_has
+from portal.act.services.locating import read_where_it_lies, restore_that_has
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import StaleState
 from portal.lake.ids import LakeId
 from portal.lake.paths import LakePath
+from portal.safety.fence import Fence
 
 ROWS_SHOWN = 1_000
 OTHER_RESTORE = (

@@ -18,16 +18,11 @@ from lifecycle.restore.services.backups import RESTORE_KIND, restore_run_of
 from portal.access.models import User
 from portal.act.models import BackupBatch
 from portal.act.records import Outcome
-from portal.act.selectors import red_button_state
-from portal.act.services import (
-    IngestReport,
-    act_beat,
-    act_ingest,
-    act_settle,
-    holds_release_restored,
-    restore_claims,
-    undo_prepare,
-)
+from portal.act.services.beating import act_beat
+from portal.act.services.fencing import restore_claims, undo_prepare
+from portal.act.services.holds import holds_release_restored
+from portal.act.services.ingesting import IngestReport, act_ingest
+from portal.act.services.settling import act_settle
 from portal.act.states import BackupState
 from portal.approvals.domain import check_fresh
 from portal.audit.services import audit_record
@@ -37,6 +32,7 @@ from portal.runs.domain import ACTIVE
 from portal.runs.kinds import RunKind, register
 from portal.runs.models import Run
 from portal.runs.services import run_request
+from portal.safety.selectors import red_button_state
 
 UNDO_KIND = "lifecycle.restore_undo"
 _SUBJECT = "restore"

@@ -21,10 +21,9 @@ from lifecycle.restore_tests.domain import Compared, choose_items, fact_differen
 from lifecycle.restore_tests.jobs.compare import Comparison, Found
 from lifecycle.restore_tests.jobs.files import Files, UnreadableError, format_of
 from lifecycle.restore_tests.jobs.scratch import Scratch, clear_left_over
+from portal.act.backup_root import check_marker
 from portal.act.control import Control
 from portal.act.facts import list_here
-from portal.act.failpoints import Failpoints
-from portal.act.fence import check_marker
 from portal.act.journal import JournalBatch, has_purge_begun, items_left, read_known_batch
 from portal.act.layout import SCRIPT, intent_name
 from portal.act.protocol import STOPPED
@@ -34,6 +33,7 @@ from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.metastore import Metastore, from_json, to_json
 from portal.lake.errors import DataSafetyError, NotVisible, StaleState
 from portal.lake.paths import LakePath
+from portal.safety.failpoints import Failpoints
 from portal.spark.job import JobContext
 
 MOVED = "a restore or purge has this backup just now"

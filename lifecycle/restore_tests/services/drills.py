@@ -17,12 +17,13 @@ from lifecycle.restore_tests.services.results import drill_audit, drill_close, p
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.act.models import BackupBatch, BackupTotals
-from portal.act.selectors import RESTORABLE, red_button_state
+from portal.act.selectors import RESTORABLE
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, StaleState
 from portal.lake.reasons import check_text
 from portal.runs.models import Run
 from portal.runs.services import run_request
+from portal.safety.selectors import red_button_state
 
 KIND = "lifecycle.drill"
 # Among so many of a table's batches the lot is drawn.

@@ -24,19 +24,16 @@ from lifecycle.restore.services.purges import (
     purge_due,
 )
 from portal.access.lakes import get_lake, job_environment
-from portal.act.selectors import red_button_state
-from portal.act.services import (
-    act_beat,
-    act_settle,
-    probes_ingest,
-    probes_request,
-    purge_ingest,
-    purge_prepare,
-)
+from portal.act.services.beating import act_beat
+from portal.act.services.fencing import purge_prepare
+from portal.act.services.probing import probes_ingest, probes_request
+from portal.act.services.purging import purge_ingest
+from portal.act.services.settling import act_settle
 from portal.lake.clock import day_of
 from portal.runs.domain import Schedule
 from portal.runs.kinds import RunKind, register
 from portal.runs.models import Run
+from portal.safety.selectors import red_button_state
 
 
 class StartPlansKind(RunKind):

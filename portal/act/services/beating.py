@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from portal.act.control import HOLDS_FILE
-from portal.act.fence import LEASE_LENGTH, write_lease
-from portal.act.selectors import holds_for_jobs, holds_version, open_fences, red_button_state
+from portal.act.selectors import holds_for_jobs, holds_version, open_fences
 from portal.act.services.reach import Place
 from portal.runs.models import Run
 from portal.runs.spools import open_spool
+from portal.safety.fence import LEASE_LENGTH, write_lease
+from portal.safety.selectors import red_button_state
 from portal.spark.spool import Spool
 
 # The file of holds that this process wrote last, by spool, with the version that it tells.

@@ -11,10 +11,11 @@ from portal.act.catalogue import Entry
 from portal.act.journal import RestoreStep, other_manifest
 from portal.act.models import USER_CHARS, BackupBatch, BackupProbe
 from portal.act.records import IN_BACKUP, ItemRefused, Outcome
-from portal.act.selectors import WITHOUT_DATA, paused_since
+from portal.act.selectors import WITHOUT_DATA
 from portal.act.states import BackupState, ProbeState
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.lake.lines import fitted
+from portal.safety.selectors import paused_since
 
 _ACTIONS = {
     Outcome.DROPPED: "item.dropped",

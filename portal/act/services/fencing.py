@@ -6,13 +6,12 @@ from datetime import date, datetime
 from itertools import groupby
 from typing import Any
 
-from portal.act.fence import LEASE_LENGTH, ensure_root, move_directory, open_fence, preflight
+from portal.act.backup_root import ensure_root, preflight
 from portal.act.journal import is_unsettled, read_known_batch
 from portal.act.layout import BackupRef
 from portal.act.models import ActFence, BackupBatch
 from portal.act.records import FileFact, ItemIntent
 from portal.act.restore_target import parents_above
-from portal.act.selectors import RED_BUTTON_CODE, red_button_state
 from portal.act.services.reach import Place
 from portal.act.services.surroundings import check_surroundings
 from portal.act.settle import make_parents
@@ -22,6 +21,8 @@ from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
+from portal.safety.fence import LEASE_LENGTH, move_directory, open_fence
+from portal.safety.selectors import RED_BUTTON_CODE, red_button_state
 
 # What is said of a backup that could not be had.
 _SAID = ("backup", "name")

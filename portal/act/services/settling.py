@@ -5,18 +5,20 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from portal.act.fence import move_directory
-from portal.act.layout import LEASE, BackupRef
+from portal.act.layout import BackupRef
 from portal.act.move_settle import settle_moves
 from portal.act.purge import clear_papers, purged_refs, retire
 from portal.act.restore_settle import settle_restores
-from portal.act.selectors import manifests_of, open_fences, red_button_state
-from portal.act.services.reach import Place, check_ended, settle_tools
+from portal.act.selectors import manifests_of, open_fences
+from portal.act.services.reach import Place, settle_tools
 from portal.act.settle import SettleTools, settle_directory
 from portal.act.states import FenceKind
 from portal.lake.errors import DataSafetyError, NotVisible, StaleState
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
+from portal.safety.ended import check_ended
+from portal.safety.fence import LEASE, move_directory
+from portal.safety.selectors import red_button_state
 
 
 def act_settle(

@@ -9,8 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.act.selectors import red_button_state
-from portal.act.services.red_button import red_button_press, red_button_release
 from portal.health import health_now
 from portal.lake.errors import NotVisible
 from portal.notices.selectors import get_notice_for_user, notices_for_user
@@ -18,6 +16,8 @@ from portal.notices.services import notice_retry
 from portal.runs.hours import hours_wait, working_hours
 from portal.runs.selectors import run_waits
 from portal.runs.services import run_cancel
+from portal.safety.selectors import red_button_state
+from portal.safety.services import red_button_press, red_button_release
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import (
     AuditEventSerializer,

@@ -7,9 +7,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from portal.act.selectors import red_button_state
-from portal.act.services.red_button import red_button_press, red_button_release
 from portal.runs.hours import hours_wait, working_hours
+from portal.safety.selectors import red_button_state
+from portal.safety.services import red_button_press, red_button_release
 from portal.ui.forms import ReasonForm
 from portal.ui.frame import current_lake, person
 
@@ -19,7 +19,7 @@ from portal.ui.frame import current_lake, person
 def red_button(request: HttpRequest) -> HttpResponse:
     """Show the button; POST presses or releases it, always with a reason.
 
-    Everybody who is signed in may press it, admins release it (`portal.act.services.red_button`).
+    Everybody who is signed in may press it, admins release it (`portal.safety.services`).
     """
     lake = current_lake(request)
     form = ReasonForm(request.POST or None)

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from portal.access.lakes import all_lakes
-from portal.act.services import backups_rebuild
+from portal.act.services.ingesting import backups_rebuild
 
 
 class Command(BaseCommand):

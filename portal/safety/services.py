@@ -8,11 +8,8 @@ run's control.json within 10 s.
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
 
 from portal.access.models import User
-from portal.act.models import BackupBatch, RedButton
-from portal.act.services.totals import backup_totals_refresh
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, StaleState
 from portal.lake.reasons import check_reason, shown_text
@@ -20,6 +17,8 @@ from portal.runs.domain import RunState
 from portal.runs.kinds import all_kinds
 from portal.runs.models import Run
 from portal.runs.outbox import hint_run
+from portal.safety.models import RedButton
+from portal.safety.release import released
 
 
 def red_button_press(*, lake: str, pressed_by: str, reason: str, now: datetime) -> RedButton:
@@ -65,7 +64,7 @@ def red_button_release(*, lake: str, user: User, reason: str, now: datetime) -> 
         if press is None:
             raise StaleState("red_button.released", "The red button is not pressed (any more).")
         standing.update(released_by=user.username, released_at=now, release_reason=reason.strip())
-        _keep_longer(lake, pressed_at=press.pressed_at, now=now)
+        afterwards = released(lake, pressed_at=press.pressed_at, now=now)
         audit_record(
             "red_button.released",
             actor=user.username,
@@ -76,8 +75,8 @@ def red_button_release(*, lake: str, user: User, reason: str, now: datetime) -> 
             now=now,
         )
         _hint_waiting(lake, now=now)
-    kept = BackupBatch.objects.filter(lake=lake, purged_at__isnull=True)
-    backup_totals_refresh(lake, kept.order_by().values_list("day", flat=True).distinct())
+    for finish in afterwards:
+        finish()
 
 
 def _hint_waiting(lake: str, *, now: datetime) -> None:
@@ -85,14 +84,3 @@ def _hint_waiting(lake: str, *, now: datetime) -> None:
     kinds = [kind.name for kind in all_kinds() if kind.destroys]
     for run in Run.objects.filter(lake=lake, state=RunState.QUEUED, kind__in=kinds):
         hint_run(run, now=now)
-
-
-def _keep_longer(lake: str, *, pressed_at: datetime, now: datetime) -> None:
-    """Put the time of the press onto every backup's days: nothing could be restored meanwhile."""
-    kept = BackupBatch.objects.filter(lake=lake, purged_at__isnull=True)
-    before = kept.filter(dropped_at__lte=pressed_at)
-    before.update(purge_after=F("purge_after") + (now - pressed_at))
-    for batch in kept.filter(dropped_at__gt=pressed_at, dropped_at__lt=now):
-        if batch.purge_after is not None:
-            batch.purge_after += now - batch.dropped_at
-            batch.save(update_fields=["purge_after"])

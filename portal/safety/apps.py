@@ -1,0 +1,19 @@
+"""Registers the safety app: the emergency stop of each lake."""
+
+from django.apps import AppConfig
+
+
+class SafetyConfig(AppConfig):
+    """Registers the app under the label `safety`."""
+
+    name = "portal.safety"
+    label = "safety"
+    default_auto_field = "django.db.models.BigAutoField"
+    verbose_name = "Safety"
+
+    def ready(self) -> None:
+        """Press the red button whenever a run says that data is in danger."""
+        from portal.runs.hooks import register_safety_hook
+        from portal.safety.services import red_button_on_danger
+
+        register_safety_hook(red_button_on_danger)
