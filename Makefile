@@ -1,4 +1,6 @@
 # Aliases only; the commands themselves are in ./lakewarden.
-.PHONY: demo test stop doctor
-demo test stop doctor:
+.PHONY: demo test check stop doctor
+demo check stop doctor:
 	./lakewarden $@
+test:
+	./lakewarden test $(AREA)

@@ -22,12 +22,15 @@ VENV = REPO / ".venv"
 PYTHON = VENV / "bin" / "python"
 LOCK = REPO / "requirements.lock"
 STAMP = VENV / ".lock-sha256"
+UV = "uv==0.13.9"
 POLICY = Path("/usr/sbin/policy-rc.d")
 USAGE = """Usage: ./lakewarden COMMAND
 
   demo [--detach]    set up everything, make a lake, serve the portal (PORT, else 8000)
   test [TIER ...]    run the gates and the tests, or only some tiers of them:
                      gates unit component integration browser security faults
+  check              format, lint, types, imports and the unit tests, in about a minute
+  test AREA ...      the tests of an area or capability: lifecycle, lifecycle/drop
   stop               end the demo and everything it started
   doctor             name each missing tool and the command that installs it
 """
@@ -51,7 +54,7 @@ def _has_ensurepip() -> bool:
     return VENV.is_dir() or importlib.util.find_spec("ensurepip") is not None
 
 
-BOTH = frozenset({"demo", "test"})
+BOTH = frozenset({"demo", "test", "check"})
 TESTS = frozenset({"test"})
 TOOLS: tuple[Tool, ...] = (
     Tool("Python's venv module", _has_ensurepip, "python3.11-venv", BOTH),
@@ -131,12 +134,19 @@ def install_packages() -> bool:
         return True
     if not PYTHON.exists():
         subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
-    pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
     print("      about 120 packages, PySpark alone is 320 MB: a few minutes the first time")
-    done = subprocess.run([*pip, "-r", str(LOCK)], check=False)
-    if done.returncode == 0:
+    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    uv = [str(PYTHON), "-m", "uv", "pip", "install", "--quiet", "--python", str(PYTHON)]
+    # uv takes a third of pip's time; where an index is set up for pip alone, pip does it.
+    is_done = _runs([*pip, UV]) and _runs([*uv, "-r", str(LOCK)])
+    if is_done or _runs([*pip, "-r", str(LOCK)]):
         STAMP.write_text(_lock_digest(), encoding="utf-8")
-    return done.returncode == 0
+        return True
+    return False
+
+
+def _runs(command: Sequence[str]) -> bool:
+    return subprocess.run(command, check=False).returncode == 0
 
 
 def _module(name: str) -> bool:
@@ -171,7 +181,7 @@ def main(arguments: Sequence[str]) -> int:
         if not PYTHON.exists():
             print("Nothing is running: nothing was ever set up here.")
             return 0
-    elif command not in ("demo", "test"):
+    elif command not in ("demo", "test", "check"):
         print(USAGE)
         return 0 if command in ("", "help", "-h", "--help") else 2
     elif not set_up(command):

@@ -1,9 +1,10 @@
-"""What `./lakewarden demo | test | stop` do once the set-up is done."""
+"""Runs `./lakewarden demo | test | check | stop` once the set-up is done."""
 
 import os
 import sys
 from collections.abc import Sequence
 
+from stack.check import run_check
 from stack.demo import Demo, stop
 from stack.errors import StackError
 from stack.gate import run_gate
@@ -27,6 +28,8 @@ def main(arguments: Sequence[str]) -> int:
             return _demo(rest)
         if command == "test":
             return run_gate(rest)
+        if command == "check":
+            return run_check(rest)
         return stop()
     except StackError as error:
         console.print(f"[red]Stopped:[/] {error}", markup=True)

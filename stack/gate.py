@@ -1,4 +1,4 @@
-"""Is the project sound? The gates in their order, then every tier of tests, with honest counts.
+"""Runs the gates in their order, then every tier of tests, and counts what ran.
 
 The whole runs in two lanes side by side, because most tiers keep one core of two busy.
 """
@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,7 +18,7 @@ from stack.places import REPO
 from stack.say import console
 
 _BIN = Path(sys.executable).parent
-_TEST_SETTINGS = {"DJANGO_SETTINGS_MODULE": "portal.settings.test"}
+TEST_SETTINGS = {"DJANGO_SETTINGS_MODULE": "portal.settings.test"}
 TIERS: Mapping[str, Sequence[str]] = {
     "unit": ("tests/unit", "tests/architecture"),
     "component": ("tests/component",),
@@ -40,7 +41,8 @@ class Count:
     seconds: float
 
 
-def _gates() -> Sequence[tuple[str, Sequence[str], Mapping[str, str]]]:
+def gates() -> Sequence[tuple[str, Sequence[str], Mapping[str, str]]]:
+    """Return each gate's title, command and settings."""
     python = sys.executable
     deploy = {
         "DJANGO_SETTINGS_MODULE": "portal.settings.production",
@@ -52,10 +54,10 @@ def _gates() -> Sequence[tuple[str, Sequence[str], Mapping[str, str]]]:
     return (
         ("format", [str(_BIN / "ruff"), "format", "--check", "."], {}),
         ("lint", [str(_BIN / "ruff"), "check", "."], {}),
-        ("types", [str(_BIN / "mypy")], _TEST_SETTINGS),
+        ("types", [str(_BIN / "mypy")], TEST_SETTINGS),
         ("imports", [str(_BIN / "lint-imports")], {}),
         ("templates", [str(_BIN / "djlint"), *templates, "--lint", "--quiet"], {}),
-        ("migrations", [python, "manage.py", "makemigrations", "--check"], _TEST_SETTINGS),
+        ("migrations", [python, "manage.py", "makemigrations", "--check"], TEST_SETTINGS),
         ("deploy check", check, deploy),
         ("spelling", [str(_BIN / "codespell")], {}),
     )
@@ -73,8 +75,8 @@ def _throw_away_key() -> Path:
 def run_gates() -> Count:
     """Run every gate, also after one has failed; shows the words of those that fail."""
     n_failed, began = 0, time.monotonic()
-    gates = _gates()
-    for title, command, settings in gates:
+    wanted = gates()
+    for title, command, settings in wanted:
         started = time.monotonic()
         done = subprocess.run(
             command,
@@ -91,7 +93,7 @@ def run_gates() -> Count:
             n_failed += 1
             console.print(f"[red]✗ {title}[/] {seconds}")
             console.print((done.stdout + done.stderr)[-6000:], markup=False, soft_wrap=True)
-    return Count("gates", len(gates) - n_failed, n_failed, time.monotonic() - began)
+    return Count("gates", len(wanted) - n_failed, n_failed, time.monotonic() - began)
 
 
 def run_tier(name: str, *, arguments: Sequence[str], quiet: bool) -> Count:
@@ -102,7 +104,7 @@ def run_tier(name: str, *, arguments: Sequence[str], quiet: bool) -> Count:
     """
     started = time.monotonic()
     folders = [folder for folder in TIERS[name] if (REPO / folder).is_dir()]
-    report = REPO / "var" / "test" / f"{name}.xml"
+    report = _log(name).with_suffix(".xml")
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     status = 0
@@ -121,8 +123,12 @@ def run_tier(name: str, *, arguments: Sequence[str], quiet: bool) -> Count:
     return Count(name, n_passed, n_failed, time.monotonic() - started)
 
 
+def _log(name: str) -> Path:
+    return REPO / "var" / "test" / f"{name}.log"
+
+
 def _pytest(command: Sequence[str], *, log: Path, quiet: bool) -> int:
-    name, environment = log.stem, {**os.environ, **_TEST_SETTINGS}
+    name, environment = log.stem, {**os.environ, **TEST_SETTINGS}
     if not quiet:
         console.rule(name)
         return subprocess.run(command, check=False, cwd=REPO, env=environment).returncode
@@ -152,6 +158,14 @@ def read_report(report: Path) -> tuple[int, int]:
     return n_passed, n_failed
 
 
+def area_folders(areas: Sequence[str]) -> dict[str, list[str]]:
+    """Return the test folders of each area or capability (`lifecycle`, `lifecycle/drop`)."""
+    return {
+        area: sorted(str(path.relative_to(REPO)) for path in REPO.glob(f"tests/*/{area}/"))
+        for area in areas
+    }
+
+
 def lanes(tiers: Sequence[str]) -> list[list[str]]:
     """Part the wanted tiers into what may run side by side; each lane keeps their order."""
     long = [name for name in tiers if name in LONG_LANE]
@@ -172,8 +186,13 @@ def run_gate(arguments: Sequence[str]) -> int:
     names, _, extra = " ".join(arguments).partition("--")
     wanted = names.split() or ["gates", *TIERS]
     unknown = [name for name in wanted if name not in {"gates", *TIERS}]
+    folders = area_folders(unknown)
+    if unknown and all(folders.values()):
+        command = [sys.executable, "-m", "pytest", "-q", *extra.split()]
+        return _pytest([*command, *chain(*folders.values())], log=_log("area"), quiet=False)
     if unknown:
-        console.print(f"No such tier: {', '.join(unknown)}. There are: gates, {', '.join(TIERS)}.")
+        lost = ", ".join(name for name, found in folders.items() if not found)
+        console.print(f"No such tier or area: {lost}. Tiers: gates, {', '.join(TIERS)}.")
         return 2
     counts = [run_gates()] if "gates" in wanted else []
     tiers = [name for name in wanted if name != "gates"]

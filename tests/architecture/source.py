@@ -62,6 +62,7 @@ def migrations() -> Iterator[Module]:
             yield _module(path)
 
 
+@cache
 def _module(path: Path) -> Module:
     text = path.read_text(encoding="utf-8")
     return Module(path, text, ast.parse(text, str(path)))

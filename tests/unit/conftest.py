@@ -6,12 +6,14 @@ from datetime import timedelta
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "unit",
-    deadline=timedelta(seconds=5),
-    max_examples=150,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+for name, n_examples in (("unit", 150), ("quick", 20)):
+    settings.register_profile(
+        name,
+        deadline=timedelta(seconds=5),
+        max_examples=n_examples,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )
+# What pytest is told by --hypothesis-profile comes after this and counts.
 settings.load_profile("unit")
 
 
