@@ -1,6 +1,7 @@
 """What was dropped since the scan is not called due any more, and is when it has come back."""
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -10,10 +11,21 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.domain.due import Due, Gone, dropped_part
-from lifecycle.models import AnnouncedCoverage, DropPlan, DropPlanTable, Generation
+from lifecycle.models import (
+    AnnouncedCoverage,
+    CleanNowRequest,
+    DropPlan,
+    DropPlanTable,
+    Generation,
+    PolicyRequest,
+)
 from lifecycle.notices.services.daily_report import REPORT, daily_report_queue
+from lifecycle.notices.services.day_ahead import KIND as DAY_AHEAD
+from lifecycle.notices.services.day_ahead import day_ahead_queue
 from lifecycle.notices.services.week_ahead import week_ahead_queue
+from portal.access.services import person_create
 from portal.act.models import BackupBatch
 from portal.act.services.holds import hold_place
 from portal.act.states import HoldKind
@@ -21,7 +33,9 @@ from portal.audit.services import audit_record
 from portal.connectors.lake_config import LakeConfig
 from portal.notices.models import Notice
 from tests.component.conftest import People
-from tests.component.scanned import scan, set_mode
+from tests.component.scanned import LOGS, PICTURE, scan, set_mode
+from tests.component.scanned import ORDERS as ORDERS_TABLE
+from tests.support.scan_results import Item
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +55,10 @@ def picture(lake: LakeConfig, people: People) -> Generation:
 @pytest.fixture
 def olga(people: People) -> Client:
     return signed_in(people.owner)
+
+
+def person(name: str) -> Any:
+    return person_create(name, password="correct horse staple", email=f"{name}@example.org")
 
 
 def signed_in(user: Any) -> Client:
@@ -134,6 +152,100 @@ def test_every_place_leaves_out_what_was_dropped(
     assert len(calendar(olga)) == len(before) - 1
     database = signed_in(people.admin).get("/lifecycle/databases/sales/").context["found"]
     assert database.n_clean_now == 0
+
+
+@pytest.mark.parametrize("show", ["CLEAN_NOW", "week"])
+def test_a_filter_leaves_out_a_table_of_which_all_that_was_due_is_dropped(
+    picture: Generation, people: People, show: str
+) -> None:
+    set_mode("web", "ACT")
+    paul, admin = signed_in(person("paul")), signed_in(people.admin)
+    page, address = f"/lifecycle/expiring/?show={show}", f"/api/v1/lifecycle/tables/?show={show}"
+
+    def names() -> list[list[str]]:
+        shown = [str(one) for one in admin.get(page).context["page"].rows]
+        told = [f"{one['db']}.{one['table']}" for one in admin.get(address).json()["results"]]
+        lines: Any = admin.get(f"{page}&format=csv")
+        text = b"".join(lines.streaming_content).decode()
+        exported = [one for one in ("sales.orders", "web.logs") if one.replace(".", ",") in text]
+        return [sorted(shown), sorted(told), exported]
+
+    assert names() == [["sales.orders", "web.logs"]] * 3
+    drop("", table="logs", db="web")
+    assert names() == [["sales.orders"]] * 3
+    assert [str(one) for one in paul.get(page).context["page"].rows] == []
+    drop(CLEAN)
+    left = ["sales.orders"] if show == "week" else []
+    assert names() == [left] * 3
+
+
+def test_the_day_ahead_mail_leaves_out_what_was_dropped(lake: LakeConfig, people: People) -> None:
+    set_mode("sales", "NOTIFY")
+    items = tuple(
+        Item(ExpiryClass.CLEAN_NOW, f"dt=2026-08-0{day}", datetime(2026, 8, day, tzinfo=UTC))
+        for day in (1, 2, 4)
+    )
+    several = replace(PICTURE, tables=(replace(ORDERS_TABLE, items=items), LOGS))
+    now = timezone.now()
+    for days in (8, 0):
+        at = now - timedelta(days=days, minutes=1)
+        newest = scan(lake, several, now=at)
+        Notice.objects.filter(state="QUEUED").update(state="SENT", sent_at=at, sent_on=at.date())
+    Notice.objects.filter(kind=DAY_AHEAD).delete()  # those that the scan itself queued
+    drop("dt=2026-08-01", "dt=2026-08-04")
+    day_ahead_queue(newest, now=now)
+    mail = Notice.objects.get(kind=DAY_AHEAD, recipient="olga")
+    assert (
+        "sales.orders | dt=2026-08-01 to dt=2026-08-04 | 1 (2 dropped since the scan)" in mail.text
+    )
+
+    Notice.objects.filter(kind=DAY_AHEAD).delete()
+    drop("dt=2026-08-02")
+    assert day_ahead_queue(newest, now=now) == 0
+
+
+ASKED = {
+    "extend": ("/api/v1/lifecycle/policy-requests/", "/lifecycle/policy-requests/new/"),
+    "clean": ("/api/v1/lifecycle/wishes/", "/lifecycle/wishes/new/"),
+}
+
+
+@pytest.mark.parametrize("asked", list(ASKED))
+def test_nothing_can_be_asked_about_what_was_dropped(
+    picture: Generation, olga: Client, asked: str
+) -> None:
+    body = {"db": "sales", "table": "orders", "partition": CLEAN, "reason": "needed"}
+    if asked == "extend":
+        until = timezone.localdate() + timedelta(days=30)
+        body |= {"kind": "EXTEND", "days": "30", "until": until.isoformat()}
+    address, page = ASKED[asked]
+    drop(CLEAN)
+    for found in (olga.post(address, body, content_type="application/json"), olga.post(page, body)):
+        text = found.content.decode()
+        assert found.status_code == 409
+        assert f"sales.orders/{CLEAN} was dropped" in text
+        assert "Restore it" in text
+    told = olga.post(address, body, content_type="application/json").json()
+    assert told["code"] == "item.dropped"
+    assert not PolicyRequest.objects.exists()
+    assert not CleanNowRequest.objects.exists()
+    # What stands of the table can still be asked about, and all of it once it came back.
+    for again in ({**body, "partition": READ}, body):
+        if again is body:
+            restore(CLEAN)
+        assert olga.post(address, again, content_type="application/json").status_code == 201
+
+
+def test_a_table_of_which_all_that_was_due_is_dropped_is_not_asked_about(
+    picture: Generation, people: People
+) -> None:
+    set_mode("web", "ACT")
+    paul = signed_in(person("paul"))
+    body = {"db": "web", "table": "logs", "reason": "needed"}
+    drop("", table="logs", db="web")
+    found = paul.post(ASKED["clean"][0], body, content_type="application/json")
+    assert (found.status_code, found.json()["code"]) == (409, "item.dropped")
+    assert "web.logs was dropped" in found.json()["message"]
 
 
 def test_a_dropped_partition_wears_a_badge_and_offers_nothing(

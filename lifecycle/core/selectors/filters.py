@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.models.findings import FindingKind
-from lifecycle.models import DatabaseFinding, ItemExample, PathFinding, TableFinding
+from lifecycle.models import DatabaseFinding, ItemExample, PathFinding
 from lifecycle.rules.domain.conformity import Reason
 from portal.access.models import DatabaseAdministrator, OwnerPerson
 from portal.ui.filters import DayInput, ListFilter
@@ -17,7 +17,6 @@ REASONS = [(reason.value, reason.value) for reason in Reason]
 CLASSES = [(cls.value, cls.value.replace("_", " ").capitalize()) for cls in ExpiryClass]
 MODES = [(mode.value, mode.value) for mode in DatabaseMode]
 KINDS = [(kind.value, kind.value.capitalize()) for kind in FindingKind]
-SHOWS = [("week", "Due now or within the notice days"), *CLASSES]
 
 
 PATH_ORDERS = {
@@ -84,7 +83,7 @@ def person_answers(username: str) -> Q:
     return mine
 
 
-class _PersonFilterSet(ListFilter):
+class PersonFilterSet(ListFilter):
     """Filters that all lists of findings share."""
 
     db = filters.CharFilter(label="Database")
@@ -96,7 +95,7 @@ class _PersonFilterSet(ListFilter):
         return rows.filter(person_answers(value))
 
 
-class PathFilterSet(_PersonFilterSet):
+class PathFilterSet(PersonFilterSet):
     """Filters of nonconforming paths; what is wholly waived is left out unless it is asked for."""
 
     reason = filters.ChoiceFilter(label="Reason", choices=REASONS, method="filter_reason")
@@ -125,24 +124,6 @@ class PathFilterSet(_PersonFilterSet):
     def filter_reason(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep paths that break this rule, alone or among others."""
         return rows.filter(reason_key__contains=f"|{value}|")
-
-
-class TableFilterSet(_PersonFilterSet):
-    """Filters of tables by what expires in them."""
-
-    show = filters.ChoiceFilter(label="Show", choices=SHOWS, method="filter_show")
-    table = filters.CharFilter(label="Table name has", lookup_expr="contains")
-    mode = filters.ChoiceFilter(label="Mode", choices=MODES, field_name="mode_now")
-
-    class Meta:
-        model = TableFinding
-        fields = ("show", "db", "table", "owner", "person")
-
-    def filter_show(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
-        """Keep tables that hold an item of the class; `week` = due now or soon, read or not."""
-        if value == "week":
-            return rows.filter(window_due_last_on__isnull=False)
-        return rows.filter(**{f"n_{value.lower()}__gt": 0})
 
 
 class ItemFilterSet(ListFilter):

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from lifecycle.inventory.selectors.dropped import check_not_dropped
 from lifecycle.models import CleanNowRequest, TableFinding
 from lifecycle.planning.selectors.inputs import owns_table
 from lifecycle.policies.services.still_read import may_say_yes
@@ -34,6 +35,7 @@ def clean_now_request(
     Raises:
         NotVisible: no such table for this person.
         NotAllowed: the person may see it, but does not own it, or may not say yes for its owner.
+        StaleState: it was dropped since the scan.
         RuleViolation: no reason, or no partition name.
     """
     db, table, partition = name
@@ -44,6 +46,7 @@ def clean_now_request(
         raise NotAllowed("clean_now.owner", "Only an owner may ask that data be cleaned now.")
     if with_still_read and not may_say_yes(seen, user):
         raise NotAllowed("still_read.owner", "Only the table's owner lets still-read data go.")
+    check_not_dropped(seen, partition)
     check_reason(reason, "clean_now.reason", "Say why it may go: admins will read it.")
     if partition:
         PartitionName.parse(partition)

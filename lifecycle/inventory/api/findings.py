@@ -16,7 +16,6 @@ from lifecycle.core.selectors.filters import (
     DatabaseFilterSet,
     ItemFilterSet,
     PathFilterSet,
-    TableFilterSet,
 )
 from lifecycle.core.services.people import People, responsible_of
 from lifecycle.inventory.api.serializers import (
@@ -31,6 +30,7 @@ from lifecycle.inventory.api.serializers import (
     WhySerializer,
 )
 from lifecycle.inventory.selectors.due import needs_answer
+from lifecycle.inventory.selectors.filters import TableFilterSet
 from lifecycle.inventory.selectors.findings import (
     current_generation,
     databases_visible,

@@ -5,18 +5,21 @@ by the catalogue of backups for sums of tables, by the audit record for single i
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery, Value
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Concat
+from django.utils import timezone
 
 from lifecycle.inventory.domain.due import DUE_NAMES, Due, Gone, dropped_part
 from lifecycle.models import CurrentGeneration, DropPlanTable, ItemExample, TableFinding
 from portal.act.models import BackupBatch
 from portal.audit.models import AuditEvent
 from portal.audit.services import object_name
+from portal.lake.errors import StaleState
 
 DROPPED_ACTIONS = ("item.dropped", "item.dropped_new_data_kept")
 _GONE_ACTIONS = (*DROPPED_ACTIONS, "item.restore_undone")
@@ -112,25 +115,83 @@ def take_off_dropped(rows: Sequence[Any], gone: GoneOf | None = None) -> None:
             row.class_bytes = {cls: sizes.get(cls, n) for cls, n in row.class_bytes.items()}
 
 
+def without_emptied(
+    rows: QuerySet[TableFinding], counts: Collection[str]
+) -> QuerySet[TableFinding]:
+    """Leave out the tables of one lake of which all that `counts` name was dropped since the scan.
+
+    `counts` are names of `Due`. Two queries where nothing was dropped.
+    """
+    lake = next(iter(rows.order_by().values_list("lake", flat=True)[:1]), None)
+    if lake is None:
+        return rows
+    emptied = [
+        row.pk
+        for row, part in dropped_parts(lake, rows)
+        if part.n_items and not any(getattr(due_of(row) - part, name) for name in counts)
+    ]
+    return rows.exclude(pk__in=emptied) if emptied else rows
+
+
+def check_not_dropped(table: TableFinding, partition: str) -> None:
+    """Refuse a wish about a partition, or (`partition` empty) a table, that was dropped.
+
+    Raises:
+        StaleState: it was dropped since the scan and has not come back.
+    """
+    at = dropped_at(table, partition)
+    if at is None:
+        return
+    name = f"{table}/{partition}" if partition else f"{table}"
+    raise StaleState(
+        "item.dropped",
+        f"{name} was dropped at {timezone.localtime(at):%Y-%m-%d %H:%M}, after the last scan, and "
+        "lies in a backup. Restore it from the page Backups first, then ask again.",
+        db=table.db,
+        table=table.table,
+        partition=partition,
+        dropped_at=at.isoformat(),
+    )
+
+
+def dropped_at(table: TableFinding, partition: str) -> datetime | None:
+    """Return when a partition, or (`partition` empty) a table, was dropped; None if it was not.
+
+    A table counts as dropped when all that was due of it was; its counts must be the scan's.
+    At most two queries.
+    """
+    if partition:
+        return _gone_items(table, [partition]).get(partition)
+    batches = _dropped_batches(table.lake).filter(db=table.db, table=table.table)
+    at: datetime | None = batches.aggregate(last=Max("dropped_at"))["last"]
+    if at is None:
+        return None
+    gone = gone_since(table.lake, db=table.db, table=table.table)
+    due = due_of(table)
+    part = dropped_part(due, gone.get((table.db, table.table), Gone()))
+    return at if part.n_items and not (due - part).n_items else None
+
+
 def dropped_partitions(table: TableFinding, partitions: Sequence[str]) -> set[str]:
     """Return those of some items of a table that were dropped and have not come back.
 
     '' stands for an unpartitioned table. One query for any number of them, which a page bounds.
     """
-    if not partitions:
-        return set()
-    names = {object_name(f"{table}/{one}" if one else f"{table}"): one for one in partitions}
-    events = AuditEvent.objects.filter(
-        lake=table.lake,
-        object_type="item",
-        object_id__in=names,
-        action__in=_MOVES,
-        at__gt=_read_at(table.lake),
-    )
-    last = dict(events.order_by("seq").values_list("object_id", "action"))
-    return {
-        names[name] for name, action in last.items() if action in _GONE_ACTIONS and name in names
-    }
+    return set(_gone_items(table, partitions))
+
+
+def all_dropped_partitions(table: TableFinding) -> set[str]:
+    """Return all items of a table that were dropped since the scan and have not come back.
+
+    For mails and reports: a page asks about the items that it shows.
+    """
+    name = object_name(f"{table}")
+    of_table = Q(object_id=name) | Q(object_id__startswith=f"{name}/")
+    last: dict[str, str] = {}
+    for item, action in _moves_of(table).filter(of_table).values_list("object_id", "action"):
+        last[item] = action
+    gone = (item for item, action in last.items() if action in _GONE_ACTIONS)
+    return {item[len(name) + 1 :] for item in gone}
 
 
 def without_dropped(items: QuerySet[ItemExample]) -> QuerySet[ItemExample]:
@@ -149,6 +210,28 @@ def without_dropped(items: QuerySet[ItemExample]) -> QuerySet[ItemExample]:
     last = Subquery(moves.order_by("-seq").values("action")[:1])
     named = items.annotate(record_name=name, last_move=Coalesce(last, Value("")))
     return named.exclude(last_move__in=_GONE_ACTIONS)
+
+
+def _gone_items(table: TableFinding, partitions: Sequence[str]) -> dict[str, datetime]:
+    """Return those of some items that were dropped and have not come back, with the instant."""
+    if not partitions:
+        return {}
+    names = {object_name(f"{table}/{one}" if one else f"{table}"): one for one in partitions}
+    rows = _moves_of(table).filter(object_id__in=names).values_list("object_id", "action", "at")
+    last = {name: (action, at) for name, action, at in rows}
+    return {
+        names[name]: at
+        for name, (action, at) in last.items()
+        if action in _GONE_ACTIONS and name in names
+    }
+
+
+def _moves_of(table: TableFinding) -> QuerySet[AuditEvent]:
+    """Return what was dropped of a lake since the scan and came back, the oldest first."""
+    events = AuditEvent.objects.filter(
+        lake=table.lake, object_type="item", action__in=_MOVES, at__gt=_read_at(table.lake)
+    )
+    return events.order_by("seq")
 
 
 def _dropped_batches(lake: str) -> QuerySet[BackupBatch]:

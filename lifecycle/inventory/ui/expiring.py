@@ -13,12 +13,12 @@ from lifecycle.core.selectors.filters import (
     ITEM_ORDERS,
     TABLE_ORDERS,
     ItemFilterSet,
-    TableFilterSet,
 )
 from lifecycle.core.services.people import People, responsible_of
 from lifecycle.core.ui.links import list_url, table_url, why_url
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.selectors.dropped import gone_since, take_off_dropped
+from lifecycle.inventory.selectors.filters import TableFilterSet
 from lifecycle.inventory.selectors.findings import (
     current_generation,
     get_table_for_user,

@@ -14,6 +14,7 @@ from lifecycle.core.services.people import People, responsible_of
 from lifecycle.core.services.report_mail import Cell, Section, report_mail
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.models.findings import GenerationState
+from lifecycle.inventory.selectors.dropped import all_dropped_partitions, gone_since
 from lifecycle.models import Generation, ItemRange, TableFinding
 from lifecycle.notices.domain.notice import Sent, first_drop_on, is_told_a_day_ahead
 from lifecycle.notices.services.week_ahead import notifying_days
@@ -33,6 +34,12 @@ class Going:
     items: ItemRange
     first_on: date
     unreachable: tuple[str, ...]
+    n_dropped: int = 0
+
+    @property
+    def n_left(self) -> int:
+        """How many of the items are still there."""
+        return self.items.n_items - self.n_dropped
 
 
 def day_ahead_queue(generation: Generation, *, now: datetime) -> int:
@@ -66,8 +73,12 @@ def _going(generation: Generation, people: People) -> Iterator[tuple[Going, tupl
         cls__in=[ExpiryClass.CLEAN_NOW, ExpiryClass.SOON],
         due_first__lte=tomorrow,
     )
+    gone = gone_since(generation.lake)
+    names: dict[int, set[str]] = {}
     for row in rows.select_related("table").order_by("table__db", "table__table", "pk"):
         table = row.table
+        if (table.db, table.table) in gone and table.pk not in names:
+            names = {table.pk: all_dropped_partitions(table)}
         sent = [
             Sent(one.horizon_on, one.sent_on)
             for one in announced.get(table.tbl_id, ())
@@ -80,8 +91,11 @@ def _going(generation: Generation, people: People) -> Iterator[tuple[Going, tupl
             continue
         if is_told_a_day_ahead(first_on, today=generation.day, last_told_on=before):
             responsible = responsible_of(table, people)
-            going = Going(table, row, first_on, responsible.unknown)
-            yield going, responsible.usernames
+            dropped = names.get(table.pk, ())
+            n_dropped = sum(row.first <= one <= row.last for one in dropped)
+            going = Going(table, row, first_on, responsible.unknown, n_dropped)
+            if going.n_left > 0:
+                yield going, responsible.usernames
 
 
 def _last_told_on(generation: Generation) -> date | None:
@@ -120,11 +134,16 @@ def _cells(going: Going) -> tuple[Cell, ...]:
     day = str(going.first_on)
     if items.due_last and items.due_last > going.first_on:
         day = f"{day}, the last from {items.due_last}"
-    size = "unknown" if items.n_bytes is None else human_bytes(items.n_bytes)
+    n_items = f"{going.n_left:,}"
+    if going.n_dropped:
+        n_items += f" ({going.n_dropped:,} dropped since the scan)"
+    size = "unknown"
+    if items.n_bytes is not None:
+        size = human_bytes(items.n_bytes * going.n_left // items.n_items)
     return (
         Cell(str(table), table_path(table)),
         Cell(names or "the whole table"),
-        Cell(f"{items.n_items:,}", is_number=True),
+        Cell(n_items, is_number=True),
         Cell(size, is_number=True),
         Cell(day),
     )

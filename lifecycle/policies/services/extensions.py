@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 
 from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.inventory.selectors.dropped import check_not_dropped, dropped_at
 from lifecycle.inventory.selectors.findings import get_item_for_user, get_table_for_user
 from lifecycle.inventory.selectors.policy import asker_of
 from lifecycle.models import PolicyRequest, TableFinding
@@ -62,7 +63,7 @@ def put_off_from(
 ) -> tuple[TableFinding, date | None]:
     """Give the table of (db, table, partition or ''), and the day on which it first falls due.
 
-    None where nothing of it is due or due soon.
+    None where nothing of it is due or due soon, or all of that was dropped since the scan.
 
     Raises:
         NotVisible: nothing of that name for this person.
@@ -70,12 +71,14 @@ def put_off_from(
     db, table, partition = name
     if not partition:
         found = get_table_for_user(lake, db, table, user=user)
-        return found, near_due_on(found)
+        due_on = None if dropped_at(found, "") else near_due_on(found)
+        return found, due_on
     found, item, within = get_item_for_user(lake, db, table, partition, user=user)
     cls, due_on = (item.cls, item.due_on) if item else (None, None)
     if within is not None:
         cls, due_on = within.cls, within.due_first
-    return found, due_on if cls in PUT_OFF else None
+    is_due = cls in PUT_OFF and dropped_at(found, partition) is None
+    return found, due_on if is_due else None
 
 
 def extension_offer(
@@ -97,13 +100,15 @@ def extension_request(lake: str, wish: ExtendWish, *, user: User, now: datetime)
         NotVisible: nothing of that name for this person.
         NotAllowed: neither an owner of it nor an admin.
         RuleViolation: no reason, nothing due, or an odd number of days.
-        StaleState: the page said another day than what it would lead to now.
+        StaleState: the page said another day than what it would lead to now, or it was dropped
+            since the scan.
     """
     check_reason(wish.reason, "policy.reason", "Say why it must stay; approvers will read it.")
     found, due_on = put_off_from(lake, (wish.db, wish.table, wish.partition), user=user)
     asker = asker_of(user, found)
     if not (asker.is_admin or asker.owns):
         raise NotAllowed("policy.role", "Only an owner of the table or an admin keeps it longer.")
+    check_not_dropped(found, wish.partition)
     with transaction.atomic():
         # One at a time for a table: two at once would each see the same days left.
         TableFinding.objects.select_for_update().get(pk=found.pk)

@@ -14,6 +14,7 @@ from django.db import transaction
 from lifecycle.core.services.people import People
 from lifecycle.drop.domain.refusal import Name
 from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.inventory.selectors.dropped import check_not_dropped
 from lifecycle.inventory.selectors.findings import get_item_for_user, get_table_for_user
 from lifecycle.models import CleanNowRequest, StillReadYes, TableFinding
 from lifecycle.planning.selectors.inputs import open_requests
@@ -67,6 +68,7 @@ def still_read_yes(lake: str, wish: YesWish, *, user: User, now: datetime) -> St
         NotVisible: nothing of that name for this person.
         NotAllowed: it is not this person's to say, an admin's neither.
         RuleViolation: no reason, a day out of bounds, or nothing that is still read.
+        StaleState: it was dropped since the scan.
     """
     found = get_table_for_user(lake, wish.db, wish.table, user=user)
     if not may_say_yes(found, user):
@@ -75,6 +77,7 @@ def still_read_yes(lake: str, wish: YesWish, *, user: User, now: datetime) -> St
             "Only the table's owner says that data which is still read may go; where the owner "
             "has left, the owner of its database.",
         )
+    check_not_dropped(found, wish.partition)
     check_reason(wish.reason, "still_read.reason", "Say why it may go although it is read.")
     today = day_of(now, get_lake(lake).zone)
     if not today <= wish.until <= today + timedelta(days=MOST_DAYS):

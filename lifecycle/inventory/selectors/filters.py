@@ -1,0 +1,37 @@
+"""Which tables of the list of expiring data are asked for: one set for page, API and CSV."""
+
+from typing import Any
+
+import django_filters as filters
+from django.db.models import QuerySet
+
+from lifecycle.core.selectors.filters import CLASSES, MODES, PersonFilterSet
+from lifecycle.inventory.selectors.dropped import without_emptied
+from lifecycle.inventory.selectors.due import DUE_CLASSES
+from lifecycle.models import TableFinding
+
+SHOWS = [("week", "Due now or within the notice days"), *CLASSES]
+
+
+class TableFilterSet(PersonFilterSet):
+    """Filters of tables by what expires in them."""
+
+    show = filters.ChoiceFilter(label="Show", choices=SHOWS, method="filter_show")
+    table = filters.CharFilter(label="Table name has", lookup_expr="contains")
+    mode = filters.ChoiceFilter(label="Mode", choices=MODES, field_name="mode_now")
+
+    class Meta:
+        model = TableFinding
+        fields = ("show", "db", "table", "owner", "person")
+
+    def filter_show(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep tables that hold an item of the class; `week` = due now or soon, read or not.
+
+        What was dropped since the scan does not count.
+        """
+        if value == "week":
+            counts = tuple(f"n_{cls.lower()}" for cls in DUE_CLASSES)
+            return without_emptied(rows.filter(window_due_last_on__isnull=False), counts)
+        name = f"n_{value.lower()}"
+        kept = rows.filter(**{f"{name}__gt": 0})
+        return without_emptied(kept, [name]) if value in DUE_CLASSES else kept
