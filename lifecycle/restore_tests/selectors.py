@@ -1,14 +1,14 @@
 """Which drills were there, what did they compare, and how old is each database's proof?"""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from uuid import UUID
 
 import django_filters as filters
 from django.conf import settings
-from django.db.models import Case, CharField, Count, F, Max, Q, QuerySet, Value, When
+from django.db.models import Case, CharField, Count, F, Max, Min, Q, QuerySet, Sum, Value, When
 
 from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
 from lifecycle.restore.selectors.backups import backup_totals_for_user, backups_owned_by
@@ -111,6 +111,34 @@ def items_visible(drill: RestoreDrill, user: User) -> QuerySet[DrillItem]:
     return rows.filter(backups_owned_by(user))
 
 
+def count_for(drills: Sequence[RestoreDrill], *, user: User) -> None:
+    """Set the counts of drills to those of the items that this person may see.
+
+    Admins and operators see all, so theirs stay as stored. The rows are changed in memory only and
+    must not be saved. One query for any number of drills.
+    """
+    if user.is_lake_keeper or not drills:
+        return
+    items = DrillItem.objects.filter(backups_owned_by(user), drill__in=drills).order_by()
+    by_outcome = {
+        f"n_{name}": Count("pk", filter=Q(outcome=outcome))
+        for name, outcome in (
+            ("proven", Compared.PROVEN),
+            ("differing", Compared.DIFFERS),
+            ("skipped", Compared.SKIPPED),
+        )
+    }
+    sums = items.values("drill_id").annotate(
+        n_items=Count("pk"), size=Sum("n_bytes"), rows=Sum("n_rows"), **by_outcome
+    )
+    found = {row["drill_id"]: row for row in sums}
+    for drill in drills:
+        seen = found.get(drill.pk, {})
+        for name in ("n_items", *by_outcome):
+            setattr(drill, name, seen.get(name, 0))
+        drill.n_bytes, drill.n_rows = seen.get("size") or 0, seen.get("rows") or 0
+
+
 def proof_lasts() -> timedelta:
     """Give for how long a proof counts."""
     return timedelta(days=settings.LAKEWARDEN_DRILL_PROOF_DAYS)
@@ -119,13 +147,22 @@ def proof_lasts() -> timedelta:
 def databases_proven(lake: str, *, now: datetime, user: User | None = None) -> list[DatabaseProven]:
     """Give the databases with something to restore, those that need a look first.
 
-    Without a person it is all of them, as for alarms; else what this person may see.
+    Without a person it is all of them, as for alarms; else what this person may see, with the size
+    and the first day of that.
     """
     rows = DatabaseProof.objects.filter(lake=lake, n_restorable__gt=0)
+    rows = rows.select_related("proven_by", "failed_by")
     if user is not None and not user.is_lake_keeper:
-        mine = backup_totals_for_user(lake, user).order_by().values_list("db", flat=True)
-        rows = rows.filter(db__in=set(mine.distinct()))
-    found = [_proven(row, now=now) for row in rows.select_related("proven_by", "failed_by")]
+        mine = backup_totals_for_user(lake, user).order_by().values("db")
+        sums = mine.annotate(
+            since=Min("day"), left=Sum("n_restorable"), size=Sum("restorable_bytes")
+        )
+        seen = {row["db"]: row for row in sums.filter(left__gt=0)}
+        rows = rows.filter(db__in=set(seen))
+        for row in rows:
+            row.backed_up_since = seen[row.db]["since"]
+            row.n_bytes = seen[row.db]["size"] or 0
+    found = [_proven(row, now=now) for row in rows]
     first = list(reversed(ProofState))
     return sorted(found, key=lambda one: (first.index(one.state), one.db))
 

@@ -251,6 +251,35 @@ def test_people_see_what_was_compared_of_their_own(world: World) -> None:
     assert mine.day == date(2026, 11, 22)
 
 
+def test_counts_of_a_drill_are_of_what_its_reader_may_see(world: World) -> None:
+    mine, others = backup(world.root), backup(world.root, db="web", table_owner="bob")
+    small = backup(world.root, db="web", table="own", batch=9, table_owner="alice", n_bytes=7)
+    drill = ended(
+        drill_request(LAKE, user=world.person("anna"), now=NOW),
+        found(mine, n_rows=7),
+        found(others, "DIFFERS", n_rows=30),
+    )
+    names = ("n_items", "n_proven", "n_differing", "n_bytes", "n_rows")
+    seen = {"anna": (2, 1, 1, 300, 37), "alice": (1, 1, 0, 150, 7), "eve": (0, 0, 0, 0, 0)}
+    for name, counts in seen.items():
+        client = client_of(world, name)
+        listed = client.get(API).json()["results"][0]
+        one = client.get(f"{API}{drill.public_id}/").json()
+        (row,) = client.get(PAGE).context["page"].rows
+        shown = client.get(f"{PAGE}{drill.public_id}/").context["drill"]
+        line = b"".join(client.get(f"{PAGE}?format=csv")).decode().splitlines()[1].split(",")
+        assert tuple(listed[one] for one in names) == counts
+        assert tuple(one[field] for field in names) == counts
+        assert tuple(getattr(row, one) for one in names) == counts
+        assert tuple(getattr(shown, one) for one in names) == counts
+        assert (line[5], line[6], line[7]) == tuple(str(counts[n]) for n in (0, 1, 2))
+    backups = {one.db: one.n_bytes for one in databases_proven(LAKE, now=NOW)}
+    own = {
+        one.db: one.n_bytes for one in databases_proven(LAKE, now=NOW, user=world.person("alice"))
+    }
+    assert own["web"] == small.n_bytes < backups["web"]
+
+
 def client_of(world: World, name: str) -> Client:
     client = Client()
     client.force_login(world.person(name))

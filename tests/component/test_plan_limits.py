@@ -159,6 +159,21 @@ def test_a_plan_needs_more_people_from_one_above_the_size(
     assert ("it cannot be approved until another one is made" in text) is (n_needed > 2)
 
 
+def test_who_has_approved_is_not_counted_among_those_who_may(world: World) -> None:
+    plan = world.plan()
+    client = Client()
+    client.force_login(world.person("carl"))
+    page, address = f"/lifecycle/plans/{plan.pk}/", f"/api/v1/lifecycle/plans/{plan.pk}/"
+    assert "<dt>May give them</dt><dd>2 admins</dd>" in client.get(page).content.decode()
+    approve(plan, world, "bert")
+    text = client.get(page).content.decode()
+    assert "<dt>May still give one</dt><dd>1 admin; 1 given already</dd>" in text
+    assert "cannot be approved until another one is made" not in text
+    assert client.get(address).json()["limits"]["n_may_approve"] == 1
+    approve(plan, world, "carl")
+    assert "May still give one" not in client.get(page).content.decode()
+
+
 def test_three_of_four_admins_let_a_big_plan_go_and_two_do_not(world: World) -> None:
     limit(world, big_items=N - 1)
     world.make_admin("dora")

@@ -130,6 +130,30 @@ def test_what_cannot_go_back_is_said(world: World) -> None:
     assert not undo_runs(run).exists()
 
 
+def test_the_page_says_what_still_stands_after_it_was_taken_back(world: World) -> None:
+    preview = restored(world, backup(world.root), RESTORED=2)
+    client, page = client_of(world, "anna"), f"/lifecycle/backups/restore/{preview.pk}/"
+
+    def shown() -> str:
+        return " ".join(client.get(page).content.decode().split())
+
+    stat = 'Stand restored</span><span class="lw-stat-value">{}<'
+    text = shown()
+    assert stat.format(2) in text
+    assert "What came back is held" in text
+    run = restore_undo_request(preview, UndoWish("x", NOW), user=world.person("anna"), now=NOW)
+    for counts, n, words in (
+        ({"UNDONE": 1, "CONFLICT": 1}, 1, "What still stands of it is held"),
+        ({"UNDONE": 2}, 0, "Nothing of it stands any more"),
+    ):
+        ended(run, counts=counts)
+        text = shown()
+        assert stat.format(n) in text
+        assert words in text
+        assert "Can come back" not in text
+    assert "is held for 30 days" not in text
+
+
 def test_page_and_api_offer_it_to_admins_and_who_restored(world: World) -> None:
     preview = restored(world, backup(world.root), RESTORED=2)
     page = f"/lifecycle/backups/restore/{preview.pk}/"

@@ -9,7 +9,8 @@ from lifecycle.core.domain.caps import Caps, caps_crossed
 from lifecycle.models import DropPlan, Generation
 from lifecycle.planning.selectors.inputs import act_databases, inventory
 from portal.access.models import ADMIN, User
-from portal.approvals.selectors import requesters_shown
+from portal.approvals.domain import Verdict
+from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.approvals.sizes import Needed, plan_limit, plan_needed
 
 NEXT_STEP = (
@@ -28,6 +29,13 @@ class PlanLimits:
     is_small: bool
     """So few items that their share of the lake says nothing."""
     n_may_approve: int
+    """Admins who may still approve: they did not ask for it and have not approved it yet."""
+    n_given: int
+
+    @property
+    def is_short_of_people(self) -> bool:
+        """Whether too few people are left for the approvals that are missing."""
+        return self.n_may_approve + self.n_given < self.needed.n
 
     @property
     def most_of_share(self) -> int:
@@ -82,11 +90,19 @@ def plan_limits(plan: DropPlan) -> PlanLimits | None:
         needed=plan_needed(plan.lake, n_items=plan.n_items, n_bytes=plan.n_bytes),
         is_small=plan.n_items <= record["small"],
         n_may_approve=_n_may_approve(plan),
+        n_given=len(_approvers(plan)),
     )
 
 
 def _n_may_approve(plan: DropPlan) -> int:
-    """Count the admins who are no requesters of a plan."""
+    """Count the admins who are no requesters of a plan and have not approved it."""
     asked = {name.casefold() for name in requesters_shown(plan.approval, plan.requesters)}
+    asked |= {name.casefold() for name in _approvers(plan)}
     admins = User.objects.filter(is_active=True, groups__name=ADMIN)
     return sum(name.casefold() not in asked for name in admins.values_list("username", flat=True))
+
+
+def _approvers(plan: DropPlan) -> list[str]:
+    """Return who has approved a plan."""
+    said = decisions_of(plan.approval)
+    return [one.user.username for one in said if one.verdict == Verdict.APPROVE]

@@ -129,8 +129,13 @@ def may_undo(restore: Run | None) -> bool:
         return False
     # A run that died says nothing; its files do.
     is_dead = restore.result is None
+    return (is_dead or n_standing(restore) > 0) and _batches(restore).exists()
+
+
+def n_standing(restore: Run) -> int:
+    """Return how many items of an ended restore have not been put back into the backup."""
     n_back = sum(_count(run, Outcome.UNDONE) for run in undo_runs(restore))
-    return (is_dead or _count(restore, Outcome.RESTORED) > n_back) and _batches(restore).exists()
+    return max(_count(restore, Outcome.RESTORED) - n_back, 0)
 
 
 def _count(run: Run, outcome: Outcome) -> int:

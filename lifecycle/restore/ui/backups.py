@@ -42,7 +42,7 @@ from lifecycle.restore.services.backups import (
 )
 from lifecycle.restore.services.names import RestoreTo
 from lifecycle.restore.services.restores import RestoreRow, restores_of
-from lifecycle.restore.services.undo import is_theirs, may_undo, undo_runs
+from lifecycle.restore.services.undo import is_theirs, may_undo, n_standing, undo_runs
 from portal.access.models import User
 from portal.act.models import BackupBatch
 from portal.act.selectors import RESTORABLE
@@ -259,6 +259,7 @@ def _restore_context(preview: Run) -> dict[str, Any]:
         "rows": result.get("rows", [])[:ROWS_SHOWN],
         "run": run,
         "done": done,
+        "n_standing": n_standing(run) if run is not None else 0,
         "undo": undo,
         "undone": undone,
         "can_go_back": not lives and may_undo(run),

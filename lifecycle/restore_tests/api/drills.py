@@ -1,5 +1,6 @@
 """What can a program read of restore drills, and how does it start one? As on their pages."""
 
+from functools import partial
 from typing import ClassVar
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from lifecycle.restore_tests.selectors import (
     ITEM_ORDERS,
     DrillFilter,
     DrillItemFilter,
+    count_for,
     databases_proven,
     drills_of,
     get_drill,
@@ -93,6 +95,7 @@ class DrillList(APIView):
             filter_class=DrillFilter,
             orders=DRILL_ORDERS,
             show=lambda row: dict(DrillSerializer(row).data),
+            complete=partial(count_for, user=person(request)),
         )
 
     @extend_schema(
@@ -116,8 +119,10 @@ class DrillDetail(APIView):
 
     @extend_schema(operation_id="drills_get", responses=DrillSerializer)
     def get(self, request: Request, drill_id: UUID) -> Response:
-        """Give a drill."""
-        return Response(DrillSerializer(get_drill(drill_id)).data)
+        """Give a drill; its counts are of what you may see."""
+        found = get_drill(drill_id)
+        count_for([found], user=person(request))
+        return Response(DrillSerializer(found).data)
 
 
 class DrillItems(APIView):

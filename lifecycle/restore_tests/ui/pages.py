@@ -1,5 +1,6 @@
 """The pages of restore drills: how old each database's proof is, the drills, and what one found."""
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from lifecycle.restore_tests.selectors import (
     DatabaseProven,
     DrillFilter,
     DrillItemFilter,
+    count_for,
     databases_proven,
     drill_run,
     drills_of,
@@ -125,7 +127,8 @@ def drills(request: HttpRequest) -> HttpResponseBase:
         "every_days": drill_every().days,
         "may_drill": user.is_lake_keeper,
     }
-    return list_response(request, DRILLS, filterset=filterset, context=context)
+    complete = partial(count_for, user=user)
+    return list_response(request, DRILLS, filterset=filterset, context=context, complete=complete)
 
 
 @login_required
@@ -133,6 +136,7 @@ def drills(request: HttpRequest) -> HttpResponseBase:
 def drill(request: HttpRequest, drill_id: UUID) -> HttpResponseBase:
     """Show one drill: how it goes, and what it compared of what this person answers for."""
     user, found = person(request), get_drill(drill_id)
+    count_for([found], user=user)
     context: dict[str, Any] = {"drill": found, "may_drill": user.is_lake_keeper}
     run = drill_run(found) if user.is_lake_keeper else None
     if run is not None:
