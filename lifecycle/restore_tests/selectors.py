@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import django_filters as filters
@@ -131,7 +132,7 @@ def count_for(drills: Sequence[RestoreDrill], *, user: User) -> None:
     sums = items.values("drill_id").annotate(
         n_items=Count("pk"), size=Sum("n_bytes"), rows=Sum("n_rows"), **by_outcome
     )
-    found = {row["drill_id"]: row for row in sums}
+    found: dict[int, dict[str, Any]] = {row["drill_id"]: row for row in sums}
     for drill in drills:
         seen = found.get(drill.pk, {})
         for name in ("n_items", *by_outcome):
