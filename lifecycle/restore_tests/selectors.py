@@ -129,7 +129,7 @@ def count_for(drills: Sequence[RestoreDrill], *, user: User) -> None:
             ("skipped", Compared.SKIPPED),
         )
     }
-    sums = items.values("drill_id").annotate(
+    sums: Any = items.values("drill_id").annotate(
         n_items=Count("pk"), size=Sum("n_bytes"), rows=Sum("n_rows"), **by_outcome
     )
     found: dict[int, dict[str, Any]] = {row["drill_id"]: row for row in sums}
