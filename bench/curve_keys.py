@@ -18,12 +18,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from optimizer.domain.boundaries import BITS, Boundaries, ColumnBoundaries
-from optimizer.domain.curves import Ids, hilbert_keys
-from optimizer.domain.layouts import LayoutKind
-from optimizer.domain.row_keys import RowKeys, cut_points, places_of
-from optimizer.domain.value_forms import Form
-from optimizer.jobs.keys import placer
+from optimizer.iceberg.rewrite.domain.boundaries import BITS, Boundaries, ColumnBoundaries
+from optimizer.iceberg.rewrite.domain.curves import Ids, hilbert_keys
+from optimizer.iceberg.rewrite.domain.layouts import LayoutKind
+from optimizer.iceberg.rewrite.domain.row_keys import RowKeys, cut_points, places_of
+from optimizer.iceberg.rewrite.domain.value_forms import Form
+from optimizer.iceberg.rewrite.jobs.keys import placer
 
 LIMIT_MICROSECONDS = 3.0
 N_FILES = 400

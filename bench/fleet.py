@@ -19,8 +19,8 @@ import numpy as np
 from bench.fleet_deciders import SPEED, Amoro, Ours, candidate_of, decision_of, instant
 from bench.fleet_history import generate
 from bench.fleet_world import SLOTS, Decider, Figures, World
-from optimizer.domain.scoring import choose, rank
-from optimizer.domain.tasks import TaskKind
+from optimizer.core.domain.scoring import choose, rank
+from optimizer.core.domain.tasks import TaskKind
 
 GB = 1024**3
 ROUNDS = 5

@@ -17,14 +17,14 @@ from bench.fleet_world import (
     World,
     work_of,
 )
-from optimizer.domain.conflicts import Approach, Changes, CommitFact, advise
-from optimizer.domain.deciding import decide
-from optimizer.domain.estimates import Speed, estimate_task
-from optimizer.domain.policy import Policy
-from optimizer.domain.scoring import SHARING, Candidate, place_of, score_of
-from optimizer.domain.stats import PartitionStats, TableStats, partition_stats
-from optimizer.domain.tasks import TaskKind
-from optimizer.domain.verdicts import Decision, LastTimes
+from optimizer.core.domain.decisions import Decision, LastTimes
+from optimizer.core.domain.estimates import Speed, estimate_task
+from optimizer.core.domain.scoring import SHARING, Candidate, place_of, score_of
+from optimizer.core.domain.tasks import TaskKind
+from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats, partition_stats
+from optimizer.iceberg.planner.domain.conflicts import Approach, Changes, CommitFact, advise
+from optimizer.iceberg.planner.domain.deciding import decide
+from optimizer.policies.domain.policy import Policy
 
 BASE = datetime(2026, 1, 1, tzinfo=UTC)
 HEARING_SECONDS = 5.0

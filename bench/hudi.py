@@ -2,10 +2,10 @@
 
 Two merge-on-read tables take the same small upserts, a block of commits each in turn: writer (a)
 compacts inline every `--every` commits, writer (b) only schedules as often, and the product's own
-program (`optimizer.jobs.hudi.services`, an application of its own beside the writer) executes what
-is scheduled. It begins after the first `--alone` commits, so that one sees how far a reader of
-base files falls behind where nobody executes, and that it comes back. Both tables end with the rows
-that were written last, by Hudi's own readers.
+program (`optimizer.hudi.maintenance.jobs.run_services`, an application of its own beside the
+writer) executes what is scheduled. It begins after the first `--alone` commits, so that one sees
+how far a reader of base files falls behind where nobody executes, and that it comes back. Both
+tables end with the rows that were written last, by Hudi's own readers.
 Goal: seconds inside the commits of (b) at most 0.6 times those of (a), from the first served one.
 `python -m bench.hudi --commits 200`; figures in bench/README.md.
 """
@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.processor import processor_seconds
-from optimizer.jobs.hudi import services
-from optimizer.jobs.hudi.look import Asked, look_at
+from optimizer.hudi.inspect.jobs.snapshot import Asked, look_at
+from optimizer.hudi.maintenance.jobs import run_services
 from portal.lake.ids import LakeId
 from portal.spark.launch import NICENESS
 from tests.support.hudi_lake import HudiTable, Row
@@ -92,7 +92,7 @@ def served(folder: Path) -> None:
     told: list[dict[str, Any]] = []
     while not (folder / "stop").exists():
         if table.is_pending:
-            told += services.run(spark, job_for(spark, config, {"tasks": [task]}))["tasks"]
+            told += run_services.run(spark, job_for(spark, config, {"tasks": [task]}))["tasks"]
         time.sleep(0.2)
     done = [one for result in told for one in result["done"]]
     failed = [result["reason"] for result in told if result["code"]]

@@ -1,9 +1,9 @@
 """How many files does a question open, by each layout, and how long does laying out take?
 
-The product's own job (`optimizer.jobs.rewrite`, with a task as the portal sends it) against
-Iceberg's rewrite_data_files, both on the same table in the same run, real files and commits; files
-are counted by Iceberg's own planFiles. Bin-packing halves the files, every order keeps their
-number. Every rewrite is checked: same rows by their number and the sum of their hashes.
+The product's own job (`optimizer.iceberg.execution.jobs.optimize`, with a task as the portal
+sends it) against Iceberg's rewrite_data_files, both on the same table in the same run, real files
+and commits; files are counted by Iceberg's own planFiles. Bin-packing halves the files, every order
+keeps their number. Every rewrite is checked: same rows by their number and the sum of their hashes.
 Our Hilbert order is held against the goals of `layout_data` within 5 %, and against 1.3 times the
 seconds of Iceberg's Z-order. `python -m bench.layout --table c1`; figures in bench/README.md.
 """
@@ -26,8 +26,8 @@ from pyspark.sql import SparkSession
 
 from bench.layout_data import CASES, Case, Question
 from bench.processor import processor_seconds
-from optimizer.jobs import rewrite
-from optimizer.jobs.iceberg import open_table, use_iceberg
+from optimizer.iceberg.access.jobs.iceberg import open_table, use_iceberg
+from optimizer.iceberg.execution.jobs import optimize
 from portal.connectors.lake_config import LakeConfig
 from stack.stack import Stack
 from tests.support.scan_spark import job_for
@@ -100,12 +100,12 @@ def task_limits() -> dict[str, int]:
     import django
 
     django.setup()
-    from optimizer.services import task_kinds
+    from optimizer.iceberg.planner import run_kinds
 
     return {
-        "max_group_bytes": task_kinds.MAX_GROUP_BYTES,
-        "max_commits": task_kinds.MAX_COMMITS,
-        "min_files": task_kinds.MIN_FILES,
+        "max_group_bytes": run_kinds.MAX_GROUP_BYTES,
+        "max_commits": run_kinds.MAX_COMMITS,
+        "min_files": run_kinds.MIN_FILES,
     }
 
 
@@ -186,7 +186,7 @@ class Bench:
         }
         job = job_for(self.spark, self.config, {"tasks": [task]}, now=datetime.now(UTC))
         with redirect_stdout(sys.stderr):
-            (result,) = rewrite.run(self.spark, job)["results"]
+            (result,) = optimize.run(self.spark, job)["results"]
         if result["outcome"] != "DONE":
             raise SystemExit(f"{kind} {layout}: {result['outcome']} {result['reason']}")
 

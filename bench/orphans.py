@@ -17,8 +17,8 @@ from typing import Any
 
 from pyspark.sql import functions as F
 
-from optimizer.jobs.orphan_listing import compare, list_place
-from optimizer.jobs.removal_list import MOST_ITEMS
+from optimizer.iceberg.maintenance.jobs.orphan_listing import compare, list_place
+from optimizer.removals.jobs.list import MOST_ITEMS
 from portal.lake.ids import LakeId
 from tests.support.lakes import local_lake
 from tests.support.scan_spark import job_for, local_session

@@ -106,12 +106,12 @@ def queue(meter: Meter, *, n_tables: int, n_decided: int) -> None:
     """Hear and decide all tables, and rank what waits."""
     from django.utils import timezone
 
-    from optimizer.domain.estimates import UNMEASURED
-    from optimizer.domain.scoring import choose, rank
+    from optimizer.core.domain.estimates import UNMEASURED
+    from optimizer.core.domain.scoring import choose, rank
+    from optimizer.core.services.speeds import speed_of
+    from optimizer.iceberg.planner.services import scheduler
+    from optimizer.iceberg.planner.services.planner import AT_ONCE, decide_due, queue_heard
     from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion
-    from optimizer.services import dispatching
-    from optimizer.services.queueing import AT_ONCE, decide_due, queue_heard
-    from optimizer.services.speeds import speed_of
 
     rows = list(IcebergTable.objects.order_by("pk"))
 
@@ -125,18 +125,18 @@ def queue(meter: Meter, *, n_tables: int, n_decided: int) -> None:
     def rank_all() -> int:
         speed = speed_of(LAKE) or UNMEASURED
         line = rank(
-            map(dispatching._candidate, dispatching.waiting(LAKE, now=timezone.now())), speed=speed
+            map(scheduler._candidate, scheduler.waiting(LAKE, now=timezone.now())), speed=speed
         )
         return len(choose(line, budget=1e9, whole_budget=1e9, speed=speed, now=timezone.now()))
 
     say(f"{meter.timed(f'first words on {n_tables} tables', hear)} tasks by them")
     say(f"{meter.timed(f'decide_due over {n_decided} tables', decide)} tables decided")
-    waiting = dispatching.waiting(LAKE, now=timezone.now())
+    waiting = scheduler.waiting(LAKE, now=timezone.now())
     say(f"{waiting.count()} tasks wait, {OptimizeTask.objects.count()} are kept")
     meter.timed("all that waits read, ranked, fitted in a budget", rank_all, rounds=ROUNDS)
 
     def choose_now() -> int:
-        return len(dispatching.choose_tasks(LAKE, now=timezone.now()))
+        return len(scheduler.choose_tasks(LAKE, now=timezone.now()))
 
     meter.timed("choose_tasks, no budget", choose_now, rounds=ROUNDS)
     PolicyVersion.objects.filter(scope="*").update(

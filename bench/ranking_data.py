@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
-from optimizer.domain.tasks import TaskKind, TaskState
+from optimizer.core.domain.tasks import TaskKind, TaskState
 from optimizer.models import (
     Commit,
     HealthPoint,

@@ -7,7 +7,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from optimizer.domain.hudi.health import Part
+from optimizer.hudi.inspect.domain.health import Part
 from optimizer.models import HudiTable, OptimizeTask
 from optimizer.templatetags.optimizer_words import with_whole
 from portal.ui.states import look_of

@@ -7,17 +7,17 @@ from django import template
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from optimizer.domain.bands import band_of
-from optimizer.domain.health import whole_points
-from optimizer.domain.hudi.deciding import service_priority
-from optimizer.domain.hudi.findings import count_words
-from optimizer.domain.policy_manners import MANNERS, TableFormat
-from optimizer.domain.policy_words import changes, say
-from optimizer.domain.scoring import priority_of
+from optimizer.core.domain.bands import band_of
+from optimizer.core.domain.scoring import priority_of
+from optimizer.core.ui.table_links import tasks_page
+from optimizer.hudi.inspect.domain.findings import count_words
+from optimizer.hudi.planner.domain.deciding import service_priority
+from optimizer.iceberg.inspect.domain.health import whole_points
 from optimizer.models import HealthPoint, OptimizeTask, PolicyVersion, RemovalPlan
-from optimizer.selectors.policy_scopes import ScopeRow
-from optimizer.services.policy_preview import Move
-from optimizer.ui.subjects import tasks_page
+from optimizer.policies.domain.formats import MANNERS, TableFormat
+from optimizer.policies.domain.words import changes, say
+from optimizer.policies.selectors.scopes import ScopeRow
+from optimizer.policies.services.preview import Move
 from portal.ui.sparks import Spark, spark_of
 from portal.ui.states import look_of
 from portal.ui.templatetags.lw import NOTHING, human_bytes, human_span

@@ -1,6 +1,7 @@
 """The tree itself: areas hold capabilities, capabilities hold the same few layers."""
 
 import tomllib
+from collections.abc import Iterator
 
 import pytest
 
@@ -20,23 +21,24 @@ LAYERS = {
     "converters",
 }
 # What an area has once: how its capabilities are put together, and what Django looks for by name.
-ONCE = {"__init__", "apps", "models", "urls", "api_urls", "management", "templatetags"}
-AREAS = ("lifecycle",)
+ONCE = {"__init__", "apps", "models", "urls", "api_urls", "hook_urls", "management", "templatetags"}
+# A capability may hold capabilities in its turn: it is an area of its own then.
+AREAS = ("lifecycle", "optimizer", "optimizer/iceberg", "optimizer/hudi")
 MOST_FILES = 15
 
 
 @pytest.mark.parametrize("area", AREAS)
 def test_every_capability_has_its_place_in_the_order_of_its_area(area: str) -> None:
-    capabilities = {module.layers[1] for module in modules(area) if module.layers[1] not in ONCE}
+    capabilities = {inner[0] for _, inner in _inside(area)}
     assert capabilities == set(_order(area))
 
 
 @pytest.mark.parametrize("area", AREAS)
 def test_every_file_of_a_capability_belongs_to_a_layer(area: str) -> None:
     strays = [
-        module.name
-        for module in modules(area)
-        if module.layers[1] not in ONCE and module.layers[2] not in {*LAYERS, "__init__"}
+        name
+        for name, inner in _inside(area)
+        if f"{area}/{inner[0]}" not in AREAS and inner[1] not in {*LAYERS, "__init__"}
     ]
     assert strays == []
 
@@ -58,11 +60,20 @@ def test_no_folder_is_a_heap(area: str) -> None:
     assert heaps == {}
 
 
+def _inside(area: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Return the modules of an area's capabilities: their names, and where they are in the area."""
+    depth = area.count("/") + 1
+    for module in modules(area):
+        inner = module.layers[depth:]
+        if inner[0] not in ONCE:
+            yield module.name, inner
+
+
 def _order(area: str) -> list[str]:
     """Return the capabilities of an area from its import contract, the highest first."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     for contract in settings["tool"]["importlinter"]["contracts"]:
-        if contract["type"] == "layers" and contract.get("containers") == [area]:
+        if contract["type"] == "layers" and contract.get("containers") == [area.replace("/", ".")]:
             return [name.strip() for layer in contract["layers"] for name in layer.split("|")]
     raise AssertionError(f"no import contract orders the capabilities of {area}")
 

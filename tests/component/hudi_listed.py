@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from optimizer.models import HudiTable, OptimizeTask, RemovalPlan
-from optimizer.services.hudi_kinds import (
+from optimizer.hudi.planner.run_kinds import (
     HudiServicesKind,
 )
-from optimizer.services.hudi_results import hudi_results_ingest
-from optimizer.services.removals import removal_decide
+from optimizer.hudi.planner.services.results import hudi_results_ingest
+from optimizer.models import HudiTable, OptimizeTask, RemovalPlan
+from optimizer.removals.services.removals import removal_decide
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
 from portal.runs.models import Run

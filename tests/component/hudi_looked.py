@@ -4,9 +4,9 @@ import json
 from datetime import datetime
 from typing import Any
 
-from optimizer.domain.hudi.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.services.inspection import KIND, hudi_looks_ingest
 from optimizer.models import HudiTable
-from optimizer.services.hudi_observing import KIND, hudi_looks_ingest
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run
 from portal.spark.spool import Spool

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from optimizer.domain.hudi.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiLook
 from optimizer.models import HudiTable, StoredLook
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)

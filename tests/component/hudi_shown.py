@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from optimizer.domain.hudi.deciding import decide
-from optimizer.domain.hudi.facts import (
+from optimizer.hudi.inspect.domain.facts import (
     Action,
     BlockKind,
     BlockState,
@@ -16,13 +15,14 @@ from optimizer.domain.hudi.facts import (
     HudiLook,
     plain,
 )
-from optimizer.domain.hudi.findings import Severity
-from optimizer.domain.hudi.health import health_of
-from optimizer.domain.hudi.policy import HudiPolicy
-from optimizer.domain.hudi.quality import failures
-from optimizer.domain.hudi.staleness import staleness_of
-from optimizer.domain.hudi.timeline import PLANNED, last_write_at, pending, stuck
+from optimizer.hudi.inspect.domain.findings import Severity
+from optimizer.hudi.inspect.domain.health import health_of
+from optimizer.hudi.inspect.domain.quality import failures
+from optimizer.hudi.inspect.domain.staleness import staleness_of
+from optimizer.hudi.inspect.domain.timeline import PLANNED, last_write_at, pending, stuck
+from optimizer.hudi.planner.domain.deciding import decide
 from optimizer.models import HudiPoint, HudiTable, StoredLook
+from optimizer.policies.domain.hudi_policy import HudiPolicy
 from tests.unit.hudi_world import (
     COMPACTION,
     asked,

@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from optimizer.domain.hudi.facts import HudiLook
-from optimizer.domain.hudi.tasks import Service
-from optimizer.domain.tasks import FINAL, TaskState
+from optimizer.core.domain.tasks import FINAL, TaskState
+from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.maintenance.domain.tasks import Service
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, StoredLook
 from portal.runs.models import Run
 from tests.unit.hudi_world import LOCK, NOW

@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from optimizer.domain.sizes import BUCKETS
-from optimizer.domain.stats import partition_stats
+from optimizer.core.domain.sizes import BUCKETS
+from optimizer.iceberg.inspect.domain.stats import partition_stats
+from optimizer.iceberg.inspect.run_kinds import KIND
 from optimizer.models import IcebergTable
-from optimizer.services.observe_kinds import KIND
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run
 from portal.spark.spool import Spool

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
-from optimizer.domain.tasks import FINAL, TaskKind, TaskState
+from optimizer.core.domain.tasks import FINAL, TaskKind, TaskState
 from optimizer.models import Commit, HealthPoint, IcebergTable, OptimizeTask, PartitionHealth
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)

@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from optimizer.domain.tasks import TaskKind, TaskState
+from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.iceberg.planner.services.results import results_ingest
 from optimizer.models import IcebergTable, OptimizeTask, RemovalPlan
-from optimizer.services.task_results import results_ingest
 from portal.runs.models import Run
 from tests.component.optimizer_rows import task
 

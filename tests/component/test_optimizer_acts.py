@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from optimizer.domain.tasks import TaskKind, TaskState
+from optimizer.core.domain.tasks import TaskKind, TaskState
 from portal.access.models import User
 from tests.component.conftest import People
 from tests.component.optimizer_rows import iceberg, partition, task

@@ -3,15 +3,10 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from optimizer.domain.tasks import TaskKind, TaskState
+from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.core.services.actions import table_pause, table_resume, task_cancel
+from optimizer.iceberg.planner.services.actions import dry_run, optimize_now
 from optimizer.models import IcebergTable, OptimizeTask
-from optimizer.services.asking import (
-    dry_run,
-    optimize_now,
-    table_pause,
-    table_resume,
-    task_cancel,
-)
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotVisible, RuleViolation, StaleState
 from tests.component.conftest import People

@@ -7,11 +7,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from optimizer.domain.tasks import LEAVE_OUT, TaskKind, TaskState
+from optimizer.core.domain.tasks import LEAVE_OUT, TaskKind, TaskState
+from optimizer.core.services.actions import task_cancel
+from optimizer.iceberg.planner.run_kinds import OptimizeKind
+from optimizer.iceberg.planner.services.results import reclaim, results_ingest
 from optimizer.models import IcebergTable, OptimizeTask
-from optimizer.services.asking import task_cancel
-from optimizer.services.task_kinds import OptimizeKind
-from optimizer.services.task_results import reclaim, results_ingest
 from portal.access.models import User
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig

@@ -10,11 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from optimizer.domain.conflicts import REMEMBERED
-from optimizer.domain.tasks import TaskState
+from optimizer.core.domain.tasks import TaskState
+from optimizer.iceberg.planner.domain.conflicts import REMEMBERED
+from optimizer.iceberg.planner.services.planner import decide_due, facts_of
+from optimizer.iceberg.planner.services.scheduler import choose_tasks
 from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion
-from optimizer.services.dispatching import choose_tasks
-from optimizer.services.queueing import decide_due, facts_of
 from tests.component.conftest import People
 from tests.component.optimizer_rows import NOW, commit, iceberg, looks, partition, task
 from tests.component.test_page_costs import just_seen

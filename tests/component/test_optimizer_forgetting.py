@@ -7,10 +7,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from optimizer.domain.tasks import TaskKind, TaskState
+from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.core.services import retention, speeds
+from optimizer.core.services.retention import LEAST, commits_forget, tasks_forget
 from optimizer.models import Commit, IcebergTable, OptimizeTask, RemovalPlan
-from optimizer.services import forgetting, speeds
-from optimizer.services.forgetting import LEAST, commits_forget, tasks_forget
 from tests.component.optimizer_rows import NOW, commit, iceberg, task
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
@@ -27,7 +27,7 @@ def test_commits_of_the_lake_go_after_their_days(
     for n, days in enumerate((29, 31, 40, 50)):
         commit(row, n, at=ago(days))
         commit(other, n, at=ago(days))
-    monkeypatch.setattr(forgetting, "CHUNK", 2)
+    monkeypatch.setattr(retention, "CHUNK", 2)
     assert commits_forget("main", now=NOW) == 3
     assert commits_forget("main", now=NOW) == 0
     assert [one.at for one in row.commits.all()] == [ago(29)]
@@ -72,7 +72,7 @@ def test_tasks_go_after_their_days_but_for_the_last_of_each_kind_and_outcome(
     waits = task(row, kind=TaskKind.CLUSTER, noted_at=ago(999))
     elsewhere = [ended(iceberg(lake="other"), days) for days in (200, 300)]
     elsewhere.append(ended(elsewhere[0].iceberg, 400))
-    monkeypatch.setattr(forgetting, "CHUNK", 2)
+    monkeypatch.setattr(retention, "CHUNK", 2)
 
     assert tasks_forget("main", now=NOW) == len(gone)
     assert tasks_forget("main", now=NOW) == 0

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from optimizer.domain.heard import TASK_KEY, iceberg_table
-from optimizer.domain.tasks import TaskKind, TaskState
+from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.discovery.services.event_handlers import on_event, on_events, on_missed
+from optimizer.discovery.services.poll import KIND, poll_compare
+from optimizer.iceberg.tables.domain.events import TASK_KEY, iceberg_table
 from optimizer.models import Commit, IcebergTable, OptimizeTask
-from optimizer.services.hearing import on_event, on_events, on_missed
-from optimizer.services.polling import KIND, poll_compare
 from portal.events.models import EventAlarm
 from portal.events.registry import Missed
 from portal.events.services import follow_log

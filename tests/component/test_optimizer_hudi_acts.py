@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from optimizer.domain.hudi.facts import Action, HudiLook
-from optimizer.domain.tasks import TaskState
+from optimizer.core.domain.tasks import TaskState
+from optimizer.hudi.inspect.domain.facts import Action, HudiLook
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion
 from portal.access.models import User
 from portal.audit.models import AuditEvent

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from optimizer.domain.hudi.alarms import BROKEN
-from optimizer.domain.hudi.facts import HudiLook
+from optimizer.hudi.inspect.domain.alarms import BROKEN
+from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.services.alarms import OVER, QUIET_FOR, RAISED, alarms_open, alarms_tell
+from optimizer.hudi.tables.services.record_changes import hudi_note_gone
 from optimizer.models import HudiAlarm, HudiTable
-from optimizer.services.hudi_alarms import OVER, QUIET_FOR, RAISED, alarms_open, alarms_tell
-from optimizer.services.hudi_noting import hudi_note_gone
 from portal.connectors.lake_config import LakeConfig
 from portal.notices.models import Notice
 from portal.notices.services import WEBHOOK

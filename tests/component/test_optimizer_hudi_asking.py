@@ -6,12 +6,17 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from optimizer.domain.hudi.facts import Action
-from optimizer.domain.hudi.tasks import Service, Step
-from optimizer.domain.tasks import TaskState
+from optimizer.core.domain.tasks import TaskState
+from optimizer.hudi.inspect.domain.facts import Action
+from optimizer.hudi.maintenance.domain.tasks import Service, Step
+from optimizer.hudi.planner.services.actions import (
+    hudi_explain,
+    hudi_pause,
+    hudi_resume,
+    service_ask,
+)
+from optimizer.hudi.planner.services.scheduler import hudi_choose
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion
-from optimizer.services.hudi_asking import hudi_explain, hudi_pause, hudi_resume, service_ask
-from optimizer.services.hudi_dispatching import hudi_choose
 from portal.access.models import User
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotVisible, PortalError, RuleViolation, StaleState

@@ -10,11 +10,11 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
-from optimizer.domain.tasks import TaskState
+from optimizer.console.selectors.queue import queue_now, waiting_visible
+from optimizer.core.domain.tasks import TaskState
+from optimizer.core.services.retention import tasks_forget
+from optimizer.iceberg.planner.services.scheduler import choose_tasks
 from optimizer.models import OptimizeTask
-from optimizer.selectors.queue import queue_now, waiting_visible
-from optimizer.services.dispatching import choose_tasks
-from optimizer.services.forgetting import tasks_forget
 from portal.access.models import User
 from tests.component.conftest import People
 from tests.component.hudi_task_rows import hudi, hudi_task

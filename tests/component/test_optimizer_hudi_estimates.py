@@ -6,11 +6,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from optimizer.domain.hudi.tasks import Service, Step
-from optimizer.domain.tasks import TaskState
+from optimizer.core.domain.tasks import TaskState
+from optimizer.hudi.maintenance.domain.tasks import Service, Step
+from optimizer.hudi.planner.services.actions import service_ask
+from optimizer.hudi.planner.services.planner import hudi_decide
 from optimizer.models import OptimizeTask
-from optimizer.services.hudi_asking import service_ask
-from optimizer.services.hudi_queueing import hudi_decide
 from tests.component.conftest import People
 from tests.component.hudi_task_rows import allow, executed, hudi_task, looked
 from tests.unit.hudi_world import NOW, asked, look, name, plan

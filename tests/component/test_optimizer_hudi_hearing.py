@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from optimizer.domain.hudi.heard import HeardHudi
+from optimizer.discovery.services.event_handlers import on_event, on_events
+from optimizer.hudi.tables.domain.events import HeardHudi
+from optimizer.hudi.tables.services.poll import hudi_compare
 from optimizer.models import HudiTable, IcebergTable
-from optimizer.services.hearing import on_event, on_events
-from optimizer.services.hudi_polling import hudi_compare
 from tests.component.hudi_said import altered, created, dropped
 from tests.component.iceberg_said import NOW, at
 from tests.component.iceberg_said import created as iceberg_created

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from optimizer.domain.hudi.facts import Action
-from optimizer.domain.tasks import TaskState
-from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, RemovalPlan
-from optimizer.services.hudi_dispatching import hudi_claim
-from optimizer.services.hudi_kinds import (
+from optimizer.core.domain.tasks import TaskState
+from optimizer.hudi.inspect.domain.facts import Action
+from optimizer.hudi.planner.run_kinds import (
     hudi_lists_claim,
 )
-from optimizer.services.hudi_queueing import hudi_decide
-from optimizer.services.hudi_results import hudi_reclaim, hudi_results_ingest
-from optimizer.services.removals import removal_decide
+from optimizer.hudi.planner.services.planner import hudi_decide
+from optimizer.hudi.planner.services.results import hudi_reclaim, hudi_results_ingest
+from optimizer.hudi.planner.services.scheduler import hudi_claim
+from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, RemovalPlan
+from optimizer.removals.services.removals import removal_decide
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
 from portal.lake.errors import NotAllowed, StaleState

@@ -10,20 +10,20 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from optimizer.domain.hudi.facts import Action, HudiLook
-from optimizer.domain.removal_papers import SEALED, intent_name
-from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, RemovalPlan
-from optimizer.services.hudi_dispatching import BY_LIST, hudi_choose, hudi_claim
-from optimizer.services.hudi_kinds import (
+from optimizer.hudi.inspect.domain.facts import Action, HudiLook
+from optimizer.hudi.planner.run_kinds import (
     HudiRemoveKind,
     HudiServicesKind,
     hudi_lists_claim,
     hudi_lists_ready,
 )
-from optimizer.services.hudi_queueing import hudi_decide
-from optimizer.services.hudi_results import hudi_reclaim, hudi_results_ingest
-from optimizer.services.removal_kinds import removals_ready
-from optimizer.services.removals import removal_decide, removal_withdraw
+from optimizer.hudi.planner.services.planner import hudi_decide
+from optimizer.hudi.planner.services.results import hudi_reclaim, hudi_results_ingest
+from optimizer.hudi.planner.services.scheduler import BY_LIST, hudi_choose, hudi_claim
+from optimizer.iceberg.planner.run_kinds import removals_ready
+from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, RemovalPlan
+from optimizer.removals.domain.papers import SEALED, intent_name
+from optimizer.removals.services.removals import removal_decide, removal_withdraw
 from portal.approvals.domain import SaidWord
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import DataSafetyError, NotAllowed, StaleState

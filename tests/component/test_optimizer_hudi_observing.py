@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from optimizer.domain.hudi.facts import BlockKind, BlockState, HudiLook
-from optimizer.domain.hudi.look_times import EVERY, RESIDENT_EVERY, RETRY
-from optimizer.models import HudiPoint, HudiTable, PolicyVersion, StoredLook
-from optimizer.services import hudi_look_rows
-from optimizer.services.hudi_observe_kinds import ObserveHudiKind
-from optimizer.services.hudi_observing import (
+from optimizer.hudi.inspect.domain.facts import BlockKind, BlockState, HudiLook
+from optimizer.hudi.inspect.domain.schedule import EVERY, RESIDENT_EVERY, RETRY
+from optimizer.hudi.inspect.run_kinds import ObserveHudiKind
+from optimizer.hudi.inspect.services import snapshot_rows
+from optimizer.hudi.inspect.services.inspection import (
     KIND,
     MOST_TABLES,
     REFUSED_RETRY,
     hudi_look_ask,
 )
+from optimizer.models import HudiPoint, HudiTable, PolicyVersion, StoredLook
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotVisible
 from portal.runs.kinds import get_kind
@@ -152,7 +152,7 @@ def test_what_logs_told_holds_until_they_are_read_again(lake: LakeConfig) -> Non
 def test_tables_that_cannot_be_looked_at_say_why_and_stop_no_other(
     lake: LakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hudi_look_rows, "MOST_SLICES", 2)
+    monkeypatch.setattr(snapshot_rows, "MOST_SLICES", 2)
     well, gone, torn, huge, missed, old = map(
         known, ("well", "gone", "torn", "huge", "missed", "old")
     )
@@ -174,7 +174,7 @@ def test_tables_that_cannot_be_looked_at_say_why_and_stop_no_other(
     assert "Hudi 0.x" in said["old"].look_problem
     assert (said["old"].health, said["old"].looked_at) == (None, NOW)
     assert (said["well"].look_problem, said["well"].looked_at) == ("", NOW)
-    monkeypatch.setattr(hudi_look_rows, "MOST_PACKED", 10)
+    monkeypatch.setattr(snapshot_rows, "MOST_PACKED", 10)
     later = replace(stale_look(), looked_at=LATER)
     assert LookedHudi(lake, well).found(well, later).taken_in(LATER) == []
     well.refresh_from_db()

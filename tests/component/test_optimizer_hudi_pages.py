@@ -12,9 +12,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from optimizer.domain.hudi.facts import TableType
+from optimizer.hudi.inspect.domain.facts import TableType
+from optimizer.hudi.tables.selectors.resident import RESIDENT
 from optimizer.models import StoredLook
-from optimizer.selectors.hudi_resident import RESIDENT
 from portal.access.models import User
 from portal.runs.models import Run
 from tests.component.conftest import People

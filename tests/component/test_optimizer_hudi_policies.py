@@ -7,14 +7,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from optimizer.domain.hudi.policy import Profile
-from optimizer.domain.policy_manners import TableFormat, is_built_in
 from optimizer.models import HudiTable, PolicyVersion
-from optimizer.selectors.hudi_policies import hudi_policies_of
-from optimizer.selectors.policies import policies_of, policy_current, policy_history
-from optimizer.selectors.policy_scopes import table_names
-from optimizer.services.policies import PolicyChange, policy_set
-from optimizer.services.policy_preview import policy_preview
+from optimizer.policies.domain.formats import TableFormat, is_built_in
+from optimizer.policies.domain.hudi_policy import Profile
+from optimizer.policies.selectors.hudi_policies import hudi_policies_of
+from optimizer.policies.selectors.policies import policies_of, policy_current, policy_history
+from optimizer.policies.selectors.scopes import table_names
+from optimizer.policies.services.policies import PolicyChange, policy_set
+from optimizer.policies.services.preview import policy_preview
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotVisible, RuleViolation, StaleState
 from tests.component.conftest import People

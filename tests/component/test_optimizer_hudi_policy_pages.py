@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from optimizer.domain.policy_manners import TableFormat
 from optimizer.models import HudiTable, PolicyVersion
-from optimizer.services.policies import PolicyChange, policy_set
+from optimizer.policies.domain.formats import TableFormat
+from optimizer.policies.services.policies import PolicyChange, policy_set
 from portal.access.models import User
 from tests.component.conftest import LAKE, People
 from tests.component.hudi_rows import hudi

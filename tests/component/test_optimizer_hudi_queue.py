@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from optimizer.domain.hudi.facts import BlockKind, BlockState, HudiLook
-from optimizer.domain.tasks import TaskState
+from optimizer.core.domain.tasks import TaskState
+from optimizer.hudi.inspect.domain.facts import BlockKind, BlockState, HudiLook
+from optimizer.hudi.planner.run_kinds import HudiServicesKind
+from optimizer.hudi.planner.services.planner import AGAIN_AFTER, hudi_decide
+from optimizer.hudi.planner.services.results import hudi_reclaim, hudi_results_ingest
+from optimizer.hudi.planner.services.scheduler import hudi_choose, hudi_claim
+from optimizer.iceberg.planner.services.scheduler import choose_tasks
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion
-from optimizer.services.dispatching import choose_tasks
-from optimizer.services.hudi_dispatching import hudi_choose, hudi_claim
-from optimizer.services.hudi_kinds import HudiServicesKind
-from optimizer.services.hudi_queueing import AGAIN_AFTER, hudi_decide
-from optimizer.services.hudi_results import hudi_reclaim, hudi_results_ingest
 from portal.runs.models import Run
 from tests.component.hudi_task_rows import (
     allow,

@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from optimizer.domain.hudi.facts import BlockState
-from optimizer.domain.hudi.tasks import Service, Step
-from optimizer.models import OptimizeTask, RemovalPlan
-from optimizer.services.hudi_asking import service_ask
-from optimizer.services.hudi_dispatching import hudi_claim
-from optimizer.services.hudi_kinds import (
+from optimizer.hudi.inspect.domain.facts import BlockState
+from optimizer.hudi.maintenance.domain.tasks import Service, Step
+from optimizer.hudi.planner.run_kinds import (
     HudiRemoveKind,
     hudi_lists_claim,
 )
-from optimizer.services.hudi_queueing import hudi_decide
-from optimizer.services.hudi_results import hudi_results_ingest
+from optimizer.hudi.planner.services.actions import service_ask
+from optimizer.hudi.planner.services.planner import hudi_decide
+from optimizer.hudi.planner.services.results import hudi_results_ingest
+from optimizer.hudi.planner.services.scheduler import hudi_claim
+from optimizer.models import OptimizeTask, RemovalPlan
 from portal.lake.errors import NotAllowed, StaleState
 from tests.component.conftest import People
 from tests.component.hudi_listed import LOST, approve, cool, orders

@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from optimizer.domain.hudi.facts import HudiLook
-from optimizer.domain.tasks import LEAVE_OUT, TaskState
+from optimizer.core.domain.tasks import LEAVE_OUT, TaskState
+from optimizer.core.services.task_lifecycle import tell_to_stop
+from optimizer.hudi.continuous.run_kinds import STAY, HudiResidentKind
+from optimizer.hudi.continuous.services import resident_hear, resident_turn
+from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.services.inspection import REFUSED_RETRY, hudi_look_ask, hudi_looks_due
+from optimizer.hudi.planner.run_kinds import HudiServicesKind
+from optimizer.hudi.planner.services.planner import hudi_decide
+from optimizer.hudi.planner.services.scheduler import MOST_IN_A_RUN, _take, hudi_choose
+from optimizer.hudi.tables.selectors.resident import RESIDENT
 from optimizer.models import HudiTable, OptimizeTask, StoredLook
-from optimizer.selectors.hudi_resident import RESIDENT
-from optimizer.services.hudi_dispatching import MOST_IN_A_RUN, _take, hudi_choose
-from optimizer.services.hudi_kinds import STAY, HudiResidentKind, HudiServicesKind
-from optimizer.services.hudi_observing import REFUSED_RETRY, hudi_look_ask, hudi_looks_due
-from optimizer.services.hudi_queueing import hudi_decide
-from optimizer.services.hudi_resident import resident_hear, resident_turn
-from optimizer.services.task_ends import tell_to_stop
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.domain import RunState
 from portal.runs.models import Run

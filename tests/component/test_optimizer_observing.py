@@ -7,9 +7,14 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from optimizer.iceberg.inspect.run_kinds import KIND, ObserveKind, look_ask
+from optimizer.iceberg.inspect.services.inspection import (
+    MOST_TABLES,
+    RETRY,
+    looks_ingest,
+    looks_request,
+)
 from optimizer.models import Commit, HealthPoint, IcebergTable, LayoutWrite, PartitionHealth
-from optimizer.services.observe_kinds import KIND, ObserveKind, look_ask
-from optimizer.services.observing import MOST_TABLES, RETRY, looks_ingest, looks_request
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.kinds import get_kind
 from portal.runs.models import Run

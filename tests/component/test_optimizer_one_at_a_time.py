@@ -6,10 +6,10 @@ from threading import Event
 import pytest
 from django.db import transaction
 
-from optimizer.domain.tasks import TaskKind, TaskState
+from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.iceberg.planner.run_kinds import removals_claim
+from optimizer.iceberg.planner.services.scheduler import claim
 from optimizer.models import OptimizeTask
-from optimizer.services.dispatching import claim
-from optimizer.services.removal_kinds import removals_claim
 from tests.component.conftest import People
 from tests.component.optimizer_rows import iceberg, task
 from tests.component.test_optimizer_queue import policy

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from optimizer.domain.conflicts import LONGEST_WAIT
-from optimizer.domain.tasks import TaskKind, TaskState
+from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.iceberg.planner.domain.conflicts import LONGEST_WAIT
+from optimizer.iceberg.planner.run_kinds import MAX_COMMITS, MAX_GROUP_BYTES, OptimizeKind
+from optimizer.iceberg.planner.services.actions import optimize_now
+from optimizer.iceberg.planner.services.planner import decide_due, queue_heard
+from optimizer.iceberg.planner.services.scheduler import choose_tasks, claim
 from optimizer.models import IcebergTable, OptimizeTask
-from optimizer.services.asking import optimize_now
-from optimizer.services.dispatching import choose_tasks, claim
-from optimizer.services.queueing import decide_due, queue_heard
-from optimizer.services.task_kinds import MAX_COMMITS, MAX_GROUP_BYTES, OptimizeKind
 from portal.runs.models import Run
 from tests.component.optimizer_rows import NOW, commit, iceberg, partition, task
 from tests.component.test_optimizer_queue import policy

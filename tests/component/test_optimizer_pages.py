@@ -11,8 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from optimizer.domain.tasks import TaskKind, TaskState
-from optimizer.selectors.tables import IS_THERE, tables_visible
+from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.core.selectors.tables import IS_THERE
+from optimizer.iceberg.tables.selectors.tables import tables_visible
 from portal.access.models import User
 from portal.runs.models import Run
 from tests.component.conftest import People

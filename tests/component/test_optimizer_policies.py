@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from optimizer.domain.policy import BUILT_IN
 from optimizer.models import IcebergTable, PolicyVersion
-from optimizer.selectors.policies import policies_of, policy_current, policy_history
-from optimizer.services.policies import PolicyChange, policy_set
+from optimizer.policies.domain.policy import BUILT_IN
+from optimizer.policies.selectors.policies import policies_of, policy_current, policy_history
+from optimizer.policies.services.policies import PolicyChange, policy_set
 from portal.access.models import DatabaseAdministrator
 from portal.audit.models import AuditEvent
 from portal.audit.services import audit_verify

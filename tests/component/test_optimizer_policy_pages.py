@@ -12,10 +12,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from optimizer.domain.policy import Level
 from optimizer.models import IcebergTable, PolicyVersion
-from optimizer.selectors.policy_scopes import table_names
-from optimizer.services.policies import PolicyChange, policy_set
+from optimizer.policies.domain.policy import Level
+from optimizer.policies.selectors.scopes import table_names
+from optimizer.policies.services.policies import PolicyChange, policy_set
 from portal.access.models import DatabaseAdministrator, User
 from tests.component.conftest import LAKE, People
 from tests.component.optimizer_rows import iceberg

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from optimizer.domain.poll_times import EVERY, FIRST_RETRY
-from optimizer.services.polling import KIND, PollKind, poll_request
+from optimizer.discovery.domain import EVERY, FIRST_RETRY
+from optimizer.discovery.services.poll import KIND, PollKind, poll_request
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.domain import RunState
 from portal.runs.models import Run

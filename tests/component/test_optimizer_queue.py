@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from optimizer.domain.tasks import TaskKind, TaskState
+from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.core.services.task_lifecycle import MOST_TRIES
+from optimizer.discovery.services.event_handlers import on_events
+from optimizer.iceberg.planner.run_kinds import OptimizeKind
+from optimizer.iceberg.planner.services.actions import optimize_now
+from optimizer.iceberg.planner.services.planner import decide_due
+from optimizer.iceberg.planner.services.results import reclaim, results_ingest
+from optimizer.iceberg.planner.services.scheduler import MOST_IN_A_RUN, choose_tasks, claim
 from optimizer.models import (
     IcebergTable,
     LayoutWrite,
@@ -15,12 +22,6 @@ from optimizer.models import (
     PartitionHealth,
     PolicyVersion,
 )
-from optimizer.services.asking import optimize_now
-from optimizer.services.dispatching import MOST_IN_A_RUN, choose_tasks, claim
-from optimizer.services.hearing import on_events
-from optimizer.services.queueing import decide_due
-from optimizer.services.task_kinds import OptimizeKind
-from optimizer.services.task_results import MOST_TRIES, reclaim, results_ingest
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run
 from portal.safety.services import red_button_press

@@ -12,15 +12,15 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from optimizer.domain.quarantine import MANIFEST, QuarantinePlace
-from optimizer.domain.removal_papers import FENCE, SEALED
-from optimizer.domain.tasks import TaskKind
+from optimizer.core.domain.tasks import TaskKind
+from optimizer.hudi.planner.run_kinds import HudiRemoveKind
+from optimizer.iceberg.maintenance.domain.quarantine import MANIFEST, QuarantinePlace
+from optimizer.iceberg.maintenance.run_kinds import DeleteQuarantineKind, ReturnKind
+from optimizer.iceberg.maintenance.services.quarantines import quarantine_return
+from optimizer.iceberg.planner.run_kinds import RemoveKind
 from optimizer.models import Quarantine, RemovalPlan
-from optimizer.services.hudi_kinds import HudiRemoveKind
-from optimizer.services.quarantine_kinds import DeleteQuarantineKind, ReturnKind
-from optimizer.services.quarantines import quarantine_return
-from optimizer.services.removal_kinds import RemoveKind
-from optimizer.services.removals import removal_decide
+from optimizer.removals.domain.papers import FENCE, SEALED
+from optimizer.removals.services.removals import removal_decide
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
 from portal.audit.models import AuditEvent

@@ -9,16 +9,16 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from optimizer.domain.removal_states import RemovalState
-from optimizer.domain.tasks import TaskKind, TaskState
+from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.core.services.actions import task_cancel
+from optimizer.iceberg.planner.run_kinds import RemoveKind, removals_claim
+from optimizer.iceberg.planner.services.planner import plan_of
+from optimizer.iceberg.planner.services.results import reclaim, results_ingest
+from optimizer.iceberg.planner.services.scheduler import waiting
 from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion, RemovalPlan
-from optimizer.selectors.policies import policies_of
-from optimizer.services.asking import task_cancel
-from optimizer.services.dispatching import waiting
-from optimizer.services.queueing import plan_of
-from optimizer.services.removal_kinds import RemoveKind, removals_claim
-from optimizer.services.removals import removal_decide, removal_withdraw
-from optimizer.services.task_results import reclaim, results_ingest
+from optimizer.policies.selectors.policies import policies_of
+from optimizer.removals.domain.states import RemovalState
+from optimizer.removals.services.removals import removal_decide, removal_withdraw
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
 from portal.approvals.models import Approval

@@ -9,10 +9,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from optimizer.api.reports import MOST_BYTES
-from optimizer.domain.heard import TASK_KEY
+from optimizer.discovery.services.event_handlers import on_event, on_events
+from optimizer.iceberg.tables.api.reports import MOST_BYTES
+from optimizer.iceberg.tables.domain.events import TASK_KEY
 from optimizer.models import Commit, IcebergTable
-from optimizer.services.hearing import on_event, on_events
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
 from portal.people.token_rules import TokenWish

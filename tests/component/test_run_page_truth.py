@@ -9,7 +9,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from lifecycle.models import TableFinding
-from optimizer.domain.tasks import TaskState
+from optimizer.core.domain.tasks import TaskState
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.logs import Line, line_of_job
 from portal.runs.models import Run

@@ -18,8 +18,8 @@ from typing import Any
 from pyspark import SparkConf, SparkContext, java_gateway
 from pyspark.sql import SparkSession
 
-from optimizer.domain.removal_papers import FENCE
-from optimizer.jobs import rewrite
+from optimizer.iceberg.execution.jobs import optimize
+from optimizer.removals.domain.papers import FENCE
 from portal.connectors.lake_config import LakeConfig
 from portal.safety.fence import LEASE_LENGTH, open_fence
 from tests.support.iceberg_lake import IcebergLake, WrittenTable
@@ -66,7 +66,7 @@ def work(order: dict[str, Any]) -> None:
         known = set(watched.rglob(pattern))
         about = (watched, pattern, known, order["delay"])
         threading.Thread(target=die_at_new_file, args=about, daemon=True).start()
-    sys.stderr.write(f"nothing killed it: {rewrite.run(spark, job)}\n")
+    sys.stderr.write(f"nothing killed it: {optimize.run(spark, job)}\n")
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from optimizer.models import IcebergTable, RemovalPlan
-from optimizer.services.removal_records import snapshots_now
+from optimizer.removals.services.records import snapshots_now
 from stack.stack import Stack
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable
 from tests.support.iceberg_model import Model

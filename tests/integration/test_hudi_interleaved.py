@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from optimizer.domain.hudi.facts import Action, InstantState
+from optimizer.hudi.inspect.domain.facts import Action, InstantState
 from stack.stack import LAKE, Stack
 from tests.support.hudi_lake import HudiTable, Row
 from tests.support.hudi_services import APART, LOCK, QUICK, SHARED, Services, order, submitted
@@ -167,7 +167,10 @@ def test_a_compaction_killed_amid_its_work_is_done_by_the_next_run(
     task = order(table, "COMPACTION", properties=_SAID, patience_seconds=3600)
     job = job_for(services.spark, services.config, {"tasks": [task]})
     launched = submitted(
-        job, "optimizer.jobs.hudi.services", config=services.config, log_file=tmp_path / "log"
+        job,
+        "optimizer.hudi.maintenance.jobs.run_services",
+        config=services.config,
+        log_file=tmp_path / "log",
     )
     until = time.monotonic() + _SUBMITTED_SECONDS
     while not list(table.place.rglob(f"*_{plan['instant']}.parquet")):

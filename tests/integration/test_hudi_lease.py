@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from optimizer.domain.removal_papers import ACTING, FENCE
-from optimizer.jobs.hudi import services
+from optimizer.hudi.maintenance.jobs import run_services
+from optimizer.removals.domain.papers import ACTING, FENCE
 from portal.connectors.lake_config import LakeConfig
 from portal.safety.fence import LEASE_LENGTH, open_fence
 from portal.spark.job import JobContext
@@ -30,9 +30,9 @@ def acting(
     fence = job.spool.root.child(FENCE)
     open_fence(job.spool.fs, fence, lease_until=datetime.now(UTC) + lease)
     if lease != LEASE_LENGTH:
-        return job, services.run(spark, job)["tasks"][0]
+        return job, run_services.run(spark, job)["tasks"][0]
     with beats(job):
-        return job, services.run(spark, job)["tasks"][0]
+        return job, run_services.run(spark, job)["tasks"][0]
 
 
 def test_without_a_lease_nothing_goes_and_with_it_each_step_is_recorded(

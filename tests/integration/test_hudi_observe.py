@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from optimizer.domain.hudi.facts import (
+from optimizer.hudi.inspect.domain.facts import (
     Action,
     BlockKind,
     BlockState,
@@ -14,8 +14,8 @@ from optimizer.domain.hudi.facts import (
     InstantState,
     TableType,
 )
-from optimizer.jobs.hudi import observe
-from optimizer.jobs.hudi.errors import BROKEN, GONE, NEW_VERSION, NOT_HUDI
+from optimizer.hudi.inspect.jobs import inspect_tables
+from optimizer.hudi.tables.jobs.errors import BROKEN, GONE, NEW_VERSION, NOT_HUDI
 from portal.lake.errors import PortalError
 from stack.stack import LAKE, Stack
 from tests.support.hudi_lake import HudiTable, written
@@ -179,7 +179,7 @@ def test_one_run_looks_at_many_tables_and_says_which_it_could_not(
     ]
     job = job_for(spark, embedded_stack.config(LAKE), {"tables": rows})
 
-    result = observe.run(spark, job)
+    result = inspect_tables.run(spark, job)
 
     failed = {list(asked)[one["table_id"]]: one["code"] for one in result["failed"]}
     assert failed == {"gone": GONE, "empty": NOT_HUDI, "torn": BROKEN, "later": NEW_VERSION}

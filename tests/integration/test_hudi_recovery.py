@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from optimizer.jobs.hudi.orders import Order
-from optimizer.jobs.hudi.undone import undone_instants
-from optimizer.jobs.hudi.writing import writing_client
+from optimizer.hudi.inspect.jobs.undone import undone_instants
+from optimizer.hudi.maintenance.jobs.orders import Order
+from optimizer.hudi.maintenance.jobs.writing import writing_client
 from stack.stack import LAKE, Stack
 from tests.support.hudi_lake import HudiTable, Row
 from tests.support.hudi_services import LOCK, SHARED, Services, order

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from optimizer.domain.hudi.facts import Action, Instant, InstantState
-from optimizer.jobs.hudi import cleaning
-from optimizer.jobs.hudi.clean_plans import digest_of
-from optimizer.jobs.hudi.orders import Order, Result
-from optimizer.jobs.hudi.present import present_of
-from optimizer.jobs.hudi.scheduling import schedule
+from optimizer.hudi.inspect.domain.facts import Action, Instant, InstantState
+from optimizer.hudi.maintenance.jobs import cleaning
+from optimizer.hudi.maintenance.jobs.clean_plans import digest_of
+from optimizer.hudi.maintenance.jobs.orders import Order, Result
+from optimizer.hudi.maintenance.jobs.present import present_of
+from optimizer.hudi.maintenance.jobs.scheduling import schedule
 from stack.stack import LAKE, Stack
 from tests.support.hudi_lake import HudiTable, Row
 from tests.support.hudi_services import APART, LOCK, QUICK, SHARED, Services, order

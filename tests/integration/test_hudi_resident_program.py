@@ -37,7 +37,7 @@ def staying(spark: SparkSession, stack: Stack, log: Path) -> Iterator[Spool]:
     config = stack.config(LAKE)
     job = job_for(spark, config, {"stay_seconds": 600})
     on_demand = waiting(replace(config, spark_conf={**config.spark_conf, **SOON_IDLE}))
-    launched = submitted(job, "optimizer.jobs.hudi.resident", config=on_demand, log_file=log)
+    launched = submitted(job, "optimizer.hudi.continuous.jobs", config=on_demand, log_file=log)
     try:
         yield job.spool
     finally:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from optimizer.domain.hudi.facts import Action, BlockState, InstantState
-from optimizer.jobs.hudi.orders import Order
-from optimizer.jobs.hudi.writing import settings_for
+from optimizer.hudi.inspect.domain.facts import Action, BlockState, InstantState
+from optimizer.hudi.maintenance.jobs.orders import Order
+from optimizer.hudi.maintenance.jobs.writing import settings_for
 from stack.stack import LAKE, Stack
 from tests.support.hudi_lake import HudiTable, Row
 from tests.support.hudi_services import APART, LOCK, SHARED, Services, order

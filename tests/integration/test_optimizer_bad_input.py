@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JJavaError
 
-from optimizer.domain.tasks import TaskKind
-from optimizer.jobs.iceberg_errors import CONFLICT, DISK_FULL, FILE_CORRUPT, FILE_MISSING
-from optimizer.jobs.picking import MAX_GROUP_FILES, Picking, pick
-from optimizer.jobs.planning import plan_files
+from optimizer.core.domain.tasks import TaskKind
+from optimizer.iceberg.access.jobs.errors import CONFLICT, DISK_FULL, FILE_CORRUPT, FILE_MISSING
+from optimizer.iceberg.rewrite.jobs.bin_packing import MAX_GROUP_FILES, Picking, pick
+from optimizer.iceberg.rewrite.jobs.planning import plan_files
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
 from tests.support.iceberg_staged import swept
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from optimizer.domain.tasks import LEAVE_OUT, STOPPED
-from optimizer.jobs import rewrite
+from optimizer.core.domain.tasks import LEAVE_OUT, STOPPED
+from optimizer.iceberg.execution.jobs import optimize
 from tests.support.iceberg_lake import IcebergLake, small_files
 
 
@@ -14,7 +14,7 @@ def test_one_task_is_left_and_the_next_is_done(iceberg_lake: IcebergLake, asked:
     rows, last = stops.rows(), stops.opened.snapshot_id
     job = iceberg_lake.interrupted(iceberg_lake.task(stops), iceberg_lake.task(goes_on, 2))
     job.happen(asked, lambda: job.spool.write_control({LEAVE_OUT: [1]}))
-    found = rewrite.run(iceberg_lake.spark, job)
+    found = optimize.run(iceberg_lake.spark, job)
     assert [(one["task"], one["outcome"]) for one in found["results"]] == [(2, "DONE")]
     assert found["stopped"] == ""
     assert (stops.rows(), stops.opened.snapshot_id) == (rows, last)
@@ -28,7 +28,7 @@ def test_what_is_committed_stays_and_is_told(iceberg_lake: IcebergLake) -> None:
     job = iceberg_lake.interrupted(iceberg_lake.task(table, max_commits=2))
     # Asked before the task, for the first group, before its commit, and for the second group.
     job.happen(4, lambda: job.spool.write_control({LEAVE_OUT: [1]}))
-    (result,) = rewrite.run(iceberg_lake.spark, job)["results"]
+    (result,) = optimize.run(iceberg_lake.spark, job)["results"]
     assert (result["outcome"], result["code"]) == ("PARTIAL", STOPPED), result
     assert len(result["commits"]) == 1
     assert table.rows() == rows

@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from optimizer.jobs import rewrite
-from optimizer.jobs.history import Signature
-from optimizer.jobs.iceberg_errors import CONFLICT, GONE, REPLACED
-from optimizer.jobs.meanwhile import Meanwhile
-from optimizer.jobs.picking import Group
-from optimizer.jobs.planning import plan_files
-from optimizer.jobs.replace import replace
-from optimizer.jobs.staged import Wanted, stage_group
-from optimizer.jobs.staging_area import StagingArea
+from optimizer.iceberg.access.jobs.errors import CONFLICT, GONE, REPLACED
+from optimizer.iceberg.access.jobs.history import Signature
+from optimizer.iceberg.execution.jobs import optimize
+from optimizer.iceberg.rewrite.jobs.bin_packing import Group
+from optimizer.iceberg.rewrite.jobs.conflict_check import Meanwhile
+from optimizer.iceberg.rewrite.jobs.planning import plan_files
+from optimizer.iceberg.rewrite.jobs.replace import replace
+from optimizer.iceberg.rewrite.jobs.rewrite_group import Wanted, stage_group
+from optimizer.iceberg.rewrite.jobs.staging import StagingArea
 from portal.lake.errors import StaleState
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
 from tests.support.iceberg_staged import staged_by_hand, staging_places
@@ -104,7 +104,7 @@ def test_another_table_under_the_name_is_left_alone(iceberg_lake: IcebergLake) -
 def test_who_loses_plans_anew_once_and_then_gives_up(iceberg_lake: IcebergLake) -> None:
     table = small_files(iceberg_lake.table(by=""), 2)
     once = iceberg_lake.interrupted(iceberg_lake.task(table)).happen(3, lambda: merge(table))
-    (result,) = rewrite.run(iceberg_lake.spark, once)["results"]
+    (result,) = optimize.run(iceberg_lake.spark, once)["results"]
     assert (result["outcome"], result["conflicts"]) == ("DONE", 1), result
     assert [row["word"] for row in table.rows() if row["id"] in (2, 900)] == ["merged", "fresh"]
 
@@ -113,7 +113,7 @@ def test_who_loses_plans_anew_once_and_then_gives_up(iceberg_lake: IcebergLake) 
     always.happen(3, lambda: table.say("DELETE FROM {t} WHERE id = (SELECT max(id) FROM {t})"))
     always.every = True
     n_rows = len(table.rows())
-    (lost,) = rewrite.run(iceberg_lake.spark, always)["results"]
+    (lost,) = optimize.run(iceberg_lake.spark, always)["results"]
     assert (lost["outcome"], lost["code"]) == ("ABANDONED", CONFLICT), lost
     assert lost["conflicts"] == 2
     assert len(table.rows()) < n_rows
@@ -125,7 +125,7 @@ def test_what_is_lost_already_is_not_even_written(iceberg_lake: IcebergLake) -> 
     job = iceberg_lake.interrupted(iceberg_lake.task(table))
     job.happen(2, lambda: table.say("DELETE FROM {t} WHERE id = (SELECT max(id) FROM {t})"))
     job.every = True
-    (lost,) = rewrite.run(iceberg_lake.spark, job)["results"]
+    (lost,) = optimize.run(iceberg_lake.spark, job)["results"]
     assert (lost["outcome"], lost["code"], lost["conflicts"]) == ("ABANDONED", CONFLICT, 2), lost
     assert table.name in lost["reason"]
     assert "touched the same files" in lost["reason"]
@@ -140,7 +140,7 @@ def test_a_lost_group_does_not_sink_the_others_of_its_commit(
     table = small_files(iceberg_lake.table(version=version, write__delete__granularity="file"), 2)
     job = iceberg_lake.interrupted(iceberg_lake.task(table, kind="MAJOR"))
     job.happen(4, lambda: table.say("DELETE FROM {t} WHERE id = 2"))
-    (result,) = rewrite.run(iceberg_lake.spark, job)["results"]
+    (result,) = optimize.run(iceberg_lake.spark, job)["results"]
     assert (result["outcome"], result["conflicts"]) == ("DONE", 1), result
     first, second = result["commits"]
     assert (first["partition"], second["partition"]) == ("dt=2026-05-02", "dt=2026-05-01")
@@ -182,7 +182,7 @@ def test_a_table_dropped_or_replaced_amid_a_job_ends_its_task_alone(
 
     tasks = [lake.task(one, n) for n, one in enumerate((dropped, swapped, whole), start=1)]
     job = lake.interrupted(*tasks).happen(3, lambda: dropped.say("DROP TABLE {t}"))
-    first = rewrite.run(lake.spark, job)["results"]
+    first = optimize.run(lake.spark, job)["results"]
     assert [one["outcome"] for one in first] == ["ABANDONED", "DONE", "DONE"], first
     assert first[0]["code"] == GONE
     assert dropped.name in first[0]["reason"]
@@ -190,7 +190,7 @@ def test_a_table_dropped_or_replaced_amid_a_job_ends_its_task_alone(
     small_files(swapped, 2)
     left = {path for place in staging_places(swapped) for path in place.rglob("*.parquet")}
     job = lake.interrupted(lake.task(swapped)).happen(3, swap)
-    (second,) = rewrite.run(lake.spark, job)["results"]
+    (second,) = optimize.run(lake.spark, job)["results"]
     assert (second["outcome"], second["code"]) == ("ABANDONED", REPLACED), second
     assert swapped.name in second["reason"]
     assert len(swapped.rows()) == 6

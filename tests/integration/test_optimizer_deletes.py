@@ -2,9 +2,9 @@
 
 import pytest
 
-from optimizer.domain.heard import TASK_KEY
-from optimizer.jobs import rewrite
-from optimizer.jobs.planning import all_tasks
+from optimizer.iceberg.execution.jobs import optimize
+from optimizer.iceberg.rewrite.jobs.planning import all_tasks
+from optimizer.iceberg.tables.domain.events import TASK_KEY
 from tests.support.iceberg_deletes import delete_equal, delete_positions
 from tests.support.iceberg_lake import DAYS, IcebergLake, Row, WrittenTable, small_files
 
@@ -83,7 +83,7 @@ def test_an_equality_delete_that_comes_meanwhile_holds_for_the_new_files(
     expected = model_of(table, without={"w1.4"}, day=DAYS[0])
     job = lake.interrupted(lake.task(table, kind="DELETES"))
     job.happen(3, lambda: delete_equal(table, words=["w1.4"], path=FIRST))
-    (result,) = rewrite.run(lake.spark, job)["results"]
+    (result,) = optimize.run(lake.spark, job)["results"]
     assert result["outcome"] == "DONE", result
     assert rows_of(table) == expected
 

@@ -90,7 +90,7 @@ def test_a_stop_amid_the_files_leaves_them_to_the_next_list_of_orphans(
     rows, before = table.rows(), on_disk(table)
     work = Removals(lake, table)
     told = work.draw_up()["proposal"]
-    monkeypatch.setattr("optimizer.jobs.expired_files.BATCH", 2)
+    monkeypatch.setattr("optimizer.iceberg.maintenance.jobs.expired_files.BATCH", 2)
     # Asked before the table, before the commit, and before each batch of files.
     found = work.act(told, stop_after=4)
     assert (found["outcome"], found["code"]) == ("PARTIAL", "run.cancelled"), found

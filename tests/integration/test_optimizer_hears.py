@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from optimizer.domain.tasks import TaskState
+from optimizer.core.domain.tasks import TaskState
 from optimizer.models import Commit, IcebergTable, OptimizeTask, PolicyVersion
 from portal.events.selectors import alarms_open
 from stack.stack import LAKE, Stack

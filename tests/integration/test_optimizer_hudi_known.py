@@ -9,9 +9,9 @@ from django.utils import timezone
 from pymetastore.hive_metastore import ttypes
 from pyspark.sql import SparkSession
 
+from optimizer.discovery.services.poll import poll_request
+from optimizer.hudi.inspect.services.inspection import hudi_look_ask, hudi_looks_due
 from optimizer.models import HudiPoint, HudiTable, StoredLook
-from optimizer.services.hudi_observing import hudi_look_ask, hudi_looks_due
-from optimizer.services.polling import poll_request
 from portal.connectors.metastore import Metastore
 from stack.stack import LAKE, Stack
 from tests.integration.test_events_follower import storage

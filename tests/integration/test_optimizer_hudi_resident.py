@@ -19,11 +19,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from pyspark.sql import SparkSession
 
-from optimizer.jobs.hudi import resident
+from optimizer.hudi.continuous import jobs
+from optimizer.hudi.continuous.run_kinds import HudiResidentKind
+from optimizer.hudi.inspect.run_kinds import ObserveHudiKind
+from optimizer.hudi.planner.run_kinds import HudiServicesKind
+from optimizer.hudi.tables.selectors.resident import RESIDENT
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion
-from optimizer.selectors.hudi_resident import RESIDENT
-from optimizer.services.hudi_kinds import HudiResidentKind, HudiServicesKind
-from optimizer.services.hudi_observe_kinds import ObserveHudiKind
 from portal.lake.errors import StaleState
 from portal.runs.domain import RunState
 from portal.runs.models import Run
@@ -74,7 +75,7 @@ def staying(spark: SparkSession, stack: Stack, seconds: float = 600) -> Iterator
         state=RunState.RUNNING, epoch=1, spool=str(job.spool.root), progress_n=1,
     )  # fmt: skip
     with ThreadPoolExecutor() as pool:
-        program = pool.submit(resident.run, spark, job)
+        program = pool.submit(jobs.run, spark, job)
         try:
             yield Staying(run, program)
         finally:

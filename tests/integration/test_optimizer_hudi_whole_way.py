@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 from pyspark.sql import SparkSession
 
+from optimizer.hudi.inspect.run_kinds import ObserveHudiKind
+from optimizer.hudi.planner.run_kinds import KIND, HudiServicesKind
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion
-from optimizer.services.hudi_kinds import KIND, HudiServicesKind
-from optimizer.services.hudi_observe_kinds import ObserveHudiKind
 from portal.runs.models import Run
 from portal.runs.services import run_request
 from stack.stack import LAKE, Stack

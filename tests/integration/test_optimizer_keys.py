@@ -10,11 +10,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from optimizer.domain.boundaries import Boundaries
-from optimizer.domain.layouts import Layout, LayoutKind, parse_layout
-from optimizer.jobs.boundary_sample import take_sample
-from optimizer.jobs.java_columns import JavaColumns
-from optimizer.jobs.keys import clustered
+from optimizer.core.jobs.java_columns import JavaColumns
+from optimizer.iceberg.rewrite.domain.boundaries import Boundaries
+from optimizer.iceberg.rewrite.domain.layouts import Layout, LayoutKind, parse_layout
+from optimizer.iceberg.rewrite.jobs.boundary_sample import take_sample
+from optimizer.iceberg.rewrite.jobs.keys import clustered
 from portal.lake.errors import RuleViolation
 
 NAN, INF = float("nan"), float("inf")

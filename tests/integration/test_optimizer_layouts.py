@@ -3,9 +3,9 @@
 from itertools import pairwise
 from typing import Any
 
-from optimizer.domain.boundaries import Boundaries
-from optimizer.domain.layouts import parse_layout
-from optimizer.jobs.arranging import Arrangement, arrangement_of
+from optimizer.iceberg.rewrite.domain.boundaries import Boundaries
+from optimizer.iceberg.rewrite.domain.layouts import parse_layout
+from optimizer.iceberg.rewrite.jobs.row_ordering import Arrangement, arrangement_of
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
 
 LAYOUT = "hilbert(id,word)"

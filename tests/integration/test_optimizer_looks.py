@@ -12,11 +12,11 @@ import pytest
 from django.utils import timezone
 from pyspark.sql import SparkSession
 
-from optimizer.jobs.iceberg import IcebergTable as OpenedTable
-from optimizer.jobs.iceberg import open_table, use_iceberg
-from optimizer.jobs.write_ids import write_ids_of
+from optimizer.iceberg.access.jobs.iceberg import IcebergTable as OpenedTable
+from optimizer.iceberg.access.jobs.iceberg import open_table, use_iceberg
+from optimizer.iceberg.access.jobs.write_ids import write_ids_of
+from optimizer.iceberg.inspect.run_kinds import look_ask
 from optimizer.models import IcebergTable, PartitionHealth
-from optimizer.services.observe_kinds import look_ask
 from portal.connectors.metastore import Metastore
 from portal.lake.names import TableName
 from portal.runs.models import Run

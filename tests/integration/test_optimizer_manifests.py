@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from optimizer.domain.heard import TASK_KEY
-from optimizer.jobs import rewrite
+from optimizer.iceberg.execution.jobs import optimize
+from optimizer.iceberg.tables.domain.events import TASK_KEY
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
 
 
@@ -84,7 +84,7 @@ def test_what_others_write_meanwhile_stays(iceberg_lake: IcebergLake) -> None:
         table.say("DELETE FROM {t} WHERE id = 3")
 
     job = lake.interrupted(lake.task(table, kind="MANIFESTS")).happen(2, meanwhile)
-    (result,) = rewrite.run(lake.spark, job)["results"]
+    (result,) = optimize.run(lake.spark, job)["results"]
 
     assert result["outcome"] == "DONE", result
     ids = [row["id"] for row in table.rows()]

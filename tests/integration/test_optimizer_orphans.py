@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from optimizer.domain.quarantine import MANIFEST, read_manifest
-from optimizer.domain.removal_papers import FENCE
-from optimizer.jobs import quarantine
-from optimizer.jobs.observe_files import Asked, partition_rows
+from optimizer.iceberg.inspect.jobs.files import Asked, partition_rows
+from optimizer.iceberg.maintenance.domain.quarantine import MANIFEST, read_manifest
+from optimizer.iceberg.maintenance.jobs import quarantine
+from optimizer.removals.domain.papers import FENCE
 from portal.safety.fence import LEASE_LENGTH, write_lease
 from portal.spark.job import JobContext
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
@@ -138,8 +138,8 @@ def test_a_stop_in_its_midst_leaves_the_rest_and_says_so(
         planted(table, f"data/x{n}.parquet")
     work = removals(table)
     told = work.draw_up()["proposal"]
-    monkeypatch.setattr("optimizer.jobs.orphans.BATCH", 2)
-    monkeypatch.setattr("optimizer.jobs.removal_guard._AGAIN_SECONDS", 600)
+    monkeypatch.setattr("optimizer.iceberg.maintenance.jobs.orphans.BATCH", 2)
+    monkeypatch.setattr("optimizer.removals.jobs.guard._AGAIN_SECONDS", 600)
     found = work.act(told, stop_after=4)
     assert (found["outcome"], found["code"]) == ("PARTIAL", "run.cancelled"), found
     assert found["removed"]["n_files"] == 2
@@ -156,8 +156,8 @@ def test_without_its_lease_or_its_fence_a_run_moves_nothing_more(
     told = work.draw_up()["proposal"]
     late = work.act(told, lease=timedelta(seconds=-1))
     assert (late["outcome"], late["code"], late["removed"]) == ("FAILED", "act.fenced", None)
-    monkeypatch.setattr("optimizer.jobs.orphans.BATCH", 2)
-    monkeypatch.setattr("optimizer.jobs.removal_guard._AGAIN_SECONDS", 600)
+    monkeypatch.setattr("optimizer.iceberg.maintenance.jobs.orphans.BATCH", 2)
+    monkeypatch.setattr("optimizer.removals.jobs.guard._AGAIN_SECONDS", 600)
     # The supervisor dies after the first batch: its last beat is too old, and then the lease ends.
     monkeypatch.setattr("portal.safety.fence._LOOK_AGAIN_SECONDS", 0.05)
     begun = time.monotonic()
@@ -182,8 +182,8 @@ def test_a_table_that_is_registered_there_in_its_midst_ends_it(
     work = removals(table) if kind == "ORPHANS" else Removals(lake, table)
     told = work.draw_up()["proposal"]
     module = {"ORPHANS": "orphans", "EXPIRE": "expired_files"}[kind]
-    monkeypatch.setattr(f"optimizer.jobs.{module}.BATCH", 2)
-    monkeypatch.setattr("optimizer.jobs.removal_guard._AGAIN_SECONDS", 600)
+    monkeypatch.setattr(f"optimizer.iceberg.maintenance.jobs.{module}.BATCH", 2)
+    monkeypatch.setattr("optimizer.removals.jobs.guard._AGAIN_SECONDS", 600)
     near = f"lake.{lake.db}.{table.name}_near"
 
     def register(job: JobContext) -> None:

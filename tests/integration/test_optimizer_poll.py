@@ -8,9 +8,9 @@ import pytest
 from pymetastore.hive_metastore import ttypes
 from pyspark.sql import SparkSession
 
-from optimizer.jobs import poll
+from optimizer.discovery import jobs
+from optimizer.discovery.services.poll import PollKind
 from optimizer.models import IcebergTable
-from optimizer.services.polling import PollKind
 from portal.connectors.metastore import Metastore
 from portal.runs.models import Run
 from stack.stack import LAKE, Stack
@@ -60,7 +60,7 @@ def test_all_iceberg_tables_and_no_others_are_read(
     make_tables(stack)
     before = datetime.now(tz=UTC)
     job = job_for(spark, stack.config(), {"read_at": before.isoformat()})
-    manifest = {"outcome": "done", "result": json.loads(json.dumps(poll.run(spark, job)))}
+    manifest = {"outcome": "done", "result": json.loads(json.dumps(jobs.run(spark, job)))}
     run = Run.objects.create(lake=LAKE, kind=PollKind.name, requested_by="test", queued_at=before)
     PollKind().ingest(run, manifest)
     PollKind().ingest(run, manifest)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from optimizer.jobs.planning import all_tasks
-from optimizer.jobs.write_ids import write_ids_of
+from optimizer.iceberg.access.jobs.write_ids import write_ids_of
+from optimizer.iceberg.rewrite.jobs.planning import all_tasks
 from tests.support.iceberg_lake import IcebergLake, small_files
 
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from optimizer.jobs.history import Signature
-from optimizer.jobs.replace import replace
-from optimizer.jobs.staging_area import Stage, StagingArea
+from optimizer.iceberg.access.jobs.history import Signature
+from optimizer.iceberg.rewrite.jobs.replace import replace
+from optimizer.iceberg.rewrite.jobs.staging import Stage, StagingArea
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
 from tests.support.iceberg_staged import markers, staged_by_hand, swept
 

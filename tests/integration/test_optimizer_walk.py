@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from optimizer.jobs import rewrite
-from optimizer.jobs.write_ids import write_ids_of
+from optimizer.iceberg.access.jobs.write_ids import write_ids_of
+from optimizer.iceberg.execution.jobs import optimize
 from tests.support.iceberg_lake import DAYS, IcebergLake
 from tests.support.iceberg_model import Model, Values
 from tests.support.iceberg_staged import swept
@@ -129,7 +129,7 @@ class Walk:
         happen = self.chance.choice(OTHERS) if self.chance.random() < 0.6 else None
         if happen is not None:
             job.happen(self.chance.choice((2, 3, 4)), lambda: happen(self))
-        (result,) = rewrite.run(self.lake.spark, job)["results"]
+        (result,) = optimize.run(self.lake.spark, job)["results"]
         assert result["outcome"] != "FAILED", result
         self.committed |= {one for told in result["commits"] for one in told["write_ids"]}
         self.model.learn()

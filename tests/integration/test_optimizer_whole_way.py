@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from optimizer.domain.tasks import DESTRUCTIVE, TaskKind, TaskState
+from optimizer.core.domain.tasks import DESTRUCTIVE, TaskKind, TaskState
+from optimizer.iceberg.inspect.run_kinds import look_ask
+from optimizer.iceberg.planner.run_kinds import KIND, REMOVE_KIND, OptimizeKind, RemoveKind
+from optimizer.iceberg.planner.services.actions import optimize_now, removal_ask
 from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion, RemovalPlan
-from optimizer.services.asking import optimize_now, removal_ask
-from optimizer.services.observe_kinds import look_ask
-from optimizer.services.removal_kinds import REMOVE_KIND, RemoveKind
-from optimizer.services.removals import removal_decide
-from optimizer.services.task_kinds import KIND, OptimizeKind
+from optimizer.removals.services.removals import removal_decide
 from portal.access.services import person_create
 from portal.approvals.domain import SaidWord
 from portal.runs.models import Run

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from optimizer.domain.tasks import TaskKind
+from optimizer.core.domain.tasks import TaskKind
 from optimizer.models import PolicyVersion, Quarantine, RemovalPlan
 from tests.component import hudi_shown
 from tests.component.hudi_task_rows import hudi, looked

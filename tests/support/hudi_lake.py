@@ -14,9 +14,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from optimizer.domain.hudi.facts import HudiLook
-from optimizer.jobs.hudi.look import Asked, look_at
-from optimizer.jobs.hudi.table import OpenedTable, open_table
+from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.jobs.snapshot import Asked, look_at
+from optimizer.hudi.tables.jobs.table import OpenedTable, open_table
 from tests.support.scan_lake import NOW
 
 Row = tuple[int, str, str, int]

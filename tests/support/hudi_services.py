@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from optimizer.jobs.hudi import services
+from optimizer.hudi.maintenance.jobs import run_services
 from portal.connectors.lake_config import LakeConfig
 from portal.spark.job import JobContext
 from portal.spark.launch import Launched, submit
@@ -89,7 +89,7 @@ class Services:
         job = job_for(self.spark, self.config, {"tasks": [dict(one) for one in orders]})
         if control:
             job.spool.write_control(control)
-        results: list[dict[str, Any]] = services.run(self.spark, job)["tasks"]
+        results: list[dict[str, Any]] = run_services.run(self.spark, job)["tasks"]
         return results
 
     def one(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from optimizer.jobs.planning import all_tasks
+from optimizer.iceberg.rewrite.jobs.planning import all_tasks
 from tests.support.iceberg_lake import WrittenTable
 
 

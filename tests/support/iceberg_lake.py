@@ -10,8 +10,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from optimizer.jobs import rewrite
-from optimizer.jobs.iceberg import IcebergTable, open_table, use_iceberg
+from optimizer.iceberg.access.jobs.iceberg import IcebergTable, open_table, use_iceberg
+from optimizer.iceberg.execution.jobs import optimize as rewrite
 from portal.connectors.lake_config import LakeConfig
 from portal.spark.job import JobContext
 from tests.support.scan_spark import job_for

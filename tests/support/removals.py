@@ -12,9 +12,9 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from optimizer.domain.quarantine import QUARANTINE, QuarantinePlace
-from optimizer.domain.removal_papers import FENCE, SEALED
-from optimizer.jobs import rewrite
+from optimizer.iceberg.execution.jobs import optimize
+from optimizer.iceberg.maintenance.domain.quarantine import QUARANTINE, QuarantinePlace
+from optimizer.removals.domain.papers import FENCE, SEALED
 from portal.lake.paths import LakePath
 from portal.safety.fence import LEASE_LENGTH, open_fence, write_lease
 from portal.spark.job import JobContext
@@ -64,7 +64,7 @@ class Removals:
             job.happen(2 + stop_after // 2, partial(happens, made))
         is_beating = approved is not None and meanwhile is None and lease == LEASE_LENGTH
         with beats(made) if is_beating else nullcontext():
-            (result,) = rewrite.run(self.lake.spark, job)["results"]
+            (result,) = optimize.run(self.lake.spark, job)["results"]
         return dict(result)
 
     @property

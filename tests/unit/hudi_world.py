@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from optimizer.domain.hudi.facts import (
+from optimizer.hudi.inspect.domain.facts import (
     Action,
     BlockKind,
     BlockState,
@@ -21,8 +21,8 @@ from optimizer.domain.hudi.facts import (
     TableType,
     Uncompacted,
 )
-from optimizer.domain.hudi.policy import PROFILES, HudiPolicy, Profile
-from optimizer.domain.hudi.tasks import Service
+from optimizer.hudi.maintenance.domain.tasks import Service
+from optimizer.policies.domain.hudi_policy import PROFILES, HudiPolicy, Profile
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 NOW = START + timedelta(minutes=1000)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from optimizer.domain.hudi.policy import contradiction, resolve
-from optimizer.domain.hudi.policy_values import read_values
-from optimizer.domain.policy import Level
+from optimizer.policies.domain.hudi_policy import contradiction, resolve
+from optimizer.policies.domain.hudi_values import read_values
+from optimizer.policies.domain.policy import Level
 from portal.lake.names import TableName
 from stack.lake.carts import POLICIES
 

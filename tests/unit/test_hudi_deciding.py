@@ -8,14 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.hudi.damage import damaged_groups
-from optimizer.domain.hudi.deciding import HudiDecision, decide
-from optimizer.domain.hudi.facts import Action, BlockKind, BlockState, HudiLook, InstantState
-from optimizer.domain.hudi.needs import Lately
-from optimizer.domain.hudi.policy import HudiPolicy, Profile, contradiction
-from optimizer.domain.hudi.services import lock_problem
-from optimizer.domain.hudi.tasks import ACTIONS, DESTRUCTIVE, Service, Step
-from optimizer.domain.hudi.timeline import PLANNED, pending, unfit
+from optimizer.hudi.inspect.domain.damage import damaged_groups
+from optimizer.hudi.inspect.domain.facts import (
+    Action,
+    BlockKind,
+    BlockState,
+    HudiLook,
+    InstantState,
+)
+from optimizer.hudi.inspect.domain.timeline import PLANNED, pending, unfit
+from optimizer.hudi.maintenance.domain.services import lock_problem
+from optimizer.hudi.maintenance.domain.tasks import ACTIONS, DESTRUCTIVE, Service, Step
+from optimizer.hudi.planner.domain.deciding import HudiDecision, decide
+from optimizer.hudi.planner.domain.needs import Lately
+from optimizer.policies.domain.hudi_policy import HudiPolicy, Profile, contradiction
 from tests.unit.hudi_world import (
     ALL,
     CLUSTERING,

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from optimizer.domain.hudi.estimates import (
+from optimizer.hudi.maintenance.domain.tasks import Service
+from optimizer.hudi.planner.domain.estimates import (
     TIMED,
     DoneTask,
     estimate_read,
     measured_speed,
     plans_read,
 )
-from optimizer.domain.hudi.tasks import Service
 from tests.unit.hudi_world import asked, look, name, plan
 
 TWO = look(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.hudi.facts import (
+from optimizer.hudi.inspect.domain.facts import (
     Action,
     BlockKind,
     BlockState,

@@ -6,10 +6,10 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.health import WHOLE
-from optimizer.domain.hudi.facts import BlockState, HudiLook
-from optimizer.domain.hudi.health import Part, health_of
-from optimizer.domain.hudi.policy import HudiPolicy, Profile
+from optimizer.core.domain.health import WHOLE
+from optimizer.hudi.inspect.domain.facts import BlockState, HudiLook
+from optimizer.hudi.inspect.domain.health import Part, health_of
+from optimizer.policies.domain.hudi_policy import HudiPolicy, Profile
 from tests.unit.hudi_world import (
     NOW,
     POLICIES,

@@ -6,10 +6,11 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.hudi.alarms import BROKEN, CODES, TITLES, over, raised
-from optimizer.domain.hudi.facts import BlockState, DuplicateKey, HudiLook
-from optimizer.domain.hudi.findings import Code
-from optimizer.domain.hudi.look_times import (
+from optimizer.hudi.inspect.domain.alarms import BROKEN, CODES, TITLES, over, raised
+from optimizer.hudi.inspect.domain.facts import BlockState, DuplicateKey, HudiLook
+from optimizer.hudi.inspect.domain.findings import Code
+from optimizer.hudi.inspect.domain.quality import failures
+from optimizer.hudi.inspect.domain.schedule import (
     EVERY,
     KEYS_EVERY,
     LOGS_EVERY,
@@ -18,9 +19,8 @@ from optimizer.domain.hudi.look_times import (
     carried,
     next_look_at,
 )
-from optimizer.domain.hudi.policy import HudiPolicy, Profile
-from optimizer.domain.hudi.quality import failures
-from optimizer.domain.hudi.timeline import unfit
+from optimizer.hudi.inspect.domain.timeline import unfit
+from optimizer.policies.domain.hudi_policy import HudiPolicy, Profile
 from tests.unit.hudi_world import NOW, POLICIES, done, logs, look, looks, policy, table
 
 MINUTES = st.integers(0, 3000).map(lambda n: timedelta(minutes=n))

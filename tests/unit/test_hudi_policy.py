@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.hudi.policy import (
+from optimizer.hudi.maintenance.domain.tasks import DESTRUCTIVE, Service
+from optimizer.policies.domain.hudi_policy import (
     FIELDS,
     PROFILES,
     HudiPolicy,
@@ -16,16 +17,15 @@ from optimizer.domain.hudi.policy import (
     contradiction,
     resolve,
 )
-from optimizer.domain.hudi.policy_values import (
+from optimizer.policies.domain.hudi_values import (
     SETTINGS,
     read_values,
     typed,
     write_policy,
 )
-from optimizer.domain.hudi.tasks import DESTRUCTIVE, Service
-from optimizer.domain.policy import Level, QuietHours
-from optimizer.domain.policy_values import write_values
-from optimizer.domain.policy_words import changes, say
+from optimizer.policies.domain.policy import Level, QuietHours
+from optimizer.policies.domain.values import write_values
+from optimizer.policies.domain.words import changes, say
 from portal.lake.errors import RuleViolation
 from tests.unit.hudi_world import LOCK, locked, policy
 

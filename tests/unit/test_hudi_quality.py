@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import given
 
-from optimizer.domain.hudi.damage import damaged_groups, lost_bases
-from optimizer.domain.hudi.facts import (
+from optimizer.hudi.inspect.domain.damage import damaged_groups, lost_bases
+from optimizer.hudi.inspect.domain.facts import (
     Action,
     BlockKind,
     BlockState,
@@ -17,11 +17,11 @@ from optimizer.domain.hudi.facts import (
     HudiLook,
     TableType,
 )
-from optimizer.domain.hudi.findings import MOST_ROWS, Code, Finding, Severity, span_words
-from optimizer.domain.hudi.policy import HudiPolicy, Profile
-from optimizer.domain.hudi.quality import failures, not_looked_at
-from optimizer.domain.hudi.staleness import staleness_of, unplanned_commits
-from optimizer.domain.hudi.tasks import Service, Step
+from optimizer.hudi.inspect.domain.findings import MOST_ROWS, Code, Finding, Severity, span_words
+from optimizer.hudi.inspect.domain.quality import failures, not_looked_at
+from optimizer.hudi.inspect.domain.staleness import staleness_of, unplanned_commits
+from optimizer.hudi.maintenance.domain.tasks import Service, Step
+from optimizer.policies.domain.hudi_policy import HudiPolicy, Profile
 from tests.unit.hudi_world import (
     CLUSTERING,
     COMPACTION,

@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from optimizer.jobs.hudi.resident import Resident, Watched
+from optimizer.hudi.continuous.jobs import Resident, Watched
 from portal.spark.job import JobContext
 
 

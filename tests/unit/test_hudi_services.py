@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.hudi.facts import Action, HudiLook, Instant, TableType
-from optimizer.domain.hudi.policy import HudiPolicy
-from optimizer.domain.hudi.services import lock_problem, may, may_roll_back
-from optimizer.domain.hudi.tasks import BY_APPROVAL, Service, Step, oldest_first
-from optimizer.domain.hudi.timeline import silence_of
+from optimizer.hudi.inspect.domain.facts import Action, HudiLook, Instant, TableType
+from optimizer.hudi.inspect.domain.timeline import silence_of
+from optimizer.hudi.maintenance.domain.services import lock_problem, may, may_roll_back
+from optimizer.hudi.maintenance.domain.tasks import BY_APPROVAL, Service, Step, oldest_first
+from optimizer.policies.domain.hudi_policy import HudiPolicy
 from portal.lake.errors import RuleViolation, StaleState
 from tests.unit.hudi_world import (
     CLUSTERING,

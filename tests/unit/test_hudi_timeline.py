@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.hudi.facts import Action, InstantState, PendingPlan
-from optimizer.domain.hudi.timeline import (
+from optimizer.hudi.inspect.domain.facts import Action, InstantState, PendingPlan
+from optimizer.hudi.inspect.domain.timeline import (
     first_write,
     heartbeat_limit,
     last_write_at,

@@ -7,12 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.hudi.facts import Action, BlockKind, BlockState, HudiLook, InstantState
-from optimizer.domain.hudi.needs import Lately
-from optimizer.domain.hudi.policy import HudiPolicy, Profile
-from optimizer.domain.hudi.tasks import ACTIONS, DESTRUCTIVE, HudiTask, Service, Step
-from optimizer.domain.hudi.timeline import PLANNED, pending, stuck, unfit
-from optimizer.domain.hudi.wishes import wish_of
+from optimizer.hudi.inspect.domain.facts import (
+    Action,
+    BlockKind,
+    BlockState,
+    HudiLook,
+    InstantState,
+)
+from optimizer.hudi.inspect.domain.timeline import PLANNED, pending, stuck, unfit
+from optimizer.hudi.maintenance.domain.requests import wish_of
+from optimizer.hudi.maintenance.domain.tasks import ACTIONS, DESTRUCTIVE, HudiTask, Service, Step
+from optimizer.hudi.planner.domain.needs import Lately
+from optimizer.policies.domain.hudi_policy import HudiPolicy, Profile
 from portal.lake.errors import PortalError, RuleViolation, StaleState
 from tests.unit.hudi_world import (
     CLUSTERING,

@@ -10,8 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.boundaries import MOST_TEXT, Boundaries, ColumnBoundaries, Ranks
-from optimizer.domain.value_forms import Form, form_of, scale_of
+from optimizer.iceberg.rewrite.domain.boundaries import (
+    MOST_TEXT,
+    Boundaries,
+    ColumnBoundaries,
+    Ranks,
+)
+from optimizer.iceberg.rewrite.domain.value_forms import Form, form_of, scale_of
 from portal.lake.errors import RuleViolation
 
 LONGS = st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5)

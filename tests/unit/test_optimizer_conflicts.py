@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.conflicts import (
+from optimizer.iceberg.planner.domain.conflicts import (
     LEAST_GROUP_SECONDS,
     LONGEST_WAIT,
     Approach,
@@ -18,7 +18,7 @@ from optimizer.domain.conflicts import (
     lost_already,
     risk_of,
 )
-from optimizer.domain.policy import Caution
+from optimizer.policies.domain.policy import Caution
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 AGES = st.lists(st.integers(0, 3 * 24 * 3600), max_size=100)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.curves import Ids, hilbert_keys, zorder_keys
+from optimizer.iceberg.rewrite.domain.curves import Ids, hilbert_keys, zorder_keys
 from portal.lake.errors import RuleViolation
 
 GRIDS = [(1, 5), (2, 1), (2, 2), (2, 5), (3, 1), (3, 3), (4, 1), (4, 2), (4, 3), (5, 2)]

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.deciding import decide, hold_reason
-from optimizer.domain.layouts import parse_layout
-from optimizer.domain.policy import MIB, Policy, QuietHours
-from optimizer.domain.stats import PartitionStats, TableStats, partition_stats
-from optimizer.domain.tasks import DESTRUCTIVE, TaskKind
-from optimizer.domain.verdicts import Decision, LastTimes
+from optimizer.core.domain.decisions import Decision, LastTimes
+from optimizer.core.domain.tasks import DESTRUCTIVE, TaskKind
+from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats, partition_stats
+from optimizer.iceberg.planner.domain.deciding import decide, hold_reason
+from optimizer.iceberg.rewrite.domain.layouts import parse_layout
+from optimizer.policies.domain.policy import MIB, Policy, QuietHours
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 TARGET = 128 * MIB

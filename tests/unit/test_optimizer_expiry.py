@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.expiry import RefFact, Retention, SnapshotFact, Stay, judge, still_going
+from optimizer.iceberg.maintenance.domain.expiry import (
+    RefFact,
+    Retention,
+    SnapshotFact,
+    Stay,
+    judge,
+    still_going,
+)
 from portal.lake.errors import RuleViolation
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)

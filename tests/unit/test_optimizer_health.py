@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.health import (
-    WHOLE,
-    Health,
-    Tally,
-    partition_health,
+from optimizer.core.domain.health import WHOLE, Health
+from optimizer.iceberg.inspect.domain.health import Tally, partition_health
+from optimizer.iceberg.inspect.domain.health_words import Part
+from optimizer.iceberg.inspect.domain.stats import (
+    SMALL_BELOW,
+    PartitionStats,
+    TableStats,
+    partition_stats,
 )
-from optimizer.domain.health_words import Part
-from optimizer.domain.stats import SMALL_BELOW, PartitionStats, TableStats, partition_stats
 
 MIB = 1024**2
 TARGET = 512 * MIB

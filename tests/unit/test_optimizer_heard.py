@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from optimizer.domain.heard import TASK_KEY, Heard, heard, iceberg_table
+from optimizer.iceberg.tables.domain.events import TASK_KEY, Heard, heard, iceberg_table
 from portal.events.names import former_name
 
 RECORDED = Path(__file__).with_name("iceberg_events.json")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.layouts import (
+from optimizer.iceberg.rewrite.domain.layouts import (
     NO_LAYOUT,
     Layout,
     LayoutKind,

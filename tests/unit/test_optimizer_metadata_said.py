@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from optimizer.domain.expiry import RefFact, Retention
-from optimizer.domain.metadata_said import MetadataSaid
+from optimizer.iceberg.maintenance.domain.expiry import RefFact, Retention
+from optimizer.iceberg.tables.domain.table_metadata import MetadataSaid
 from portal.lake.errors import RuleViolation
 
 DAY_MS = 24 * 3600 * 1000

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.orphans import FoundFile, Known, Left, old_before_ms, why_left
+from optimizer.iceberg.maintenance.domain.orphans import (
+    FoundFile,
+    Known,
+    Left,
+    old_before_ms,
+    why_left,
+)
 from portal.lake.paths import LakePath
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.conflicts import Advice, Approach
-from optimizer.domain.pausing import COLD_AFTER, Weighed, weigh
-from optimizer.domain.stats import PartitionStats
+from optimizer.iceberg.inspect.domain.stats import PartitionStats
+from optimizer.iceberg.planner.domain.conflicts import Advice, Approach
+from optimizer.iceberg.planner.domain.deferral import COLD_AFTER, Weighed, weigh
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=3)

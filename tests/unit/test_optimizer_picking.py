@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.tasks import TaskKind
-from optimizer.jobs.picking import Group, Picking, PlannedFile, n_out, pick
+from optimizer.core.domain.tasks import TaskKind
+from optimizer.iceberg.rewrite.jobs.bin_packing import Group, Picking, PlannedFile, n_out, pick
 
 TARGET = 1000
 

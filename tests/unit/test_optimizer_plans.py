@@ -4,13 +4,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from optimizer.domain.conflicts import Approach, CommitFact
-from optimizer.domain.estimates import Speed
-from optimizer.domain.plans import Plan, TableFacts, make_plan
-from optimizer.domain.policy import MIB, Policy, QuietHours
-from optimizer.domain.stats import TableStats, partition_stats
-from optimizer.domain.tasks import TaskKind
-from optimizer.domain.verdicts import LastTimes
+from optimizer.core.domain.decisions import LastTimes
+from optimizer.core.domain.estimates import Speed
+from optimizer.core.domain.tasks import TaskKind
+from optimizer.iceberg.inspect.domain.stats import TableStats, partition_stats
+from optimizer.iceberg.planner.domain.conflicts import Approach, CommitFact
+from optimizer.iceberg.planner.domain.plans import Plan, TableFacts, make_plan
+from optimizer.policies.domain.policy import MIB, Policy, QuietHours
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 TARGET = 128 * MIB

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.layouts import parse_layout
-from optimizer.domain.policy import (
+from optimizer.core.domain.tasks import DESTRUCTIVE, TaskKind
+from optimizer.iceberg.rewrite.domain.layouts import parse_layout
+from optimizer.policies.domain.policy import (
     BUILT_IN,
     DEFAULT,
     FIELDS,
@@ -22,8 +23,7 @@ from optimizer.domain.policy import (
     kind_of_scope,
     resolve,
 )
-from optimizer.domain.policy_values import read_values, write_policy, write_values
-from optimizer.domain.tasks import DESTRUCTIVE, TaskKind
+from optimizer.policies.domain.values import read_values, write_policy, write_values
 from portal.lake.errors import RuleViolation
 
 MINUTES = st.times().map(lambda at: at.replace(second=0, microsecond=0, fold=0))

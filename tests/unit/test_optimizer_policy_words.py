@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.policy import FIELDS
-from optimizer.domain.policy_words import SETTINGS, changes, say, typed
+from optimizer.policies.domain.policy import FIELDS
+from optimizer.policies.domain.words import SETTINGS, changes, say, typed
 from portal.lake.errors import RuleViolation
 
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from optimizer.domain.poll_times import EVERY, FIRST_RETRY, Polled, next_poll_at, retry_after
+from optimizer.discovery.domain import EVERY, FIRST_RETRY, Polled, next_poll_at, retry_after
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.boundaries import Boundaries, ColumnBoundaries
-from optimizer.domain.curves import hilbert_keys
-from optimizer.domain.layouts import LayoutKind
-from optimizer.domain.row_keys import RowKeys, cut_points, places_of
-from optimizer.domain.value_forms import Form
+from optimizer.iceberg.rewrite.domain.boundaries import Boundaries, ColumnBoundaries
+from optimizer.iceberg.rewrite.domain.curves import hilbert_keys
+from optimizer.iceberg.rewrite.domain.layouts import LayoutKind
+from optimizer.iceberg.rewrite.domain.row_keys import RowKeys, cut_points, places_of
+from optimizer.iceberg.rewrite.domain.value_forms import Form
 from portal.lake.errors import RuleViolation
 
 NO_NULLS = np.zeros(1, dtype=np.int32)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimizer.domain.estimates import (
+from optimizer.core.domain.estimates import (
     GIB,
     Estimate,
     Speed,
@@ -15,8 +15,7 @@ from optimizer.domain.estimates import (
     estimate_partition,
     estimate_task,
 )
-from optimizer.domain.policy import MIB
-from optimizer.domain.scoring import (
+from optimizer.core.domain.scoring import (
     PATIENCE,
     SHARING,
     Candidate,
@@ -26,8 +25,9 @@ from optimizer.domain.scoring import (
     rank,
     score_of,
 )
-from optimizer.domain.stats import PartitionStats, TableStats, partition_stats
-from optimizer.domain.tasks import TaskKind
+from optimizer.core.domain.tasks import TaskKind
+from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats, partition_stats
+from optimizer.policies.domain.policy import MIB
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 SPEED = Speed(100 * MIB, 0.01, 20.0, 4.0)

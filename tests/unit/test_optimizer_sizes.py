@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from optimizer.domain.sizes import BUCKETS, added, size_words
+from optimizer.core.domain.sizes import BUCKETS, added, size_words
 
 MIB = 1024**2
 

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.jobs.iceberg import IcebergTable
+from optimizer.iceberg.access.jobs.iceberg import IcebergTable
 
 TEXTS = st.none() | st.text(max_size=6) | st.integers().map(str)
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.trend import MATTERS, POINT_EVERY, Point, is_told
+from optimizer.core.domain.trend import MATTERS, POINT_EVERY, Point, is_told
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 

@@ -7,15 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain import delete_merging, manifest_merging
-from optimizer.domain.deciding import decide
-from optimizer.domain.delete_merging import Merging, PositionDeletes, merging
-from optimizer.domain.manifest_merging import Manifest, Merge, merges, neighbours
-from optimizer.domain.policy import Policy
-from optimizer.domain.statistics_columns import MOST_COLUMNS, columns_worth_it
-from optimizer.domain.stats import TableStats
-from optimizer.domain.tasks import TaskKind
-from optimizer.domain.verdicts import LastTimes
+from optimizer.core.domain.decisions import LastTimes
+from optimizer.core.domain.tasks import TaskKind
+from optimizer.iceberg.inspect.domain.stats import TableStats
+from optimizer.iceberg.maintenance.domain import delete_merging, manifest_merging
+from optimizer.iceberg.maintenance.domain.delete_merging import Merging, PositionDeletes, merging
+from optimizer.iceberg.maintenance.domain.manifest_merging import (
+    Manifest,
+    Merge,
+    merges,
+    neighbours,
+)
+from optimizer.iceberg.maintenance.domain.statistics_columns import MOST_COLUMNS, columns_worth_it
+from optimizer.iceberg.planner.domain.deciding import decide
+from optimizer.policies.domain.policy import Policy
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 MIB = 1 << 20

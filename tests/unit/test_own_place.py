@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from optimizer.jobs import neighbours
-from optimizer.jobs.neighbours import OwnPlace
+from optimizer.removals.jobs import location_overlap
+from optimizer.removals.jobs.location_overlap import OwnPlace
 from portal.lake.errors import RuleViolation
 from portal.lake.paths import LakePath
 from portal.lake.places import Holder
@@ -39,8 +39,8 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Registered:
     found = Registered(
         [(Holder("sales", "orders"), str(PLACE)), (Holder("sales", ""), "hdfs://lake/sales")]
     )
-    monkeypatch.setattr(neighbours, "RegisteredPlaces", lambda *_: found)
-    monkeypatch.setattr(neighbours, "around", lambda _: None)
+    monkeypatch.setattr(location_overlap, "RegisteredPlaces", lambda *_: found)
+    monkeypatch.setattr(location_overlap, "around", lambda _: None)
     return found
 
 

@@ -15,7 +15,7 @@ import optimizer
 import portal
 import readiness
 import refresh
-from optimizer.domain.policy import _compiled
+from optimizer.policies.domain.policy import _compiled
 
 LONGEST = 1_000
 MOST_SECONDS = 0.2

@@ -5,11 +5,11 @@ from math import floor
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.domain.health import Tally, whole_points
-from optimizer.domain.hudi.deciding import precedence, service_priority
-from optimizer.domain.hudi.tasks import Service, Step
-from optimizer.domain.scoring import Priority, priority_of
-from optimizer.domain.stats import PartitionStats
+from optimizer.core.domain.scoring import Priority, priority_of
+from optimizer.hudi.maintenance.domain.tasks import Service, Step
+from optimizer.hudi.planner.domain.deciding import precedence, service_priority
+from optimizer.iceberg.inspect.domain.health import Tally, whole_points
+from optimizer.iceberg.inspect.domain.stats import PartitionStats
 
 
 @st.composite

@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from optimizer.domain.policy_manners import MANNERS, TableFormat
-from optimizer.domain.policy_values import write_values
-from optimizer.selectors.policies import policy_current
-from optimizer.services.policies import PolicyChange, policy_set
+from optimizer.policies.domain.formats import MANNERS, TableFormat
+from optimizer.policies.domain.values import write_values
+from optimizer.policies.selectors.policies import policy_current
+from optimizer.policies.services.policies import PolicyChange, policy_set
 from portal.access.models import User
 from portal.lake.errors import PortalError
 

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from optimizer.discovery.services.poll import poll_request
 from optimizer.models import IcebergTable
-from optimizer.services.polling import poll_request
 from portal.access.lakes import get_lake
 from portal.lake.errors import PortalError
 from portal.runs.domain import RunState

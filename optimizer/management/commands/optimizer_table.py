@@ -6,15 +6,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from optimizer.domain.tasks import TaskKind
+from optimizer.core.domain.tasks import TaskKind
+from optimizer.core.services.actions import table_pause, table_resume
+from optimizer.iceberg.planner.services.actions import dry_run, kind_for_now, optimize_now
 from optimizer.models import IcebergTable
-from optimizer.services.asking import (
-    dry_run,
-    kind_for_now,
-    optimize_now,
-    table_pause,
-    table_resume,
-)
 from portal.lake.errors import PortalError
 
 

@@ -1,1 +1,0 @@
-"""The optimizer room's part of the REST API."""

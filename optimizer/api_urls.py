@@ -1,0 +1,23 @@
+"""Addresses of the API, from each capability."""
+
+from django.urls import URLPattern
+
+from optimizer.console import urls as console
+from optimizer.hudi.pages import urls as hudi
+from optimizer.iceberg.maintenance import urls as iceberg_maintenance
+from optimizer.iceberg.planner import urls as iceberg_planner
+from optimizer.iceberg.tables import urls as iceberg_tables
+from optimizer.policies import urls as policies
+from optimizer.removals import urls as removals
+
+app_name = "optimizer-api"
+
+urlpatterns: list[URLPattern] = [
+    *console.api_urlpatterns,
+    *hudi.api_urlpatterns,
+    *iceberg_maintenance.api_urlpatterns,
+    *iceberg_planner.api_urlpatterns,
+    *iceberg_tables.api_urlpatterns,
+    *policies.api_urlpatterns,
+    *removals.api_urlpatterns,
+]

@@ -1,0 +1,1 @@
+"""What spans both formats: the queue page, cancelling, metrics."""

@@ -1,0 +1,10 @@
+"""Registers `optimizer.console` with the platform."""
+
+from optimizer.console.selectors.numbers import register_gauges
+from optimizer.console.ui.nav import register_pages
+
+
+def register() -> None:
+    """Add what this capability offers: runs, approvals, pages, home cards, numbers."""
+    register_gauges()
+    register_pages()

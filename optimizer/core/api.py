@@ -1,0 +1,51 @@
+"""The fields of a task in the API."""
+
+from rest_framework import serializers
+
+from optimizer.models import OptimizeTask
+
+
+class OptimizeTaskSerializer(serializers.ModelSerializer[OptimizeTask]):
+    """One piece of work: why it is done, what it waits for, what came of it."""
+
+    table_format = serializers.CharField(read_only=True, help_text="of its table: iceberg or hudi")
+    table_id = serializers.IntegerField(
+        read_only=True, allow_null=True, help_text="of an Iceberg table, null otherwise"
+    )
+    hudi_id = serializers.IntegerField(
+        read_only=True, allow_null=True, help_text="of a Hudi table, null otherwise"
+    )
+    db = serializers.CharField(source="subject.db", read_only=True)
+    table = serializers.CharField(source="subject.table", read_only=True)
+    is_open = serializers.SerializerMethodField()
+    is_stopping = serializers.BooleanField(
+        read_only=True, help_text="cancelled while a run has it; the run is told to leave it"
+    )
+
+    class Meta:
+        model = OptimizeTask
+        fields = (
+            *("id", "table_format", "table_id", "hudi_id", "db", "table", "kind", "state"),
+            *("is_open", "is_stopping"),
+            *(
+                "reason",
+                "waits_for",
+                "not_before",
+                "risk",
+                "is_cold",
+                "score",
+                "partitions",
+                "instants",
+                "target_bytes",
+                "layout",
+                "policy_versions",
+            ),
+            *("estimate", "snapshot_id", "asked_by", "noted_at", "heard_at", "sent_at"),
+            *("ended_at", "run", "outcome_code", "outcome", "before", "after", "commits"),
+            *("n_conflicts", "n_tries", "seconds"),
+        )
+        read_only_fields = fields
+
+    def get_is_open(self, row: OptimizeTask) -> bool:
+        """Say whether it is still to be done."""
+        return bool(row.is_open)

@@ -1,0 +1,8 @@
+"""Registers `optimizer.core` with the platform."""
+
+from optimizer.core.ui.words import register_words
+
+
+def register() -> None:
+    """Add what this capability offers: runs, approvals, pages, home cards, numbers."""
+    register_words()

@@ -1,0 +1,131 @@
+"""Acts of people on tables and tasks of either format: pause, resume, cancel."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from optimizer.core.domain.tasks import STOPPED, TaskState
+from optimizer.core.services.task_lifecycle import take_back, tell_to_stop
+from optimizer.models import HudiTable, IcebergTable, OptimizeTask
+from portal.access.models import User
+from portal.access.visibility import visible_to
+from portal.audit.services import audit_record
+from portal.lake.errors import NotVisible, StaleState
+from portal.lake.reasons import check_reason
+
+AT_THE_SHELL = "shell"
+
+
+def asker(user: User | None) -> str:
+    """Give under which name somebody's act is kept."""
+    return AT_THE_SHELL if user is None else user.username
+
+
+def said_reason(reason: str) -> str:
+    """Give why somebody asks, without which nothing is done.
+
+    Raises:
+        RuleViolation: `optimizer.reason`.
+    """
+    check_reason(reason, "optimizer.reason", "Say why, in a few words: it is kept for others.")
+    return reason.strip()
+
+
+def asked_audit(
+    action: str, row: IcebergTable | HudiTable, *, by: str, now: datetime, **data: object
+) -> None:
+    """Write down what somebody asked of a table."""
+    which = {"uuid": row.uuid} if isinstance(row, IcebergTable) else {"location": row.location}
+    audit_record(
+        action,
+        actor=by,
+        lake=row.lake,
+        object_type="table",
+        object_id=str(row),
+        data={**which, **data},
+        now=now,
+    )
+
+
+def table_pause(
+    row: IcebergTable | HudiTable, *, user: User | None, reason: str, now: datetime
+) -> None:
+    """Have nothing begun on a table until it is resumed; a run under way goes on.
+
+    Raises:
+        NotVisible: `optimizer.table`; RuleViolation: `optimizer.reason`;
+        StaleState: `optimizer.paused`.
+    """
+    check_visible(row, user)
+    why, by = said_reason(reason), asker(user)
+    with transaction.atomic():
+        free = type(row)._default_manager.filter(pk=row.pk, is_paused=False)
+        if not free.update(is_paused=True, paused_by=by, paused_at=now, paused_why=why):
+            raise StaleState("optimizer.paused", f"{row} is paused already.")
+        asked_audit("optimizer.paused", row, by=by, now=now, reason=why)
+    row.refresh_from_db()
+
+
+def table_resume(
+    row: IcebergTable | HudiTable, *, user: User | None, reason: str, now: datetime
+) -> None:
+    """Let a paused table be optimized again, and have it looked at.
+
+    Raises:
+        NotVisible: `optimizer.table`; RuleViolation: `optimizer.reason`;
+        StaleState: `optimizer.not_paused`.
+    """
+    check_visible(row, user)
+    why, by = said_reason(reason), asker(user)
+    with transaction.atomic():
+        paused = type(row)._default_manager.filter(pk=row.pk, is_paused=True)
+        fields = {"is_paused": False, "paused_by": "", "paused_at": None, "paused_why": ""}
+        if not paused.update(**fields, look_due_at=None if row.is_gone else now):
+            raise StaleState("optimizer.not_paused", f"{row} is not paused.")
+        asked_audit("optimizer.resumed", row, by=by, now=now, reason=why)
+    row.refresh_from_db()
+
+
+def task_cancel(task: OptimizeTask, *, user: User | None, reason: str, now: datetime) -> None:
+    """Take a waiting task out of the queue, or have the run that it is in leave it.
+
+    What the run has committed of it stays. The row of a task in a run keeps its state until the
+    run says what came of it.
+
+    Raises:
+        NotVisible: `optimizer.table`; RuleViolation: `optimizer.reason`;
+        StaleState: `optimizer.stopping`, `optimizer.to_approve`, `optimizer.ended`,
+            `optimizer.task`.
+    """
+    row = task.subject
+    check_visible(row, user)
+    why, by = said_reason(reason), asker(user)
+    with transaction.atomic():
+        is_back = take_back(task, why=f"{by}: {why}", code=STOPPED, now=now)
+        if not is_back and not tell_to_stop(task, why=f"{by}: {why}"):
+            raise _not_cancelled(task)
+        was = "waiting" if is_back else "in a run"
+        asked_audit("optimizer.cancelled", row, by=by, now=now, kind=task.kind, was=was, reason=why)
+    task.refresh_from_db()
+
+
+def _not_cancelled(task: OptimizeTask) -> StaleState:
+    """Say why there was nothing to cancel."""
+    task.refresh_from_db()
+    if task.state == TaskState.SENT:
+        return StaleState("optimizer.stopping", f"It is told to stop already, by {task.outcome}")
+    if task.state == TaskState.TO_APPROVE:
+        return StaleState(
+            "optimizer.to_approve",
+            "What it would remove waits for approval; reject or withdraw it there.",
+        )
+    if task.is_open:
+        return StaleState("optimizer.task", "Its run gave it back just now; cancel it once more.")
+    return StaleState("optimizer.ended", f"The task is already {task.state.lower()}.")
+
+
+def check_visible(row: IcebergTable | HudiTable, user: User | None) -> None:
+    """Refuse who does not see a table: whoever sees it answers for it."""
+    rows = type(row)._default_manager
+    if user is not None and not rows.filter(visible_to(user), pk=row.pk).exists():
+        raise NotVisible("optimizer.table", "There is no such table, or it is not yours.")

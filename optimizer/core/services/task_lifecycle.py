@@ -1,0 +1,95 @@
+"""How does a task leave the queue without having been done, or come back to it?
+
+One that a run has is told to stop: its row says so at once, the run's next beat tells the job, and
+the job leaves it before its next group of files. What is committed by then stays.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+
+from optimizer.core.domain.tasks import STOPPED, TaskState
+from optimizer.models import HudiTable, IcebergTable, OptimizeTask
+from portal.runs.models import Run
+
+MOST_TRIES = 3
+
+NOT_SENT = (TaskState.WAITING, TaskState.HELD)
+
+
+def abandon_open(tables: Iterable[IcebergTable | HudiTable], *, why: str, now: datetime) -> int:
+    """Give up what waits for tables; what is in a run ends with the run."""
+    some = list(tables)
+    if not some:
+        return 0
+    theirs = Q(table__in=[one.pk for one in some if isinstance(one, IcebergTable)])
+    theirs |= Q(hudi__in=[one.pk for one in some if isinstance(one, HudiTable)])
+    return OptimizeTask.objects.filter(theirs, state__in=NOT_SENT).update(
+        state=TaskState.ABANDONED,
+        is_open=None,
+        ended_at=now,
+        outcome_code="table.gone",
+        outcome=why,
+        waits_for="",
+    )
+
+
+def give_up(task: OptimizeTask, *, why: str, now: datetime) -> bool:
+    """Let a task end that is in no run and whose need is gone; False where it was sent meanwhile.
+
+    It is nobody's cancelling: what made it needed was done by others, or ended.
+    """
+    waiting = OptimizeTask.objects.filter(pk=task.pk, state__in=NOT_SENT)
+    return bool(
+        waiting.update(
+            state=TaskState.ABANDONED,
+            is_open=None,
+            ended_at=now,
+            outcome_code="task.not_needed",
+            outcome=why,
+            waits_for="",
+        )
+    )
+
+
+def take_back(
+    task: OptimizeTask, *, why: str, code: str = "task.not_needed", now: datetime
+) -> bool:
+    """Cancel a task that is in no run; False where it was sent meanwhile."""
+    waiting = OptimizeTask.objects.filter(pk=task.pk, state__in=NOT_SENT)
+    return bool(
+        waiting.update(
+            state=TaskState.CANCELLED,
+            is_open=None,
+            ended_at=now,
+            outcome_code=code,
+            outcome=why,
+            waits_for="",
+        )
+    )
+
+
+def tell_to_stop(task: OptimizeTask, *, why: str) -> bool:
+    """Have a run leave a task; False where it is in none, or was told already."""
+    running = OptimizeTask.objects.filter(pk=task.pk, state=TaskState.SENT)
+    return bool(running.exclude(outcome_code=STOPPED).update(outcome_code=STOPPED, outcome=why))
+
+
+def told_to_stop(run: Run) -> list[int]:
+    """Give the tasks of a run that people cancelled and of which nothing was heard yet."""
+    rows = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT, outcome_code=STOPPED)
+    return list(rows.order_by("pk").values_list("pk", flat=True))
+
+
+def is_cancelled(task: OptimizeTask) -> bool:
+    """Whether a person cancelled the task while it ran: nobody is asked about its list then."""
+    mine = OptimizeTask.objects.select_for_update().filter(pk=task.pk)
+    return mine.filter(outcome_code=STOPPED).exists()
+
+
+def is_stopped(run: Run, manifest: Mapping[str, Any]) -> bool:
+    """Whether the run was stopped on purpose, which is no task's fault."""
+    said = manifest.get("result", {}).get("stopped")
+    return bool(run.cancel_requested_by or said or manifest.get("outcome") == "cancelled")

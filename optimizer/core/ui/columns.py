@@ -1,0 +1,11 @@
+"""Columns of lists that the templates of this area show."""
+
+from typing import Any
+
+from portal.ui.tables import Column
+
+
+def cell(title: str, name: str, **options: Any) -> Column:
+    """Give a column that a template of the room shows."""
+    template = f"optimizer/_cell_{name}.html"
+    return Column(key="", title=title, kind="template", template=template, **options)

@@ -1,0 +1,1 @@
+"""How the optimizer learns of tables: events of the metastore, and polls."""

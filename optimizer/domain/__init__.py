@@ -1,1 +1,0 @@
-"""Rules of the optimizer room: frozen values in, decisions out."""

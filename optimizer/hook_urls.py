@@ -1,0 +1,15 @@
+"""Where do writers report to? The form of the address is that of Iceberg's REST catalog."""
+
+from django.urls import URLPattern, URLResolver, path
+
+from optimizer.iceberg.tables.api import reports
+
+app_name = "optimizer-hook"
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path(
+        "v1/<str:lake>/namespaces/<str:db>/tables/<str:table>/metrics",
+        reports.Metrics.as_view(),
+        name="metrics",
+    ),
+]

@@ -1,0 +1,1 @@
+"""Health and table services of Hudi tables."""

@@ -1,0 +1,1 @@
+"""The run that stays with near-line tables."""

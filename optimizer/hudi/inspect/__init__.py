@@ -1,0 +1,1 @@
+"""Inspection of timelines, file slices and logs, and the health that follows."""

@@ -1,0 +1,78 @@
+"""What stands in a Hudi table's timeline, which of it is stuck, and what was found of the rest?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from optimizer.hudi.inspect.domain.facts import HudiLook, Instant, InstantState
+from optimizer.hudi.inspect.domain.timeline import stuck
+from optimizer.policies.domain.hudi_policy import HudiPolicy
+
+STUCK = "stuck"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstantRow:
+    """One instant; `state` is Hudi's, or that it is stuck, and then when it was last heard of."""
+
+    instant: str
+    action: str
+    state: str
+    requested_at: datetime
+    inflight_at: datetime | None
+    completed_at: datetime | None
+    heartbeat_at: datetime | None
+    is_archived: bool
+    operation: str
+    n_operations: int
+    by: str
+    silent_since: datetime | None = None
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others of its table."""
+        return f"{self.instant} {self.action}"
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether it is not completed."""
+        return self.state != InstantState.COMPLETED
+
+    @property
+    def took(self) -> float | None:
+        """How many seconds it took, from its request on; None if it is not completed."""
+        if self.completed_at is None:
+            return None
+        return max(self.completed_at - self.requested_at, timedelta()).total_seconds()
+
+
+def instants_of(look: HudiLook, policy: HudiPolicy, *, now: datetime) -> list[InstantRow]:
+    """Give every instant that the look found, the newest first."""
+    silent = {
+        one.instant.instant: one.since for one in stuck(look, patience=policy.patience, now=now)
+    }
+    rows = (_row(one, silent) for one in look.instants)
+    return sorted(rows, key=lambda one: one.key, reverse=True)
+
+
+def n_archived(rows: Sequence[InstantRow]) -> int:
+    """Count the instants that Hudi keeps in the archived timeline, as far as it was read."""
+    return sum(one.is_archived for one in rows)
+
+
+def _row(one: Instant, silent: Mapping[str, datetime]) -> InstantRow:
+    is_stuck = one.is_pending and one.instant in silent
+    return InstantRow(
+        instant=one.instant,
+        action=str(one.action),
+        state=STUCK if is_stuck else str(one.state),
+        requested_at=one.requested_at,
+        inflight_at=one.inflight_at,
+        completed_at=one.completed_at,
+        heartbeat_at=one.heartbeat_at,
+        is_archived=one.is_archived,
+        operation=one.operation,
+        n_operations=one.n_operations,
+        by=one.by,
+        silent_since=silent[one.instant] if is_stuck else None,
+    )

@@ -1,0 +1,139 @@
+"""Which alarms of Hudi tables are open, and who is told that one began or is over?
+
+Keepers are told of every table and owners of theirs, once an alarm: it lasts from the look that
+finds it until one that does not. Telling twice writes nothing new.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from optimizer.hudi.inspect.domain.alarms import TITLES, Raised, over
+from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.findings import Severity
+from optimizer.models import HudiAlarm, HudiTable
+from portal.access.lakes import get_lake
+from portal.lake.clock import day_of
+from portal.lake.lines import one_line
+from portal.notices.reached import keepers_reached, person_reached
+from portal.notices.services import Mail, notice_queue, webhook_queue
+
+RAISED, OVER = "optimizer.hudi_alarm", "optimizer.hudi_over"
+# One that comes and goes is told of once in so long.
+QUIET_FOR = timedelta(hours=6)
+_ROWS_SHOWN = 100
+_PAGE = "/optimizer/hudi/{}/"
+
+
+def alarms_keep(
+    table: HudiTable, look: HudiLook, holds: Mapping[str, Raised], *, now: datetime
+) -> None:
+    """Open, renew and close a table's alarms by a look; the table's row is locked meanwhile."""
+    known = {one.code: one for one in HudiAlarm.objects.filter(table=table, is_open=True)}
+    ended = over(look, holds.keys(), known.keys())
+    HudiAlarm.objects.filter(table=table, is_open=True, code__in=ended).update(
+        is_open=None, closed_at=now
+    )
+    for code, one in holds.items():
+        said = {"severity": one.severity.value, "words": one.words}
+        if code in known:
+            HudiAlarm.objects.filter(pk=known[code].pk).update(**said)
+            continue
+        told = HudiAlarm.objects.filter(table=table, code=code, told_at__gt=now - QUIET_FOR)
+        last = told.order_by("-told_at").first()
+        HudiAlarm.objects.create(
+            table=table, code=code, opened_at=now, told_at=last.told_at if last else None, **said
+        )
+
+
+def alarms_tell(lake: str, *, now: datetime) -> int:
+    """Write of every alarm of a lake that began, or is over, untold; gives how many mails."""
+    rows = HudiAlarm.objects.filter(table__lake=lake).exclude(severity=Severity.INFO)
+    begun = rows.filter(is_open=True, told_at=None)
+    ended = rows.filter(is_open=None, over_told_at=None).exclude(told_at=None)
+    with transaction.atomic():
+        began = _marked(begun, "told_at", now=now)
+        over_now = [one for one in _marked(ended, "over_told_at", now=now) if _is_over(one)]
+        return _write(RAISED, lake, began, now=now) + _write(OVER, lake, over_now, now=now)
+
+
+def alarms_open(lake: str) -> QuerySet[HudiAlarm]:
+    """Give the open alarms of a lake's tables, the worst first."""
+    rows = HudiAlarm.objects.filter(table__lake=lake, is_open=True).select_related("table")
+    return rows.order_by("severity", "table__db", "table__table", "code")
+
+
+def _marked(rows: QuerySet[HudiAlarm], field: str, *, now: datetime) -> list[HudiAlarm]:
+    """Note that somebody writes of them; those that another does are left out."""
+    wanted = Q(**{field: None})
+    found = list(rows.select_related("table").order_by("table__db", "table__table", "code"))
+    return [
+        one for one in found if HudiAlarm.objects.filter(wanted, pk=one.pk).update(**{field: now})
+    ]
+
+
+def _is_over(alarm: HudiAlarm) -> bool:
+    """Whether it has not begun again since."""
+    return not HudiAlarm.objects.filter(
+        table=alarm.table_id, code=alarm.code, is_open=True
+    ).exists()
+
+
+def _write(kind: str, lake: str, alarms: Sequence[HudiAlarm], *, now: datetime) -> int:
+    if not alarms:
+        return 0
+    day = day_of(now, get_lake(lake).zone)
+    # Of one kind one mail a day is written, and each alarm is told of.
+    once = f"{kind}.{int(now.timestamp() * 1_000_000)}"
+    told = _by_recipient(alarms)
+    for (username, email), theirs in told.items():
+        subject = _subject(kind, theirs)
+        mail = Mail(subject=f"[Lakewarden] {subject}", text=_text(kind, username, subject, theirs))
+        notice_queue(once, lake=lake, day=day, recipient=username, email=email, mail=mail, now=now)
+    webhook_queue(once, lake=lake, day=day, text=_subject(kind, alarms), now=now)
+    return len(told)
+
+
+def _by_recipient(alarms: Sequence[HudiAlarm]) -> dict[tuple[str, str], list[HudiAlarm]]:
+    """Give whom to write to, by name and address, and of what."""
+    keepers = keepers_reached()
+    found: defaultdict[tuple[str, str], list[HudiAlarm]] = defaultdict(list)
+    owners: dict[str, str] = {}
+    for one in alarms:
+        owner = one.table.owner
+        if owner and owner not in owners:
+            owners[owner] = keepers.get(owner) or person_reached(owner)
+        people = {**keepers, owner: owners[owner]} if owners.get(owner) else keepers
+        for recipient in people.items():
+            found[recipient].append(one)
+    return found
+
+
+def _subject(kind: str, alarms: Sequence[HudiAlarm]) -> str:
+    tables = {str(one.table) for one in alarms}
+    where = next(iter(tables)) if len(tables) == 1 else f"{len(tables)} Hudi tables"
+    what = TITLES.get(alarms[0].code, alarms[0].code) if len(alarms) == 1 else "alarms"
+    if kind == RAISED:
+        return one_line(f"Alarm: {what} of {where}" if len(alarms) == 1 else f"Alarms of {where}")
+    return one_line(f"Over: {what} of {where}" if len(alarms) == 1 else f"Over: alarms of {where}")
+
+
+def _text(kind: str, username: str, subject: str, alarms: Sequence[HudiAlarm]) -> str:
+    lines = [f"Hello {username},", "", f"{subject}.", ""]
+    for one in alarms[:_ROWS_SHOWN]:
+        title = TITLES.get(one.code, one.code)
+        words = f": {one.words}" if kind == RAISED else f", since {one.opened_at:%Y-%m-%d %H:%M}."
+        url = f"{settings.LAKEWARDEN_BASE_URL}{_PAGE.format(one.table_id)}"
+        lines += [one_line(f"- {one.table}: {title}{words}"), f"  {url}"]
+    if len(alarms) > _ROWS_SHOWN:
+        lines.append(f"And {len(alarms) - _ROWS_SHOWN} more.")
+    if kind == RAISED:
+        lines += ["", "The page of a table shows the evidence and what helps. One more mail comes"]
+        lines.append("when a look finds it no more.")
+    else:
+        lines += ["", "The last look did not find it any more."]
+    return "\n".join([*lines, ""])

@@ -1,0 +1,1 @@
+"""Table services: compaction, clustering, clean, rollback, lost rows, partition TTL."""

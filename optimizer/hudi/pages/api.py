@@ -1,0 +1,160 @@
+"""What can a program ask of a Hudi table: a dry run, a step of a service now, a pause, its end?"""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from optimizer.core.api import OptimizeTaskSerializer
+from optimizer.hudi.maintenance.domain.tasks import Service, Step
+from optimizer.hudi.planner.services.actions import (
+    hudi_explain,
+    hudi_pause,
+    hudi_resume,
+    service_ask,
+)
+from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
+from optimizer.policies.api.fields import (
+    OptimizerTablePolicySerializer,
+)
+from optimizer.policies.api.policies import table_policy_response
+from portal.ui.api.serializers import ReasonSerializer, said_reason
+from portal.ui.frame import person
+
+_MOST_INSTANTS = 1_000
+
+
+class HudiVerdictSerializer(serializers.Serializer[Any]):
+    """What was decided of a step of a service; of the whole table where there is no service."""
+
+    service = serializers.CharField(read_only=True, allow_null=True)
+    step = serializers.CharField(read_only=True, allow_null=True)
+    code = serializers.CharField(read_only=True)
+    reason = serializers.CharField(read_only=True)
+    instants = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+
+class HudiProposalSerializer(serializers.Serializer[Any]):
+    """A step that would be done now."""
+
+    name = serializers.CharField(read_only=True)
+    service = serializers.CharField(read_only=True)
+    step = serializers.CharField(read_only=True)
+    reason = serializers.CharField(read_only=True)
+    instants = serializers.ListField(child=serializers.CharField(), read_only=True)
+    needs_approval = serializers.BooleanField(
+        read_only=True, help_text="it is listed first, and done once people approved the list"
+    )
+
+
+class HudiDecisionSerializer(serializers.Serializer[Any]):
+    """What would be done, first things first, and a verdict on everything."""
+
+    proposals = HudiProposalSerializer(many=True, read_only=True)
+    verdicts = HudiVerdictSerializer(many=True, read_only=True)
+    words = serializers.CharField(read_only=True)
+
+
+class HudiServiceAskSerializer(ReasonSerializer):
+    """Which step of which service, on which instants, and why."""
+
+    service = serializers.ChoiceField(choices=[one.value for one in Service])
+    step = serializers.ChoiceField(choices=[one.value for one in Step])
+    instants = serializers.ListField(
+        child=serializers.CharField(max_length=32),
+        max_length=_MOST_INSTANTS,
+        default=list,
+        help_text="none: all that are pending, oldest first",
+    )
+
+
+class HudiPausedSerializer(serializers.Serializer[Any]):
+    """Whether a table's services are paused, by whom and why."""
+
+    id = serializers.IntegerField(read_only=True)
+    db = serializers.CharField(read_only=True)
+    table = serializers.CharField(read_only=True)
+    is_paused = serializers.BooleanField(read_only=True)
+    paused_by = serializers.CharField(read_only=True)
+    paused_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    paused_why = serializers.CharField(read_only=True)
+
+
+class HudiPlan(APIView):
+    """A dry run."""
+
+    @extend_schema(operation_id="optimizer_hudi_plan", responses=HudiDecisionSerializer)
+    def get(self, request: Request, table_id: int) -> Response:
+        """Say what would be done to the table now, and of everything else why not."""
+        found = hudi_explain(table_id, person(request), timezone.now())
+        return Response(HudiDecisionSerializer(found).data)
+
+
+class HudiService(APIView):
+    """A step of a service now."""
+
+    @extend_schema(
+        operation_id="optimizer_hudi_service",
+        request=HudiServiceAskSerializer,
+        responses={202: OptimizeTaskSerializer},
+    )
+    def post(self, request: Request, table_id: int) -> Response:
+        """Queue a step for the next run; what takes something away is listed for approval first."""
+        body = HudiServiceAskSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        said = body.validated_data
+        task = service_ask(
+            table_id,
+            service=Service(said["service"]),
+            step=Step(said["step"]),
+            instants=tuple(said["instants"]),
+            user=person(request),
+            reason=said["reason"],
+            now=timezone.now(),
+        )
+        return Response(OptimizeTaskSerializer(task).data, status=202)
+
+
+class HudiPause(APIView):
+    """Pausing a table's services."""
+
+    @extend_schema(
+        operation_id="optimizer_hudi_pause",
+        request=ReasonSerializer,
+        responses=HudiPausedSerializer,
+    )
+    def post(self, request: Request, table_id: int) -> Response:
+        """Have nothing begun on the table; a run that is under way goes on."""
+        user, reason = person(request), said_reason(request)
+        row = hudi_pause(table_id, user=user, reason=reason, now=timezone.now())
+        return Response(HudiPausedSerializer(row).data)
+
+
+class HudiResume(APIView):
+    """Resuming a table's services."""
+
+    @extend_schema(
+        operation_id="optimizer_hudi_resume",
+        request=ReasonSerializer,
+        responses=HudiPausedSerializer,
+    )
+    def post(self, request: Request, table_id: int) -> Response:
+        """Let the table be served again, and have it looked at."""
+        user, reason = person(request), said_reason(request)
+        row = hudi_resume(table_id, user=user, reason=reason, now=timezone.now())
+        return Response(HudiPausedSerializer(row).data)
+
+
+class HudiTablePolicy(APIView):
+    """The policy of one Hudi table."""
+
+    @extend_schema(
+        operation_id="optimizer_hudi_tables_policy", responses=OptimizerTablePolicySerializer
+    )
+    def get(self, request: Request, table_id: int) -> Response:
+        """Give every setting as it holds for the table now, with the scope that says so."""
+        return table_policy_response(get_hudi_for_user(table_id, person(request)))

@@ -1,0 +1,10 @@
+"""Registers `optimizer.hudi.pages` with the platform."""
+
+from optimizer.hudi.pages.ui.nav import register_pages
+from optimizer.hudi.pages.ui.words import register_hudi_words
+
+
+def register() -> None:
+    """Add what this capability offers: runs, approvals, pages, home cards, numbers."""
+    register_pages()
+    register_hudi_words()

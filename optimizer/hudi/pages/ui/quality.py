@@ -1,0 +1,130 @@
+"""The first tab of a Hudi table: how well it is, what is wrong by what evidence, what helps."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.findings import Finding, Remedy
+from optimizer.hudi.inspect.domain.quality import failures, not_looked_at
+from optimizer.hudi.inspect.domain.timeline import Unfit, unfit
+from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_look
+from optimizer.hudi.maintenance.domain.tasks import Service, Step
+from optimizer.hudi.pages.ui import charts
+from optimizer.hudi.pages.ui.evidence import EvidenceTable, evidence_tables
+from optimizer.hudi.pages.ui.nav import frame_of
+from optimizer.hudi.tables.selectors.tables import get_hudi_for_user, last_hudi_points
+from optimizer.models import HudiTable
+from optimizer.policies.domain.hudi_policy import HudiPolicy
+from portal.ui.frame import person
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A finding as it is shown, with the form that its remedy sends."""
+
+    number: int
+    finding: Finding
+    tables: list[EvidenceTable]
+    hidden: dict[str, str]
+    label: str
+    also_hidden: dict[str, str]
+    same_as: int = 0
+    """The number of an earlier finding that has the same remedy; 0 = none has."""
+
+    @property
+    def also_name(self) -> str:
+        """What tells the form of what helps besides from the others of a page."""
+        return f"{self.number}-also"
+
+    @property
+    def n_left_out(self) -> int:
+        """How many rows of evidence are not shown."""
+        return self.finding.n_evidence - len(self.finding.evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is wrong by the last look, judged by the policy that holds now and at this hour.
+
+    The score and its deductions are the look's own, as the list of tables shows them.
+    """
+
+    left_alone: Unfit | None
+    wrong: list[Wrong]
+    silent: tuple[str, ...]
+
+
+@login_required
+@require_GET
+def health(request: HttpRequest, table_id: int) -> HttpResponse:
+    """Show what the score lost and why, and everything that is wrong with its remedy."""
+    table = get_hudi_for_user(table_id, person(request))
+    seen = last_look(table)
+    policy = hudi_policy_of(table).policy
+    shown: dict[str, Any] = {
+        "judged": judge(seen.look, policy, now=timezone.now()) if seen.look else None,
+        "charts": trend_of(table),
+    }
+    return render(request, "optimizer/hudi_health.html", frame_of(table, seen, shown))
+
+
+def judge(look: HudiLook, policy: HudiPolicy, *, now: datetime) -> Judged:
+    """Judge a look again: policies change and views grow older between two looks."""
+    return Judged(
+        unfit(look),
+        _numbered(failures(look, policy, now)),
+        not_looked_at(look),
+    )
+
+
+def trend_of(table: HudiTable) -> list[Any]:
+    """Give the pictures of how the table did."""
+    return charts.trend(last_hudi_points(table))
+
+
+def _numbered(found: Iterable[Finding]) -> list[Wrong]:
+    """Number the findings; a remedy that several share is offered once, at the first of them."""
+    first: dict[tuple[Any, ...], int] = {}
+    wrong = []
+    for number, one in enumerate(found, 1):
+        earlier = 0
+        if one.remedy is not None and one.remedy.service is not None:
+            key = (one.remedy.service, one.remedy.step, one.remedy.instants)
+            earlier = first.setdefault(key, number)
+        wrong.append(_wrong(number, one, same_as=0 if earlier == number else earlier))
+    return wrong
+
+
+def _wrong(number: int, one: Finding, *, same_as: int) -> Wrong:
+    label = "" if one.remedy is None else _label(one.remedy)
+    hidden, also = _sent(one.remedy), _sent(one.also)
+    return Wrong(number, one, evidence_tables(one.evidence), hidden, label, also, same_as)
+
+
+def _sent(remedy: Remedy | None) -> dict[str, str]:
+    """Give what the form of a remedy sends."""
+    if remedy is None or remedy.service is None or remedy.step is None:
+        return {}
+    return {
+        "service": str(remedy.service),
+        "step": str(remedy.step),
+        "instants": " ".join(remedy.instants),
+    }
+
+
+def _label(remedy: Remedy) -> str:
+    """Give what stands on the remedy's button."""
+    if remedy.service is Service.ROLLBACK:
+        return "List what they wrote" if remedy.step is Step.SCHEDULE else "Roll it back"
+    if remedy.step is Step.SCHEDULE:
+        return f"Schedule a {str(remedy.service).lower()}"
+    plans = len(remedy.instants)
+    return f"Execute {'it' if plans == 1 else f'all {plans:,}, oldest first'}"

@@ -1,0 +1,43 @@
+"""The tab of a Hudi table's services: what is decided, what is pending, what may be asked."""
+
+from datetime import datetime
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from optimizer.core.services.speeds import HudiSpeeds
+from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_look
+from optimizer.hudi.pages.ui.nav import frame_of
+from optimizer.hudi.pages.ui.service_status import Board, boards_of, said_of_all
+from optimizer.hudi.pages.ui.tasks import now_of
+from optimizer.hudi.planner.services.recent_runs import lately_of
+from optimizer.hudi.tables.selectors.resident import resident_run, watched_tables
+from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
+from optimizer.models import HudiTable
+from portal.ui.frame import person
+
+
+@login_required
+@require_GET
+def services(request: HttpRequest, table_id: int) -> HttpResponse:
+    """Show every service with its pending plans and its buttons, or why there is none."""
+    table, now = get_hudi_for_user(table_id, person(request)), timezone.now()
+    seen = last_look(table)
+    shown = {
+        "boards": _boards(table, seen.look, now) if seen.look else [],
+        "said_of_all": said_of_all(table.verdicts),
+        **now_of(table),
+        "staying": resident_run(table.lake) if table.pk in watched_tables(table.lake) else None,
+        "may_act": not table.is_gone and not table.is_paused,
+    }
+    return render(request, "optimizer/hudi_services.html", frame_of(table, seen, shown))
+
+
+def _boards(table: HudiTable, look: HudiLook, now: datetime) -> list[Board]:
+    policy, lately = hudi_policy_of(table).policy, lately_of(table, look, now=now)
+    expect = HudiSpeeds(table.lake).estimate
+    return boards_of(look, policy, table.verdicts, lately=lately, expect=expect, now=now)

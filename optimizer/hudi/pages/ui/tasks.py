@@ -1,0 +1,75 @@
+"""The tab of a Hudi table's tasks, and the part of its pages that shows how far open ones are."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from optimizer.core.domain.tasks import TaskState
+from optimizer.core.selectors.tasks import (
+    TASK_ORDERS,
+    HudiTaskFilter,
+    Running,
+    open_tasks_of,
+    runs_by_id,
+    tasks_of,
+)
+from optimizer.core.ui.columns import cell
+from optimizer.hudi.inspect.selectors.snapshots import last_look
+from optimizer.hudi.pages.ui.nav import frame_of
+from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
+from optimizer.models import HudiTable
+from portal.ui.frame import person
+from portal.ui.lists import ListSpec, list_response
+from portal.ui.tables import Column
+
+HUDI_TASKS = ListSpec(
+    template="optimizer/hudi_tasks.html",
+    caption="Tasks",
+    columns=(
+        cell("Noted", "noted", sort="noted"),
+        cell("Work", "work"),
+        cell("Cancel", "cancel"),
+        cell("State, and what came of it", "task_state", is_wide=True),
+        Column(key="reason", title="Why it is done", is_wide=True),
+        cell("Instants", "hudi_instants"),
+        cell("Before and after", "hudi_before_after"),
+    ),
+    orders=TASK_ORDERS,
+    filename="hudi-tasks.csv",
+    exports=(
+        "id", "kind", "state", "reason", "waits_for", "instants", "asked_by", "noted_at",
+        "sent_at", "ended_at", "run", "outcome_code", "outcome", "n_conflicts", "n_tries",
+        "seconds", "before", "after",
+    ),
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def tasks(request: HttpRequest, table_id: int) -> HttpResponseBase:
+    """Show what was done to the table, and what is to be done."""
+    table = get_hudi_for_user(table_id, person(request))
+    filterset = HudiTaskFilter(request.GET, queryset=tasks_of(table))
+    context = frame_of(table, last_look(table), now_of(table))
+    return list_response(request, HUDI_TASKS, filterset=filterset, context=context)
+
+
+@login_required
+@require_GET
+def tasks_now(request: HttpRequest, table_id: int) -> HttpResponse:
+    """Give the part of the page that keeps itself up to date."""
+    table = get_hudi_for_user(table_id, person(request))
+    return render(request, "optimizer/_hudi_now.html", {"hudi": table, **now_of(table)})
+
+
+def now_of(table: HudiTable) -> dict[str, Any]:
+    """Give what is open of a table, with the runs that have it."""
+    found = open_tasks_of(table)
+    runs = runs_by_id(one.run for one in found)
+    return {
+        "open_tasks": [Running(one, runs.get(one.run) if one.run else None) for one in found],
+        "is_running": any(one.state == TaskState.SENT for one in found),
+    }

@@ -1,0 +1,72 @@
+"""How are the states of Hudi tables said and shown? The same words on every page."""
+
+from collections.abc import Mapping
+
+from optimizer.hudi.inspect.domain.facts import InstantState, TableType
+from optimizer.hudi.inspect.domain.findings import Code, Severity
+from optimizer.hudi.inspect.selectors.instants import STUCK
+from optimizer.hudi.maintenance.domain.tasks import Service
+from portal.ui.states import StateLook, register_states
+
+_LOOKS: Mapping[str, StateLook] = {
+    f"HUDI_{TableType.COPY_ON_WRITE}": StateLook(
+        "Copy on write", "copy", "quiet", "Every write makes whole base files."
+    ),
+    f"HUDI_{TableType.MERGE_ON_READ}": StateLook(
+        "Merge on read", "git-merge", "quiet", "Updates lie in logs until they are compacted."
+    ),
+    f"SEVERITY_{Severity.CRITICAL}": StateLook(
+        "Critical", "alert-octagon", "bad", "Rows are wrong, lost or late, and nobody will mend it."
+    ),
+    f"SEVERITY_{Severity.WARNING}": StateLook(
+        "Warning", "alert-triangle", "warn", "It gets worse by itself."
+    ),
+    f"SEVERITY_{Severity.INFO}": StateLook("Worth knowing", "info-circle", "quiet"),
+    **{
+        f"FINDING_{code}": StateLook(word, icon, "quiet")
+        for code, word, icon in (
+            (Code.CORRUPT_BLOCKS, "Corrupt log blocks", "file-broken"),
+            (Code.LOST_BASE, "Lost base file", "file-off"),
+            (Code.UNKNOWN_BLOCKS, "Blocks of unknown instants", "help-circle"),
+            (Code.DUPLICATE_KEYS, "Duplicate keys", "copy"),
+            (Code.STUCK, "Stuck instant", "zzz"),
+            (Code.STALE_VIEW, "Stale read-optimized view", "clock-exclamation"),
+            (Code.NEVER_EXECUTED, "Plan never executed", "clock-pause"),
+            (Code.PLANS_PILE_UP, "Plans pile up", "stack-2"),
+        )
+    },
+    f"INSTANT_{InstantState.REQUESTED}": StateLook(
+        "Requested", "clock", "quiet", "Planned; nobody has begun it."
+    ),
+    f"INSTANT_{InstantState.INFLIGHT}": StateLook("Inflight", "loader-2", "busy", "Begun."),
+    f"INSTANT_{InstantState.COMPLETED}": StateLook("Completed", "circle-check", "good"),
+    f"INSTANT_{STUCK}": StateLook(
+        "Stuck", "zzz", "bad", "It began, never ended, and nothing was heard of it for too long."
+    ),
+    f"SERVICE_{Service.COMPACTION}": StateLook(
+        "Compaction", "arrows-minimize", "quiet", "Logs are merged into base files."
+    ),
+    f"SERVICE_{Service.CLUSTERING}": StateLook(
+        "Clustering", "layout-grid", "quiet", "Base files are rewritten in another size or order."
+    ),
+    f"SERVICE_{Service.CLEAN}": StateLook(
+        "Clean", "eraser", "warn", "File versions that no reader needs go for good."
+    ),
+    f"SERVICE_{Service.ROLLBACK}": StateLook(
+        "Rollback", "arrow-back-up", "quiet", "What began and never ended is taken back."
+    ),
+    f"SERVICE_{Service.RECOVERY}": StateLook(
+        "Lost rows",
+        "arrow-back-up",
+        "quiet",
+        "Rows in logs that nobody reads come back, by approval.",
+    ),
+    f"SERVICE_{Service.TTL}": StateLook(
+        "Old partitions", "calendar-off", "warn", "Whole partitions go by their age."
+    ),
+}
+
+
+def register_hudi_words() -> None:
+    """Tell the kit how the states of Hudi tables look."""
+    register_states({str(state): look for state, look in _LOOKS.items()})

@@ -1,0 +1,167 @@
+"""Which Hudi tables are there, what did the last look at each find, and how did it change?"""
+
+import json
+import zlib
+from typing import ClassVar
+
+from django.db import models
+
+from optimizer.hudi.inspect.domain.facts import HudiLook
+
+
+class HudiTable(models.Model):
+    """One table as the metastore last told of it; counts and findings are those of its last look.
+
+    A name may come to mean a table at another place: `location` tells which one this is, and a row
+    whose table went is kept, as gone, for its history.
+    """
+
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128)
+    table = models.CharField(max_length=256)
+    location = models.TextField()
+    place = models.CharField(max_length=64, help_text="sha256 of the location")
+    owner = models.CharField(max_length=128, blank=True)
+    properties = models.JSONField(
+        default=dict, help_text="of the metastore's, those that say who does what"
+    )
+    is_gone = models.BooleanField(default=False)
+    gone_at = models.DateTimeField(null=True)
+    heard_at = models.DateTimeField(help_text="when the portal last heard of a change")
+
+    # What the last look at its timeline and files found; null until it was looked at.
+    looked_at = models.DateTimeField(null=True)
+    look_due_at = models.DateTimeField(null=True)
+    wants_logs = models.BooleanField(default=False, help_text="the next look reads its log files")
+    wants_keys = models.BooleanField(default=False, help_text="the next look compares its keys")
+    logs_read_at = models.DateTimeField(null=True)
+    keys_read_at = models.DateTimeField(null=True)
+    unseen = models.JSONField(default=list, help_text="in words: what the last look cannot tell")
+    look_problem = models.TextField(blank=True, help_text="why the last look found nothing")
+    table_type = models.CharField(max_length=16, blank=True)
+    version = models.PositiveSmallIntegerField(null=True, help_text="hoodie.table.version")
+    health = models.FloatField(null=True, help_text="0 to 100; null until it was looked at")
+    deductions = models.JSONField(default=list, help_text="what the score lost, and why")
+    findings = models.JSONField(default=list, help_text="what is wrong, the worst first")
+    n_critical = models.PositiveIntegerField(default=0)
+    n_warnings = models.PositiveIntegerField(default=0)
+    n_pending = models.PositiveIntegerField(null=True, help_text="plans that are not executed")
+    n_stuck = models.PositiveIntegerField(null=True)
+    n_file_groups = models.BigIntegerField(null=True)
+    base_bytes = models.BigIntegerField(null=True)
+    log_bytes = models.BigIntegerField(null=True)
+    written_at = models.DateTimeField(null=True, help_text="its newest completed write")
+    stale_since = models.DateTimeField(
+        null=True, help_text="the oldest write that its read-optimized view lacks"
+    )
+
+    # What was decided last.
+    decided_at = models.DateTimeField(null=True)
+    verdict = models.TextField(blank=True, help_text="in words: what is done, or why nothing is")
+    verdicts = models.JSONField(default=list, help_text="of each step of each service, and why")
+    is_resident = models.BooleanField(
+        default=False, help_text="a service shall stay with it, by its policy as last decided on"
+    )
+    is_paused = models.BooleanField(default=False)
+    paused_by = models.CharField(max_length=150, blank=True)
+    paused_at = models.DateTimeField(null=True)
+    paused_why = models.TextField(blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["lake", "db", "table", "place"], name="optimizer_hudi_once"
+            )
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "is_gone", "health"], name="optimizer_hudi_by_health"),
+            models.Index(fields=["look_due_at"], name="optimizer_hudi_look_due"),
+            models.Index(fields=["lake", "is_resident"], name="optimizer_hudi_resident"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table}"
+
+
+class HudiAlarm(models.Model):
+    """One thing that looks find wrong with a table, from the first of them until one does not."""
+
+    table = models.ForeignKey(HudiTable, on_delete=models.CASCADE, related_name="alarms")
+    code = models.CharField(max_length=32, help_text="of the finding")
+    # True while it is open, null then: MariaDB knows no conditional uniqueness.
+    is_open = models.BooleanField(null=True, default=True)
+    severity = models.CharField(max_length=16)
+    words = models.TextField()
+    opened_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True)
+    told_at = models.DateTimeField(null=True, help_text="when people were written to")
+    over_told_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["table", "code", "is_open"], name="optimizer_hudi_alarm_once"
+            )
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["is_open", "code"], name="optimizer_hudi_alarm_open")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.code} of {self.table_id}"
+
+
+class StoredLook(models.Model):
+    """All that the last look at a table found, packed: it is read for that table's pages alone."""
+
+    table = models.OneToOneField(
+        HudiTable, on_delete=models.CASCADE, related_name="stored_look", primary_key=True
+    )
+    at = models.DateTimeField()
+    packed = models.BinaryField(help_text="the look's JSON, deflated")
+
+    def __str__(self) -> str:
+        return f"{self.table_id} at {self.at:%Y-%m-%d %H:%M}"
+
+    def look(self) -> HudiLook:
+        """Unpack it.
+
+        Raises:
+            RuleViolation: `hudi.look`, it was stored in another form.
+        """
+        return self.unpack(self.packed)
+
+    @staticmethod
+    def unpack(packed: bytes | memoryview) -> HudiLook:
+        """Read what `pack` gave.
+
+        Raises:
+            RuleViolation: `hudi.look`, it was stored in another form.
+        """
+        return HudiLook.from_dict(json.loads(zlib.decompress(packed)))
+
+    @staticmethod
+    def pack(look: HudiLook) -> bytes:
+        """Give what `packed` holds of a look; a slice of a file group takes some 20 bytes."""
+        return zlib.compress(json.dumps(look.as_dict()).encode())
+
+
+class HudiPoint(models.Model):
+    """A table's health and staleness at one look, for the trend."""
+
+    table = models.ForeignKey(HudiTable, on_delete=models.CASCADE, related_name="trend")
+    at = models.DateTimeField()
+    health = models.FloatField(null=True)
+    stale_seconds = models.FloatField(default=0)
+    n_uncompacted = models.PositiveIntegerField(default=0, help_text="delta commits only in logs")
+    n_pending = models.PositiveIntegerField(default=0)
+    log_bytes = models.BigIntegerField(default=0)
+    base_bytes = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["table", "at"], name="optimizer_hudi_point_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.table_id} at {self.at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,1 @@
+"""File health of Iceberg tables."""

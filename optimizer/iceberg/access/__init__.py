@@ -1,0 +1,1 @@
+"""How jobs reach Iceberg tables: catalog, errors, commits, orders and results."""

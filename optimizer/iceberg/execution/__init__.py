@@ -1,0 +1,1 @@
+"""The program that executes tasks on Iceberg tables."""

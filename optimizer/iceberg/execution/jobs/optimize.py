@@ -1,0 +1,56 @@
+"""The program `optimize`: many tasks at many Iceberg tables in one Spark application.
+
+A table that fails never stops the others. Told to stop, it ends after what is being written and
+gives what has come of the tasks so far; the ones it did not come to are not in the result. A task
+that people cancelled is left the same way, and the ones after it go on.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from optimizer.core.jobs.stops import STOPS, check_stop
+from optimizer.iceberg.access.jobs.iceberg import use_iceberg
+from optimizer.iceberg.access.jobs.orders import Order, Result
+from optimizer.iceberg.execution.jobs.executors import work_of
+from portal.lake.errors import PortalError
+from portal.spark.job import CANCELLED, JobContext
+
+
+def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
+    """Do the tasks of the request one after the other."""
+    use_iceberg(spark, job.config)
+    rows = job.params["tasks"]
+    results: list[dict[str, Any]] = []
+    stopped = ""
+    for n, row in enumerate(rows):
+        job.progress("rewrite", n, len(rows), f"{row.get('db')}.{row.get('table')}")
+        result, stopped = _task(job, row)
+        if result is not None:
+            results.append(result)
+        if stopped:
+            break
+    job.progress("rewrite", len(results), len(rows), stopped)
+    return {"results": results, "stopped": stopped}
+
+
+def _task(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """Give the result of one task, and why to end the run; no result where nothing was done."""
+    started = time.monotonic()
+    name = f"{row.get('db')}.{row.get('table')}"
+    result = Result(int(row["task"]), name)
+    try:
+        check_stop(job, result.task)
+        work = work_of(job, Order.read(row))
+        result = work.result
+        work.run()
+    except PortalError as error:
+        why = error.message if error.code == CANCELLED else ""
+        if error.code in STOPS and not result.commits:
+            return None, why
+        result.errors.append(error)
+        job.log(f"{name}: {error.code}: {error.message}")
+        return result.as_dict(seconds=time.monotonic() - started), why
+    return result.as_dict(seconds=time.monotonic() - started), ""

@@ -1,0 +1,1 @@
+"""Inspection of Iceberg metadata, and the health that follows from it."""

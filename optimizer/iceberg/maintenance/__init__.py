@@ -1,0 +1,1 @@
+"""Delete files, manifests, snapshots, orphans and their quarantine, statistics."""

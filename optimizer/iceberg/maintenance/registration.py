@@ -1,0 +1,8 @@
+"""Registers `optimizer.iceberg.maintenance` with the platform."""
+
+from optimizer.iceberg.maintenance.run_kinds import register_quarantine_kinds
+
+
+def register() -> None:
+    """Add what this capability offers: runs, approvals, pages, home cards, numbers."""
+    register_quarantine_kinds()

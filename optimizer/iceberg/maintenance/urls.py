@@ -1,0 +1,17 @@
+"""Addresses of `optimizer.iceberg.maintenance`: pages and API."""
+
+from django.urls import URLPattern, path
+
+from optimizer.iceberg.maintenance import api, ui
+
+ui_urlpatterns: list[URLPattern] = [
+    path("removals/<uuid:removal_id>/bring-back/", ui.bring_back, name="removal-bring-back"),
+]
+
+api_urlpatterns: list[URLPattern] = [
+    path(
+        "removals/<uuid:removal_id>/bring-back/",
+        api.RemovalBringBack.as_view(),
+        name="removal-bring-back",
+    ),
+]

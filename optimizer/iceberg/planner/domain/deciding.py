@@ -1,0 +1,106 @@
+"""What shall be done to a table now, to which of its partitions and why, and why not to the others?
+
+Statistics and a policy come in; every partition gets a verdict in words, done or not. The rules of
+one partition are `partition_rules.py`. What begins when is not decided here: quiet hours are
+`hold_reason`, other writers `conflicts.py`, order and budget `scoring.py`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta, tzinfo
+from math import inf
+
+from optimizer.core.domain.decisions import Decision, LastTimes, Proposal, Verdict
+from optimizer.core.domain.tasks import TaskKind
+from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats
+from optimizer.iceberg.planner.domain.maintenance import upkeep
+from optimizer.iceberg.planner.domain.partition_rules import Case, of_partition
+from optimizer.policies.domain.policy import Policy, contradiction
+
+_PRECEDENCE = (
+    TaskKind.FULL,
+    TaskKind.CLUSTER,
+    TaskKind.MAJOR,
+    TaskKind.MINOR,
+    TaskKind.DELETES,
+)
+
+
+def decide(
+    partitions: Sequence[PartitionStats],
+    table: TableStats,
+    *,
+    policy: Policy,
+    last: LastTimes,
+    now: datetime,
+) -> Decision:
+    """Decide what a table needs; the same arguments give the same decision."""
+    refused = _refused(policy)
+    if refused is not None:
+        return Decision((), (refused,))
+    verdicts = [
+        _unless_tried(of_partition(_case(one, policy, last, now)), one, last) for one in partitions
+    ]
+    kept_up = list(upkeep(table, policy, last, now))
+    return Decision((*_tasks(partitions, verdicts), *_whole(kept_up)), (*verdicts, *kept_up))
+
+
+def hold_reason(policy: Policy, *, zone: tzinfo, now: datetime) -> tuple[str, datetime] | None:
+    """Say why nothing of a table begins at this hour, and until when; None if it may."""
+    return None if policy.quiet is None else policy.quiet.hold(now, zone)
+
+
+def _refused(policy: Policy) -> Verdict | None:
+    if not policy.is_on:
+        return Verdict(None, None, "off", "The optimizer is switched off for this table.")
+    wrong = contradiction(policy)
+    if wrong is not None:
+        return Verdict(
+            None, None, "contradiction", f"Its policy contradicts itself: {wrong.message}"
+        )
+    return None
+
+
+def _case(stats: PartitionStats, policy: Policy, last: LastTimes, now: datetime) -> Case:
+    rewritten = last.rewritten(stats.partition)
+    intervals = (now - rewritten) / policy.min_interval if rewritten else inf
+    full = last.table.get(TaskKind.FULL)
+    is_full_due = policy.full_days > 0 and (
+        full is None or now - full >= timedelta(days=policy.full_days)
+    )
+    return Case(stats, policy, max(intervals, 0.0), is_full_due)
+
+
+def _unless_tried(verdict: Verdict, stats: PartitionStats, last: LastTimes) -> Verdict:
+    tried = last.nothing.get(verdict.kind) if verdict.kind else None
+    newest = stats.newest_commit_at
+    if tried is None or (newest is not None and newest > tried):
+        return verdict
+    reason = f"{verdict.kind} found nothing to do at {tried:%Y-%m-%d %H:%M} UTC; it is tried again "
+    return replace(verdict, kind=None, code="tried", reason=f"{reason}after the next commit.")
+
+
+def _tasks(partitions: Sequence[PartitionStats], verdicts: Sequence[Verdict]) -> Iterable[Proposal]:
+    for kind in _PRECEDENCE:
+        chosen = [
+            (stats, verdict)
+            for stats, verdict in zip(partitions, verdicts, strict=True)
+            if verdict.kind is kind
+        ]
+        if chosen:
+            stats = tuple(one for one, _ in chosen)
+            yield Proposal(kind, stats, joined([verdict for _, verdict in chosen]))
+
+
+def _whole(verdicts: Iterable[Verdict]) -> Iterable[Proposal]:
+    for one in verdicts:
+        if one.kind is not None:
+            yield Proposal(one.kind, None, one.reason)
+
+
+def joined(verdicts: Sequence[Verdict]) -> str:
+    """Say of one of some partitions why it is done, and of how many more."""
+    first = verdicts[0]
+    where = f"{first.partition}: " if first.partition else ""
+    more = f" And {len(verdicts) - 1} more partitions." if len(verdicts) > 1 else ""
+    return f"{where}{first.reason}{more}"

@@ -1,0 +1,114 @@
+"""What may people ask of the optimizer: run now, show a plan, cancel, pause a table and resume it?
+
+Owners of a table, administrators of its database and keepers of the lake may. All of it is audited;
+`user` None is whoever stands at the shell.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from optimizer.core.domain.tasks import DESTRUCTIVE, REWRITES, TaskKind, TaskState
+from optimizer.core.services.actions import asked_audit, asker, check_visible, said_reason
+from optimizer.core.services.speeds import speed_of
+from optimizer.iceberg.planner.domain.plans import Plan
+from optimizer.iceberg.planner.services.planner import asked_of, plan_of
+from optimizer.models import IcebergTable, OptimizeTask
+from optimizer.policies.selectors.policies import policies_of
+from portal.access.models import User
+from portal.lake.errors import RuleViolation, StaleState
+
+
+def dry_run(row: IcebergTable, *, user: User | None, now: datetime) -> Plan:
+    """Say what would be done to a table now, at which cost, and why the rest is not.
+
+    Raises:
+        NotVisible: `optimizer.table`; StaleState: `optimizer.not_looked_at`.
+    """
+    check_visible(row, user)
+    if row.looked_at is None:
+        raise StaleState(
+            "optimizer.not_looked_at",
+            f"The files of {row} have not been looked at yet, so nothing can be planned. A look is "
+            "due; ask again in some minutes.",
+        )
+    found = policies_of(row.lake).of(row.db, row.table)
+    return plan_of(row, found, speed=speed_of(row.lake), now=now)
+
+
+def optimize_now(
+    row: IcebergTable,
+    kind: TaskKind,
+    *,
+    user: User | None,
+    reason: str,
+    partitions: Sequence[str] | None = None,
+    now: datetime,
+) -> OptimizeTask:
+    """Queue a task that begins with the next run, whatever the quiet hours and the budget say.
+
+    An open task of the kind is put first instead of a second one.
+
+    Raises:
+        NotVisible: `optimizer.table`; RuleViolation: `optimizer.reason`;
+        StaleState: `optimizer.gone`, `optimizer.paused`, `optimizer.running`,
+        `optimizer.to_approve`.
+    """
+    check_visible(row, user)
+    why = said_reason(reason)
+    if row.is_gone or row.is_paused:
+        code = "gone" if row.is_gone else "paused"
+        raise StaleState(f"optimizer.{code}", f"{row} is {code}; nothing is done to it.")
+    by = asker(user)
+    found = policies_of(row.lake).of(row.db, row.table)
+    try:
+        with transaction.atomic():
+            task = row.tasks.select_for_update().filter(kind=kind, is_open=True).first()
+            if task is not None and task.state == TaskState.SENT:
+                raise StaleState(
+                    "optimizer.running", f"{kind} of {row} is under way; see its run for progress."
+                )
+            if task is not None and task.state == TaskState.TO_APPROVE:
+                raise StaleState(
+                    "optimizer.to_approve",
+                    f"What {kind} of {row} would remove waits for approval already; see Removals.",
+                )
+            if task is None:
+                task = OptimizeTask(table=row, kind=kind, noted_at=now, snapshot_id=row.snapshot_id)
+            task.reason, task.asked_by = f"{by} asked for it: {why}", by
+            task.state, task.waits_for, task.not_before = TaskState.WAITING, "", None
+            task.partitions = None if partitions is None else list(partitions)
+            for name, value in asked_of(found, kind).items():
+                setattr(task, name, value)
+            task.save()
+            asked_audit("optimizer.asked", row, by=by, now=now, kind=kind.value, reason=why)
+    except IntegrityError:
+        raise StaleState(
+            "optimizer.task", f"{kind} of {row} was queued by somebody else just now."
+        ) from None
+    return task
+
+
+def removal_ask(
+    row: IcebergTable, kind: str, *, user: User | None, reason: str, now: datetime
+) -> OptimizeTask:
+    """Have a list drawn up of what a removal would take; nothing goes before others approve it.
+
+    Raises:
+        NotVisible: `optimizer.table`; RuleViolation: `optimizer.removal_kind`, and as
+        `optimize_now`.
+    """
+    check_visible(row, user)
+    if kind not in DESTRUCTIVE:
+        raise RuleViolation(
+            "optimizer.removal_kind", "Say EXPIRE for old snapshots, or ORPHANS for orphan files."
+        )
+    return optimize_now(row, TaskKind(kind), user=user, reason=reason, now=now)
+
+
+def kind_for_now(row: IcebergTable) -> TaskKind:
+    """Give what "run now" means where nobody names a kind: the open rewrite, else a bin-pack."""
+    kinds = row.tasks.filter(is_open=True, kind__in=REWRITES).order_by("-score", "pk")
+    kind = kinds.values_list("kind", flat=True).first()
+    return TaskKind(kind) if kind else TaskKind.MINOR

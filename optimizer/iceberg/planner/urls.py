@@ -1,0 +1,22 @@
+"""Addresses of `optimizer.iceberg.planner`: pages and API."""
+
+from django.urls import URLPattern, path
+
+from optimizer.iceberg.planner import ui
+from optimizer.iceberg.planner.api import actions
+
+ui_urlpatterns: list[URLPattern] = [
+    path("tables/<int:table_id>/plan/", ui.plan, name="table-plan"),
+    path("tables/<int:table_id>/run/", ui.run_now, name="table-run"),
+    path("tables/<int:table_id>/pause/", ui.pause, name="table-pause"),
+    path("tables/<int:table_id>/resume/", ui.resume, name="table-resume"),
+    path("tables/<int:table_id>/removal/", ui.ask, name="table-removal"),
+]
+
+api_urlpatterns: list[URLPattern] = [
+    path("tables/<int:table_id>/plan/", actions.TablePlan.as_view(), name="plan"),
+    path("tables/<int:table_id>/run/", actions.TableRun.as_view(), name="run"),
+    path("tables/<int:table_id>/pause/", actions.TablePause.as_view(), name="pause"),
+    path("tables/<int:table_id>/resume/", actions.TableResume.as_view(), name="resume"),
+    path("tables/<int:table_id>/removal/", actions.RemovalAsk.as_view(), name="table-removal"),
+]

@@ -1,0 +1,1 @@
+"""Rewriting of data files: bin packing, sort orders and curves, staging, replacing."""

@@ -1,0 +1,1 @@
+"""Iceberg tables as known to the portal: changes, commits, lists, pages, API."""

@@ -1,0 +1,93 @@
+"""How does a writer report a commit? As to Iceberg's REST catalog, with the lake as the prefix."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from optimizer.iceberg.tables.domain.reports import CommitReport, read_metrics
+from optimizer.iceberg.tables.services.reports import commit_report, table_of_report
+from portal.lake.errors import TooMuch
+from portal.ui.frame import person
+
+SCOPE = "optimizer"
+MOST_BYTES = 1024**2
+COMMIT, SCAN = "commit-report", "scan-report"
+OPERATIONS = ("append", "replace", "overwrite", "delete")
+_MOST = 2**63 - 1
+
+
+class ReportSerializer(serializers.Serializer[Any]):
+    """Iceberg's ReportMetricsRequest; fields that are not named here are left unread."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Give the fields, whose names hold dashes."""
+        return {
+            "report-type": serializers.ChoiceField([COMMIT, SCAN], source="kind"),
+            "table-name": serializers.CharField(max_length=1024, required=False, source="name"),
+            "snapshot-id": serializers.IntegerField(
+                min_value=1, max_value=_MOST, required=False, source="snapshot_id"
+            ),
+            "sequence-number": serializers.IntegerField(
+                min_value=0, max_value=_MOST, required=False, source="sequence"
+            ),
+            "operation": serializers.ChoiceField(OPERATIONS, required=False),
+            "metrics": serializers.DictField(required=False, help_text="counters by name"),
+        }
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a commit's report that names no snapshot."""
+        if attrs["kind"] == COMMIT and "snapshot_id" not in attrs:
+            raise serializers.ValidationError(
+                {"snapshot-id": "A commit-report names the snapshot that was committed."}
+            )
+        return attrs
+
+
+class Metrics(APIView):
+    """Where metrics reports are taken."""
+
+    token_scope = SCOPE
+
+    @extend_schema(
+        operation_id="optimizer_report_metrics", request=ReportSerializer, responses={204: None}
+    )
+    def post(self, request: Request, lake: str, db: str, table: str) -> Response:
+        """Take a CommitReport in; a ScanReport is answered alike and not kept."""
+        now = timezone.now()
+        check_size(request)
+        body = ReportSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        said = body.validated_data
+        row = table_of_report(lake, db, table, user=person(request))
+        if said["kind"] == COMMIT:
+            commit_report(row, _commit(said), now=now)
+        return Response(status=204)
+
+
+def check_size(request: Request) -> None:
+    """Refuse a body that is too big before it is read.
+
+    Raises:
+        TooMuch: `optimizer.body`.
+    """
+    size = request.META.get("CONTENT_LENGTH") or "0"
+    if not size.isdecimal() or int(size) > MOST_BYTES:
+        raise TooMuch(
+            "optimizer.body",
+            f"The body is larger than {MOST_BYTES // 1024**2} MiB; no metrics report is. Send one "
+            "report a call, as Iceberg writes it.",
+        )
+
+
+def _commit(said: dict[str, Any]) -> CommitReport:
+    return CommitReport(
+        said["snapshot_id"],
+        said.get("sequence"),
+        said.get("operation", ""),
+        read_metrics(said.get("metrics", {})),
+    )

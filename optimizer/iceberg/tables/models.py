@@ -1,0 +1,138 @@
+"""Iceberg tables as they are known here, their commits, and what was written in which order."""
+
+from typing import ClassVar
+
+from django.db import models
+
+
+class IcebergTable(models.Model):
+    """One table as the metastore last told of it; counts are those of its current snapshot.
+
+    A name may come to mean another table: `uuid` tells which one this is, and a row whose table
+    went is kept, as gone, for its history.
+    """
+
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128)
+    table = models.CharField(max_length=256)
+    uuid = models.CharField(max_length=36)
+    owner = models.CharField(max_length=128, blank=True)
+    location = models.TextField(blank=True)
+    metadata_location = models.TextField(blank=True)
+    snapshot_id = models.BigIntegerField(null=True, help_text="null: an empty table")
+    format_version = models.PositiveSmallIntegerField(null=True)
+    is_gone = models.BooleanField(default=False)
+    gone_at = models.DateTimeField(null=True)
+    heard_at = models.DateTimeField(help_text="when the portal last heard of a change")
+    committed_at = models.DateTimeField(null=True, help_text="when its snapshot was committed")
+
+    # From the snapshot's own summary, without reading any file; null where it says nothing.
+    n_files = models.BigIntegerField(null=True)
+    n_bytes = models.BigIntegerField(null=True)
+    n_rows = models.BigIntegerField(null=True)
+    n_delete_files = models.BigIntegerField(null=True)
+
+    # What the last look at the table's metadata found.
+    looked_at = models.DateTimeField(null=True)
+    looked_snapshot_id = models.BigIntegerField(null=True)
+    look_due_at = models.DateTimeField(null=True, help_text="null: nothing new since the last look")
+    look_problem = models.TextField(blank=True, help_text="why the last look found nothing")
+    n_manifests = models.BigIntegerField(null=True)
+    n_snapshots = models.BigIntegerField(null=True)
+    n_partitions = models.BigIntegerField(null=True)
+    columns = models.JSONField(default=dict, help_text="name -> type, top level only")
+    partition_spec = models.TextField(blank=True)
+    health = models.FloatField(null=True, help_text="0 to 100; null until it was looked at")
+    deductions = models.JSONField(default=list, help_text="what the score lost, and why")
+    small_bytes = models.BigIntegerField(null=True)
+    n_small = models.BigIntegerField(null=True)
+
+    uses_outside = models.BooleanField(
+        default=False,
+        help_text="a look found files outside of its own places: another table's, perhaps",
+    )
+
+    # What was decided last.
+    decided_at = models.DateTimeField(null=True)
+    verdict = models.TextField(blank=True, help_text="in words: what is done, or why nothing is")
+    score = models.FloatField(null=True, help_text="gain over cost; the queue's order")
+    waits_since = models.DateTimeField(
+        null=True, help_text="since when some of it is left for later because of other writers"
+    )
+    decide_again_at = models.DateTimeField(null=True, help_text="when the first of that may go")
+    is_paused = models.BooleanField(default=False)
+    paused_by = models.CharField(max_length=150, blank=True)
+    paused_at = models.DateTimeField(null=True)
+    paused_why = models.TextField(blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["lake", "db", "table", "uuid"], name="optimizer_once")
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "is_gone", "health"], name="optimizer_by_health"),
+            models.Index(fields=["look_due_at"], name="optimizer_look_due"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table}"
+
+
+class Commit(models.Model):
+    """One snapshot that became a table's current one, as its summary tells."""
+
+    table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="commits")
+    snapshot_id = models.BigIntegerField()
+    parent_id = models.BigIntegerField(null=True)
+    sequence = models.BigIntegerField(null=True)
+    at = models.DateTimeField()
+    heard_at = models.DateTimeField()
+    operation = models.CharField(max_length=16, blank=True, help_text="empty where not told")
+    is_ours = models.BooleanField(default=False)
+    n_added = models.BigIntegerField(default=0)
+    n_removed = models.BigIntegerField(default=0)
+    bytes_added = models.BigIntegerField(default=0)
+    bytes_removed = models.BigIntegerField(default=0)
+    n_deletes_added = models.BigIntegerField(default=0)
+    n_changed_partitions = models.BigIntegerField(null=True)
+    source = models.CharField(max_length=8, help_text="event, poll, report or look")
+    report = models.JSONField(default=dict, help_text="a writer's own report: attempts, duration")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["table", "snapshot_id"], name="optimizer_commit_once")
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["table", "at"], name="optimizer_commit_at"),
+            # Of the whole lake the oldest are forgotten.
+            models.Index(fields=["at"], name="optimizer_commit_old"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.operation or 'commit'} {self.snapshot_id}"
+
+
+class LayoutWrite(models.Model):
+    """How every file of one write of ours is laid out; the files' names hold `write_id`.
+
+    Kept by the write and not by the snapshot, because snapshots expire and files stay.
+    """
+
+    table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="layouts")
+    write_id = models.CharField(max_length=64)
+    layout = models.TextField(help_text="hilbert(a,b), or empty for a plain bin-pack")
+    boundaries = models.JSONField(null=True, help_text="what the ids of its columns were cut at")
+    partition = models.TextField(blank=True)
+    snapshot_id = models.BigIntegerField()
+    at = models.DateTimeField()
+    searched_at = models.DateTimeField(
+        null=True, help_text="when a look last searched for files of it"
+    )
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["table", "write_id"], name="optimizer_layout_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.layout or 'bin-pack'} {self.write_id}"

@@ -1,0 +1,10 @@
+"""Registers `optimizer.iceberg.tables` with the platform."""
+
+from optimizer.iceberg.tables.ui.nav import register_pages
+from portal.access.scopes import Scope, register_scope
+
+
+def register() -> None:
+    """Add what this capability offers: runs, approvals, pages, home cards, numbers."""
+    register_pages()
+    register_scope(Scope("optimizer", "Report what was committed to Iceberg tables."))

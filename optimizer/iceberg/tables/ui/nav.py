@@ -1,0 +1,41 @@
+"""Navigation and home card of Iceberg tables."""
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from optimizer.core.domain.bands import HealthBand
+from optimizer.core.ui.words import SECTION
+from optimizer.iceberg.tables.selectors.tables import n_poor
+from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.lake.errors import NotVisible
+from portal.ui.frame import current_lake, person
+
+
+def register_pages() -> None:
+    """Add the navigation and the home card."""
+    register_page(Page(SECTION, "Iceberg tables", "optimizer:tables", "snowflake", 60))
+    register_home_card(poor_card)
+
+
+def poor_card(request: HttpRequest) -> Card | None:
+    """Say how many tables of the person are in poor health, where there is one."""
+    try:
+        lake = current_lake(request)
+    except NotVisible:
+        return None
+    n_tables = n_poor(lake, person(request))
+    if not n_tables:
+        return None
+    query = urlencode({"lake": lake, "band": HealthBand.POOR})
+    return Card(
+        kind="number",
+        title="Iceberg tables in poor health",
+        value=f"{n_tables:,}",
+        url=f"{reverse('optimizer:tables')}?{query}",
+        detail="Small files or delete files slow their queries down",
+        icon="heart-broken",
+        tone="warn",
+        order=70,
+    )

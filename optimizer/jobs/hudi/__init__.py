@@ -1,1 +1,0 @@
-"""Spark programs that look at Hudi tables and run their services."""

@@ -1,0 +1,25 @@
+"""What the optimizer room keeps; one file a question."""
+
+from optimizer.core.models import OptimizeTask
+from optimizer.hudi.tables.models import HudiAlarm, HudiPoint, HudiTable, StoredLook
+from optimizer.iceberg.inspect.models import HealthPoint, PartitionHealth
+from optimizer.iceberg.maintenance.models import Quarantine
+from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite
+from optimizer.policies.models import PolicyVersion
+from optimizer.removals.models import RemovalPlan
+
+__all__ = [
+    "Commit",
+    "HealthPoint",
+    "HudiAlarm",
+    "HudiPoint",
+    "HudiTable",
+    "IcebergTable",
+    "LayoutWrite",
+    "OptimizeTask",
+    "PartitionHealth",
+    "PolicyVersion",
+    "Quarantine",
+    "RemovalPlan",
+    "StoredLook",
+]

@@ -1,0 +1,1 @@
+"""What is wanted for which tables: policies by table, pattern and lake, their history, budgets."""

@@ -1,0 +1,1 @@
+"""Lists of what would be removed, which people approve, and the lease under which runs act."""

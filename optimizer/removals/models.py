@@ -1,0 +1,79 @@
+"""Which lists of what would be removed were shown to people, and what came of each?"""
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+
+from optimizer.core.models import ONE_TABLE, OptimizeTask, subject_of
+from optimizer.hudi.tables.models import HudiTable
+from optimizer.iceberg.tables.models import IcebergTable
+from optimizer.removals.domain.states import RemovalState
+from portal.approvals.models import Approval
+
+
+class RemovalPlan(models.Model):
+    """One list, drawn up at one snapshot of a table; what people approve is its digest.
+
+    The list of an Iceberg table is a file in the spool of the run that drew it up; here are its
+    counts and the first names of it. That of a Hudi table is short, and stands whole in `facts`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    table = models.ForeignKey(
+        IcebergTable, on_delete=models.CASCADE, null=True, related_name="removals"
+    )
+    hudi = models.ForeignKey(
+        HudiTable, on_delete=models.CASCADE, null=True, related_name="removals"
+    )
+    task = models.ForeignKey(OptimizeTask, on_delete=models.CASCADE, related_name="removals")
+    approval = models.ForeignKey(Approval, on_delete=models.PROTECT, null=True, related_name="+")
+    kind = models.CharField(max_length=32)
+    state = models.CharField(
+        max_length=12,
+        choices=[(one.value, one.value) for one in RemovalState],
+        default=RemovalState.PENDING.value,
+    )
+    digest = models.CharField(max_length=64, help_text="sha256 of the list")
+    items_uri = models.TextField(blank=True)
+    snapshot_id = models.BigIntegerField(null=True, help_text="the table's, when it was drawn up")
+    n_items = models.BigIntegerField(help_text="snapshots of an expiry, files of orphans")
+    n_files = models.BigIntegerField()
+    n_bytes = models.BigIntegerField()
+    facts = models.JSONField(default=dict, help_text="counts by kind, what stays, first names")
+    requesters = models.JSONField(default=list, help_text="who may not decide")
+    reason = models.TextField()
+    created_at = models.DateTimeField()
+    run = models.UUIDField(null=True, help_text="the run that removes")
+    ended_at = models.DateTimeField(null=True)
+    ended_by = models.CharField(max_length=150, blank=True)
+    outcome = models.TextField(blank=True, help_text="in words")
+    removed = models.JSONField(default=dict, help_text="counts and bytes of what went")
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["state", "created_at"], name="optimizer_removal_state"),
+            models.Index(fields=["table", "-created_at"], name="optimizer_removal_of"),
+            models.Index(fields=["hudi", "-created_at"], name="optimizer_removal_hudi"),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=ONE_TABLE, name="optimizer_removal_one_table")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.short_id}"
+
+    @property
+    def subject(self) -> IcebergTable | HudiTable:
+        """The table that it is about, of either format."""
+        return subject_of(self.table, self.hudi)
+
+    @property
+    def table_format(self) -> str:
+        """The format of its table, as filters and the API name it."""
+        return "iceberg" if self.hudi_id is None else "hudi"
+
+    @property
+    def short_id(self) -> str:
+        """The first letters of its id, for people."""
+        return str(self.pk)[:8]

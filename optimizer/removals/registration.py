@@ -1,0 +1,10 @@
+"""Registers `optimizer.removals` with the platform."""
+
+from optimizer.removals.services.claims import register_removal_approval
+from optimizer.removals.ui.nav import register_pages
+
+
+def register() -> None:
+    """Add what this capability offers: runs, approvals, pages, home cards, numbers."""
+    register_removal_approval()
+    register_pages()

@@ -1,0 +1,110 @@
+"""Which lists of what would be removed may a person see, and what may they do with one now?"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import django_filters as filters
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+
+from optimizer.core.domain.tasks import DESTRUCTIVE
+from optimizer.core.selectors.tasks import FormatFilter, kind_choices, of_either, of_lake
+from optimizer.hudi.maintenance.domain.tasks import LISTED
+from optimizer.iceberg.maintenance.domain.quarantine import QuarantineState
+from optimizer.models import Quarantine, RemovalPlan
+from optimizer.removals.domain.states import RemovalState
+from portal.access.models import User
+from portal.approvals.selectors import approval_moves
+from portal.lake.errors import NotVisible
+from portal.ui.states import look_of
+
+REMOVAL_ORDERS = {"-created": ("-created_at",), "created": ("created_at",), "-bytes": ("-n_bytes",)}
+_MOST_TO_DECIDE = 200
+
+
+class RemovalFilter(FormatFilter):
+    """Lists by state, kind and table."""
+
+    state = filters.ChoiceFilter(
+        choices=lambda: [(one.value, look_of(f"REMOVAL_{one}").word) for one in RemovalState],
+        label="State",
+        empty_label="Any",
+    )
+    kind = filters.ChoiceFilter(
+        choices=lambda: kind_choices([*sorted(DESTRUCTIVE), *LISTED]),
+        label="Work",
+        empty_label="Any",
+    )
+
+    class Meta:
+        model = RemovalPlan
+        fields: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalSteps:
+    """The steps that are open to a person now; the services decide again."""
+
+    approve: bool = False
+    reject: bool = False
+    withdraw: bool = False
+    bring_back: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The steps, as the API gives them."""
+        names = ("approve", "reject", "withdraw", "bring_back")
+        return [name for name in names if getattr(self, name)]
+
+
+def removals_visible(lake: str, user: User) -> QuerySet[RemovalPlan]:
+    """Give the lists of tables of a lake that the person may see, unordered."""
+    rows = RemovalPlan.objects.filter(of_either(user), of_lake(lake))
+    return rows.select_related("table", "hudi", "approval")
+
+
+def get_removal_for_user(plan_id: UUID | str, *, user: User) -> RemovalPlan:
+    """Give one list, whatever its lake.
+
+    Raises:
+        NotVisible: there is none for this person.
+    """
+    rows = RemovalPlan.objects.filter(of_either(user))
+    try:
+        found = rows.select_related("table", "hudi", "approval", "task").filter(pk=plan_id).first()
+    except ValidationError:
+        found = None
+    if found is None:
+        raise NotVisible("removal.unknown", "There is no such list for you.", removal=plan_id)
+    return found
+
+
+def removal_steps(plan: RemovalPlan, user: User, *, now: datetime) -> RemovalSteps:
+    """Say what the server would let a person do with a list."""
+    if plan.state not in (RemovalState.PENDING, RemovalState.APPROVED) or plan.approval is None:
+        return RemovalSteps(bring_back=is_held(plan))
+    moves = approval_moves(plan.approval, user=user, now=now)
+    return RemovalSteps("APPROVE" in moves, "REJECT" in moves, "WITHDRAW" in moves)
+
+
+def quarantine_of(plan: RemovalPlan) -> Quarantine | None:
+    """Return the quarantine with the files of a list, if any were moved aside."""
+    return Quarantine.objects.filter(plan=plan).first()
+
+
+def is_held(plan: RemovalPlan) -> bool:
+    """Return whether files of a list lie in quarantine and no run has them."""
+    return Quarantine.objects.filter(plan=plan, state=QuarantineState.HELD).exists()
+
+
+def removals_to_decide(lake: str, user: User, *, now: datetime) -> list[RemovalPlan]:
+    """Give the lists that wait for this admin."""
+    if not user.is_lake_admin:
+        return []
+    waiting = removals_visible(lake, user).filter(state=RemovalState.PENDING)
+    return [
+        one
+        for one in waiting.order_by("created_at")[:_MOST_TO_DECIDE]
+        if removal_steps(one, user, now=now).approve
+    ]

@@ -1,0 +1,108 @@
+"""The pages of removals: what would go and why, the word of those who approve, what went."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from optimizer.core.ui.columns import cell
+from optimizer.models import RemovalPlan
+from optimizer.removals.selectors import (
+    REMOVAL_ORDERS,
+    RemovalFilter,
+    get_removal_for_user,
+    quarantine_of,
+    removal_steps,
+    removals_visible,
+)
+from optimizer.removals.services.removals import removal_decide, removal_withdraw
+from portal.access.fresh import authenticated_at, require_fresh
+from portal.approvals.selectors import decisions_of
+from portal.ui.forms import said_word
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
+from portal.ui.tables import Column
+
+
+def removal_url(row: RemovalPlan) -> str:
+    """Give the page of a list."""
+    return reverse("optimizer:removal", args=[row.pk])
+
+
+REMOVALS = ListSpec(
+    template="optimizer/removals.html",
+    caption="Lists of what would be removed",
+    columns=(
+        Column(key="short_id", title="List", kind="code", url=removal_url),
+        cell("State", "removal_state"),
+        cell("Work", "removal_work"),
+        cell("Table", "task_table"),
+        Column(key="n_items", title="On the list", kind="count"),
+        Column(key="n_files", title="Files", kind="count"),
+        Column(key="n_bytes", title="Size", kind="bytes", sort="bytes"),
+        Column(key="created_at", title="Drawn up", kind="ago", sort="created"),
+        Column(key="outcome", title="What came of it", is_wide=True),
+    ),
+    orders=REMOVAL_ORDERS,
+    filename="removals.csv",
+    exports=(
+        "id", "state", "kind", "table_format", "subject", "n_items", "n_files", "n_bytes",
+        "snapshot_id", "reason", "created_at", "ended_at", "ended_by", "outcome", "digest", "run",
+    ),
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def removals(request: HttpRequest) -> HttpResponseBase:
+    """List what was proposed for the tables that the person may see."""
+    rows = removals_visible(current_lake(request), person(request))
+    filterset = RemovalFilter(request.GET, queryset=rows)
+    return list_response(request, REMOVALS, filterset=filterset, context={})
+
+
+@login_required
+@require_GET
+def removal(request: HttpRequest, removal_id: UUID) -> HttpResponse:
+    """Show one list: what would go, what stays and why, who decides, and what came of it."""
+    user = person(request)
+    found = get_removal_for_user(removal_id, user=user)
+    context = {
+        "found": found,
+        "subject": found.subject,
+        "may": removal_steps(found, user, now=timezone.now()),
+        "decisions": decisions_of(found.approval),
+        "quarantine": quarantine_of(found),
+    }
+    return render(request, "optimizer/removal.html", context)
+
+
+@login_required
+@require_POST
+@require_fresh
+def decide(request: HttpRequest, removal_id: UUID) -> HttpResponse:
+    """Approve or reject exactly this list."""
+    found = removal_decide(
+        removal_id,
+        user=person(request),
+        word=said_word(request),
+        authenticated_at=authenticated_at(request),
+        now=timezone.now(),
+    )
+    messages.success(request, "Your word is recorded.")
+    return HttpResponseRedirect(removal_url(found))
+
+
+@login_required
+@require_POST
+def withdraw(request: HttpRequest, removal_id: UUID) -> HttpResponse:
+    """Take a list back before anybody decided."""
+    reason = request.POST.get("reason", "")
+    found = removal_withdraw(removal_id, user=person(request), reason=reason, now=timezone.now())
+    messages.success(request, "The list is taken back; nothing is removed.")
+    return HttpResponseRedirect(removal_url(found))

@@ -1,1 +1,0 @@
-"""What pages, the API and the monitoring server read of the optimizer room."""

@@ -1,1 +1,0 @@
-"""What the optimizer room changes: each in one transaction."""

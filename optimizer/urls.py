@@ -1,0 +1,23 @@
+"""Addresses of the pages, from each capability."""
+
+from django.urls import URLPattern
+
+from optimizer.console import urls as console
+from optimizer.hudi.pages import urls as hudi
+from optimizer.iceberg.maintenance import urls as iceberg_maintenance
+from optimizer.iceberg.planner import urls as iceberg_planner
+from optimizer.iceberg.tables import urls as iceberg_tables
+from optimizer.policies import urls as policies
+from optimizer.removals import urls as removals
+
+app_name = "optimizer"
+
+urlpatterns: list[URLPattern] = [
+    *console.ui_urlpatterns,
+    *hudi.ui_urlpatterns,
+    *iceberg_maintenance.ui_urlpatterns,
+    *iceberg_planner.ui_urlpatterns,
+    *iceberg_tables.ui_urlpatterns,
+    *policies.ui_urlpatterns,
+    *removals.ui_urlpatterns,
+]
