@@ -38,9 +38,9 @@ from bench.refresh_stack import (
     say,
     spread,
 )
-from refresh.domain.lanes import Lane
-from refresh.domain.names import ClusterId, ExternalTable
-from refresh.domain.versions import Dialect
+from refresh.core.domain.names import ClusterId, ExternalTable
+from refresh.core.domain.versions import Dialect
+from refresh.worker.domain.lanes import Lane
 from stack.clusters import CATALOG, RESOURCE
 from stack.process import end_group
 from stack.servers.starrocks import StarRocks

@@ -34,9 +34,9 @@ from bench.refresh_stack import (
 )
 from portal.connectors.metastore import Metastore as Client
 from portal.lake.names import TableName
-from refresh.domain.names import ClusterId, ExternalTable
-from refresh.domain.probing import Costs
-from refresh.domain.versions import Dialect
+from refresh.core.domain.names import ClusterId, ExternalTable
+from refresh.core.domain.versions import Dialect
+from refresh.verify.domain.probing import Costs
 from stack.clusters import CATALOG
 
 NAME = "bi"

@@ -1,24 +1,20 @@
-"""Registers the refresh room with the platform: its event subscriber, pages and numbers."""
+"""Registers the capabilities of refresh with the platform."""
+
+from importlib import import_module
 
 from django.apps import AppConfig
 
+CAPABILITIES = ("core", "clusters", "history", "changes", "freshness", "worker")
+
 
 class RefreshConfig(AppConfig):
-    """The refresh room."""
+    """Refresh of what StarRocks caches."""
 
     name = "refresh"
     label = "refresh"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register what this room adds; imported here, because models must be loaded first."""
-        from portal.access.scopes import Scope, register_scope
-        from refresh.selectors import numbers
-        from refresh.services import hearing
-        from refresh.ui import cluster_nav, nav
-
-        hearing.register_subscriber()
-        nav.register_pages()
-        cluster_nav.register_pages()
-        numbers.register_gauges()
-        register_scope(Scope("refresh", "Tell what a job has written, and wait until it is seen."))
+        """Register each capability; imported here, because models must be loaded first."""
+        for capability in CAPABILITIES:
+            import_module(f"refresh.{capability}.registration").register()

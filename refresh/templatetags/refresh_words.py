@@ -8,8 +8,8 @@ from django.utils.safestring import SafeString
 
 from portal.ui.states import look_of
 from portal.ui.templatetags.lw import NOTHING, icon
-from refresh.domain.lanes import Lane
 from refresh.models import TargetOnFe
+from refresh.worker.domain.lanes import Lane
 
 register = template.Library()
 

@@ -22,8 +22,8 @@ OUTER_DOORS = {
     "portal/runs/steps.py": "a run ends with its error, whatever it was",
     "portal/spark/entry.py": "a job ends with a manifest, whatever happened",
     "portal/spark/job.py": "a gateway that is gone raises anything; translated",
-    "refresh/connectors/session.py": "the driver's errors have no base class; translated",
-    "refresh/services/working.py": "an unexpected error costs a table one turn",
+    "refresh/core/connectors/session.py": "the driver's errors have no base class; translated",
+    "refresh/worker/services/worker.py": "an unexpected error costs a table one turn",
     "tasks/supervise.py": "a kind that breaks must not keep other runs from being polled",
     "tasks/loops.py": "an unexpected error costs a loop one turn",
 }

@@ -10,6 +10,7 @@ from tests.architecture.source import ROOT, modules
 LAYERS = {
     "domain",
     "models",
+    "connectors",
     "selectors",
     "services",
     "run_kinds",
@@ -20,10 +21,21 @@ LAYERS = {
     "registration",
     "converters",
 }
-# What an area has once: how its capabilities are put together, and what Django looks for by name.
-ONCE = {"__init__", "apps", "models", "urls", "api_urls", "hook_urls", "management", "templatetags"}
+# What an area has once: how its capabilities are put together, and what Django looks for by name;
+# `refresh.client` is one file, so that schedulers can copy it.
+ONCE = {
+    "__init__",
+    "apps",
+    "models",
+    "urls",
+    "api_urls",
+    "hook_urls",
+    "management",
+    "templatetags",
+    "client",
+}
 # A capability may hold capabilities in its turn: it is an area of its own then.
-AREAS = ("lifecycle", "optimizer", "optimizer/iceberg", "optimizer/hudi")
+AREAS = ("lifecycle", "optimizer", "optimizer/hudi", "optimizer/iceberg", "refresh")
 MOST_FILES = 15
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from refresh.connectors.front_end import FrontEndClient
-from refresh.connectors.session import Login
-from refresh.domain.names import ClusterId, ExternalTable
-from refresh.domain.versions import Dialect
+from refresh.core.connectors.front_end import FrontEndClient
+from refresh.core.connectors.session import Login
+from refresh.core.domain.names import ClusterId, ExternalTable
+from refresh.core.domain.versions import Dialect
 from stack.dashboards import DECLARED, RESTARTED, SECONDS_A_CALL
 from tests.browser.demo import Demo
 

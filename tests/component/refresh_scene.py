@@ -16,12 +16,12 @@ from django.utils import timezone
 
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
-from refresh.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.services.record_changes import Change, note_change
+from refresh.clusters.services.front_ends import front_ends_read
+from refresh.clusters.services.table_names import names_read
 from refresh.models import Cluster, RefreshTarget
-from refresh.services.names_reading import names_read
-from refresh.services.noting import Change, note_change
-from refresh.services.reading import front_ends_read
-from refresh.services.working import Worker, wake
+from refresh.worker.services.worker import Worker, wake
 from stack.starrocks.running import RunningCluster
 from stack.starrocks.spec import NEW
 from tests.component.starrocks_cluster import Client, running

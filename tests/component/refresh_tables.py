@@ -3,10 +3,9 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from refresh.domain.changes import Cause, Touch
-from refresh.domain.freshness import Danger, Freshness, rank_of
-from refresh.domain.lanes import Lane
-from refresh.domain.steps import StepKind
+from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.services.record_changes import digest_of
+from refresh.freshness.domain.freshness import Danger, Freshness, rank_of
 from refresh.models import (
     ChangedPartition,
     Cluster,
@@ -16,7 +15,8 @@ from refresh.models import (
     TargetOnFe,
     WatchedTable,
 )
-from refresh.services.noting import digest_of
+from refresh.worker.domain.lanes import Lane
+from refresh.worker.domain.steps import StepKind
 
 
 def target(

@@ -8,7 +8,7 @@ from typing import Any
 import pymysql
 from pymysql.cursors import DictCursor
 
-from refresh.domain.frontends import FrontEnd, read_frontends
+from refresh.clusters.domain.frontends import FrontEnd, read_frontends
 from stack.starrocks.running import RunningCluster
 from stack.starrocks.spec import NEW, OLD, Privilege, ResourceTable, Spec, Timings, User
 from tests.support.small_hive import SmallHive

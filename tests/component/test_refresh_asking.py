@@ -10,17 +10,17 @@ from django.test import Client
 from portal.access.models import User
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
-from refresh.domain.changes import Cause, Touch
-from refresh.models import ChangedPartition, ClusterCatalog, RefreshTarget, WatchedTable
-from refresh.services.asking import (
+from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.services.record_changes import Change, note_change
+from refresh.freshness.services.actions import (
     MOST_NAMED,
     refresh_ask,
     repair_ask,
     table_opt_in,
     table_opt_out,
 )
-from refresh.services.noting import Change, note_change
-from refresh.ui.forms import AskForm
+from refresh.freshness.ui.forms import AskForm
+from refresh.models import ChangedPartition, ClusterCatalog, RefreshTarget, WatchedTable
 from tests.component.conftest import People
 from tests.component.refresh_rows import NOW, SALES, at, cluster
 from tests.component.refresh_tables import target, waiting

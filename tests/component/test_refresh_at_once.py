@@ -12,11 +12,11 @@ from functools import partial
 import pytest
 from django.db import transaction
 
-from refresh.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.services.record_changes import Change, note_changes
+from refresh.freshness.services.freshness import judge
 from refresh.models import ChangedPartition, Cluster, RefreshTarget, TargetOnFe, WatchedTable
-from refresh.services.judging import judge
-from refresh.services.noting import Change, note_changes
-from refresh.services.working import wake
+from refresh.worker.services.worker import wake
 from tests.component.refresh_rows import SALES, at, cluster
 from tests.support.together import together
 

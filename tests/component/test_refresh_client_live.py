@@ -13,8 +13,8 @@ from portal.connectors.lake_config import LakeConfig
 from portal.people.token_rules import TokenWish
 from portal.people.tokens import token_make
 from refresh.client import Portal, RefreshError
-from refresh.domain.coverage import Done
-from refresh.domain.dones import write_done
+from refresh.freshness.domain.coverage import Done
+from refresh.freshness.domain.refresh_history import write_done
 from refresh.models import ChangedPartition, Cluster, ClusterFrontEnd, RefreshTarget, TargetOnFe
 from tests.component.conftest import People
 from tests.component.hook_world import LEAVES, HookLake, metastore_of

@@ -13,10 +13,10 @@ from django.urls import reverse
 
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+from refresh.clusters.services.clusters import Actor, cluster_read
+from refresh.clusters.services.editing import cluster_edit
+from refresh.clusters.services.trial import ClusterWish, cluster_retest
 from refresh.models import Cluster, RefreshTarget
-from refresh.services.cluster_editing import cluster_edit
-from refresh.services.cluster_trial import ClusterWish, cluster_retest
-from refresh.services.clusters import Actor, cluster_read
 from stack.starrocks.running import RunningCluster
 from tests.component.conftest import NOW, People
 from tests.component.reachable import lake_at, password_file, row_of

@@ -13,8 +13,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from portal.access.models import User
 from portal.runs.models import Lease
+from refresh.clusters.services.clusters import cluster_read
 from refresh.models import Cluster, ClusterFrontEnd, DeclaredTable
-from refresh.services.clusters import cluster_read
 from stack.starrocks.front_end import Life
 from stack.starrocks.running import RunningCluster
 from tests.component.conftest import NOW, People

@@ -10,11 +10,11 @@ import pytest
 from django.urls import reverse
 
 from portal.lake.errors import NotAllowed, PortalError
+from refresh.clusters.services.clusters import Actor, cluster_read
+from refresh.clusters.services.editing import cluster_edit
+from refresh.clusters.services.reach import ANYWHERE, Reach, cluster_password
+from refresh.clusters.services.trial import ClusterWish, cluster_test
 from refresh.models import Cluster
-from refresh.services.cluster_editing import cluster_edit
-from refresh.services.cluster_reach import ANYWHERE, Reach, cluster_password
-from refresh.services.cluster_trial import ClusterWish, cluster_test
-from refresh.services.clusters import Actor, cluster_read
 from stack.process import LOOPBACK
 from stack.starrocks.running import RunningCluster
 from tests.component.conftest import NOW, People

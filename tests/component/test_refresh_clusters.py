@@ -13,13 +13,7 @@ from django.core.management import CommandError, call_command
 
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, RuleViolation
-from refresh.connectors.session import Budget
-from refresh.domain.turns import Limits
-from refresh.domain.versions import Dialect
-from refresh.models import Cluster, ClusterFrontEnd
-from refresh.services.cluster_reach import ANYWHERE
-from refresh.services.cluster_trial import ClusterWish, StandsFor, cluster_test
-from refresh.services.clusters import (
+from refresh.clusters.services.clusters import (
     Actor,
     cluster_add,
     cluster_limits,
@@ -29,7 +23,13 @@ from refresh.services.clusters import (
     cluster_remove,
     cluster_resume,
 )
-from refresh.services.reaching import BRIEF, PATIENT
+from refresh.clusters.services.fe_client import BRIEF, PATIENT
+from refresh.clusters.services.reach import ANYWHERE
+from refresh.clusters.services.trial import ClusterWish, StandsFor, cluster_test
+from refresh.core.connectors.session import Budget
+from refresh.core.domain.versions import Dialect
+from refresh.models import Cluster, ClusterFrontEnd
+from refresh.worker.domain.scheduling import Limits
 from stack.process import LOOPBACK
 from stack.starrocks.front_end import Life
 from stack.starrocks.running import RunningCluster

@@ -11,11 +11,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from refresh.domain.freshness import Danger, Freshness
+from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.models import FileStamp, RefreshTarget, WatchedTable
-from refresh.services import table_discovery
-from refresh.services.sweeping import LIMITS, sweep
-from refresh.services.table_discovery import tables_find
+from refresh.verify.services import table_discovery
+from refresh.verify.services.sweeping import LIMITS, sweep
+from refresh.verify.services.table_discovery import tables_find
 from stack.starrocks.spec import OLD
 from tests.component.refresh_scene import Scene, govern, scene
 

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from portal.access.models import User
 from portal.notices.models import Notice, NoticeState
-from refresh.domain.freshness import Freshness
+from refresh.freshness.domain.freshness import Freshness
 from refresh.models import TargetOnFe, TargetProbe
-from refresh.services.divergence_mails import AGREES, DIVERGED, divergences_tell
+from refresh.verify.services.divergence_mails import AGREES, DIVERGED, divergences_tell
 from tests.component.conftest import People
 from tests.component.refresh_scene import Scene
 from tests.component.test_refresh_sweep import DAY, refresh_one, set_, states, swept

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from refresh.history import services
+from refresh.history.services import LEAST, history_forget
 from refresh.models import Ending, Refresh
-from refresh.services import forgetting
-from refresh.services.forgetting import LEAST, history_forget
 from tests.component.refresh_rows import NOW, cluster
 from tests.component.refresh_tables import statement, target
 
@@ -24,7 +24,7 @@ def test_the_oldest_statements_of_a_cluster_go_after_their_days(
             statement(of, began=NOW - timedelta(days=days))
     mine = target(bi, "clicks", now=NOW)
     runs = statement(mine, began=NOW - timedelta(days=99), ending=Ending.RUNNING)
-    monkeypatch.setattr(forgetting, "CHUNK", 2)
+    monkeypatch.setattr(services, "CHUNK", 2)
 
     assert [history_forget(bi, now=NOW) for _ in range(3)] == [2, 1, 0]
     left = Refresh.objects.filter(cluster=bi).exclude(pk=runs.pk)

@@ -15,11 +15,12 @@ from pytest_django.fixtures import Settings
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
-from refresh.api.hook import MOST_BYTES
-from refresh.domain.changes import Cause, Touch
-from refresh.domain.freshness import Danger
-from refresh.domain.pressure import Purse, earned
-from refresh.domain.steps import StepLimits
+from refresh.changes.api.webhooks import MOST_BYTES
+from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.pressure import Purse, earned
+from refresh.changes.services.resolve_partitions import MOST_PARTITIONS
+from refresh.core.services.rate_limit import CALLS_A_SECOND
+from refresh.freshness.domain.freshness import Danger
 from refresh.models import (
     ChangedPartition,
     Cluster,
@@ -28,8 +29,7 @@ from refresh.models import (
     RefreshTarget,
     WatchedTable,
 )
-from refresh.services.load import CALLS_A_SECOND
-from refresh.services.meaning import MOST_PARTITIONS
+from refresh.worker.domain.steps import StepLimits
 from tests.component.conftest import People
 from tests.component.hook_world import LEAVES, HookLake, metastore_of
 from tests.component.refresh_rows import cluster, declared

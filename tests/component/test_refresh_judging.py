@@ -7,14 +7,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from portal.lake.names import TableName
-from refresh.domain.changes import Cause, Touch
-from refresh.domain.coverage import Done
-from refresh.domain.dones import write_done
-from refresh.domain.freshness import Danger, Freshness
+from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.services.record_changes import Change, note_change
+from refresh.freshness.domain.coverage import Done
+from refresh.freshness.domain.freshness import Danger, Freshness
+from refresh.freshness.domain.refresh_history import write_done
+from refresh.freshness.selectors.records import changes_of, records_of
+from refresh.freshness.services.freshness import judge
 from refresh.models import ClusterFrontEnd, RefreshTarget, TargetOnFe, WatchedTable
-from refresh.selectors.records import changes_of, records_of
-from refresh.services.judging import judge
-from refresh.services.noting import Change, note_change
 from tests.component.refresh_rows import MAIN, NOW, SALES, at, cluster
 
 pytestmark = pytest.mark.django_db

@@ -8,11 +8,11 @@ import pytest
 from portal.events.messages import LakeEvent
 from portal.events.registry import Missed
 from portal.lake.errors import RuleViolation
-from refresh.domain.changes import Cause, Touch
-from refresh.domain.freshness import Danger, Freshness
+from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.services.event_handlers import HOT, on_event, on_events, on_missed
+from refresh.changes.services.record_changes import Change, note_change
+from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.models import ChangedPartition, RefreshTarget, WatchedTable
-from refresh.services.hearing import HOT, on_event, on_events, on_missed
-from refresh.services.noting import Change, note_change
 from tests.component.refresh_rows import NOW, SALES, at, cluster, declared
 
 pytestmark = pytest.mark.django_db

@@ -8,11 +8,11 @@ from django.db import transaction
 from django.db.models import Model
 
 from portal.lake.names import TableName
-from refresh.domain.changes import Cause, Touch
-from refresh.domain.freshness import Danger, Freshness, rank_of
-from refresh.domain.pressure import Pressure
+from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.pressure import Pressure
+from refresh.changes.services.record_changes import Change, note_change, note_changes
+from refresh.freshness.domain.freshness import Danger, Freshness, rank_of
 from refresh.models import ChangedPartition, Cluster, RefreshTarget, WatchedTable
-from refresh.services.noting import Change, note_change, note_changes
 from tests.component.refresh_rows import MAIN, NOW, at, cluster, declared
 
 pytestmark = pytest.mark.django_db

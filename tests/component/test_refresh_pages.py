@@ -10,15 +10,15 @@ from django.test import Client
 from django.utils import timezone
 
 from portal.access.models import User
-from refresh.domain.changes import Cause
-from refresh.domain.freshness import Danger, Freshness
-from refresh.domain.lanes import Lane
-from refresh.domain.pressure import Pressure
+from refresh.changes.domain.changes import Cause
+from refresh.changes.domain.pressure import Pressure
+from refresh.changes.services.record_changes import digest_of
+from refresh.freshness.domain.freshness import Danger, Freshness
+from refresh.freshness.selectors.tables import targets_visible
+from refresh.history.selectors import history_visible
 from refresh.models import ChangedPartition, Ending, TableSweep, TargetProbe, WatchedTable
-from refresh.selectors.history import history_visible
-from refresh.selectors.queue import waiting_visible
-from refresh.selectors.tables import targets_visible
-from refresh.services.noting import digest_of
+from refresh.worker.domain.lanes import Lane
+from refresh.worker.selectors.queue import waiting_visible
 from tests.component.conftest import People
 from tests.component.refresh_rows import cluster
 from tests.component.refresh_tables import running, statement, target, waiting, wrong

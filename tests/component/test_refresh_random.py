@@ -15,10 +15,10 @@ import pytest
 from django.utils import timezone
 
 from portal.runs.models import Lease
-from refresh.domain.changes import Touch
-from refresh.domain.freshness import Freshness
+from refresh.changes.domain.changes import Touch
+from refresh.freshness.domain.freshness import Freshness
 from refresh.models import ChangedPartition, Ending, Refresh, RefreshTarget, TargetOnFe
-from refresh.services.working import Worker
+from refresh.worker.services.worker import Worker
 from stack.starrocks.front_end import Life
 from stack.starrocks.link import Trouble
 from stack.starrocks.spec import NEW, OLD

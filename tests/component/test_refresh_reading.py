@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from portal.lake.errors import ExternalFailure, RuleViolation
-from refresh.domain.breaker import Breaker
-from refresh.domain.frontends import Contact, FeState
+from refresh.clusters.domain.frontends import Contact, FeState
+from refresh.clusters.services.fe_cache_settings import settings_read
+from refresh.clusters.services.front_ends import front_ends_read, login_of
+from refresh.clusters.services.table_names import names_read
+from refresh.core.domain.breaker import Breaker
 from refresh.models import Cluster, ClusterFrontEnd
-from refresh.services.names_reading import names_read
-from refresh.services.reading import front_ends_read, login_of
-from refresh.services.settings_reading import settings_read
 from stack.starrocks.front_end import Life
 from stack.starrocks.running import RunningCluster
 from stack.starrocks.spec import OLD

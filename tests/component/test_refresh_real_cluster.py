@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from refresh.domain.freshness import Danger, Freshness
-from refresh.domain.frontends import FeState
-from refresh.domain.lanes import Lane
+from refresh.clusters.domain.frontends import FeState
+from refresh.clusters.services.fe_cache_settings import settings_read_due
+from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.models import (
     ClusterFrontEnd,
     Ending,
@@ -20,9 +20,9 @@ from refresh.models import (
     TargetOnFe,
     TargetProbe,
 )
-from refresh.services.settings_reading import settings_read_due
-from refresh.services.sweeping import LIMITS, Swept, sweep
-from refresh.services.working import Worker
+from refresh.verify.services.sweeping import LIMITS, Swept, sweep
+from refresh.worker.domain.lanes import Lane
+from refresh.worker.services.worker import Worker
 from stack.starrocks.front_end import Life
 from stack.starrocks.link import Trouble
 from stack.starrocks.spec import Member, Privilege

@@ -11,8 +11,9 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from refresh.domain.changes import Cause, Touch
-from refresh.domain.freshness import Danger, Freshness
+from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.services.record_changes import Change, note_change
+from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.models import (
     ChangedPartition,
     FileStamp,
@@ -24,8 +25,7 @@ from refresh.models import (
     TargetProbe,
     WatchedTable,
 )
-from refresh.services.noting import Change, note_change
-from refresh.services.sweeping import LIMITS, Swept, sweep
+from refresh.verify.services.sweeping import LIMITS, Swept, sweep
 from stack.process import free_port
 from stack.starrocks.front_end import Life, Target
 from stack.starrocks.link import Trouble

@@ -9,10 +9,10 @@ import pytest
 from django.utils import timezone
 
 from portal.lake.readiness import FLAG
-from refresh.domain.changes import Touch
-from refresh.domain.freshness import Freshness
+from refresh.changes.domain.changes import Touch
+from refresh.freshness.domain.freshness import Freshness
 from refresh.models import ChangedPartition, Ending, Refresh
-from refresh.services.probing import probe
+from refresh.verify.services.probing import probe
 from tests.component.refresh_scene import Scene, scene
 
 pytestmark = pytest.mark.django_db(transaction=True)

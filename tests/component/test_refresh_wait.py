@@ -14,13 +14,13 @@ from pytest_django.fixtures import Settings
 
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
-from refresh.domain.changes import Cause
-from refresh.domain.coverage import Done, Wish
-from refresh.domain.dones import write_done
+from refresh.changes.domain.changes import Cause
+from refresh.changes.services.record_changes import Change, note_change
+from refresh.freshness.domain.coverage import Done, Wish
+from refresh.freshness.domain.refresh_history import write_done
+from refresh.freshness.selectors.waiting import Asked, look
+from refresh.freshness.services.waiting import LONGEST_BLOCK, Clock, WaitWish, wait_until_visible
 from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetOnFe, WatchedTable
-from refresh.selectors.waiting import Asked, look
-from refresh.services.noting import Change, note_change
-from refresh.services.waiting import LONGEST_BLOCK, Clock, WaitWish, wait_until_visible
 from tests.component.conftest import People
 from tests.component.hook_world import LEAVES, HookLake, metastore_of
 from tests.component.refresh_rows import NOW, SALES, at, cluster

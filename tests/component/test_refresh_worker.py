@@ -12,10 +12,11 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from refresh.domain.answers import Answer
-from refresh.domain.changes import Cause, Touch
-from refresh.domain.freshness import Danger, Freshness
-from refresh.domain.lanes import Lane
+from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.services.record_changes import Change, note_change
+from refresh.clusters.services.clusters import AT_THE_SHELL, cluster_read_ask
+from refresh.core.domain.answers import Answer
+from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.models import (
     ChangedPartition,
     Cluster,
@@ -25,10 +26,9 @@ from refresh.models import (
     RefreshTarget,
     TargetOnFe,
 )
-from refresh.services.clusters import AT_THE_SHELL, cluster_read_ask
-from refresh.services.noting import Change, note_change
-from refresh.services.sending import Order, send
-from refresh.services.working import Worker
+from refresh.worker.domain.lanes import Lane
+from refresh.worker.services.sending import Order, send
+from refresh.worker.services.worker import Worker
 from stack.starrocks.front_end import Life
 from stack.starrocks.link import Trouble
 from stack.starrocks.spec import OLD
@@ -83,7 +83,7 @@ def test_r2_an_answer_is_written_over_a_new_line_where_the_old_one_is_gone(
         connection.connection = LostLine(*first)
         return answer
 
-    monkeypatch.setattr("refresh.services.working.send", send_and_lose)
+    monkeypatch.setattr("refresh.worker.services.worker.send", send_and_lose)
     set_.tell(DAY)
     set_.work()
     assert list(Refresh.objects.values_list("ending", flat=True)) == [Ending.DONE]

@@ -6,14 +6,14 @@ import time
 import pytest
 
 from portal.lake.errors import ExternalFailure
-from refresh.connectors.front_end import FrontEndClient
-from refresh.connectors.session import Budget, Login, contact_of
-from refresh.domain.answers import Answer, Meaning
-from refresh.domain.fan_out import Outcome, outcomes
-from refresh.domain.frontends import Contact
-from refresh.domain.names import ClusterId, ExternalTable
-from refresh.domain.probing import Picture
-from refresh.domain.versions import Dialect
+from refresh.clusters.domain.frontends import Contact
+from refresh.core.connectors.front_end import FrontEndClient
+from refresh.core.connectors.session import Budget, Login, contact_of
+from refresh.core.domain.answers import Answer, Meaning
+from refresh.core.domain.fan_out import Outcome, outcomes
+from refresh.core.domain.names import ClusterId, ExternalTable
+from refresh.core.domain.versions import Dialect
+from refresh.verify.domain.probing import Picture
 from stack.starrocks.front_end import Life
 from stack.starrocks.link import Trouble
 from stack.starrocks.running import RunningCluster

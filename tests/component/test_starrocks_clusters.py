@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from refresh.connectors.front_end import FrontEndClient
-from refresh.connectors.session import Login
-from refresh.domain.names import ClusterId, ExternalTable
-from refresh.domain.versions import Dialect
+from refresh.core.connectors.front_end import FrontEndClient
+from refresh.core.connectors.session import Login
+from refresh.core.domain.names import ClusterId, ExternalTable
+from refresh.core.domain.versions import Dialect
 from stack.clusters import RESOURCE, USER, Clusters
 from stack.ledger import Ledger
 from stack.process import LOOPBACK, free_port

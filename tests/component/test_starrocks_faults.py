@@ -6,10 +6,10 @@ import time
 import pymysql
 import pytest
 
-from refresh.domain.answers import Meaning, read_answer
-from refresh.domain.fan_out import Outcome, outcomes
-from refresh.domain.probing import read_costs
-from refresh.domain.versions import Dialect
+from refresh.core.domain.answers import Meaning, read_answer
+from refresh.core.domain.fan_out import Outcome, outcomes
+from refresh.core.domain.versions import Dialect
+from refresh.verify.domain.probing import read_costs
 from stack.starrocks.front_end import Life
 from stack.starrocks.link import Trouble
 from stack.starrocks.running import RunningCluster

@@ -10,11 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from portal.lake.errors import ExternalFailure
-from refresh.connectors.front_end import FrontEndClient
-from refresh.connectors.session import Budget, Login
-from refresh.domain.answers import Answer, Meaning, Remedy
-from refresh.domain.names import ClusterId, ExternalTable
-from refresh.domain.versions import Dialect
+from refresh.core.connectors.front_end import FrontEndClient
+from refresh.core.connectors.session import Budget, Login
+from refresh.core.domain.answers import Answer, Meaning, Remedy
+from refresh.core.domain.names import ClusterId, ExternalTable
+from refresh.core.domain.versions import Dialect
 from stack.process import LOOPBACK
 from stack.starrocks import wire
 from stack.starrocks.wire import ConnectionEnded, Wire

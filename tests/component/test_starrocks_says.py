@@ -6,11 +6,15 @@ It is read by refresh's own readers: those and the simulator follow the same fac
 import pymysql
 import pytest
 
-from refresh.domain.answers import Meaning, read_answer
-from refresh.domain.columns import column_drift
-from refresh.domain.declared import read_catalog, read_resource_table, read_resources
-from refresh.domain.probing import Picture, read_ddl
-from refresh.domain.versions import Dialect
+from refresh.clusters.domain.column_drift import column_drift
+from refresh.clusters.domain.external_tables import (
+    read_catalog,
+    read_resource_table,
+    read_resources,
+)
+from refresh.core.domain.answers import Meaning, read_answer
+from refresh.core.domain.versions import Dialect
+from refresh.verify.domain.probing import Picture, read_ddl
 from stack.starrocks.front_end import Life
 from stack.starrocks.running import RunningCluster
 from stack.starrocks.spec import NEW, OLD, Member, from_json

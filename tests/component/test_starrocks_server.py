@@ -7,8 +7,8 @@ from pathlib import Path
 import pymysql
 import pytest
 
-from refresh.domain.frontends import read_frontends
-from refresh.domain.probing import read_costs, read_ddl
+from refresh.clusters.domain.frontends import read_frontends
+from refresh.verify.domain.probing import read_costs, read_ddl
 from stack.errors import StackError
 from stack.ledger import Ledger
 from stack.process import LOOPBACK, free_port

@@ -14,7 +14,7 @@ def main(what: str) -> None:
     from django.utils import timezone
 
     from portal.runs.leases import new_holder
-    from refresh.services import working
+    from refresh.worker.services import worker as working
     from tasks.follow import follow
 
     # A dead one's lease is waited for: short, as nobody here is slow.

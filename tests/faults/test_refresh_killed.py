@@ -21,7 +21,7 @@ from portal.events.models import EventPosition
 from portal.lake.ids import LakeId
 from portal.lake.names import PartitionName, TableName
 from refresh.models import ChangedPartition, Cluster, Ending, Refresh, RefreshTarget
-from refresh.services.working import Worker
+from refresh.worker.services.worker import Worker
 from stack.process import end_group
 from stack.stack import LAKE, Stack
 from tests.support.refreshed import follow, govern, pictures, work

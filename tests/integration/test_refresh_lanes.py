@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from refresh.domain.lanes import Lane
-from refresh.domain.steps import StepKind
 from refresh.models import Cluster, Ending, Refresh, RefreshTarget
-from refresh.services.working import Worker
+from refresh.worker.domain.lanes import Lane
+from refresh.worker.domain.steps import StepKind
+from refresh.worker.services.worker import Worker
 from stack.clusters import RESOURCE
 from stack.stack import Stack
 from stack.starrocks.spec import ResourceTable

@@ -11,23 +11,23 @@ from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from readiness.services.marking import Mark, partitions_mark
-from refresh.connectors.front_end import FrontEndClient
-from refresh.domain.changes import Cause, Touch
-from refresh.domain.coverage import Wish
-from refresh.domain.freshness import Danger, Freshness
-from refresh.domain.frontends import FeState
-from refresh.domain.names import ClusterId, ExternalTable
-from refresh.domain.versions import Dialect
-from refresh.domain.visible import Visibility
+from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.services.record_changes import Change, note_change
+from refresh.changes.services.webhooks import Told, refresh_tell
+from refresh.clusters.domain.frontends import FeState
+from refresh.clusters.services.front_ends import front_ends_read, login_of
+from refresh.core.connectors.front_end import FrontEndClient
+from refresh.core.domain.names import ClusterId, ExternalTable
+from refresh.core.domain.versions import Dialect
+from refresh.freshness.domain.coverage import Wish
+from refresh.freshness.domain.freshness import Danger, Freshness
+from refresh.freshness.domain.visibility import Visibility
+from refresh.freshness.selectors.waiting import Asked, look
 from refresh.models import ChangedPartition, Cluster, Ending, Refresh, RefreshTarget, TargetOnFe
-from refresh.selectors.waiting import Asked, look
-from refresh.services.file_looks import look_at_files
-from refresh.services.hooking import Told, refresh_tell
-from refresh.services.noting import Change, note_change
-from refresh.services.probing import probe
-from refresh.services.reading import front_ends_read, login_of
-from refresh.services.sweeping import LIMITS
-from refresh.services.working import Worker
+from refresh.verify.services.file_checks import look_at_files
+from refresh.verify.services.probing import probe
+from refresh.verify.services.sweeping import LIMITS
+from refresh.worker.services.worker import Worker
 from stack.clusters import CATALOG
 from stack.stack import LAKE, Stack
 from stack.starrocks.front_end import Life

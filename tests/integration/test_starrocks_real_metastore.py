@@ -2,11 +2,11 @@
 
 import pytest
 
-from refresh.connectors.front_end import FrontEndClient
-from refresh.connectors.session import Login
-from refresh.domain.answers import Answer, Meaning
-from refresh.domain.names import ClusterId, ExternalTable
-from refresh.domain.versions import Dialect
+from refresh.core.connectors.front_end import FrontEndClient
+from refresh.core.connectors.session import Login
+from refresh.core.domain.answers import Answer, Meaning
+from refresh.core.domain.names import ClusterId, ExternalTable
+from refresh.core.domain.versions import Dialect
 from stack.clusters import CATALOG, RESOURCE, USER
 from stack.servers.starrocks import StarRocks
 from stack.stack import Stack

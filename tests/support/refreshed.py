@@ -8,14 +8,14 @@ import pymysql
 from django.utils import timezone
 
 from portal.events.services import follow_once
-from refresh.connectors.front_end import FrontEndClient
-from refresh.domain.names import ClusterId, ExternalTable
-from refresh.domain.probing import Costs
-from refresh.domain.versions import Dialect
+from refresh.clusters.services.front_ends import front_ends_read, login_of
+from refresh.clusters.services.table_names import names_read
+from refresh.core.connectors.front_end import FrontEndClient
+from refresh.core.domain.names import ClusterId, ExternalTable
+from refresh.core.domain.versions import Dialect
 from refresh.models import Cluster, RefreshTarget
-from refresh.services.names_reading import names_read
-from refresh.services.reading import front_ends_read, login_of
-from refresh.services.working import Worker
+from refresh.verify.domain.probing import Costs
+from refresh.worker.services.worker import Worker
 from stack.clusters import CATALOG
 from stack.servers.starrocks import StarRocks
 from stack.stack import LAKE, Stack

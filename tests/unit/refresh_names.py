@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
-from refresh.domain.changes import Touch, heard
-from refresh.domain.frontends import FrontEnd
-from refresh.domain.names import ClusterId, ExternalTable
-from refresh.domain.versions import Version
+from refresh.changes.domain.changes import Touch, heard
+from refresh.clusters.domain.frontends import FrontEnd
+from refresh.core.domain.names import ClusterId, ExternalTable
+from refresh.core.domain.versions import Version
 
 LAKE = LakeId("main")
 BI = ClusterId("bi")

@@ -6,11 +6,11 @@ The caches are those of `refresh_model`; what the portal notes are the product's
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from refresh.domain.changes import Touch
-from refresh.domain.coverage import Done, Wish
-from refresh.domain.frontends import FeState
-from refresh.domain.versions import Dialect
-from refresh.domain.visible import Disproof, FeRecord
+from refresh.changes.domain.changes import Touch
+from refresh.clusters.domain.frontends import FeState
+from refresh.core.domain.versions import Dialect
+from refresh.freshness.domain.coverage import Done, Wish
+from refresh.freshness.domain.visibility import Disproof, FeRecord
 from tests.unit.refresh_model import MissingPartitionError, ModelFe, ModelMetastore
 
 START = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -3,8 +3,8 @@
 import pytest
 
 from portal.lake.errors import RuleViolation
-from refresh.domain.allowed_places import AllowedPlaces
-from refresh.domain.places import Place
+from refresh.clusters.domain.addresses import Place
+from refresh.clusters.domain.allowed_addresses import AllowedPlaces
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from refresh.domain.columns import column_drift
+from refresh.clusters.domain.column_drift import column_drift
 from stack.dashboards import DECLARED, READ, READ_OLD
 from stack.lake.plan import tables
 from stack.lake.write import DEFAULT_COLUMNS

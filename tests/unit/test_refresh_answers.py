@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refresh.domain.answers import (
+from refresh.core.domain.answers import (
     Answer,
     Asked,
     Meaning,
@@ -14,8 +14,9 @@ from refresh.domain.answers import (
     read_answer,
     settle,
 )
-from refresh.domain.fan_out import Outcome, outcomes, read_failures
-from refresh.domain.probing import (
+from refresh.core.domain.fan_out import Outcome, outcomes, read_failures
+from refresh.core.domain.versions import Dialect
+from refresh.verify.domain.probing import (
     Costs,
     Picture,
     can_be_probed,
@@ -25,7 +26,6 @@ from refresh.domain.probing import (
     read_ddl,
     selection,
 )
-from refresh.domain.versions import Dialect
 from tests.unit.refresh_names import front_end
 
 NEW, OLD = Dialect.CATALOGS, Dialect.RESOURCES

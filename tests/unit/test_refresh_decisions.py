@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refresh.domain.changes import EVENT_TYPES, Cause, Pending, Touch, heard
-from refresh.domain.lanes import (
+from refresh.changes.domain.changes import EVENT_TYPES, Cause, Pending, Touch, heard
+from refresh.core.domain.versions import Dialect
+from refresh.worker.domain.lanes import (
     Lane,
     Pace,
     Past,
@@ -17,8 +18,7 @@ from refresh.domain.lanes import (
     metastore_calls,
     statement_size,
 )
-from refresh.domain.steps import InMetastore, Step, StepKind, StepLimits, steps_for
-from refresh.domain.versions import Dialect
+from refresh.worker.domain.steps import InMetastore, Step, StepKind, StepLimits, steps_for
 from tests.unit.refresh_model import ModelFe, ModelMetastore
 from tests.unit.refresh_names import IN_CATALOG, ON_RESOURCE, noted
 

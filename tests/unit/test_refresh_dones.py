@@ -7,8 +7,9 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refresh.domain.coverage import Done, Wish, missing
-from refresh.domain.dones import (
+from refresh.core.domain.versions import Dialect
+from refresh.freshness.domain.coverage import Done, Wish, missing
+from refresh.freshness.domain.refresh_history import (
     KEPT_FOR,
     MOST_ENTRIES,
     MOST_NAMES,
@@ -16,7 +17,6 @@ from refresh.domain.dones import (
     read_done,
     write_done,
 )
-from refresh.domain.versions import Dialect
 from tests.unit.refresh_world import NAMES, START, at
 
 minutes = st.integers(0, 180).map(lambda count: at(count * 60))

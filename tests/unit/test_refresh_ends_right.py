@@ -14,12 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refresh.domain.changes import Cause, Touch
-from refresh.domain.coverage import Done
-from refresh.domain.fan_out import Outcome, outcomes
-from refresh.domain.freshness import Danger, Freshness, standing
-from refresh.domain.frontends import FeState, FrontEnd
-from refresh.domain.owing import (
+from refresh.changes.domain.changes import Cause, Touch
+from refresh.clusters.domain.frontends import FeState, FrontEnd
+from refresh.core.domain.fan_out import Outcome, outcomes
+from refresh.core.domain.versions import Dialect
+from refresh.freshness.domain.coverage import Done
+from refresh.freshness.domain.freshness import Danger, Freshness, standing
+from refresh.freshness.domain.pending_refresh import (
     Attempt,
     TableChanges,
     as_in_metastore,
@@ -27,9 +28,8 @@ from refresh.domain.owing import (
     owed_by,
     settled,
 )
-from refresh.domain.steps import InMetastore, Step, StepKind, StepLimits, steps_for
-from refresh.domain.versions import Dialect
-from refresh.domain.visible import FeRecord
+from refresh.freshness.domain.visibility import FeRecord
+from refresh.worker.domain.steps import InMetastore, Step, StepKind, StepLimits, steps_for
 from tests.unit.refresh_model import MissingPartitionError, ModelFe, ModelMetastore
 from tests.unit.refresh_names import IN_CATALOG, front_end, noted
 

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.lake.errors import ExternalFailure
-from refresh.domain.frontends import Contact, FeState, empty_after, read_frontends, state_of
+from refresh.clusters.domain.frontends import (
+    Contact,
+    FeState,
+    empty_after,
+    read_frontends,
+    state_of,
+)
 from tests.unit.refresh_names import front_end
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -1,6 +1,6 @@
 """What SHOW GRANTS tells of the portal's own user."""
 
-from refresh.domain.grants import Extent, Grant, extents, has_all_powerful, roles_in
+from refresh.clusters.domain.grants import Extent, Grant, extents, has_all_powerful, roles_in
 
 GRANTS = (
     Grant("", "GRANT 'public', 'lake_reader' TO 'svc'@'%'"),

@@ -6,12 +6,16 @@ from hypothesis import strategies as st
 
 from portal.lake.errors import RuleViolation
 from portal.lake.ids import LakeId
-from refresh.domain import statements
-from refresh.domain.columns import column_drift
-from refresh.domain.declared import read_catalog, read_resource_table, read_resources
-from refresh.domain.metastores import addresses, lake_of
-from refresh.domain.names import ExternalTable, literal, quoted
-from refresh.domain.versions import Dialect, Version
+from refresh.clusters.domain.column_drift import column_drift
+from refresh.clusters.domain.external_tables import (
+    read_catalog,
+    read_resource_table,
+    read_resources,
+)
+from refresh.clusters.domain.metastores import addresses, lake_of
+from refresh.core.domain import statements
+from refresh.core.domain.names import ExternalTable, literal, quoted
+from refresh.core.domain.versions import Dialect, Version
 from tests.unit.refresh_names import BI, IN_CATALOG, LAKE, ON_RESOURCE, odd_texts
 
 

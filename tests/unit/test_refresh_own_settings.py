@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.lake.errors import RuleViolation
-from refresh.domain.own_settings import (
+from refresh.clusters.domain.addresses import Place
+from refresh.clusters.domain.fe_cache_settings import (
     KEYS,
     Effect,
     judge_catalog,
     judge_front_end,
     kept,
 )
-from refresh.domain.places import Place
-from refresh.domain.versions import Version
+from refresh.core.domain.versions import Version
 
 NEW, FORMER, OLD = (Version.read(text) for text in ("3.5.0", "3.1.0", "2.2.9"))
 NEVER = {

@@ -7,25 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refresh.connectors.session import Budget
-from refresh.domain.breaker import (
-    Breaker,
-    BreakerPolicy,
-    BreakerState,
-    failed,
-    started,
-    succeeded,
-)
-from refresh.domain.lanes import (
-    Pace,
-    Past,
-    Waited,
-    expected_seconds,
-    is_own_pace,
-    measured,
-    statement_timeout,
-)
-from refresh.domain.pressure import (
+from refresh.changes.domain.pressure import (
     Pressure,
     PressureLimits,
     Purse,
@@ -35,7 +17,25 @@ from refresh.domain.pressure import (
     spent,
     takes_in,
 )
-from refresh.domain.retries import RetryPolicy, retry_at
+from refresh.core.connectors.session import Budget
+from refresh.core.domain.breaker import (
+    Breaker,
+    BreakerPolicy,
+    BreakerState,
+    failed,
+    started,
+    succeeded,
+)
+from refresh.core.domain.retries import RetryPolicy, retry_at
+from refresh.worker.domain.lanes import (
+    Pace,
+    Past,
+    Waited,
+    expected_seconds,
+    is_own_pace,
+    measured,
+    statement_timeout,
+)
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 lots = st.floats(0, 1, exclude_max=True)

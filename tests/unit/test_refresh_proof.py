@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refresh.domain.changes import Touch
-from refresh.domain.coverage import Done, Wish, is_provable, missing
-from refresh.domain.freshness import Danger, Freshness, standing
-from refresh.domain.frontends import FeState
-from refresh.domain.owing import TableChanges
-from refresh.domain.versions import Dialect
-from refresh.domain.visible import Disproof, FeRecord, Visibility, judge, judge_wait
+from refresh.changes.domain.changes import Touch
+from refresh.clusters.domain.frontends import FeState
+from refresh.core.domain.versions import Dialect
+from refresh.freshness.domain.coverage import Done, Wish, is_provable, missing
+from refresh.freshness.domain.freshness import Danger, Freshness, standing
+from refresh.freshness.domain.pending_refresh import TableChanges
+from refresh.freshness.domain.visibility import Disproof, FeRecord, Visibility, judge, judge_wait
 from tests.unit.refresh_world import N_FES, NAMES, START, World, at
 
 ACTIONS = (

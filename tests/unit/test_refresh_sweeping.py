@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refresh.domain.changes import Touch
-from refresh.domain.probing import Picture, disproofs
-from refresh.domain.sweeping import (
+from refresh.changes.domain.changes import Touch
+from refresh.verify.domain.probing import Picture, disproofs
+from refresh.verify.domain.sweeping import (
     Hot,
     Known,
     Stamp,

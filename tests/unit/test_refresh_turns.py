@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portal.lake.errors import RuleViolation
-from refresh.domain.lanes import Lane
-from refresh.domain.names import ExternalTable
-from refresh.domain.turns import (
+from refresh.core.domain.names import ExternalTable
+from refresh.core.domain.versions import Dialect
+from refresh.worker.domain.lanes import Lane
+from refresh.worker.domain.scheduling import (
     PATIENCE,
     Cluster,
     Limits,
@@ -22,7 +23,6 @@ from refresh.domain.turns import (
     choose,
     place_in_line,
 )
-from refresh.domain.versions import Dialect
 from tests.unit.refresh_names import BI
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refresh.domain import statements
-from refresh.domain.names import ClusterId, ExternalTable
-from refresh.domain.versions import Dialect
+from refresh.core.domain import statements
+from refresh.core.domain.names import ClusterId, ExternalTable
+from refresh.core.domain.versions import Dialect
 from stack.starrocks import grammar
 from stack.starrocks.grammar import Ask, ExplainCosts, Name, Refresh, Set, Show, Use
 from stack.starrocks.texts import SqlError

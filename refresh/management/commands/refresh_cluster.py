@@ -7,16 +7,16 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from portal.lake.errors import PortalError
-from refresh.models import Cluster
-from refresh.services.cluster_editing import cluster_edit
-from refresh.services.cluster_trial import ClusterWish
-from refresh.services.clusters import (
+from refresh.clusters.services.clusters import (
     AT_THE_SHELL,
     cluster_add,
     cluster_pause,
     cluster_read,
     cluster_resume,
 )
+from refresh.clusters.services.editing import cluster_edit
+from refresh.clusters.services.trial import ClusterWish
+from refresh.models import Cluster
 
 
 class Command(BaseCommand):

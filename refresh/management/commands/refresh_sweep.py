@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
 from refresh.models import Cluster
-from refresh.services.sweeping import LIMITS, sweep
+from refresh.verify.services.sweeping import LIMITS, sweep
 
 _AT_ONCE = replace(LIMITS, shortest=timedelta(0), longest=timedelta(0))
 

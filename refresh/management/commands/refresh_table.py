@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from portal.lake.errors import PortalError
-from refresh.services.hooking import Told, refresh_tell
+from refresh.changes.services.webhooks import Told, refresh_tell
 
 
 class Command(BaseCommand):

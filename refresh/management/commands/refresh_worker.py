@@ -13,7 +13,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
 
 from portal.runs.leases import new_holder
-from refresh.services.working import Worker
+from refresh.worker.services.worker import Worker
 
 _log = logging.getLogger(__name__)
 SECONDS = 0.5

@@ -1,1 +1,0 @@
-"""The refresh room for programs."""

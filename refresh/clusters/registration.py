@@ -1,0 +1,8 @@
+"""Registers `refresh.clusters` with the platform."""
+
+from refresh.clusters.ui.nav import register_pages
+
+
+def register() -> None:
+    """Add what this capability offers: events, pages, home cards, numbers."""
+    register_pages()

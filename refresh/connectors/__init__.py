@@ -1,1 +1,0 @@
-"""One outside system a file, always with time-outs; no Django."""

@@ -1,0 +1,206 @@
+"""What does a front end's error mean, and what is done about it?
+
+Codes alone say little: 1064 stands for a dozen things, and 5502 for a table that is gone as well as
+for a metastore that is down. So code and text are read together, by a list per dialect; the
+metastore is asked before anything of doubt counts as permanent. Texts are those of facts/refresh.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from portal.lake.lines import one_line
+from refresh.core.domain.fan_out import PARTIAL
+from refresh.core.domain.versions import Dialect
+
+_SHORT = 200
+
+
+class Meaning(StrEnum):
+    """What happened, as far as the answer tells."""
+
+    PARTIAL = "PARTIAL"
+    NAME_UNKNOWN = "NAME_UNKNOWN"
+    PARTITION_UNKNOWN = "PARTITION_UNKNOWN"
+    CATALOG_UNKNOWN = "CATALOG_UNKNOWN"
+    UNLINKED = "UNLINKED"
+    PLANNER_SLOW = "PLANNER_SLOW"
+    METASTORE_SLOW = "METASTORE_SLOW"
+    METASTORE_DOWN = "METASTORE_DOWN"
+    LOAD_FAILED = "LOAD_FAILED"
+    NO_RIGHT = "NO_RIGHT"
+    BAD_LOGIN = "BAD_LOGIN"
+    BAD_STATEMENT = "BAD_STATEMENT"
+    UNSUPPORTED = "UNSUPPORTED"
+    FE_REFUSED = "FE_REFUSED"
+    FE_SILENT = "FE_SILENT"
+    UNKNOWN = "UNKNOWN"
+
+
+class Remedy(StrEnum):
+    """What is done next."""
+
+    READ_OUTCOMES = "READ_OUTCOMES"
+    ASK_METASTORE = "ASK_METASTORE"
+    RETRY = "RETRY"
+    READ_NAMES = "READ_NAMES"
+    # Nothing more is sent to that front end until it lets us in.
+    HOLD = "HOLD"
+    # Somebody must act, and nobody will tell us: tried again for as long as it takes.
+    RETRY_UNTIL_MENDED = "RETRY_UNTIL_MENDED"
+    GIVE_UP = "GIVE_UP"
+
+
+class Suspect(StrEnum):
+    """Whose circuit breaker counts this as a failure."""
+
+    NOBODY = "NOBODY"
+    METASTORE = "METASTORE"
+    FRONT_END = "FRONT_END"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An error read: its meaning, the whole text for the log, one short line for the page."""
+
+    code: int
+    text: str
+    meaning: Meaning
+
+    @property
+    def short(self) -> str:
+        """The first line, cut; messages may hold whole Java stacks."""
+        line = one_line(self.text.strip().splitlines()[0] if self.text.strip() else "")
+        return line if len(line) <= _SHORT else f"{line[: _SHORT - 1]}…"
+
+    @property
+    def remedy(self) -> Remedy:
+        """What is done next."""
+        return _REMEDIES[self.meaning]
+
+    @property
+    def suspect(self) -> Suspect:
+        """Whose breaker counts it."""
+        return _SUSPECTS.get(self.meaning, Suspect.NOBODY)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """A code (None = any) and words that must all stand in the text, in small letters."""
+
+    code: int | None
+    words: tuple[str, ...]
+    meaning: Meaning
+
+    def fits(self, code: int, text: str) -> bool:
+        return self.code in (None, code) and all(word in text for word in self.words)
+
+
+# PyMySQL's own codes: no connection, gone away, lost while waiting, packets out of order.
+_CLIENT = (
+    # Only a host that refuses says that no process is there; one that cannot be reached may live.
+    _Rule(2003, ("refused",), Meaning.FE_REFUSED),
+    _Rule(2003, (), Meaning.FE_SILENT),
+    _Rule(2006, (), Meaning.FE_SILENT),
+    _Rule(2013, (), Meaning.FE_SILENT),
+    _Rule(2014, (), Meaning.FE_SILENT),
+)
+_BOTH = (
+    *_CLIENT,
+    _Rule(PARTIAL, (), Meaning.PARTIAL),
+    _Rule(1045, (), Meaning.BAD_LOGIN),
+    _Rule(1046, (), Meaning.BAD_STATEMENT),
+    _Rule(None, ("getting syntax error",), Meaning.BAD_STATEMENT),
+    _Rule(None, ("do not support refresh external table",), Meaning.UNSUPPORTED),
+    _Rule(None, ("could not connect to meta store",), Meaning.METASTORE_DOWN),
+    _Rule(1064, ("planner use long time",), Meaning.PLANNER_SLOW),
+    _Rule(None, ("null value in entry",), Meaning.PARTITION_UNKNOWN),
+    _Rule(None, ("nosuchobjectexception",), Meaning.NAME_UNKNOWN),
+)
+_AFTER_BOTH = (
+    _Rule(1064, ("failed to get", "sockettimeoutexception"), Meaning.METASTORE_SLOW),
+    _Rule(None, ("index: 0, size: 0",), Meaning.NAME_UNKNOWN),
+)
+_RULES = {
+    Dialect.CATALOGS: (
+        *_BOTH,
+        _Rule(5078, (), Meaning.CATALOG_UNKNOWN),
+        _Rule(5203, (), Meaning.NO_RIGHT),
+        _Rule(5501, (), Meaning.NAME_UNKNOWN),
+        _Rule(5502, (), Meaning.NAME_UNKNOWN),
+        *_AFTER_BOTH,
+        _Rule(1064, ("failed to get",), Meaning.LOAD_FAILED),
+    ),
+    Dialect.RESOURCES: (
+        *_BOTH,
+        _Rule(1049, (), Meaning.UNLINKED),
+        _Rule(1051, (), Meaning.UNLINKED),
+        _Rule(1142, (), Meaning.NO_RIGHT),
+        _Rule(None, ("is not hive/hudi external table",), Meaning.UNLINKED),
+        *_AFTER_BOTH,
+        _Rule(None, ("cache failed:", "timed out"), Meaning.METASTORE_SLOW),
+        _Rule(None, ("cached failed:", "timed out"), Meaning.METASTORE_SLOW),
+        _Rule(None, ("refresh table cache failed:",), Meaning.LOAD_FAILED),
+        _Rule(None, ("refresh partition cached failed:",), Meaning.LOAD_FAILED),
+    ),
+}
+_REMEDIES = {
+    Meaning.PARTIAL: Remedy.READ_OUTCOMES,
+    Meaning.NAME_UNKNOWN: Remedy.ASK_METASTORE,
+    Meaning.PARTITION_UNKNOWN: Remedy.ASK_METASTORE,
+    Meaning.LOAD_FAILED: Remedy.ASK_METASTORE,
+    Meaning.CATALOG_UNKNOWN: Remedy.READ_NAMES,
+    Meaning.UNLINKED: Remedy.READ_NAMES,
+    Meaning.PLANNER_SLOW: Remedy.RETRY,
+    Meaning.METASTORE_SLOW: Remedy.RETRY,
+    Meaning.METASTORE_DOWN: Remedy.RETRY,
+    Meaning.FE_REFUSED: Remedy.RETRY,
+    Meaning.FE_SILENT: Remedy.RETRY,
+    Meaning.UNKNOWN: Remedy.RETRY,
+    Meaning.NO_RIGHT: Remedy.RETRY_UNTIL_MENDED,
+    Meaning.BAD_LOGIN: Remedy.HOLD,
+    Meaning.BAD_STATEMENT: Remedy.GIVE_UP,
+    Meaning.UNSUPPORTED: Remedy.GIVE_UP,
+}
+_SUSPECTS = {
+    Meaning.METASTORE_SLOW: Suspect.METASTORE,
+    Meaning.METASTORE_DOWN: Suspect.METASTORE,
+    Meaning.FE_REFUSED: Suspect.FRONT_END,
+    Meaning.FE_SILENT: Suspect.FRONT_END,
+}
+
+
+def read_answer(code: int, text: str, *, dialect: Dialect) -> Answer:
+    """Sort an error by code and text; one that no rule knows is UNKNOWN, kept whole, retried."""
+    low = text.lower()
+    for rule in _RULES[dialect]:
+        if rule.fits(code, low):
+            return Answer(code, text, rule.meaning)
+    return Answer(code, text, Meaning.UNKNOWN)
+
+
+class Asked(StrEnum):
+    """What the metastore said when it was asked about the same names."""
+
+    ALL_THERE = "ALL_THERE"
+    TABLE_GONE = "TABLE_GONE"
+    PARTITIONS_GONE = "PARTITIONS_GONE"
+    NO_ANSWER = "NO_ANSWER"
+
+
+class Sequel(StrEnum):
+    """How a doubtful error ends once the metastore was asked."""
+
+    RETRY = "RETRY"
+    RETRY_WHEN_METASTORE_IS_BACK = "RETRY_WHEN_METASTORE_IS_BACK"
+    PLAN_AGAIN = "PLAN_AGAIN"
+    DROP_TABLE = "DROP_TABLE"
+
+
+def settle(asked: Asked) -> Sequel:
+    """Settle a doubtful error: only the metastore's own word makes a table gone."""
+    return {
+        Asked.ALL_THERE: Sequel.RETRY,
+        Asked.NO_ANSWER: Sequel.RETRY_WHEN_METASTORE_IS_BACK,
+        Asked.PARTITIONS_GONE: Sequel.PLAN_AGAIN,
+        Asked.TABLE_GONE: Sequel.DROP_TABLE,
+    }[asked]

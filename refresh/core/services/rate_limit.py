@@ -1,0 +1,99 @@
+"""May a lake's metastore, or a front end, be asked now, and what did the last call show of it?"""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from refresh.changes.domain.pressure import earned, spent
+from refresh.core.domain.breaker import Breaker, BreakerPolicy, failed, started, succeeded
+from refresh.models import ClusterFrontEnd, MetastoreLoad
+
+POLICY = BreakerPolicy()
+CALLS_A_SECOND = 200.0
+MOST_CALLS = 2_000.0
+
+
+def metastore_may(lake: str, *, now: datetime) -> bool:
+    """Whether the lake's metastore may be asked: its breaker is closed, or this is the trial."""
+    return _load(lake, now=now).breaker.allows(now)
+
+
+def metastore_pays(lake: str, calls: int, *, now: datetime) -> bool:
+    """Pay for a statement's calls; False if they must be earned first.
+
+    Also takes the one trial of a half open breaker, so call it just before the statement.
+    """
+    with transaction.atomic():
+        row = _locked(lake, now=now)
+        if not row.breaker.allows(now):
+            return False
+        purse = earned(row.purse, now=now, a_second=CALLS_A_SECOND, most=MOST_CALLS)
+        left = spent(purse, calls)
+        if left is None:
+            return False
+        row.calls, row.calls_at = left.calls, left.at
+        _keep(row, started(row.breaker, now=now, policy=POLICY))
+        row.save()
+    return True
+
+
+def metastore_charged(lake: str, *, now: datetime) -> bool:
+    """Charge one call of somebody who waits for its answer; False if the metastore rests.
+
+    It is never kept waiting for the purse: a giant may have left it empty for minutes. What it
+    takes is missing to the next statement instead. Takes the one trial of a half open breaker.
+    """
+    with transaction.atomic():
+        row = _locked(lake, now=now)
+        if not row.breaker.allows(now):
+            return False
+        purse = earned(row.purse, now=now, a_second=CALLS_A_SECOND, most=MOST_CALLS)
+        row.calls, row.calls_at = purse.calls - 1, purse.at
+        _keep(row, started(row.breaker, now=now, policy=POLICY))
+        row.save()
+    return True
+
+
+def metastore_answered(lake: str, *, is_well: bool, now: datetime) -> None:
+    """Note what a call to the metastore, or a front end's word of one, has shown."""
+    with transaction.atomic():
+        row = _locked(lake, now=now)
+        _keep(row, _after(row.breaker, is_well=is_well, now=now))
+        row.save()
+
+
+def fe_began(fe: ClusterFrontEnd, *, now: datetime) -> None:
+    """Note that a statement goes to a front end; half open, this is the one trial."""
+    if fe.open_until is not None:
+        ClusterFrontEnd.objects.filter(pk=fe.pk, open_until=fe.open_until).update(
+            trial_until=started(fe.breaker, now=now, policy=POLICY).trial_until
+        )
+
+
+def fe_answered(fe: ClusterFrontEnd, *, is_well: bool, now: datetime) -> None:
+    """Note what a statement has shown of a front end."""
+    with transaction.atomic():
+        row = ClusterFrontEnd.objects.select_for_update().filter(pk=fe.pk).first()
+        if row is None:
+            return
+        _keep(row, _after(row.breaker, is_well=is_well, now=now))
+        row.save(update_fields=["n_failed", "n_opened", "open_until", "trial_until"])
+
+
+def _after(breaker: Breaker, *, is_well: bool, now: datetime) -> Breaker:
+    return succeeded(breaker, now=now) if is_well else failed(breaker, now=now, policy=POLICY)
+
+
+def _keep(row: MetastoreLoad | ClusterFrontEnd, breaker: Breaker) -> None:
+    row.n_failed, row.n_opened = breaker.n_failed, breaker.n_opened
+    row.open_until, row.trial_until = breaker.open_until, breaker.trial_until
+
+
+def _load(lake: str, *, now: datetime) -> MetastoreLoad:
+    defaults = {"calls": MOST_CALLS, "calls_at": now}
+    return MetastoreLoad.objects.get_or_create(lake=lake, defaults=defaults)[0]
+
+
+def _locked(lake: str, *, now: datetime) -> MetastoreLoad:
+    _load(lake, now=now)
+    return MetastoreLoad.objects.select_for_update().get(lake=lake)

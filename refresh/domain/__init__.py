@@ -1,1 +1,0 @@
-"""Pure decisions of cache refresh: names, statements, answers, order, proof; `now` comes in."""

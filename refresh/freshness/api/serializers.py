@@ -1,0 +1,169 @@
+"""Which fields do tables, the queue and statements have in the API?"""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from refresh.core.api import ADDRESS
+from refresh.freshness.domain.freshness import Danger, Freshness
+from refresh.freshness.services.actions import MOST_NAMED
+from refresh.models import (
+    ChangedPartition,
+    RefreshTarget,
+    TableSweep,
+    TargetOnFe,
+    TargetProbe,
+)
+
+LONGEST_NAME = 767
+
+
+class OnFrontEndSerializer(serializers.ModelSerializer[TargetOnFe]):
+    """How a table stands on one front end."""
+
+    front_end = serializers.CharField(source="fe.place", read_only=True, help_text=ADDRESS)
+    freshness = serializers.ChoiceField(
+        source="now.freshness", choices=[one.value for one in Freshness], read_only=True
+    )
+    danger = serializers.ChoiceField(
+        source="now.danger", choices=[one.value for one in Danger], read_only=True
+    )
+    why = serializers.CharField(source="now.why", read_only=True)
+
+    class Meta:
+        model = TargetOnFe
+        fields: tuple[str, ...] = ("front_end", "freshness", "danger", "why")
+        read_only_fields = fields
+
+
+class OnFrontEndDetailSerializer(OnFrontEndSerializer):
+    """The same with what was tried and probed."""
+
+    behind_since = serializers.DateTimeField(
+        source="now.behind_since", read_only=True, allow_null=True
+    )
+
+    class Meta(OnFrontEndSerializer.Meta):
+        fields: tuple[str, ...] = (
+            *OnFrontEndSerializer.Meta.fields,
+            *("behind_since", "done_at", "n_tries", "problem"),
+            *("probed_at", "probe_problem", "disproof_at", "disproof_why"),
+        )
+        read_only_fields = fields
+
+
+class WaitingSerializer(serializers.ModelSerializer[RefreshTarget]):
+    """A table with its place in the queue."""
+
+    cluster = serializers.CharField(source="cluster.name", read_only=True)
+    lake = serializers.CharField(source="watched.lake", read_only=True)
+    hive_table = serializers.CharField(source="watched.__str__", read_only=True)
+    lane = serializers.CharField(
+        source="get_lane_display",
+        read_only=True,
+        allow_null=True,
+        help_text="FAST, SLOW or GIANT; null while nothing is planned.",
+    )
+    running_on = serializers.CharField(
+        source="running_on_address", read_only=True, help_text=ADDRESS
+    )
+    only_on = serializers.CharField(source="only_on_address", read_only=True, help_text=ADDRESS)
+
+    class Meta:
+        model = RefreshTarget
+        fields: tuple[str, ...] = (
+            *("id", "cluster", "catalog", "db", "table", "lake", "hive_table"),
+            *("due_at", "waits_since", "is_urgent", "lane", "only_on", "expected_seconds"),
+            *("not_before", "n_tries", "running_since", "running_on", "problem"),
+        )
+        read_only_fields = fields
+
+
+class TargetSerializer(WaitingSerializer):
+    """A table of a cluster: how it stands, and its place in the queue."""
+
+    owner = serializers.CharField(source="watched.owner", read_only=True)
+    is_off = serializers.BooleanField(source="watched.is_off", read_only=True)
+    front_ends = OnFrontEndSerializer(source="on_fes", many=True, read_only=True)
+
+    class Meta(WaitingSerializer.Meta):
+        fields: tuple[str, ...] = (
+            *WaitingSerializer.Meta.fields,
+            *("owner", "freshness", "danger", "why", "behind_since", "refreshed_at", "is_off"),
+            "front_ends",
+        )
+        read_only_fields = fields
+
+
+class SweepSerializer(serializers.ModelSerializer[TableSweep]):
+    """The last look at a table's files; `problem` says why nothing could be concluded."""
+
+    class Meta:
+        model = TableSweep
+        fields = ("looked_at", "seen_at", "problem")
+        read_only_fields = fields
+
+
+class TargetProbeSerializer(serializers.ModelSerializer[TargetProbe]):
+    """The last probe of a table's front ends; `problem` says why nothing could be concluded."""
+
+    class Meta:
+        model = TargetProbe
+        fields = ("probed_at", "problem")
+        read_only_fields = fields
+
+
+class TargetDetailSerializer(TargetSerializer):
+    """A table with every front end, what is owed of it, and who opted it out."""
+
+    front_ends = OnFrontEndDetailSerializer(source="each_fe", many=True, read_only=True)
+    known_since = serializers.DateTimeField(source="watched.known_since", read_only=True)
+    changed_at = serializers.DateTimeField(source="watched.changed_at", read_only=True)
+    whole_at = serializers.DateTimeField(
+        source="watched.whole_at",
+        read_only=True,
+        allow_null=True,
+        help_text="When the table as a whole changed last, while somebody owes it.",
+    )
+    n_partitions = serializers.IntegerField(
+        source="watched.n_partitions", read_only=True, allow_null=True
+    )
+    sweep = SweepSerializer(source="checks.sweep", read_only=True, allow_null=True)
+    probe = TargetProbeSerializer(source="checks.probe", read_only=True, allow_null=True)
+    off_by = serializers.CharField(source="watched.off_by", read_only=True)
+    off_at = serializers.DateTimeField(source="watched.off_at", read_only=True, allow_null=True)
+    off_why = serializers.CharField(source="watched.off_why", read_only=True)
+
+    class Meta(TargetSerializer.Meta):
+        fields: tuple[str, ...] = (
+            *TargetSerializer.Meta.fields,
+            *("known_since", "changed_at", "whole_at", "n_partitions", "sweep", "probe"),
+            *("off_by", "off_at", "off_why"),
+        )
+        read_only_fields = fields
+
+
+class OwedChangeSerializer(serializers.ModelSerializer[ChangedPartition]):
+    """The last change of a partition that some front end owes."""
+
+    class Meta:
+        model = ChangedPartition
+        fields = ("name", "at", "touch")
+        read_only_fields = fields
+
+
+class AskSerializer(serializers.Serializer[Any]):
+    """Which partitions changed, by their full names; none for the whole table."""
+
+    partitions = serializers.ListField(
+        child=serializers.CharField(max_length=LONGEST_NAME, trim_whitespace=False),
+        max_length=MOST_NAMED,
+        required=False,
+        default=list,
+    )
+
+
+class RepairSerializer(serializers.Serializer[Any]):
+    """Because of which front end the table is refreshed again."""
+
+    front_end = serializers.CharField(max_length=256, help_text=ADDRESS)

@@ -1,0 +1,196 @@
+"""How do tables stand, in which clusters and on which front ends, as far as a person may see?"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import django_filters as filters
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.utils import timezone
+
+from portal.access.models import DatabaseAdministrator, OwnerPerson, User
+from portal.lake.errors import NotVisible
+from portal.ui.filters import ListFilter
+from portal.ui.states import look_of
+from refresh.clusters.domain.frontends import FeState
+from refresh.core.selectors.addresses import addresses
+from refresh.core.selectors.filters import cluster_choices, named_from
+from refresh.freshness.domain.freshness import Danger, Freshness, rank_of
+from refresh.models import (
+    ChangedPartition,
+    ClusterFrontEnd,
+    RefreshTarget,
+    TableSweep,
+    TargetOnFe,
+    TargetProbe,
+    WatchedTable,
+)
+
+# Ranks of one danger lie together, so the index on them finds it.
+TARGET_ORDERS = {"danger": ("rank",), "-danger": ("-rank",)}
+CHANGES_ORDERS = {"first": ("id",)}
+SHOWS = [
+    ("waiting", "Waiting"),
+    ("running", "Running"),
+    ("failing", "Failed, tried again"),
+    ("off", "Opted out"),
+    ("gone", "Gone from the metastore"),
+]
+_GONE_SHOWN = timedelta(hours=24)
+COUNTED_AT_MOST = 10_000
+
+
+def danger_choices() -> list[tuple[str, str]]:
+    """Give what queries may see, in words, for lists of choices."""
+    return [(one.value, look_of(f"DANGER_{one}").word) for one in Danger]
+
+
+class TargetFilter(ListFilter):
+    """Tables by cluster, state, danger, name, who answers for them, and what is under way."""
+
+    danger = filters.ChoiceFilter(
+        choices=danger_choices, label="What queries see", empty_label="Any"
+    )
+    freshness = filters.ChoiceFilter(
+        choices=[(one.value, one.value.capitalize()) for one in Freshness],
+        label="State",
+        empty_label="Any",
+    )
+    show = filters.ChoiceFilter(
+        choices=SHOWS, label="Under way", empty_label="Any", method="filter_show"
+    )
+    cluster = filters.ChoiceFilter(
+        field_name="cluster__name", choices=cluster_choices, label="Cluster", empty_label="Any"
+    )
+    db = filters.CharFilter(label="Database", method="filter_db")
+    table = filters.CharFilter(label="Table", method="filter_table")
+    person = filters.CharFilter(label="Who answers for it", method="filter_person")
+
+    class Meta:
+        model = RefreshTarget
+        fields: list[str] = []
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Leave out what went a day ago and is well, unless it is asked for."""
+        rows: QuerySet[Any] = super().filter_queryset(queryset)
+        if self.form.cleaned_data.get("show") == "gone":
+            return rows
+        long_gone = timezone.now() - _GONE_SHOWN
+        return rows.exclude(
+            watched__is_gone=True, watched__changed_at__lt=long_gone, danger=Danger.NONE
+        )
+
+    def filter_show(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep what is in this phase."""
+        return rows.filter(_PHASES[value])
+
+    def filter_db(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep databases whose name begins so."""
+        return rows.filter(named_from("db", value))
+
+    def filter_table(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep tables whose name begins so."""
+        return rows.filter(named_from("table", value))
+
+    def filter_person(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Keep what one person answers for, whoever is looking."""
+        return rows.filter(answered_by(value))
+
+
+_PHASES = {
+    "waiting": Q(due_at__isnull=False, running_since=None),
+    "running": Q(running_since__isnull=False),
+    "failing": Q(n_tries__gt=0),
+    "off": Q(watched__is_off=True),
+    "gone": Q(watched__is_gone=True),
+}
+
+
+def answered_by(username: str) -> Q:
+    """Spell 'this person owns it, stands for its owner, or administers its database'."""
+    found = Q(watched__owner=username)
+    for lake, owner in OwnerPerson.objects.filter(username=username).values_list("lake", "owner"):
+        found |= Q(watched__lake=lake, watched__owner=owner)
+    administered = DatabaseAdministrator.objects.filter(username=username)
+    for lake, db in administered.values_list("lake", "db"):
+        found |= Q(watched__lake=lake, watched__db=db)
+    return found
+
+
+def targets_of(lake: str, user: User) -> QuerySet[RefreshTarget]:
+    """Give the tables of a lake that the person may see."""
+    rows = RefreshTarget.objects.for_user(user)
+    if not user.is_lake_keeper:
+        return rows.filter(watched__lake=lake)
+    # Of whoever sees all a join would read every table of the lake and sort them for one page;
+    # so the list's own index is walked, and each row asked for its lake.
+    return rows.filter(Exists(WatchedTable.objects.filter(pk=OuterRef("watched_id"), lake=lake)))
+
+
+def targets_visible(lake: str, user: User) -> QuerySet[RefreshTarget]:
+    """Give the same with their marks by front end."""
+    marks = TargetOnFe.objects.select_related("fe").order_by("fe__name").defer("done", "fe__config")
+    rows = targets_of(lake, user)
+    rows = rows.select_related("cluster", "watched")
+    return rows.prefetch_related(Prefetch("on_fes", marks), addresses())
+
+
+def get_target_for_user(target_id: int, user: User) -> RefreshTarget:
+    """Give one table, whatever its lake.
+
+    Raises:
+        NotVisible: there is none for this person.
+    """
+    rows = RefreshTarget.objects.for_user(user).select_related("cluster", "watched")
+    found = rows.filter(pk=target_id).first()
+    if found is None:
+        raise NotVisible("refresh.table", "There is no such table for you.", table=target_id)
+    return found
+
+
+def on_front_ends(target: RefreshTarget) -> list[TargetOnFe]:
+    """Give how a table stands on every front end; where nothing was done yet, a row not saved."""
+    records = {row.fe_id: row for row in target.on_fes.defer("done").select_related("fe")}
+    fes = target.cluster.front_ends.order_by("name")
+    return [records.get(fe.pk) or _nothing_done(target, fe) for fe in fes]
+
+
+def _nothing_done(target: RefreshTarget, fe: ClusterFrontEnd) -> TargetOnFe:
+    if fe.state is FeState.ALIVE:
+        why = "Nothing was refreshed there yet, so nothing is known of it."
+    else:
+        why = "The front end does not answer, and nothing was refreshed there yet."
+    return TargetOnFe(target=target, fe=fe, why=why)
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """The last look at a table's files and the last probe of its front ends; None: not yet."""
+
+    sweep: TableSweep | None
+    probe: TargetProbe | None
+
+
+def checks_of(target: RefreshTarget) -> Checks:
+    """Give what was found, or why nothing could be, when it was last looked at a table unasked."""
+    return Checks(
+        TableSweep.objects.filter(table=target.watched_id).first(),
+        TargetProbe.objects.filter(target=target).first(),
+    )
+
+
+def changes_of(target: RefreshTarget) -> QuerySet[ChangedPartition]:
+    """Give the partitions whose last change some front end still owes, unordered."""
+    return target.watched.changed.all()
+
+
+def n_changes_of(target: RefreshTarget) -> int:
+    """Count them, up to COUNTED_AT_MOST and one more."""
+    return changes_of(target).order_by()[: COUNTED_AT_MOST + 1].count()
+
+
+def n_wrong(lake: str, user: User) -> int:
+    """Count the tables that may be answered wrongly now."""
+    first_milder = rank_of(Freshness.DIVERGED, Danger.UNKNOWN)
+    rows = targets_of(lake, user)
+    return rows.filter(danger=Danger.WRONG, rank__lt=first_milder).count()

@@ -1,0 +1,44 @@
+"""Navigation and home card of tables and their freshness."""
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.lake.errors import NotVisible
+from portal.ui.frame import current_lake, person
+from refresh.freshness.domain.freshness import Danger
+from refresh.freshness.selectors.tables import n_wrong
+
+
+def register_pages() -> None:
+    """Add the navigation and the home card."""
+    register_page(Page("Refresh", "Tables and caches", "refresh:tables", "refresh", 50))
+    register_home_card(wrong_card)
+
+
+def list_url(name: str, lake: str, **query: str) -> str:
+    """Give a list of the room under its filter."""
+    return f"{reverse(f'refresh:{name}')}?{urlencode({'lake': lake, **query})}"
+
+
+def wrong_card(request: HttpRequest) -> Card | None:
+    """Tell keepers and owners of tables on which queries may be answered wrongly now."""
+    try:
+        lake = current_lake(request)
+    except NotVisible:
+        return None
+    n_tables = n_wrong(lake, person(request))
+    if not n_tables:
+        return None
+    return Card(
+        kind="waiting",
+        title="Tables answered wrongly now",
+        value=f"{n_tables:,}",
+        url=list_url("tables", lake, danger=Danger.WRONG),
+        detail="Partitions were written again and StarRocks may still give what was there before",
+        icon="alert-octagon",
+        tone="bad",
+        order=5,
+    )

@@ -1,0 +1,109 @@
+"""The pages of tables: how each stands in each cluster, and one of them on every front end."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
+from portal.ui.tables import Column
+from refresh.core.selectors.addresses import read_addresses
+from refresh.freshness.selectors.tables import (
+    COUNTED_AT_MOST,
+    TARGET_ORDERS,
+    TargetFilter,
+    changes_of,
+    checks_of,
+    get_target_for_user,
+    n_changes_of,
+    n_wrong,
+    on_front_ends,
+    targets_visible,
+)
+from refresh.freshness.ui.charts import table_charts
+from refresh.freshness.ui.forms import AskForm
+from refresh.history.selectors import lately_of
+from refresh.models import RefreshTarget
+
+CHANGES_SHOWN = 50
+HISTORY_SHOWN = 20
+
+
+def table_url(row: RefreshTarget) -> str:
+    """Give the page of a table in a cluster."""
+    return reverse("refresh:table", args=[row.pk])
+
+
+def _cell(title: str, name: str, **options: Any) -> Column:
+    template = f"refresh/_cell_{name}.html"
+    return Column(key="", title=title, kind="template", template=template, **options)
+
+
+TABLES = ListSpec(
+    template="refresh/tables.html",
+    caption="Tables and how they stand",
+    columns=(
+        _cell("Table", "table"),
+        Column(key="cluster.name", title="Cluster"),
+        _cell("What queries see, and why", "standing", sort="danger", is_wide=True),
+        _cell("Front ends", "fes"),
+        Column(key="refreshed_at", title="Refreshed", kind="ago", help="When all that live had it"),
+        Column(key="behind_since", title="Behind since", kind="ago"),
+        _cell("Under way", "waits", is_wide=True),
+    ),
+    orders=TARGET_ORDERS,
+    filename="refresh-tables.csv",
+    exports=(
+        "cluster.name", "catalog", "db", "table", "watched.lake", "watched.db", "watched.table",
+        "watched.owner", "danger", "freshness", "why", "refreshed_at", "behind_since",
+        "due_at", "waits_since", "is_urgent", "not_before", "n_tries", "running_since",
+        "running_on_address", "problem", "watched.is_off", "watched.off_by", "watched.off_why",
+    ),
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def tables(request: HttpRequest) -> HttpResponseBase:
+    """List the tables that the person may see, what may be answered wrongly now first."""
+    lake, user = current_lake(request), person(request)
+    filterset = TargetFilter(request.GET, queryset=targets_visible(lake, user))
+    context = {"n_wrong": n_wrong(lake, user)}
+    return list_response(
+        request, TABLES, filterset=filterset, context=context, complete=read_addresses
+    )
+
+
+@login_required
+@require_GET
+def table(request: HttpRequest, target_id: int) -> HttpResponse:
+    """Show one table of a cluster: on every front end, what is owed, its past, what may be done."""
+    target = get_target_for_user(target_id, person(request))
+    return table_page(request, target, AskForm())
+
+
+def table_page(
+    request: HttpRequest, target: RefreshTarget, form: AskForm, *, status: int = 200
+) -> HttpResponse:
+    """Answer with the page of a table; `form` may hold what was asked and refused."""
+    lately = lately_of(target)
+    n_changes = n_changes_of(target)
+    context = {
+        "target": target,
+        "on_fes": on_front_ends(target),
+        "checks": checks_of(target),
+        "changes": changes_of(target).order_by("id")[:CHANGES_SHOWN],
+        "n_changes": min(n_changes, COUNTED_AT_MOST),
+        "more_changes": "+" if n_changes > COUNTED_AT_MOST else "",
+        "charts": table_charts(lately),
+        "lately": lately[:HISTORY_SHOWN],
+        "form": form,
+        "may_keep": person(request).is_lake_keeper,
+        "now": timezone.now(),
+    }
+    return render(request, "refresh/table.html", context, status=status)

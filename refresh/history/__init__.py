@@ -1,0 +1,1 @@
+"""Refreshes that were sent: their rows, pages and API, and how long they are kept."""

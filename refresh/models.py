@@ -1,0 +1,34 @@
+"""Rows of refresh, from each capability; Django finds them here."""
+
+from refresh.changes.models import (
+    ChangedPartition,
+    RefreshTarget,
+    TargetOnFe,
+    WatchedTable,
+)
+from refresh.clusters.models import (
+    Cluster,
+    ClusterCatalog,
+    ClusterFrontEnd,
+    DeclaredTable,
+    MetastoreLoad,
+)
+from refresh.history.models import Ending, Refresh
+from refresh.verify.models import FileStamp, TableSweep, TargetProbe
+
+__all__ = [
+    "ChangedPartition",
+    "Cluster",
+    "ClusterCatalog",
+    "ClusterFrontEnd",
+    "DeclaredTable",
+    "Ending",
+    "FileStamp",
+    "MetastoreLoad",
+    "Refresh",
+    "RefreshTarget",
+    "TableSweep",
+    "TargetOnFe",
+    "TargetProbe",
+    "WatchedTable",
+]

@@ -1,1 +1,0 @@
-"""Reads of the refresh room: how tables stand, what waits, what was done."""

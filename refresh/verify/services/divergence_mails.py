@@ -1,0 +1,96 @@
+"""Who is told that a front end answers from other data than the metastore's, and when it is over?
+
+Keepers are, once a divergence: it lasts until a probe agrees again, however often a refresh seemed
+to mend it meanwhile. Telling twice writes nothing new.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q
+from django.urls import reverse
+
+from portal.access.lakes import get_lake
+from portal.lake.clock import day_of
+from portal.lake.lines import one_line
+from portal.notices.reached import keepers_reached
+from portal.notices.services import Mail, notice_queue, webhook_queue
+from refresh.freshness.domain.freshness import Freshness
+from refresh.models import RefreshTarget, TargetOnFe, WatchedTable
+
+DIVERGED, AGREES = "refresh.diverged", "refresh.agrees"
+
+
+def divergences_tell(target: RefreshTarget, *, now: datetime) -> int:
+    """Write of each front end that began, or ceased, to contradict; gives how many mails."""
+    rows = TargetOnFe.objects.filter(target=target).select_related("fe").order_by("fe__name")
+    begun = rows.filter(freshness=Freshness.DIVERGED, diverged_told_at=None)
+    agreed = Q(disproof_at=None) | Q(disproof_at__lt=F("probed_at"))
+    over = rows.filter(agreed, probed_at__gt=F("diverged_told_at"))
+    over = over.exclude(freshness=Freshness.DIVERGED)
+    if not (begun or over):
+        return 0
+    addresses = keepers_reached()
+    with transaction.atomic():
+        # Whoever writes at several front ends of a table locks the table first.
+        WatchedTable.objects.select_for_update().filter(pk=target.watched_id).first()
+        began = [row for row in begun if _mark(row, told_at=now)]
+        ended = [row for row in over if _mark(row, told_at=None)]
+        n_mails = _write(DIVERGED, target, began, addresses=addresses, now=now)
+        return n_mails + _write(AGREES, target, ended, addresses=addresses, now=now)
+
+
+def _mark(row: TargetOnFe, *, told_at: datetime | None) -> bool:
+    """Note that somebody writes of it; False if another did."""
+    mine = TargetOnFe.objects.filter(pk=row.pk, diverged_told_at=row.diverged_told_at)
+    return bool(mine.update(diverged_told_at=told_at))
+
+
+def _write(
+    kind: str,
+    target: RefreshTarget,
+    rows: Sequence[TargetOnFe],
+    *,
+    addresses: dict[str, str],
+    now: datetime,
+) -> int:
+    if not rows:
+        return 0
+    lake = target.watched.lake
+    day = day_of(now, get_lake(lake).zone)
+    # Of one kind one mail a day is written, and each divergence is told of.
+    once = f"{kind}.{target.pk}.{int(now.timestamp() * 1_000_000)}"
+    url = f"{settings.LAKEWARDEN_BASE_URL}{reverse('refresh:table', args=[target.pk])}"
+    subject = _subject(kind, target, rows)
+    for username, email in addresses.items():
+        mail = Mail(
+            subject=f"[Lakewarden] {subject}", text=_text(kind, username, subject, rows, url=url)
+        )
+        notice_queue(once, lake=lake, day=day, recipient=username, email=email, mail=mail, now=now)
+    webhook_queue(once, lake=lake, day=day, text=f"{subject}: {url}", now=now)
+    return len(addresses)
+
+
+def _subject(kind: str, target: RefreshTarget, rows: Sequence[TargetOnFe]) -> str:
+    n_fes = f"{len(rows)} front end{'s' if len(rows) != 1 else ''} of {target.cluster.name}"
+    if kind == DIVERGED:
+        return one_line(f"Alarm: {n_fes} may answer {target} wrongly")
+    return one_line(f"Over: {n_fes} agree{'s' if len(rows) == 1 else ''} on {target} again")
+
+
+def _text(kind: str, username: str, subject: str, rows: Sequence[TargetOnFe], *, url: str) -> str:
+    lines = [f"Hello {username},", "", f"{subject}.", ""]
+    if kind == DIVERGED:
+        lines += [one_line(f"- {row.fe.name}: {row.disproof_why}") for row in rows]
+        lines += [
+            "",
+            "A probe compared what the front end knows with the metastore. The portal has the "
+            "whole table refreshed by itself, once an hour at most. Until then queries on it may "
+            "be answered from other data. One more mail comes when a probe agrees again.",
+        ]
+    else:
+        lines += [one_line(f"- {row.fe.name}") for row in rows]
+        lines += ["", "A probe after the last refresh found what the metastore has."]
+    return "\n".join([*lines, "", f"The table on every front end: {url}", ""])
