@@ -11,7 +11,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +80,19 @@ def all_cases() -> list[Case]:
         for shape, ownership in SHAPES
         for case in (*_killed(shape, ownership), *_unsure(shape, ownership))
     ]
+
+
+def widest_first(cases: Iterable[Case]) -> list[Case]:
+    """Return cases so that a run cut short has met each kind and point once before any twice.
+
+    Each point begins with another of its cells, so that shapes and ownerships take turns.
+    """
+    cells: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        cells.setdefault((case.kind, case.point), []).append(case)
+    turned = [[*row[n % len(row) :], *row[: n % len(row)]] for n, row in enumerate(cells.values())]
+    rounds = itertools.zip_longest(*turned)
+    return [case for one in rounds for case in one if case is not None]
 
 
 def _killed(shape: str, ownership: str) -> Iterator[Case]:
@@ -188,7 +201,9 @@ def _lake(lakes: str) -> Iterator[LakeConfig]:
 def _run(config: LakeConfig, given: argparse.Namespace) -> int:
     known = _known(given.results)
     cases = all_cases()
-    wanted = [case for case in cases if given.slice in case.name and case.name not in known]
+    wanted = [
+        case for case in widest_first(cases) if given.slice in case.name and case.name not in known
+    ]
     failed = 0
     with given.results.open("a", encoding="utf-8") as file:
         for case in wanted[: given.limit]:
