@@ -275,7 +275,7 @@ FILTERS_EMPTY_CHOICE_LABEL = "Any"
 
 LAKEWARDEN_LEASE = timedelta(seconds=float(os.environ.get("LAKEWARDEN_LEASE_SECONDS", "30")))
 LAKEWARDEN_BEAT_SECONDS = float(os.environ.get("LAKEWARDEN_BEAT_SECONDS", "5"))
-LAKEWARDEN_POLL_SECONDS = float(os.environ.get("LAKEWARDEN_POLL_SECONDS", "10"))
+LAKEWARDEN_POLL_SECONDS = float(os.environ.get("LAKEWARDEN_POLL_SECONDS", "5"))
 LAKEWARDEN_WATCHDOG_SECONDS = float(os.environ.get("LAKEWARDEN_WATCHDOG_SECONDS", "10"))
 
 # How much one drop plan may take; up to SMALL items its share of the lake says nothing.

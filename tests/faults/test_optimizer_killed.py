@@ -18,7 +18,7 @@ from stack.stack import Stack
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable
 from tests.support.iceberg_model import Model
 from tests.support.iceberg_staged import make_old, markers
-from tests.support.removals import TEN_DAYS_ON, Removals
+from tests.support.removals import TEN_DAYS_ON, Removals, place
 from tests.support.scan_spark import local_session
 
 pytestmark = pytest.mark.spark
@@ -222,6 +222,39 @@ def test_killed_amid_an_expirys_own_commit_the_table_is_old_or_new_and_we_know_w
         again = work.act(told)
         assert again["outcome"] == ("NOTHING" if after == before[-1:] else "DONE"), again
         assert table.rows() == rows
+
+
+@pytest.mark.parametrize("seconds", MOMENTS[:2])
+def test_killed_amid_a_rewrites_own_commit_every_row_is_there_and_each_file_is_known_or_listed(
+    lake: IcebergLake, jobs: Jobs, seconds: float
+) -> None:
+    model = filled(lake)
+    table, rows = model.table, model.table.rows()
+    metadata = place(table) / "metadata"
+    known = set(metadata.iterdir())
+
+    jobs.kill(table, amid_commit=seconds)
+
+    is_committed = len(table.snapshots()) == 3
+    assert table.rows() == rows
+    model.check_snapshots()
+    written = {one for one in set(metadata.iterdir()) - known if not one.name.startswith(".")}
+    assert any(one.name.endswith(".metadata.json") for one in written)
+    folders = [one.read_text().splitlines()[1].removeprefix("file:") for one in markers(table)]
+    for left in table.unknown_files() - {str(one) for one in markers(table)}:
+        assert any(left.startswith(f"{folder}/") for folder in folders), left
+    if seconds != MOMENTS[0]:
+        # Killed later it may leave its lock in the metastore, which that drops after minutes.
+        return
+    models = {"amid a commit": model}
+    for _ in range(3):
+        _finish(lake, models)
+        _age(models)
+    _finish(lake, models)
+    assert table.unknown_files() == set()
+    told = Removals(lake, table, kind="ORPHANS").draw_up()["proposal"]
+    if not is_committed:
+        assert {f"file://{one}" for one in written} <= set(told["sample"])
 
 
 def _tasks(lake: IcebergLake, models: dict[str, Model]) -> list[dict[str, Any]]:

@@ -56,7 +56,14 @@ def order(table: HudiTable, service: str, step: str = "EXECUTE", **changed: Any)
     }
 
 
-def submitted(job: JobContext, module: str, *, config: LakeConfig, log_file: Path) -> Launched:
+def submitted(
+    job: JobContext,
+    module: str,
+    *,
+    config: LakeConfig,
+    log_file: Path,
+    environment: Mapping[str, str] | None = None,
+) -> Launched:
     """Start a program by spark-submit for a job's request; its spool knows the job's own lake."""
     job.spool.write_request(
         {
@@ -73,7 +80,7 @@ def submitted(job: JobContext, module: str, *, config: LakeConfig, log_file: Pat
         spool=str(job.spool.root),
         config=config,
         log_file=log_file,
-        environment={},
+        environment=environment or {},
     )
 
 

@@ -141,14 +141,14 @@ def place(table: WrittenTable) -> Path:
     return Path(table.opened.location.removeprefix("file:"))
 
 
-def planted(table: WrittenTable, name: str, *, days: float = 5, size: int = 10) -> Path:
-    """Put a file below the table that nothing names, so many days old."""
-    path = place(table) / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"x" * size)
-    at = time.time() - days * DAY
-    os.utime(path, (at, at))
-    return path
+def planted(table: WrittenTable, name: str, *names: str, days: float = 5, size: int = 10) -> Path:
+    """Put files below the table that nothing names, so many days old; returns the first."""
+    root, at = place(table), time.time() - days * DAY
+    for path in (root / one for one in (name, *names)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * size)
+        os.utime(path, (at, at))
+    return root / name
 
 
 def refs_of(table: WrittenTable) -> Any:

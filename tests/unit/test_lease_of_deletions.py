@@ -6,11 +6,12 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.errors import StaleState
 from portal.lake.paths import LakePath
-from portal.safety.fence import LEASE_LENGTH, Fence, open_fence, write_lease
+from portal.safety.fence import LEASE_LENGTH, RENEWED_WITHIN, Fence, open_fence, write_lease
 
 NOW = datetime(2026, 11, 24, 9, tzinfo=UTC)
 FS = LocalFileSystem()
@@ -35,8 +36,17 @@ def code(fence: Fence) -> str:
     return error.value.code
 
 
-def test_it_goes_on_within_ten_seconds_of_the_last_beat(fence: LakePath) -> None:
-    Fence(FS, fence, clock=clock(start=9)).check_renewed()
+def test_it_goes_on_soon_after_the_last_beat(fence: LakePath) -> None:
+    Fence(FS, fence, clock=clock(start=8.9)).check_renewed()
+
+
+def test_the_last_look_leaves_time_to_end_within_ten_seconds(fence: LakePath) -> None:
+    told = clock(step=30, start=9.1)
+    assert code(Fence(FS, fence, clock=told)) == "act.fenced"
+
+
+def test_a_supervisor_that_is_on_time_never_delays_a_deletion() -> None:
+    assert timedelta(seconds=settings.LAKEWARDEN_POLL_SECONDS) < RENEWED_WITHIN
 
 
 def test_without_a_beat_it_waits_and_stops_at_the_end_of_the_lease(fence: LakePath) -> None:
