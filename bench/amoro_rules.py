@@ -1,4 +1,4 @@
-"""What would Apache Amoro do with a partition? Its published rules, simulated to compare with.
+"""Simulates Apache Amoro's published optimizing rules for a partition, for comparison.
 
 Facts from Amoro's documentation and sources (August 2026); tests/unit/test_amoro_rules.py puts the
 cases of its own tests for evaluator, planner and metadata trigger to this simulation. Iceberg
@@ -186,7 +186,7 @@ class AmoroPartition:
         )
 
     def plan(self) -> list[AmoroTask]:
-        """Give its tasks: undersized files by themselves, then the rest, in bins of task size."""
+        """Return its tasks: undersized files by themselves, then the rest, in bins of task size."""
         if not self.is_necessary():
             return []
         own = [one for one in self.files if self.is_rewritten(one)]

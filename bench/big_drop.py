@@ -99,10 +99,16 @@ class Watch:
         connection.close()
 
     def _pages(self, own: dict[str, str], stop: threading.Event) -> None:
+        with requests.Session() as asked:
+            # Proxies of the environment are not looked for: who calls HDFS changes it meanwhile.
+            asked.trust_env = False
+            self._ask(asked, {**self.pages, **own}, stop)
+
+    def _ask(self, asked: requests.Session, pages: dict[str, str], stop: threading.Event) -> None:
         while not stop.is_set():
-            for kind, url in {**self.pages, **own}.items():
+            for kind, url in pages.items():
                 began = time.monotonic()
-                answer = requests.get(
+                answer = asked.get(
                     self.site + url, cookies={"sessionid": self.session}, timeout=120
                 )
                 answer.raise_for_status()
@@ -144,7 +150,7 @@ def seconds_of(run: "Run", what: str) -> None:
 
 
 def planned(stack: Stack, people: dict[str, Any], *, n: int, n_tables: int) -> tuple[str, "Run"]:
-    """Make the lake, scan it twice, plan and approve; gives a table and the drop's run."""
+    """Make the lake, scan it twice, plan and approve; returns a table and the drop's run."""
     from django.utils import timezone
 
     from lifecycle.drop.selectors.plans import typed_name

@@ -49,7 +49,7 @@ def make_tables(
     n: int,
     n_tables: int,
 ) -> list[str]:
-    """Register tables of old partitions with a file each; gives the tables' names."""
+    """Register tables of old partitions with a file each; returns the tables' names."""
     home = lake.database("big", owner="alice")
     policy = {"LEVEL": "1", "TTL": "60"}
     names, n_each = [], n // n_tables

@@ -1,4 +1,4 @@
-"""How long does it take to judge the paths of 50,000 tables? At most five seconds.
+"""Measures how long judging the paths of 50,000 tables takes; the limit is five seconds.
 
 One process, one thread, no Spark: what the scan's driver does between reading the metastore and
 looking at partitions. The lake is made of texts, as a metastore holds them; one in twenty tables
@@ -26,7 +26,7 @@ SEED = 20_261_122
 
 
 def lake_texts(n_tables: int, n_databases: int) -> list[tuple[str, str, str, str]]:
-    """Give (db, table or '', owner, location): one in twenty tables lies astray."""
+    """Return (db, table or '', owner, location): one in twenty tables lies astray."""
     rng = random.Random(SEED)
     rows = [
         (f"db{n}", "", f"owner{n % 97}", f"hdfs://ns/user/owner{n % 97}/db{n}.db")
@@ -48,7 +48,7 @@ def lake_texts(n_tables: int, n_databases: int) -> list[tuple[str, str, str, str
 
 
 def judged(rows: list[tuple[str, str, str, str]]) -> tuple[Findings, Mapping[str, float]]:
-    """Read and judge; gives what was found and the processor seconds of both steps."""
+    """Read and judge; returns what was found and the processor seconds of both steps."""
     began, started = time.perf_counter(), time.process_time()
     read = [
         (db, tbl, owner, LakePath.parse(text, aliases=ALIASES)) for db, tbl, owner, text in rows

@@ -1,4 +1,4 @@
-"""How many microseconds a row does the key of a curve take? Less than three.
+"""Measures the microseconds per row that a curve's key takes; the limit is three.
 
 The Arrow function of the job itself, called with what Spark gives it: batches of 64k rows of four
 columns (longs, doubles, days, texts) with 10 bits each, one thread. Each round is one batch, each
@@ -60,7 +60,7 @@ def median_micros(do: Callable[[], object], *, n_rows: int, rounds: int) -> floa
 
 
 def measured(forms: Sequence[Form], n_rows: int, *, rounds: int) -> Mapping[str, float]:
-    """Give the microseconds a row of each step and of the whole function."""
+    """Return the microseconds a row of each step and of the whole function."""
     sample, values = batch(forms, n_rows, seed=SEED), batch(forms, n_rows, seed=SEED + 1)
     columns = (
         ColumnBoundaries.of_sample(f"c{number}", form, column)

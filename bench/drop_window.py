@@ -1,4 +1,4 @@
-"""For how long is data out of sight: from a batch's first rename to its metadata drop?
+"""Measures how long data is out of sight, from a batch's first rename to its metadata drop.
 
 A reader that comes in between sees a table with half its files. The limit is 5 s for a batch of 100
 items. The product's own drop job drops whole tables of 100 partitions each; every batch's figure is
@@ -58,7 +58,7 @@ class BenchLake(ActLake):
 
 
 def measure(lake: BenchLake, names: list[TableName], work: Path) -> tuple[list[float], float]:
-    """Drop the tables by one real application; gives each batch's window, and all seconds."""
+    """Drop the tables by one real application; returns each batch's window, and all seconds."""
     run = str(uuid.uuid4())
     params = drop_params(lake, names[0], run, *names[1:])
     log = work / "drop.log"

@@ -1,4 +1,4 @@
-"""How do the deciders keep a fleet of 10,000 tables, beside Amoro's published rules?
+"""Measures how the optimizer's rules keep 10,000 tables, compared with Amoro's published rules.
 
     python -m bench.fleet [--tables 10000] [--hours 24] [--seed 1]
 
@@ -77,7 +77,7 @@ def report(name: str, found: Figures, ingested: int, seconds: float) -> None:
 
 
 def quantiles(seconds: list[float]) -> str:
-    """Give median, 95 % and the longest."""
+    """Return median, 95 % and the longest."""
     if not seconds:
         return "none"
     middle, late, last = np.quantile(seconds, [0.5, 0.95, 1.0])

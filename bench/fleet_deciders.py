@@ -40,7 +40,7 @@ NEVER = -1e9
 
 
 def instant(seconds: float) -> datetime:
-    """Give the bench's clock as an instant."""
+    """Return the bench's clock as an instant."""
     return BASE + timedelta(seconds=seconds)
 
 
@@ -84,7 +84,7 @@ class Ours:
         self._decide(world, table, changed)
 
     def begin(self, world: World) -> Begin | None:
-        """Give the first table in the line with all its partitions, but those left for later."""
+        """Return the first table in the line with all its partitions, but those left for later."""
         while self.line:
             _, table = heapq.heappop(self.line)
             chosen, self.waiting[table] = self.waiting[table], {}
@@ -178,7 +178,7 @@ def decision_of(parts: dict[int, Part], *, now: float) -> Decision:
 
 
 def candidate_of(table: int, parts: dict[int, Part], kind: TaskKind, *, since: float) -> Candidate:
-    """Give a table's place in the product's line."""
+    """Return a table's place in the product's line."""
     stats = [stats_of(str(name), part) for name, part in parts.items()]
     estimate = estimate_task(kind, stats, target_bytes=TARGET, speed=SPEED)
     return Candidate(str(table), estimate, instant(since))
@@ -279,7 +279,7 @@ class Amoro:
 
 
 def _works(table: int, partition: int, sizes: list[int], each: AmoroPartition) -> list[Work]:
-    """Give the files that its tasks take, as one rewrite of the partition."""
+    """Return the files that its tasks take, as one rewrite of the partition."""
     wanted: defaultdict[int, int] = defaultdict(int)
     for task in each.plan():
         for file in task.rewritten:

@@ -1,4 +1,4 @@
-"""Which commits does a fleet of tables see in a day? Generated, the same for the same seed.
+"""Generates the commits of a fleet of tables in one day; the same seed gives the same commits.
 
 Five ways to write, as lakes have them: streams that commit each minute or two, micro-batches,
 hourly and daily loads, and merges that change files as well as add some.

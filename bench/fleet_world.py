@@ -1,4 +1,4 @@
-"""How do tables fare under an optimizer: files come and go, slots are busy, work is lost or done?
+"""Simulates tables under an optimizer: files added and removed, busy slots, work lost or done.
 
 One clock and the same commits for whoever decides. A rewrite that another writer's change meets is
 lost, as Iceberg would refuse its commit. Speeds are the same for everybody and stated, not
@@ -90,7 +90,7 @@ class Decider(Protocol):
         """Take in that a time came that it asked for."""
 
     def begin(self, world: "World") -> "Begin | None":
-        """Give what begins now; None if nothing does."""
+        """Return what begins now; None if nothing does."""
 
 
 @dataclass(slots=True)
@@ -216,7 +216,7 @@ class World:
 
 
 def work_of(table: int, partition: int, sizes: list[int], picked: Iterable[int]) -> Work:
-    """Give the rewrite of some of a partition's files."""
+    """Return the rewrite of some of a partition's files."""
     chosen = tuple(picked)
     return Work(table, partition, chosen, sum(sizes[n] for n in chosen), len(sizes))
 

@@ -1,4 +1,4 @@
-"""What does the guard cost each metastore call?
+"""Measures what the guard costs each metastore call.
 
 Two metastores on one MariaDB, one with the guard and one without, are asked the same in turn. Of
 each kind of call the SQL statements, the server's processor time and the median wall time are
@@ -145,7 +145,7 @@ class Asked:
 
 @contextmanager
 def metastores(work: Path) -> Iterator[tuple[Asked, Asked]]:
-    """Start both on one MariaDB; gives the plain one, then the guarded one (enforce, deny)."""
+    """Start both on one MariaDB; returns the plain one, then the guarded one (enforce, deny)."""
     ledger = Ledger(work / "stack.json")
     database = MariaDb(work, ledger=ledger)
     backing = Backing(database.jdbc_url, mariadb.DRIVER, mariadb.USER, mariadb.PASSWORD)
@@ -205,7 +205,7 @@ def _config(port: int, database: MariaDb) -> LakeConfig:
 
 
 def report(plain: dict[str, Cost], guarded: dict[str, Cost]) -> Iterator[str]:
-    """Give the rows of the table in bench/README.md: without, with and (ratio)."""
+    """Yield the rows of the table in bench/README.md: without, with and (ratio)."""
     yield "| call | SQL statements | processor ms of the metastore | wall ms, median | per round |"
     yield "|---|---|---|---|---|"
     for kind, without in plain.items():

@@ -1,4 +1,4 @@
-"""What does a writer win whose compactions are executed by a job of ours instead of by itself?
+"""Measures what a writer gains when a separate job of the product executes its compactions.
 
 Two merge-on-read tables take the same small upserts, a block of commits each in turn: writer (a)
 compacts inline every `--every` commits, writer (b) only schedules as often, and the product's own
@@ -159,7 +159,7 @@ def write_block(one: Written, changes: Mapping[int, list[int]]) -> None:
 
 
 def changed(i: int, k: int) -> Row:
-    """Give a row as the commit `k` writes it."""
+    """Return a row as the commit `k` writes it."""
     return (i, _DAYS[i % 2], sha512(f"{i} {k}".encode()).hexdigest(), k)
 
 
@@ -173,7 +173,7 @@ def wait_for(one: Written) -> None:
 
 
 def figures(one: Written, *, alone: int) -> dict[str, Any]:
-    """Give what is reported of a table: of its first commits apart from those that are served.
+    """Return what is reported of a table: of its first commits apart from those that are served.
 
     `behind` is by a look after every second commit: how many commits base files lack.
     """

@@ -1,4 +1,4 @@
-"""Is what is said of a lake true? All of it judged by brute force, with no product code.
+"""Checks all that the product reports of a lake, by brute force and without product code.
 
 A lake of its own is made by plain Thrift and directory calls: odd names, values and times, nested
 and shared places, files as locations, young partitions without a directory. Then everything that
@@ -63,7 +63,7 @@ class Judge:
         self.reasons = path_oracle.judge(self._lake())
 
     def items(self) -> Iterator[tuple[Key, Truth]]:
-        """Give every item with what must be said of it."""
+        """Yield every item with what must be said of it."""
         for (db, name), (table, parts) in self.tables.items():
             if not table.partitionKeys:
                 yield (db, name, ""), self._truth(table, table, (db, name, ""))
@@ -71,7 +71,7 @@ class Judge:
                 yield (db, name, part), self._truth(table, struct, (db, name, part))
 
     def world(self, modes: Mapping[str, str]) -> World:
-        """Give the lake as people must be told of it."""
+        """Return the lake as people must be told of it."""
         items: defaultdict[tuple[str, str], dict[str, Truth]] = defaultdict(dict)
         for (db, name, part), truth in self.items():
             items[db, name][part] = truth
@@ -146,7 +146,7 @@ class Judge:
         ttl: int | None,
         stands: bool,
     ) -> str:
-        """Give the class of what no clock decides; '' where one does."""
+        """Return the class of what no clock decides; '' where one does."""
         places = (key, (*key[:2], ""))
         asked = (
             (
@@ -167,7 +167,7 @@ class Judge:
 
 
 def _policy(parameters: dict[str, str]) -> tuple[int | None, int | None, bool]:
-    """Give LEVEL and TTL as far as each can be read, and whether both can where they are set."""
+    """Return LEVEL and TTL as far as each can be read, and whether both can where they are set."""
     found: list[int | None] = []
     is_readable = True
     for name, least, most in (("level", 0, 1), ("ttl", 1, 36_500)):
@@ -188,7 +188,7 @@ def _walk(place: Path) -> dict[Path, os.stat_result]:
 
 
 def _pairs(row: dict[str, Any], truth: Truth) -> dict[str, Any]:
-    """Give what must stand in a row.
+    """Return what must stand in a row.
 
     A scan stops looking at an item as soon as one clock says "not now": its due day is the earliest
     then, and nothing of it is measured.
@@ -225,7 +225,7 @@ def compare_files(judge: Judge, scanned: Any, tally: Tally) -> None:
 
 
 def readers(administered: list[str]) -> list[Reader]:
-    """Give everybody who looks: an admin, each owner, an administrator, who stands for others."""
+    """Return everybody who looks: an admin, each owner, an administrator, who stands for others."""
     return [
         Reader(ADMIN, is_keeper=True),
         *(Reader(name) for name in OWNERS),

@@ -128,12 +128,12 @@ class Session:
         self._client = client
 
     def get(self, path: str, **query: str) -> Any:
-        """Give an answer of the API, or of a page as text."""
+        """Return an answer of the API, or of a page as text."""
         answer = self._client.get(path, {"lake": LAKE, **query})
         return _good(answer, path)
 
     def listed(self, path: str, **query: str) -> list[Row]:
-        """Give every row of an API list, page by page."""
+        """Return every row of an API list, page by page."""
         found: list[Row] = []
         page = self.get(f"/api/v1/lifecycle/{path}", **query).json()
         while True:
@@ -143,14 +143,14 @@ class Session:
             page = _good(self._client.get(page["next"]), path).json()
 
     def csv(self, path: str, **query: str) -> list[dict[str, str]]:
-        """Give every line of a list's CSV."""
+        """Return every line of a list's CSV."""
         answer = self.get(f"/lifecycle/{path}", format="csv", **query)
         text = b"".join(answer.streaming_content).decode("utf-8")
         answer.close()
         return list(csv.DictReader(io.StringIO(text)))
 
     def tiles(self, path: str) -> dict[str, tuple[str, str]]:
-        """Give value and note of each number that stands on a page, by its label."""
+        """Return value and note of each number that stands on a page, by its label."""
         reader = _Tiles()
         reader.feed(self.get(path).content.decode("utf-8"))
         return {one["label"]: (one["value"], one["note"]) for one in reader.found}
@@ -199,6 +199,6 @@ class _Tiles(HTMLParser):
 
 
 def numbers_in(text: str) -> Iterator[int]:
-    """Give the whole numbers of a text."""
+    """Yield the whole numbers of a text."""
     digits = "".join(sign if sign.isdigit() or sign == "," else " " for sign in text)
     yield from (int(one.replace(",", "")) for one in digits.split() if one.strip(","))

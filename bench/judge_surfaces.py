@@ -87,7 +87,7 @@ class World:
     reasons: frozenset[tuple[str, str, str, str]]
 
     def of(self, reader: Reader) -> "World":
-        """Give the part of it that a person may see."""
+        """Return the part of it that a person may see."""
         tables = tuple(one for one in self.tables if reader.sees(one.db, one.owner, one.db_owner))
         names = {(one.db, one.name) for one in tables}
         owners = {db: owner for db, owner in self.owners.items() if reader.sees(db, owner)}
@@ -97,18 +97,18 @@ class World:
         return World(tables, owners, self.modes, shown)
 
     def mode(self, db: str) -> str:
-        """Give how far a database is trusted."""
+        """Return how far a database is trusted."""
         return self.modes.get(db, "OBSERVE")
 
     def paths(self) -> dict[Key, set[str]]:
-        """Give the rules that each path breaks."""
+        """Return the rules that each path breaks."""
         found: dict[Key, set[str]] = {}
         for db, table, part, reason in self.reasons:
             found.setdefault((db, table, part), set()).add(reason)
         return found
 
     def total(self, cls: str) -> tuple[int, int]:
-        """Give items and bytes of a class."""
+        """Return items and bytes of a class."""
         return sum(one.n(cls) for one in self.tables), sum(one.n_bytes(cls) for one in self.tables)
 
 
@@ -173,7 +173,7 @@ def _table(surface: str, row: Any, table: Table, world: World, tally: Tally) -> 
 
 
 def _first_due(said: str | None, table: Table) -> tuple[date | None, date | None]:
-    """Give the first due day as said and as it must be.
+    """Return the first due day as said and as it must be.
 
     Where nothing is due or due soon, a day that is known to be early is right too: `_due_day`.
     """
@@ -185,7 +185,7 @@ def _first_due(said: str | None, table: Table) -> tuple[date | None, date | None
 
 
 def _due_day(said: date | None, wanted: date) -> date:
-    """Give the day that must stand for an item that is not due yet.
+    """Return the day that must stand for an item that is not due yet.
 
     The scan stops looking at an item as soon as one clock says "not now", so its day is the
     earliest then: not before the notice days, and never after the true one.
@@ -328,7 +328,7 @@ def _picture(session: Session, world: World, tally: Tally) -> None:
 
 
 def _about(text: str, n_bytes: int) -> str:
-    """Give the text back where it spells so many bytes, rounded as it is; else the bytes."""
+    """Return the text back where it spells so many bytes, rounded as it is; else the bytes."""
     number, _, unit = text.partition(" ")
     try:
         step = 1024 ** UNITS.index(unit)

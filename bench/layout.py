@@ -1,4 +1,4 @@
-"""How many files does a question open, by each layout, and how long does laying out take?
+"""Measures how many files a query opens under each layout, and how long laying out takes.
 
 The product's own job (`optimizer.iceberg.execution.jobs.optimize`, with a task as the portal
 sends it) against Iceberg's rewrite_data_files, both on the same table in the same run, real files
@@ -95,7 +95,7 @@ def opened_lake(work: Path) -> Iterator[tuple[SparkSession, LakeConfig]]:
 
 
 def task_limits() -> dict[str, int]:
-    """Give what the portal writes into every task, from the very place where it does."""
+    """Return what the portal writes into every task, from the very place where it does."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings.test")
     import django
 
@@ -138,12 +138,12 @@ class Bench:
         self.spark.sql(f"CALL lake.system.rollback_to_snapshot({at})")
 
     def sizes(self) -> list[int]:
-        """Give the bytes of each file."""
+        """Return the bytes of each file."""
         files = self.spark.table(f"{TABLE}.files").select("file_size_in_bytes")
         return [row[0] for row in files.collect()]
 
     def rows_hash(self) -> tuple[int, int]:
-        """Give the number of rows and the sum of their hashes."""
+        """Return the number of rows and the sum of their hashes."""
         rows = self.spark.table(TABLE)
         names = ", ".join(f"`{name}`" for name in rows.columns)
         summed = f"sum(cast(xxhash64({names}) as decimal(38,0)))"
@@ -191,7 +191,7 @@ class Bench:
             raise SystemExit(f"{kind} {layout}: {result['outcome']} {result['reason']}")
 
     def opened(self, asked: Mapping[str, Sequence[Question]]) -> dict[str, float]:
-        """Give the mean number of files that each kind of question opens."""
+        """Return the mean number of files that each kind of question opens."""
         table = open_table(self.spark, DB, NAME).java
         return {
             name: statistics.mean(self._planned(table, question) for question in questions)
@@ -229,7 +229,7 @@ def one_method(bench: Bench, method: str, asked: Mapping[str, Sequence[Question]
 
 
 def means(rows: Sequence[Row]) -> Row:
-    """Give the mean of each figure over the seeds."""
+    """Return the mean of each figure over the seeds."""
     return {name: round(statistics.mean(row[name] for row in rows), 2) for name in rows[0]}
 
 

@@ -1,4 +1,4 @@
-"""Which tables and questions are layouts compared on? The three of facts c1, c2 and c3.
+"""Tables and queries of the layout comparison: the three cases c1, c2 and c3.
 
 Each table is made by Spark from a seed, spread over its files at random. A question is a filter in
 the words of Iceberg's `Expressions`: (column, operation, value), all of them at once.
@@ -43,7 +43,7 @@ class Case:
 
 
 def ssb(spark: SparkSession, n_rows: int, seed: int, work: Path) -> DataFrame:
-    """Give rows of a star schema: two cities and a brand, all uniform."""
+    """Return rows of a star schema: two cities and a brand, all uniform."""
     del work
     rows = spark.range(n_rows, numPartitions=4).select(
         "id",
@@ -58,7 +58,7 @@ def ssb(spark: SparkSession, n_rows: int, seed: int, work: Path) -> DataFrame:
 
 
 def lineitem(spark: SparkSession, n_rows: int, seed: int, work: Path) -> DataFrame:
-    """Give TPC-H's lineitem, made by tpchgen-cli for a scale of n rows / 6 million."""
+    """Return TPC-H's lineitem, made by tpchgen-cli for a scale of n rows / 6 million."""
     del seed
     scale = n_rows / 6_000_000
     folder = work / f"tpch-{scale:g}"
@@ -75,7 +75,7 @@ def lineitem(spark: SparkSession, n_rows: int, seed: int, work: Path) -> DataFra
 
 
 def two_numbers(spark: SparkSession, n_rows: int, seed: int, work: Path) -> DataFrame:
-    """Give two uniform numbers below a million."""
+    """Return two uniform numbers below a million."""
     del work
     return spark.range(n_rows, numPartitions=4).select(
         "id", *((F.rand(seed * 10 + n) * _WIDEST).cast("int").alias(f"c{n}") for n in (1, 2))

@@ -1,4 +1,4 @@
-"""How much time and memory does the search for orphan files take where there are very many?
+"""Measures time and memory of the orphan file search where there are very many files.
 
     python -m bench.orphans [--files 200000] [--names 2000000] [--folders 200]
 

@@ -1,4 +1,4 @@
-"""How long do people wait for a page at a million partitions and 50,000 tables?
+"""Measures how long people wait for a page at a million partitions and 50,000 tables.
 
 A portal on MariaDB and gunicorn holds the rows of such a lake. Requests are sent at fixed moments,
 five a second, whether or not earlier ones have been answered, and each is timed from its moment.
@@ -46,7 +46,7 @@ class Page:
 
 
 def addresses(plan: str) -> list[tuple[str, str]]:
-    """Give what is asked for, by kind; lists also deep inside, see `deeper`."""
+    """Return what is asked for, by kind; lists also deep inside, see `deeper`."""
     lists = ("expiring/", "expiring/?sort=name", "paths/", "databases/", "backups/", "dropped/")
     return [
         ("home", "/"),
@@ -100,12 +100,12 @@ def open_load(site: str, pages: list[Page], *, seconds: int) -> dict[str, list[f
 
 
 def percentile(values: list[float], share: float) -> float:
-    """Give the value that this share of all does not exceed."""
+    """Return the value that this share of all does not exceed."""
     return sorted(values)[math.ceil(len(values) * share) - 1]
 
 
 def fill(work: Path, n_partitions: int) -> tuple["BigLake", dict[str, str]]:
-    """Make the rows and two people; gives the lake and each one's session."""
+    """Make the rows and two people; returns the lake and each one's session."""
     import django
     from django.core.management import call_command
 
@@ -153,7 +153,7 @@ def report(took: dict[str, list[float]]) -> None:
 
 
 def settings(work: Path, database: MariaDb) -> dict[str, str]:
-    """Give the portal's environment; its lake is a name only, nothing of it is reached."""
+    """Return the portal's environment; its lake is a name only, nothing of it is reached."""
     return {
         "DJANGO_SETTINGS_MODULE": "portal.settings.test",
         "LAKEWARDEN_VAR": str(work),

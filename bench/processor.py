@@ -1,4 +1,4 @@
-"""How much of the processors have this program and everything that it started used so far?
+"""Measures the processor time used so far by this program and everything that it started.
 
 Wall-clock time on a machine with other work says little; processor time says what a thing costs.
 """

@@ -1,4 +1,4 @@
-"""How long does it take from a commit in the metastore until its task stands in the queue?
+"""Measures the time from a commit in the metastore until its task is in the queue.
 
     python -m bench.queue_lag [--tables 10000] [--rate 50] [--burst 2000]
 
@@ -74,13 +74,13 @@ class Watch:
 
 
 def made(table: str) -> Event:
-    """Give the event of a new table."""
+    """Return the event of a new table."""
     said = {"db": DB, "table": table, "tableObjJson": _object(table, 0)}
     return Event(table, kind="CREATE_TABLE", message=json.dumps(said))
 
 
 def committed(table: str) -> Event:
-    """Give the event of a commit after which the table has forty files of 8 MiB."""
+    """Return the event of a commit after which the table has forty files of 8 MiB."""
     said = {
         "db": DB,
         "table": table,
@@ -141,7 +141,7 @@ def phase(bench: Bench, watch: Watch, tables: Sequence[str], *, rate: float, nam
 
 
 def processor_seconds(pid: int) -> float:
-    """Give the processor time that a process has used."""
+    """Return the processor time that a process has used."""
     said = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     return sum(map(int, said.rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
 

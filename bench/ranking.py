@@ -1,4 +1,4 @@
-"""How long do deciding, ranking and the pages take at 10,000 Iceberg tables, in a real database?
+"""Measures deciding, ranking and page times at 10,000 Iceberg tables in a real database.
 
     python -m bench.ranking [--database sqlite|mariadb] [--tables 10000] [--partitions 8]
 
@@ -84,7 +84,7 @@ class Meter:
 
 @contextmanager
 def server(kind: str, work: Path) -> Iterator[tuple[str, Meter]]:
-    """Give the address of an empty database of the portal, and its meter."""
+    """Yield the address of an empty database of the portal, and its meter."""
     if kind == "sqlite":
         for name in work.glob("portal.sqlite3*"):
             name.unlink()
@@ -182,7 +182,7 @@ def deep(client: "Client", url: str) -> str:
 
 
 def people() -> dict[str, str]:
-    """Make an admin and an owner of 40 tables; gives each one's session."""
+    """Make an admin and an owner of 40 tables; returns each one's session."""
     from django.test import Client
 
     from portal.access.services import person_create

@@ -1,4 +1,4 @@
-"""How long do tables wait while a giant is refreshed: with lanes, without, and behind one lock?
+"""Measures table waits while a giant is refreshed: with lanes, without, and behind one lock.
 
 A real metastore holds one table of 100,000 partitions and many small ones; simulated front ends
 load from it what real ones load, so a giant is slow because the metastore has much to give. The
@@ -71,7 +71,7 @@ class Load:
         return len(self.small) / self.rate
 
     def moments(self) -> list[tuple[float, Event]]:
-        """Give every change with its second."""
+        """Return every change with its second."""
         found = [(number / self.rate, event) for number, event in enumerate(self.small)]
         return sorted([*found, *self._of_giant()], key=lambda one: one[0])
 
@@ -198,7 +198,7 @@ def one_by_one(load: Load, send: Send) -> tuple[list[float], int]:
 
 
 def sender(bench: Bench, server: StarRocks, *, dialect: Dialect) -> Send:
-    """Give what a job would ask for: the table, then the partitions that it has written."""
+    """Return what a job would ask for: the table, then the partitions that it has written."""
     catalog, db = (CATALOG, DB) if dialect is Dialect.CATALOGS else ("", OLD_DB)
 
     def send(event: Event) -> None:

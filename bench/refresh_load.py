@@ -1,4 +1,4 @@
-"""Does refresh keep up with so many events a second, and how old does a cache get meanwhile?
+"""Measures whether refresh keeps up with an event rate, and how old caches get meanwhile.
 
 A metastore on MariaDB with tables of partitions, three simulated front ends over it, and the
 portal's own follower and worker as programs. Rows are put into NOTIFICATION_LOG at fixed moments;
@@ -43,7 +43,7 @@ NAME = "bi"
 
 
 def naive(bench: Bench, chosen: Sequence[Event], *, seconds: float) -> int:
-    """Refresh event by event, one statement at a time; gives how many it got through."""
+    """Refresh event by event, one statement at a time; returns how many it got through."""
     began, n_done = time.monotonic(), 0
     with client_of(bench, bench.clusters.new, dialect=Dialect.CATALOGS) as client:
         for event in chosen:
@@ -57,7 +57,7 @@ def naive(bench: Bench, chosen: Sequence[Event], *, seconds: float) -> int:
 
 
 def statements(bench: Bench, *, seconds: float, writers: int) -> int:
-    """Add partition after partition by so many writers at once; gives how many came to be."""
+    """Add partition after partition by so many writers at once; returns how many came to be."""
     until = time.monotonic() + seconds
 
     def write(number: int) -> int:
@@ -87,7 +87,7 @@ def check(bench: Bench, tables: Sequence[str]) -> None:
 
 
 def report(bench: Bench, *, n_events: int, samples: Sequence[Sample]) -> Iterator[str]:
-    """Give what was measured, a line each."""
+    """Yield what was measured, a line each."""
     rows = bench.ask(
         "select timestampdiff(microsecond, waited_since, ended_at) / 1e6, "
         "timestampdiff(microsecond, began_at, ended_at) / 1e6 from refresh_refresh "

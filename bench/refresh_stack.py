@@ -1,4 +1,4 @@
-"""What do the benches of refresh run against? A real metastore, simulated front ends, the portal.
+"""Test bed of the refresh benches: a real metastore, simulated front ends and the portal.
 
 MariaDB with the metastore's and the portal's databases, tables of partitions, events put straight
 into the notification log, and the portal's own programs.
@@ -217,7 +217,7 @@ def make_table(bench: Bench, client: Client, name: TableName) -> str:
 
 
 def partition(name: TableName, home: str, day: str) -> ttypes.Partition:
-    """Give a day of a table, as its writer would say it to the metastore."""
+    """Return a day of a table, as its writer would say it to the metastore."""
     return ttypes.Partition(
         values=[day],
         dbName=name.db,
@@ -253,7 +253,7 @@ def put_now(bench: Bench, event: Event) -> None:
 
 
 def drained(bench: Bench, *, seconds: float, but: int = 0) -> float:
-    """Wait until nothing is behind, and none but so many wait; gives how long that took."""
+    """Wait until nothing is behind, and none but so many wait; returns how long that took."""
     began = time.monotonic()
     while time.monotonic() - began < seconds:
         now = bench.sample()
@@ -307,7 +307,7 @@ def spread(values: Sequence[float], *, unit: str = " s") -> str:
 
 
 def p95(values: Sequence[float]) -> float:
-    """Give the value that 95 of 100 do not exceed."""
+    """Return the value that 95 of 100 do not exceed."""
     ordered = sorted(values)
     return ordered[int(0.95 * (len(ordered) - 1))]
 

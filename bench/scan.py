@@ -1,4 +1,4 @@
-"""How long does a scan of a million partitions take, against reading the same bytes plainly?
+"""Measures a scan of a million partitions against plain reading of the same bytes.
 
 Baseline: the mariadb client reading the same rows, then `find -printf` over the same tree. Both are
 run in turn, three times by default; every class is compared with a judgement of all rows made here
@@ -102,7 +102,7 @@ class Bench:
 
 
 def judge_plainly(work: Path) -> Iterator[tuple[int, str]]:
-    """Give (part_id, class) of every row, from the baseline's output and in plain words only."""
+    """Yield (part_id, class) of every row, from the baseline's output and in plain words only."""
     own: dict[str, int] = {}
     newest: dict[str, tuple[int, int]] = {}
     with (work / "files.tsv").open(encoding="utf-8") as lines:

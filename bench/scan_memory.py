@@ -1,4 +1,4 @@
-"""How much memory do a program's processes take at their peak, and how much processor time?"""
+"""Measures the peak memory and the processor time of a program's processes."""
 
 import os
 import time
@@ -35,7 +35,7 @@ def watch(launched: Launched) -> Usage:
 
 
 def _members(pgid: int) -> list[tuple[int, int]]:
-    """Give pid and ticks spent of each process of the group."""
+    """Return pid and ticks spent of each process of the group."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

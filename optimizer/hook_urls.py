@@ -1,4 +1,4 @@
-"""Where do writers report to? The form of the address is that of Iceberg's REST catalog."""
+"""URLs at which writers report. Addresses have the form of Iceberg's REST catalog."""
 
 from django.urls import URLPattern, URLResolver, path
 

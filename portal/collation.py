@@ -1,4 +1,4 @@
-"""Does the portal's own database tell names apart as the lake does?
+"""Checks that the portal's own database distinguishes names as the lake does.
 
 `dt=a` and `dt=a ` are two partitions, and so are names that differ by case or accent; MariaDB and
 MySQL call them equal unless their collation is one that compares every sign.
@@ -64,7 +64,7 @@ def collation_problems(connection: BaseDatabaseWrapper) -> list[CheckMessage]:
 def mending(
     name: str, tables: Sequence[str], right: str, *, quote: Callable[[str], str]
 ) -> list[str]:
-    """Give the statements after which a database and these tables compare every sign."""
+    """Return the statements after which a database and these tables compare every sign."""
     how = f"CHARACTER SET utf8mb4 COLLATE {right};"
     return [
         # Keys of text lead from table to table; they fit together again when all are converted.

@@ -1,4 +1,4 @@
-"""Is this process alive, and can the portal do its work?
+"""Reports whether the process is alive and whether the portal can do its work.
 
 `/livez` asks nothing. `/readyz` asks the database (without it: 503), and reports the broker, the
 supervisor's lease and the lakes, whose absence pages outlive. The same stands on the health page

@@ -1,4 +1,4 @@
-"""How does the server's log stay one line a message, whatever a name or an address holds?"""
+"""Keeps each message of the server's log on one line, whatever a name or address contains."""
 
 import logging
 
@@ -10,5 +10,5 @@ class OneLine(logging.Formatter):
     """Spells line breaks and control signs of a message; a traceback below it keeps its lines."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Give the line."""
+        """Return the line."""
         return super().formatMessage(record).translate(_SPELLED)

@@ -1,4 +1,4 @@
-"""Which numbers does a Prometheus server read from the portal?
+"""Metrics of the portal for a Prometheus server.
 
 Only grouped counts over indexed columns and newest times; nothing names a table or a person.
 """

@@ -1,4 +1,4 @@
-"""Which address goes where? The portal's own pages, then each room's pages and API."""
+"""Addresses of the whole site. The portal's own pages, then each app's pages and API."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,6 @@
-"""How does a scheduler tell the portal what a job has just written? The standard library suffices.
+"""Client by which a scheduler reports to the portal what a job has just written.
+
+It needs only the standard library.
 
 Copy this file beside the jobs; it imports nothing of the product, its errors included. It tells
 `POST /api/refresh/` a table and its partitions (parts of names will do), and may be called again

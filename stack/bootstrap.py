@@ -66,7 +66,7 @@ TOOLS: tuple[Tool, ...] = (
 
 
 def missing_tools(command: str) -> list[Tool]:
-    """Give the tools that a command needs and this machine lacks."""
+    """Return the tools that a command needs and this machine lacks."""
     return [tool for tool in TOOLS if command in tool.commands and not tool.is_there()]
 
 

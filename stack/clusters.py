@@ -45,15 +45,15 @@ class Clusters:
         return self._started("reports", Spec(OLD, resources={RESOURCE: self._uris}))
 
     def running(self) -> list[Server]:
-        """Give those that were asked for."""
+        """Return those that were asked for."""
         return list(self._running.values())
 
     def told(self) -> list[dict[str, Any]]:
-        """Give what the file says of those that were asked for."""
+        """Return what the file says of those that were asked for."""
         return [self._told(name, server) for name, server in self._running.items()]
 
     def password(self) -> str:
-        """Give the password of the clusters' only user, kept in its 0600 file."""
+        """Return the password of the clusters' only user, kept in its 0600 file."""
         if not self.password_file.exists():
             self.password_file.parent.mkdir(mode=0o700, exist_ok=True)
             self.password_file.touch(mode=0o600)

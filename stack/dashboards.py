@@ -1,4 +1,4 @@
-"""Who reads the demo's lake through StarRocks, and which of its front ends are not well?
+"""Readers of the demo's lake through StarRocks, and faults of its front ends.
 
 Told anew at every start, because caches and faults live in the front ends' processes.
 """

@@ -59,7 +59,7 @@ class Made:
 
     @contextmanager
     def once(self, name: str, title: str) -> Iterator[bool]:
-        """Show and keep a step; gives False, and shows nothing, where it was done before."""
+        """Show and keep a step; returns False, and shows nothing, where it was done before."""
         if self.has(name):
             yield False
             return

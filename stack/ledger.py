@@ -50,7 +50,7 @@ class Ledger:
         fresh.replace(self.path)
 
     def environment(self) -> dict[str, str]:
-        """Give the environment that a marked process starts with."""
+        """Return the environment that a marked process starts with."""
         return {**os.environ, MARK: self.mark}
 
     def add(self, record: ProcessRecord) -> None:
@@ -72,11 +72,11 @@ class Ledger:
             self._write()
 
     def fact(self, name: str) -> Any:
-        """Give a noted fact, or None."""
+        """Return a noted fact, or None."""
         return self._facts.get(name)
 
     def running(self) -> list[ProcessRecord]:
-        """Give the stored processes that are still there."""
+        """Return the stored processes that are still there."""
         return [record for record in self._records.values() if is_running(record)]
 
     def end_all(self, *, spare: Iterable[int] = ()) -> int:

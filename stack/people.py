@@ -26,7 +26,7 @@ DEMO_PASSWORD = "lake-demo-2026"  # noqa: S105  (public by purpose, see above)
 
 
 def directory() -> dict[str, Any]:
-    """Give the company directory in the form of directory.json."""
+    """Return the company directory in the form of directory.json."""
     everybody = {**OWNERS, **_OTHERS, **ADMINS, **OPERATORS}
     return {
         "people": {
@@ -40,7 +40,7 @@ def directory() -> dict[str, Any]:
 
 
 def log_ins() -> list[dict[str, Any]]:
-    """Give everybody's log-in in the form that `manage.py create_people` reads."""
+    """Return everybody's log-in in the form that `manage.py create_people` reads."""
     return [
         {
             "username": username,

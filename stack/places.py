@@ -15,16 +15,16 @@ BROWSER_VAR = Path(os.environ.get("LAKEWARDEN_BROWSER_VAR", REPO / "var" / "brow
 
 
 def var_directory() -> Path:
-    """Give the folder of the demo's own state (LAKEWARDEN_VAR, else var/demo)."""
+    """Return the folder of the demo's own state (LAKEWARDEN_VAR, else var/demo)."""
     return Path(os.environ.get("LAKEWARDEN_VAR", REPO / "var" / "demo")).resolve()
 
 
 def spark_home() -> Path:
-    """Give the pip-installed Spark's folder, without importing pyspark."""
+    """Return the pip-installed Spark's folder, without importing pyspark."""
     site = Path(sys.prefix) / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
     return site / "pyspark"
 
 
 def jars_of(name: str) -> tuple[Path, ...]:
-    """Give the jars of one set under var/jars, sorted by name."""
+    """Return the jars of one set under var/jars, sorted by name."""
     return tuple(sorted((JARS / name).glob("*.jar")))

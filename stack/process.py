@@ -33,12 +33,12 @@ class ProcessRecord:
     port: int | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """Give the JSON form."""
+        """Return the JSON form."""
         return asdict(self)
 
 
 def start_time(pid: int) -> int | None:
-    """Give the start time in clock ticks since boot, or None for a process gone or a zombie."""
+    """Return the start time in clock ticks since boot, or None for a process gone or a zombie."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -53,7 +53,7 @@ def is_running(record: ProcessRecord) -> bool:
 
 
 def group_members(pgid: int) -> list[int]:
-    """Give the living processes of a group."""
+    """Return the living processes of a group."""
     members = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and start_time(int(entry.name)) is not None:
@@ -81,7 +81,7 @@ def end_group(pgid: int, *, grace_seconds: float = 10) -> None:
 
 
 def free_port(host: str = LOOPBACK, *, wanted: int = 0) -> int:
-    """Give a port of a loopback address that is free now, the wanted one if that is."""
+    """Return a port of a loopback address that is free now, the wanted one if that is."""
     for port in (wanted, 0):
         with socket.socket() as probe, suppress(OSError):
             if port:  # connections of its last user that still wind down are no hindrance
@@ -99,7 +99,7 @@ def port_answers(port: int) -> bool:
 
 
 def tail(log: Path, *, lines: int = 15) -> str:
-    """Give a log's last lines for an error message."""
+    """Return a log's last lines for an error message."""
     try:
         return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
     except OSError:

@@ -1,4 +1,4 @@
-"""How does a small Spark program start fast? Its JVM maps the classes that a warm-up loaded before.
+"""Makes a small Spark program start fast. Its JVM maps the classes that a warm-up loaded before.
 
 A small job spends most of its time loading the same thousands of classes out of 250 jars. The JVM's
 class data sharing keeps them in one file; where the file does not fit (another JDK, other jars) the
@@ -24,7 +24,7 @@ _OPTIONS = ("-Duser.timezone=UTC", *SHORT_LIVED_JVM)
 
 
 def driver_settings() -> dict[str, str]:
-    """Give the Spark settings of a driver that starts fast and writes local files in-process.
+    """Return the Spark settings of a driver that starts fast and writes local files in-process.
 
     The class path is part of what the archive was made for: whoever sets another has no archive.
     Executors of a cluster take over the name of the files' class, so they have its jar as well.

@@ -143,7 +143,7 @@ class Stack:
             self._reaper = None
 
     def servers(self) -> Iterable[Server]:
-        """Give the servers, those started last first."""
+        """Return the servers, those started last first."""
         layers = [*self._layers, self.clusters.running()]
         return [server for layer in reversed(layers) for server in reversed(layer)]
 
@@ -193,7 +193,7 @@ class Stack:
         }
 
     def config(self, lake: str = LAKE) -> LakeConfig:
-        """Give the lake's configuration as the portal reads it."""
+        """Return the lake's configuration as the portal reads it."""
         return load_lakes(self.lakes_file)[lake]
 
     # -- inside ----------------------------------------------------------------------------

@@ -1,1 +1,1 @@
-"""How does work get done in the background? Claims, submits, polls, settles; holds no rules."""
+"""Background work: claims, submits, polls and settles. It contains no rules."""

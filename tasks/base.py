@@ -1,4 +1,4 @@
-"""What does a worker do with a hint? It asks the row behind the id what it needs, and does that."""
+"""Handles a worker's hint: reads the row behind the id, and does what that row needs."""
 
 import logging
 import os
@@ -21,7 +21,7 @@ _holders: dict[int, str] = {}
 
 
 def holder() -> str:
-    """Give this process's name on claims; a forked child gets its own."""
+    """Return this process's name on claims; a forked child gets its own."""
     return _holders.setdefault(os.getpid(), new_holder())
 
 

@@ -1,4 +1,4 @@
-"""How do messages reach workers? One Celery app; the broker only carries hints.
+"""Celery app that delivers messages to workers. There is one; the broker only carries hints.
 
 Start workers by queue, so that a restore never waits behind other work:
 `celery -A tasks.celery worker -Q restore` beside `-Q scan,destructive,plan,mail,default`.
@@ -24,7 +24,7 @@ _transport = {
 
 
 def make_app(broker_url: str) -> Celery:
-    """Give the app as configured for a broker."""
+    """Return the app as configured for a broker."""
     made = Celery("lakewarden")
     made.conf.update(
         broker_url=broker_url,

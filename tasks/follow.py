@@ -1,4 +1,4 @@
-"""What happened in each metastore since the last look? The follower's turn."""
+"""Takes in what happened in each metastore since the follower's last turn."""
 
 import logging
 from datetime import datetime

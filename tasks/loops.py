@@ -1,4 +1,4 @@
-"""How do the loops of `manage.py supervise` live side by side, and which host leads?
+"""Runs the loops of `manage.py supervise` side by side, and elects the host that leads.
 
 Each loop is a thread with its own database connection, so one that waits for a slow system does
 not hold up the others. A loop works only while this process holds the loop's lease. Two leaders at

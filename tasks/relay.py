@@ -1,4 +1,4 @@
-"""How do outbox rows become messages, also after the broker was gone for a while?"""
+"""Turns outbox rows into messages, also after the broker was unavailable for a while."""
 
 import logging
 from datetime import datetime
@@ -25,7 +25,7 @@ def relay(now: datetime) -> None:
 
 
 def sender(through: Celery) -> Send:
-    """Give what sends one hint; it raises ExternalFailure when the broker does not take it."""
+    """Return what sends one hint; it raises ExternalFailure when the broker does not take it."""
 
     def send(row: Outbox) -> None:
         try:

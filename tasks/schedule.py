@@ -1,4 +1,7 @@
-"""What is due by the clock? Kinds say when; one unique key a slot makes two beats harmless."""
+"""Starts what is due by the clock.
+
+Kinds say when; one unique key per slot makes two beats harmless.
+"""
 
 import logging
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Where have this host's running applications got to? Asked every 10 s, without the broker."""
+"""Polls this host's running applications every 10 s, without the broker."""
 
 import logging
 from datetime import datetime

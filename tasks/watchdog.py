@@ -1,4 +1,4 @@
-"""What was left behind by the dead: claims, lost messages, notices half sent, old outbox rows?"""
+"""Cleans up after dead workers: claims, lost messages, half-sent notifications, old outbox rows."""
 
 import logging
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""How do names of the lake and days stand in one segment of an address? Names by Hive's %XX."""
+"""URL converters for lake names and days in one path segment; names use Hive's %XX escapes."""
 
 from datetime import date
 

@@ -109,13 +109,13 @@ def approved_items(job: JobContext) -> list[ActItem]:
 
 
 def _approved_digest(job: JobContext) -> Callable[[str], str]:
-    """Give how the approved digest comes from the items' sha256, the root and the days kept."""
+    """Return how the approved digest comes from the items' sha256, the root and the days kept."""
     terms = {"backup_root": job.params["root"], "keep_days": job.params["approved_keep_days"]}
     return lambda items_sha256: plan_digest(items_sha256, **terms)
 
 
 def _keep_days(job: JobContext) -> dict[str, int]:
-    """Give for how long backups are kept: as approved, or longer where that was set since."""
+    """Return for how long backups are kept: as approved, or longer where that was set since."""
     return days_kept(job.params["approved_keep_days"], job.params["keep_days"])
 
 
@@ -127,7 +127,7 @@ def _outside(
     metastore: Metastore,
     root: LakePath,
 ) -> dict[str, str]:
-    """Prove mkdir and rename both ways for each database; gives those that failed, with why."""
+    """Prove mkdir and rename both ways for each database; returns those that failed, with why."""
     homes: dict[str, LakePath] = {}
     outside: dict[str, str] = {}
     for db in dict.fromkeys(item.db for item in items):

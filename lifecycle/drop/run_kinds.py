@@ -1,4 +1,4 @@
-"""Which runs and which question stand behind drop plans? The platform drives them.
+"""Run kinds and approval kind of drop plans. The platform drives them.
 
 `lifecycle.plan` draws a plan up in a worker; `lifecycle.drop` is the Spark job that acts.
 """
@@ -91,7 +91,7 @@ class DropKind(run_kinds.RunKind):
     destroys = True
 
     def environment(self, run: Run) -> dict[str, str]:
-        """Give the job the password of the metastore's database: it asks for neighbours."""
+        """Return the job the password of the metastore's database: it asks for neighbours."""
         return job_environment(run.lake)
 
     def prepare(self, run: Run) -> None:
@@ -106,7 +106,7 @@ class DropKind(run_kinds.RunKind):
         _fence(run, plan, now)
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the job the plan's file, its digest, the fence and how long backups are kept."""
+        """Return the job the plan's file, its digest, the fence and how long backups are kept."""
         plan, now = _plan(run), timezone.now()
         day = approval_day(plan)
         owners = plan.tables.values_list("db", "table", "owner", "db_owner")

@@ -1,4 +1,4 @@
-"""What can a program do with enrolments? As on the pages."""
+"""API of enrollments, equivalent to the pages."""
 
 from datetime import datetime
 from typing import Any
@@ -128,7 +128,7 @@ class EnrolmentDetail(APIView):
 
     @extend_schema(operation_id="enrolments_get", responses=EnrolmentDetailSerializer)
     def get(self, request: Request, enrolment_id: UUID) -> Response:
-        """Give an enrolment with the steps that you may take."""
+        """Return an enrolment with the steps that you may take."""
         user = person(request)
         found = get_enrolment_for_user(enrolment_id, user=user)
         return Response(_detail(found, user, timezone.now()))

@@ -1,4 +1,4 @@
-"""Which run and which question stand behind enrolments? The platform drives them."""
+"""Run kind and approval kind of enrollments. The platform drives them."""
 
 from datetime import datetime, timedelta
 from typing import Any

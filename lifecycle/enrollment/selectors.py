@@ -1,4 +1,4 @@
-"""Which tables may enter lifecycle, what would then go, and how do enrolments stand?"""
+"""Reads tables that may be enrolled, what would be dropped then, and enrollment statuses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ class Preview:
 
 
 def candidates(lake: str, selection: Mapping[str, str]) -> QuerySet[TableFinding]:
-    """Give the tables of a choice that may be enrolled, by the names of `CandidateFilter`.
+    """Return the tables of a choice that may be enrolled, by the names of `CandidateFilter`.
 
     In databases that the portal writes to, of formats that it judges, and outside lifecycle now.
     """
@@ -135,12 +135,12 @@ def _written_to(lake: str) -> list[str]:
 
 
 def enrolments_visible(lake: str, user: User) -> QuerySet[Enrolment]:
-    """Give the enrolments that a person may see."""
+    """Return the enrolments that a person may see."""
     return Enrolment.objects.filter(lake=lake).for_user(user).select_related("approval")
 
 
 def get_enrolment_for_user(enrolment_id: UUID | str, *, user: User) -> Enrolment:
-    """Give one enrolment, or NotVisible `enrolment.missing`, whether it exists or not."""
+    """Return one enrolment, or NotVisible `enrolment.missing`, whether it exists or not."""
     rows = Enrolment.objects.for_user(user).select_related("approval", "run", "undo_run")
     found = rows.filter(pk=enrolment_id).first()
     if found is None:
@@ -149,7 +149,7 @@ def get_enrolment_for_user(enrolment_id: UUID | str, *, user: User) -> Enrolment
 
 
 def items_visible(enrolment: Enrolment, user: User) -> QuerySet[EnrolmentItem]:
-    """Give the tables of an enrolment that a person may see."""
+    """Return the tables of an enrolment that a person may see."""
     return EnrolmentItem.objects.filter(enrolment=enrolment).for_user(user)
 
 
@@ -170,7 +170,7 @@ def enrolment_actions(enrolment: Enrolment, user: User, *, now: datetime) -> Ste
 
 
 def enrolments_to_decide(lake: str, user: User, *, now: datetime) -> list[Enrolment]:
-    """Give the enrolments that wait for this admin."""
+    """Return the enrolments that wait for this admin."""
     if not user.is_lake_admin:
         return []
     waiting = enrolments_visible(lake, user).filter(state=EnrolmentState.PENDING)

@@ -1,4 +1,4 @@
-"""How old are the items of each table? Counts by age, so that a what-if needs no single item."""
+"""Counts of each table's items by age, so that a what-if needs no single item."""
 
 from typing import ClassVar
 

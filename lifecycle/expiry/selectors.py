@@ -1,4 +1,4 @@
-"""What would go under another LEVEL and TTL? Read from the counts that the last scan left."""
+"""Answers what-ifs for another LEVEL and TTL, from the counts that the last scan left."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class WhatIf:
         return metadata_rows(self.after.now.n, n_keys=self.n_keys)
 
     def as_json(self) -> dict[str, Any]:
-        """Give the numbers as requests and the API keep them."""
+        """Return the numbers as requests and the API keep them."""
         return {
             "as_of": self.as_of.isoformat(),
             "before": outcome_json(self.before),
@@ -65,7 +65,7 @@ class WhatIf:
 
 
 def outcome_json(outcome: Outcome) -> dict[str, dict[str, int]]:
-    """Give an outcome by the classes that are shown."""
+    """Return an outcome by the classes that are shown."""
     return {name: _amount_json(getattr(outcome, name)) for name in PARTS}
 
 
@@ -79,7 +79,7 @@ def _amount_json(amount: Amount) -> dict[str, int]:
 
 
 def ages_of(found: TableFinding) -> Ages:
-    """Give a table's counts by age; a table without items has none."""
+    """Return a table's counts by age; a table without items has none."""
     row = TableAges.objects.filter(table=found).first()
     return row.ages if row else Ages()
 
@@ -95,7 +95,7 @@ def table_what_if(found: TableFinding, ages: Ages, *, before: Values, after: Val
 
 
 def n_keys_of(found: TableFinding) -> int:
-    """Give how many partition keys a table has, read off one of its partitions' names."""
+    """Return how many partition keys a table has, read off one of its partitions' names."""
     if not found.n_partitions:
         return 0
     first = ItemRange.objects.filter(table=found).values_list("first", flat=True).first()
@@ -103,14 +103,14 @@ def n_keys_of(found: TableFinding) -> int:
 
 
 def coming_weeks(found: TableFinding, ages: Ages, values: Values) -> list[tuple[datetime, Amount]]:
-    """Give what falls due week by week under some values."""
+    """Return what falls due week by week under some values."""
     return due_by_week(ages, values, as_of=found.generation.as_of, n_weeks=N_WEEKS)
 
 
 def many_what_ifs(
     tables: Iterable[TableFinding], after: Values
 ) -> Iterator[tuple[TableFinding, Outcome]]:
-    """Give what would become of each of many tables, reading their counts in a few queries."""
+    """Yield what would become of each of many tables, reading their counts in a few queries."""
     known = list(tables)
     for start in range(0, len(known), _CHUNK):
         part = known[start : start + _CHUNK]

@@ -1,4 +1,4 @@
-"""What can a program read of what anyone dropped and of policy alarms? As on the pages."""
+"""API of objects dropped by anyone and of policy alarms, equivalent to the pages."""
 
 from typing import Any
 from uuid import UUID
@@ -104,7 +104,7 @@ class DroppedDetail(APIView):
 
     @extend_schema(operation_id="dropped_get", responses=DroppedDetailSerializer, parameters=LAKE)
     def get(self, request: Request, dropped_id: UUID) -> Response:
-        """Give all that is kept of a dropped object."""
+        """Return all that is kept of a dropped object."""
         row = get_dropped_for_user(lake_of(request), dropped_id, user=person(request))
         return Response(DroppedDetailSerializer(row).data)
 

@@ -1,4 +1,4 @@
-"""What does the guard in the metastore say of a change, and what does the change itself say?
+"""Parses the guard's records of metastore changes, and the change events themselves.
 
 Pure readers of the log's messages. A note names who did it; Hive's own ALTER messages hold the
 object before and after, by which a change that the guard did not see is found all the same.
@@ -94,7 +94,7 @@ def read_policy_note(message: Mapping[str, Any]) -> PolicyNote:
 
 
 def change_in(message: Mapping[str, Any], *, of: str) -> Change | None:
-    """Give the change of LEVEL or TTL in Hive's own ALTER message of a `table` or `db`, if any.
+    """Return the change of LEVEL or TTL in Hive's own ALTER message of a `table` or `db`, if any.
 
     Raises:
         RuleViolation: `guard.alter`; the objects in the message have another form.
@@ -116,7 +116,7 @@ def change_in(message: Mapping[str, Any], *, of: str) -> Change | None:
 
 
 def values_in(text: str) -> dict[str, str]:
-    """Give LEVEL and TTL, as they stand, of a table's Thrift object in JSON.
+    """Return LEVEL and TTL, as they stand, of a table's Thrift object in JSON.
 
     Raises:
         RuleViolation: `guard.alter`; it has another form.
@@ -128,7 +128,7 @@ def values_in(text: str) -> dict[str, str]:
 
 
 def in_one_line(text: object, *, most: int) -> str:
-    """Give a client's own words without line breaks, cut: they go into mails and lists."""
+    """Return a client's own words without line breaks, cut: they go into mails and lists."""
     return _CONTROL.sub(" ", str(text))[:most]
 
 

@@ -1,4 +1,4 @@
-"""What did the guard tell of that this person may see: dropped objects, and alarms about policy?"""
+"""Reads the guard's records visible to a person: dropped objects and policy alarms."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -100,7 +100,7 @@ class DroppedDetail:
 
 
 def dropped_visible(lake: str, user: User) -> QuerySet[DroppedObject]:
-    """Give what was dropped and `user` may see: what they owned, or their databases' objects."""
+    """Return what was dropped and `user` may see: what they owned, or their databases' objects."""
     mine = DroppedObject.objects.filter(visible_to(user), lake=lake)
     if not user.is_lake_keeper:
         # Their own are looked up first; else a page in order of time reads everybody's.
@@ -109,7 +109,7 @@ def dropped_visible(lake: str, user: User) -> QuerySet[DroppedObject]:
 
 
 def get_dropped_for_user(lake: str, dropped: UUID, *, user: User) -> DroppedObject:
-    """Give one dropped object with its struct, or NotVisible `dropped.missing`."""
+    """Return one dropped object with its struct, or NotVisible `dropped.missing`."""
     rows = DroppedObject.objects.filter(visible_to(user), lake=lake)
     found = rows.filter(public_id=dropped).first()
     if found is None:
@@ -141,7 +141,7 @@ def dropped_detail(row: DroppedObject) -> DroppedDetail:
 
 
 def policy_events_visible(lake: str, user: User) -> QuerySet[PolicyEvent]:
-    """Give the policy events of what `user` may see."""
+    """Return the policy events of what `user` may see."""
     return PolicyEvent.objects.filter(visible_to(user), lake=lake)
 
 

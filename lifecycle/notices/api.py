@@ -1,4 +1,4 @@
-"""What can a program read of what goes when, and how does it get a secret calendar address?"""
+"""API of upcoming expirations and purges, and of secret calendar addresses."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ class Calendar(APIView):
         operation_id="calendar_list", responses=EventSerializer(many=True), parameters=LAKE
     )
     def get(self, request: Request) -> Response:
-        """Give the events of the next 90 days of what you may see."""
+        """Return the events of the next 90 days of what you may see."""
         events = calendar_events(lake_of(request), person(request), now=timezone.now())
         return Response(EventSerializer(events, many=True).data)
 

@@ -1,4 +1,4 @@
-"""What goes when, as a page, and as a file for calendar programs by a secret address?"""
+"""Shows upcoming expirations and purges as a page, and as a calendar feed at a secret address."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -64,7 +64,7 @@ def calendar_end(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def calendar_feed(request: HttpRequest, secret: str) -> HttpResponse:
-    """Give the file to whoever has the secret: what its person may see now."""
+    """Return the file to whoever has the secret: what its person may see now."""
     lake, user, now = current_lake(request), calendar_reader(secret), timezone.now()
     text = render_calendar(
         calendar_events(lake, user, now=now), name=f"Lakewarden {lake}", stamp=now

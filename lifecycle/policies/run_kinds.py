@@ -1,4 +1,4 @@
-"""Which runs and which question stand behind policy requests? The platform drives them.
+"""Run kinds and approval kind of policy requests. The platform drives them.
 
 `lifecycle.policy` writes one request to the metastore; `lifecycle.policy_look` reads what stands
 there, for a page that must show it, and daily what new tables of every database get.

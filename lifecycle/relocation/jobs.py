@@ -186,7 +186,7 @@ def _homes(
 def _closed(
     items: Iterable[MoveItem], fs: FileSystem, *, root: LakePath, tag: str
 ) -> frozenset[LakePath]:
-    """Prove mkdir and rename both ways where something leaves or arrives; gives what failed."""
+    """Prove mkdir and rename both ways where something leaves or arrives; returns what failed."""
     ends = (LakePath.parse(end) for item in items for end in (item.source, item.target))
     directories = [end.parent for end in ends if end.same_file_system(root)]
     return frozenset(preflight(fs, root, directories, tag=tag))

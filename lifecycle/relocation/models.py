@@ -1,4 +1,4 @@
-"""What is a fix plan for nonconforming paths, as rows? The plan, and one row for each thing asked.
+"""Models of fix plans for nonconforming paths: the plan, and one row for each requested item.
 
 What is moved stands in a file in the spool, under the plan's digest; the rows say the same to
 people, with why a thing is left out. States move in `lifecycle.relocation.services.plans`.

@@ -1,4 +1,4 @@
-"""Which runs and which question stand behind fix plans? The platform drives them.
+"""Run kinds and approval kind of fix plans. The platform drives them.
 
 `lifecycle.path_fix_plan` draws a plan up in a worker; `lifecycle.fix_path` is the Spark job that
 moves, and `lifecycle.undo_fix_path` the same job with the places the other way round.
@@ -91,7 +91,7 @@ class FixKind(run_kinds.RunKind):
     destroys = True
 
     def environment(self, run: Run) -> dict[str, str]:
-        """Give the job the password of the metastore's database: it asks for neighbours."""
+        """Return the job the password of the metastore's database: it asks for neighbours."""
         return job_environment(run.lake)
 
     def prepare(self, run: Run) -> None:
@@ -104,7 +104,7 @@ class FixKind(run_kinds.RunKind):
         _fence(run, fix)
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the job the plan's file, its digest and the fence."""
+        """Return the job the plan's file, its digest and the fence."""
         fix = _fix(run)
         owners = fix.items.values_list("db", "table", "owner", "db_owner")
         return {

@@ -1,4 +1,4 @@
-"""Which fix plans may this person see, what may they do with one, and which paths can be asked?"""
+"""Reads the fix plans visible to a person, the actions open to them, and the fixable paths."""
 
 from datetime import datetime
 from uuid import UUID
@@ -63,18 +63,18 @@ class FixCandidateFilter(ListFilter):
 
 
 def fix_candidates(lake: str, user: User) -> QuerySet[PathFinding]:
-    """Give the nonconforming tables and partitions in databases that the portal may act in."""
+    """Return the nonconforming tables and partitions in databases that the portal may act in."""
     rows = PathFinding.objects.current(lake).for_user(user)
     return rows.exclude(kind=FindingKind.DATABASE).filter(db__in=act_databases(lake))
 
 
 def fixes_visible(lake: str, user: User) -> QuerySet[PathFix]:
-    """Give the fix plans that a person may see."""
+    """Return the fix plans that a person may see."""
     return PathFix.objects.filter(lake=lake).for_user(user).select_related("approval", "undo_of")
 
 
 def get_fix_for_user(fix_id: UUID | str, *, user: User) -> PathFix:
-    """Give one fix plan, or NotVisible `fix.missing`, whether it exists or not."""
+    """Return one fix plan, or NotVisible `fix.missing`, whether it exists or not."""
     rows = PathFix.objects.for_user(user)
     found = rows.select_related("approval", "run", "plan_run", "undo_of").filter(pk=fix_id).first()
     if found is None:
@@ -83,7 +83,7 @@ def get_fix_for_user(fix_id: UUID | str, *, user: User) -> PathFix:
 
 
 def fix_items(fix: PathFix, user: User) -> QuerySet[PathFixItem]:
-    """Give the rows of a fix plan that a person may see."""
+    """Return the rows of a fix plan that a person may see."""
     return PathFixItem.objects.filter(fix=fix).for_user(user)
 
 
@@ -106,7 +106,7 @@ def fix_actions(fix: PathFix, user: User, *, now: datetime) -> Steps:
 
 
 def fixes_to_decide(lake: str, user: User, *, now: datetime) -> list[PathFix]:
-    """Give the fix plans that wait for this admin."""
+    """Return the fix plans that wait for this admin."""
     if not user.is_lake_admin:
         return []
     waiting = fixes_visible(lake, user).filter(state=PlanState.PENDING).order_by("created_at")

@@ -1,4 +1,4 @@
-"""Which runs stand behind restore, its preview, and looking into a backup?"""
+"""Run kinds of restores, restore previews and backup listings."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -47,7 +47,7 @@ class RestoreKind(RunKind):
         restore_prepare(run, batches=_batches(run), now=timezone.now())
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the job the claims and, where not all is wanted, the partitions."""
+        """Return the job the claims and, where not all is wanted, the partitions."""
         return {
             **restore_claims(run, batches=_batches(run)),
             "batches": run.params["batches"],

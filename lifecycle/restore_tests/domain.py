@@ -1,4 +1,4 @@
-"""What of the backups does a restore drill take, when is one due, and when is a proof too old?
+"""Selects the backups of a restore test, and decides when one is due and a proof is too old.
 
 The choice is the same for everybody who makes it on that day, so that it can be made again; the
 turn goes to what was proven longest ago.
@@ -146,7 +146,7 @@ def read_scratch(database: str) -> tuple[str, int] | None:
 
 
 def mark_of(deployment: str, run: str, epoch: int) -> str:
-    """Give the mark by which a drill knows its own again."""
+    """Return the mark by which a drill knows its own again."""
     return f"{deployment}/{run.replace('-', '')}/{epoch}"
 
 

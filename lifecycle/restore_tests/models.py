@@ -1,4 +1,4 @@
-"""Which restore drills were there, what did each compare, and when was a database last proven?"""
+"""Records of restore tests, what each compared, and when a database was last proven."""
 
 import uuid
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Which runs stand behind restore drills?"""
+"""Run kinds of restore tests."""
 
 from datetime import datetime
 from typing import Any
@@ -54,7 +54,7 @@ class DrillKind(RunKind):
         drill_begin(run, now=timezone.now())
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the job the drawn batches."""
+        """Return the job the drawn batches."""
         return drill_params(drill_begin(run, now=timezone.now()))
 
     def beat(self, run: Run) -> None:

@@ -1,4 +1,4 @@
-"""Which drills were there, what did they compare, and how old is each database's proof?"""
+"""Reads restore tests, what they compared, and the age of each database's proof."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -87,12 +87,12 @@ class DatabaseProven:
 
 
 def drills_of(lake: str) -> QuerySet[RestoreDrill]:
-    """Give the drills of a lake; they name no data, so everybody may know of them."""
+    """Return the drills of a lake; they name no data, so everybody may know of them."""
     return RestoreDrill.objects.filter(lake=lake)
 
 
 def get_drill(drill_id: UUID | str) -> RestoreDrill:
-    """Give one drill; NotVisible where there is none."""
+    """Return one drill; NotVisible where there is none."""
     found = RestoreDrill.objects.filter(public_id=drill_id).first()
     if found is None:
         raise NotVisible("drill.missing", "There is no such drill.")
@@ -100,12 +100,12 @@ def get_drill(drill_id: UUID | str) -> RestoreDrill:
 
 
 def drill_run(drill: RestoreDrill) -> Run | None:
-    """Give the run of a drill."""
+    """Return the run of a drill."""
     return Run.objects.filter(pk=drill.run_id).first()
 
 
 def items_visible(drill: RestoreDrill, user: User) -> QuerySet[DrillItem]:
-    """Give what a drill compared, of the backups that this person may see."""
+    """Return what a drill compared, of the backups that this person may see."""
     rows = DrillItem.objects.filter(drill=drill)
     if user.is_lake_keeper:
         return rows
@@ -141,12 +141,12 @@ def count_for(drills: Sequence[RestoreDrill], *, user: User) -> None:
 
 
 def proof_lasts() -> timedelta:
-    """Give for how long a proof counts."""
+    """Return for how long a proof counts."""
     return timedelta(days=settings.LAKEWARDEN_DRILL_PROOF_DAYS)
 
 
 def databases_proven(lake: str, *, now: datetime, user: User | None = None) -> list[DatabaseProven]:
-    """Give the databases with something to restore, those that need a look first.
+    """Return the databases with something to restore, those that need a look first.
 
     Without a person it is all of them, as for alarms; else what this person may see, with the size
     and the first day of that.
@@ -203,7 +203,7 @@ def _proven(row: DatabaseProof, *, now: datetime) -> DatabaseProven:
 
 
 def tables_proven(lake: str) -> dict[BackedUp, datetime]:
-    """Give when something of each table was last proven, or at least tried: its turn is over."""
+    """Return when something of each table was last proven, or at least tried: its turn is over."""
     rows = DrillItem.objects.filter(lake=lake).order_by().values("db", "table")
     return {
         BackedUp(row["db"], row["table"]): row["at"] for row in rows.annotate(at=Max("checked_at"))

@@ -1,4 +1,4 @@
-"""What does one day do, from the scan to the mails that are really sent? For demos and tests.
+"""Runs one whole day, from the scan to the mails that are really sent. For demos and tests.
 
 In production the clock (`tasks/schedule.py`) asks for the same steps; here a day can be played for
 a given instant, in this process, by the same code.

@@ -1,4 +1,4 @@
-"""What may a person ask of a table on its page?"""
+"""Template tags for what a person may request of a table on its page."""
 
 from typing import Any
 

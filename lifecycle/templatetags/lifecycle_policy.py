@@ -1,4 +1,4 @@
-"""What may a person answer to a notice, on the page of a table or partition?"""
+"""Template tags for answers to a notice, on the page of a table or partition."""
 
 from datetime import date
 from typing import Any

@@ -1,4 +1,4 @@
-"""How do templates say a path rule, or the bounds of a restore, in words?"""
+"""Template tags that word a path rule, or the limits of a restore."""
 
 from django import template
 

@@ -1,4 +1,7 @@
-"""How are sizes and names written in a mail, where nothing is hovered and lines can be forged?"""
+"""Template filters that write sizes and names in a mail safely.
+
+A mail has no hover text, and lines in it can be forged.
+"""
 
 from django import template
 

@@ -1,4 +1,4 @@
-"""What is to be done to which table, in which order, why, and what came of it?"""
+"""Tasks on tables: their order, reason and result."""
 
 from typing import ClassVar
 
@@ -114,7 +114,7 @@ class OptimizeTask(models.Model):
 
 
 def subject_of(table: IcebergTable | None, hudi: HudiTable | None) -> IcebergTable | HudiTable:
-    """Give the one of two that is there: the rows that may be of either have exactly one."""
+    """Return the one of two that is there: the rows that may be of either have exactly one."""
     found = table or hudi
     if found is None:
         raise LookupError("A row is of an Iceberg table or of a Hudi table, and this is of none.")

@@ -41,7 +41,7 @@ class TasksKind(RunKind):
             open_spool(run).write_control(wanted)
 
     def wanted(self, run: Run) -> dict[str, Any]:
-        """Give what the job must know now: the tasks to leave out; empty says nothing new."""
+        """Return what the job must know now: the tasks to leave out; empty says nothing new."""
         tasks = told_to_stop(run)
         return {LEAVE_OUT: tasks} if tasks else {}
 

@@ -1,4 +1,4 @@
-"""When are all Iceberg tables of a lake read again: each hour, and sooner after a failure?
+"""Schedules polls of all Iceberg tables of a lake: each hour, and sooner after a failure.
 
 A metastore that is being restarted is back within minutes, so the first failure is tried again
 soon; one that stays away is asked less and less often, and never less than each hour.

@@ -1,4 +1,4 @@
-"""Which Iceberg and Hudi tables does the metastore hold now, and where does each lie?
+"""Lists the Iceberg and Hudi tables that the metastore holds now, and their locations.
 
 Read by JDBC from the metastore's own database and written as Parquet: no table is opened, and none
 comes to the driver.
@@ -34,17 +34,17 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
 
 
 def iceberg_rows(spark: SparkSession, config: LakeConfig) -> DataFrame:
-    """Give one row an Iceberg table; nothing is read yet."""
+    """Return one row an Iceberg table; nothing is read yet."""
     return _rows(spark, config, sql.iceberg_tables(PARAMETERS))
 
 
 def hudi_rows(spark: SparkSession, config: LakeConfig) -> DataFrame:
-    """Give one row a name of a Hudi table; nothing is read yet."""
+    """Return one row a name of a Hudi table; nothing is read yet."""
     return _rows(spark, config, sql.HUDI_TABLES)
 
 
 def hudi_properties(spark: SparkSession, config: LakeConfig) -> DataFrame:
-    """Give what tables say of who compacts, cleans and locks, one row a property."""
+    """Return what tables say of who compacts, cleans and locks, one row a property."""
     names = ", ".join(f"'{name}'" for name in PROPERTIES)
     return _rows(spark, config, sql.TABLE_PARAMETERS.format(names=names))
 

@@ -1,4 +1,4 @@
-"""What do people want done to which tables, since when, said by whom and why?"""
+"""Policy versions: what people want done to which tables, since when, by whom and the reason."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""What can a program do with lists of what would be removed? As on the pages."""
+"""API of removal lists, equivalent to the pages."""
 
 from typing import Any
 from uuid import UUID
@@ -118,7 +118,7 @@ class RemovalDetail(APIView):
 
     @extend_schema(operation_id="optimizer_removals_get", responses=RemovalPlanDetailSerializer)
     def get(self, request: Request, removal_id: UUID) -> Response:
-        """Give a list with its counts, its first names, and the steps that you may take."""
+        """Return a list with its counts, its first names, and the steps that you may take."""
         user = person(request)
         return removal_response(get_removal_for_user(removal_id, user=user), user)
 

@@ -1,4 +1,4 @@
-"""Which lists of what would be removed were shown to people, and what came of each?"""
+"""Removal lists that were shown to people, and the result of each."""
 
 import uuid
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Which lists of what would be removed may a person see, and what may they do with one now?"""
+"""Reads the removal lists visible to a person, and the actions open to them now."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -59,13 +59,13 @@ class RemovalSteps:
 
 
 def removals_visible(lake: str, user: User) -> QuerySet[RemovalPlan]:
-    """Give the lists of tables of a lake that the person may see, unordered."""
+    """Return the lists of tables of a lake that the person may see, unordered."""
     rows = RemovalPlan.objects.filter(of_either(user), of_lake(lake))
     return rows.select_related("table", "hudi", "approval")
 
 
 def get_removal_for_user(plan_id: UUID | str, *, user: User) -> RemovalPlan:
-    """Give one list, whatever its lake.
+    """Return one list, whatever its lake.
 
     Raises:
         NotVisible: there is none for this person.
@@ -99,7 +99,7 @@ def is_held(plan: RemovalPlan) -> bool:
 
 
 def removals_to_decide(lake: str, user: User, *, now: datetime) -> list[RemovalPlan]:
-    """Give the lists that wait for this admin."""
+    """Return the lists that wait for this admin."""
     if not user.is_lake_admin:
         return []
     waiting = removals_visible(lake, user).filter(state=RemovalState.PENDING)

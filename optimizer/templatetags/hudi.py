@@ -1,4 +1,4 @@
-"""How do findings, evidence and points of Hudi tables stand in words and small marks?"""
+"""Template tags that render findings, evidence and points of Hudi tables as words and badges."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ TIMELINE = str(Part.TIMELINE)
 
 @register.filter
 def lost(deductions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Give what cost a whole point or more, as `with_whole` rounds it."""
+    """Return what cost a whole point or more, as `with_whole` rounds it."""
     return [one for one in with_whole(deductions) if one["whole"]]
 
 
@@ -46,7 +46,7 @@ def is_untold(table: HudiTable) -> bool:
 
 @register.filter
 def begun(verdicts: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Give what was decided to be done, each with the name under which its work is shown."""
+    """Return what was decided to be done, each with the name under which its work is shown."""
     return [
         {"kind": work_of(one["service"], one["step"]), "reason": one["reason"]}
         for one in verdicts
@@ -55,13 +55,13 @@ def begun(verdicts: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
 
 
 def work_of(service: str, step: str) -> str:
-    """Give the state under which a step of a service is shown."""
+    """Return the state under which a step of a service is shown."""
     return f"WORK_HUDI_{service}_{step}"
 
 
 @register.filter
 def state_help(state: str) -> str:
-    """Give what a state means."""
+    """Return what a state means."""
     return look_of(state).help
 
 
@@ -73,7 +73,7 @@ def key_of(*parts: object) -> str:
 
 @register.simple_tag
 def service_form(service: str, step: str) -> dict[str, str]:
-    """Give what the form of a step of a service sends."""
+    """Return what the form of a step of a service sends."""
     return {"service": str(service), "step": str(step)}
 
 

@@ -1,4 +1,4 @@
-"""How do health, what it lost, a trend and an estimate stand in words and small pictures?"""
+"""Template tags that render health, its losses, trends and estimates in words and pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -27,13 +27,13 @@ register = template.Library()
 
 @register.filter
 def band_state(health: float | None) -> str:
-    """Give the state under which a score is shown."""
+    """Return the state under which a score is shown."""
     return f"HEALTH_{band_of(health)}"
 
 
 @register.filter
 def band_tone(health: float | None) -> str:
-    """Give the tone of a score; none for what is not known."""
+    """Return the tone of a score; none for what is not known."""
     return look_of(band_state(health)).tone
 
 
@@ -137,7 +137,7 @@ def preview_words(move: Move) -> str:
 
 @register.filter
 def tasks_url(row: OptimizeTask | RemovalPlan) -> str:
-    """Give the page of the tasks of the table that a row is about, of whichever format."""
+    """Return the page of the tasks of the table that a row is about, of whichever format."""
     return tasks_page(row)
 
 

@@ -1,1 +1,1 @@
-"""Who is here, what may they see and do, which lakes are governed, which pages exist?"""
+"""Users and their permissions, the governed lakes, and the registry of pages."""

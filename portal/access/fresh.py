@@ -1,4 +1,4 @@
-"""Did the person prove who they are just now? Asked before anything destructive."""
+"""Checks that a person authenticated recently, as required before anything destructive."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -32,7 +32,7 @@ def forget_authentication(request: HttpRequest) -> None:
 
 
 def authenticated_at(request: HttpRequest) -> datetime | None:
-    """Give when the person last proved who they are; None when that is not known."""
+    """Return when the person last proved who they are; None when that is not known."""
     stamp = request.session.get(_KEY) if hasattr(request, "session") else None
     return datetime.fromtimestamp(stamp, tz=UTC) if isinstance(stamp, int | float) else None
 

@@ -1,4 +1,4 @@
-"""Which numbers does a room add to `/metrics`? It registers them in `AppConfig.ready()`."""
+"""Registry of the gauges that apps add to `/metrics`. Apps register them in `AppConfig.ready()`."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,5 +24,5 @@ def register_gauge(gauge: Gauge) -> None:
 
 
 def all_gauges() -> list[Gauge]:
-    """Give every gauge, by name."""
+    """Return every gauge, by name."""
     return [_gauges[name] for name in sorted(_gauges)]

@@ -1,4 +1,4 @@
-"""Which lakes are governed? Reads lakes.json, again whenever the file changes."""
+"""Reads the governed lakes from lakes.json, again whenever the file changes."""
 
 from pathlib import Path
 from threading import Lock
@@ -14,7 +14,7 @@ _read: dict[Path, tuple[int, dict[str, LakeConfig]]] = {}
 
 
 def all_lakes() -> dict[str, LakeConfig]:
-    """Give every governed lake by name; empty while no lakes file exists."""
+    """Return every governed lake by name; empty while no lakes file exists."""
     path = Path(settings.LAKEWARDEN_LAKES)
     try:
         stamp = path.stat().st_mtime_ns
@@ -29,7 +29,7 @@ def all_lakes() -> dict[str, LakeConfig]:
 
 
 def get_lake(lake: str) -> LakeConfig:
-    """Give one lake's configuration.
+    """Return one lake's configuration.
 
     Raises:
         NotVisible: no lake of that name is governed.

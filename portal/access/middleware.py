@@ -1,4 +1,4 @@
-"""How long does a session live, and from where may it be used?"""
+"""Middleware that limits how long and from where a session may be used."""
 
 from collections.abc import Callable
 

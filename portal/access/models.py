@@ -1,4 +1,4 @@
-"""Which rows say who a person is and which databases they administer?"""
+"""Models of users, the databases they administer, and the people behind owner names."""
 
 from functools import cached_property
 
@@ -16,14 +16,14 @@ class User(AbstractUser):
 
     @cached_property
     def roles(self) -> frozenset[str]:
-        """Give the person's roles; a superuser has none unless a group says so."""
+        """Return the person's roles; a superuser has none unless a group says so."""
         if not self.is_active:
             return frozenset()
         return frozenset(self.groups.values_list("name", flat=True)) & ROLES
 
     @cached_property
     def administered(self) -> dict[str, list[str]]:
-        """Give the databases that the person administers, by lake."""
+        """Return the databases that the person administers, by lake."""
         rows = DatabaseAdministrator.objects.filter(username=self.username).order_by("lake", "db")
         found: dict[str, list[str]] = {}
         for lake, db in rows.values_list("lake", "db"):
@@ -32,7 +32,7 @@ class User(AbstractUser):
 
     @cached_property
     def stands_for(self) -> dict[str, list[str]]:
-        """Give the owner names (of service accounts) behind which the person stands, by lake."""
+        """Return the owner names (of service accounts) behind which the person stands, by lake."""
         rows = OwnerPerson.objects.filter(username=self.username).order_by("lake", "owner")
         found: dict[str, list[str]] = {}
         for lake, owner in rows.values_list("lake", "owner"):

@@ -1,4 +1,4 @@
-"""Which pages and home cards does the portal have? Rooms register theirs in `AppConfig.ready()`."""
+"""Registry of the portal's pages and home cards. Apps register theirs in `AppConfig.ready()`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def register_home_card(card: CardMaker) -> CardMaker:
 
 
 def pages_for(user: User) -> list[Page]:
-    """Give the navigation of a person, in order of section and page."""
+    """Return the navigation of a person, in order of section and page."""
     return sorted(
         (page for page in _pages.values() if page.is_for(user)),
         key=lambda page: (page.order, page.section, page.title),
@@ -67,7 +67,7 @@ def pages_for(user: User) -> list[Page]:
 
 
 def cards_for(request: HttpRequest) -> list[Card]:
-    """Give the home cards of the person asking: what waits for them first."""
+    """Return the home cards of the person asking: what waits for them first."""
     made = (maker(request) for maker in _cards)
     return sorted(
         (card for card in made if card is not None),

@@ -1,4 +1,4 @@
-"""What may a program do with an API token? Rooms register such scopes in `AppConfig.ready()`.
+"""Registry of the scopes of API tokens. Apps register theirs in `AppConfig.ready()`.
 
 An API view takes tokens by naming the scope that they need: `token_scope = "refresh"`.
 """
@@ -31,5 +31,5 @@ def register_scope(scope: Scope) -> None:
 
 
 def all_scopes() -> list[Scope]:
-    """Give every scope, by name."""
+    """Return every scope, by name."""
     return [_scopes[name] for name in sorted(_scopes)]

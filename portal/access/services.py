@@ -1,4 +1,4 @@
-"""How do people, their roles and the databases they answer for get into the portal?"""
+"""Adds people, their roles and the databases they are responsible for to the portal."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -42,7 +42,7 @@ def person_create(
 
 
 def person_named(username: str) -> User | None:
-    """Give the account of a name, whatever its case: the database tells `Ada` and `ada` apart."""
+    """Return the account of a name, whatever its case: the database tells `Ada` and `ada` apart."""
     rows = User.objects.annotate(plain=Lower("username")).filter(plain=username.lower())
     return rows.order_by("pk").first()
 
@@ -58,7 +58,7 @@ def _check(user: User) -> None:
 
 
 def directory_sync(lake: str, *, path: Path) -> int:
-    """Take over who administers which database; gives how many rows changed.
+    """Take over who administers which database; returns how many rows changed.
 
     The directory is the truth: rows it no longer has are removed. Twice it changes nothing.
     """

@@ -1,4 +1,4 @@
-"""Which tables may a person see, told from the names and owners in rows, or of one table?
+"""Decides which tables a person may see, from names and owners in rows or for one table.
 
 The one rule of every room: admins and operators see everything; others what they own, what lies in
 the databases that they administer, and what belongs to accounts that they stand for.
@@ -13,7 +13,7 @@ from portal.lake.names import TableName
 
 
 def visible_to(user: User, *, prefix: str = "", owners: Sequence[str] = ("owner",)) -> Q:
-    """Give the condition for rows that `user` may see.
+    """Return the condition for rows that `user` may see.
 
     `prefix` leads to the row that carries the names, `lake` and `db` beside them; `owners` are its
     columns of owners.

@@ -1,4 +1,4 @@
-"""What does a batch on its way know, and what do its files and the run's result say of it?
+"""State of a batch in progress, its files, and its part of the run's result.
 
 Shared by drops and moves: both write an intent before they touch anything and a done at the end.
 """
@@ -38,7 +38,7 @@ class Batch(ABC):
 
     @abstractmethod
     def meant(self) -> Sequence[ItemIntent]:
-        """Give what is meant with each item that was not refused."""
+        """Return what is meant with each item that was not refused."""
 
     def refuse(self, partition: str, reason: str) -> None:
         """Leave an item alone that is not as approved."""

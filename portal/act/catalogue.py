@@ -1,4 +1,4 @@
-"""What does one batch of a backup amount to, as its files tell? What ingest and rebuild read."""
+"""Reads the entry of one batch of a backup from its files. Used by ingest and rebuild."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class Entry:
         return BackupState.PARTLY_RESTORED if self.restored else BackupState.DROPPED
 
     def restored_as(self, item: str) -> tuple[str, str] | None:
-        """Give the (db, table) under which an item came back."""
+        """Return the (db, table) under which an item came back."""
         standing = standing_items(self.steps)
         for step in self.steps:
             is_meant = any(target.item == item for target in step.intent.items)
@@ -80,7 +80,7 @@ class Entry:
         return sum(spans, timedelta(0))
 
     def summary(self) -> dict[str, Any]:
-        """Give what mails and pages say of the batch."""
+        """Return what mails and pages say of the batch."""
         intent = self.batch.intent
         return {
             "db": intent.db,
@@ -131,7 +131,7 @@ def _lies_there(fs: FileSystem, batch: JournalBatch, item: ItemIntent) -> bool:
 
 
 def day_directories(fs: FileSystem, root: LakePath) -> Iterator[tuple[date, LakePath]]:
-    """Give every backup under a root, sealed or just claimed by a restore or purge."""
+    """Yield every backup under a root, sealed or just claimed by a restore or purge."""
     for child in _directories(fs, root):
         try:
             day = date.fromisoformat(child.path.name)

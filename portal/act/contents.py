@@ -1,4 +1,4 @@
-"""What lies in the backup of one table? Schema, counts and partition values, from its manifests.
+"""Reads schema, counts and partition values of a table's backup from its manifests.
 
 One `Contents` a batch; they add up, so that executors may read the manifests of a big backup. Rows
 of the data are never read: the portal's user may see more than the person who asks.
@@ -51,7 +51,7 @@ class Contents:
         return self
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the JSON form, with the first of the partition values."""
+        """Return the JSON form, with the first of the partition values."""
         keys = self.schema.get("partition_keys", [])
         return {
             **{name: getattr(self, name) for name in _COUNTS},

@@ -60,7 +60,7 @@ class Control:
         return cls(stop=reason, paused=bool(red), holds=(*closed, *holds))
 
     def hold_on(self, db: str, table: str, partition: str, *, now: datetime) -> HoldRule | None:
-        """Give a hold that keeps this item, if any."""
+        """Return a hold that keeps this item, if any."""
         return next((h for h in self.holds if h.covers(db, table, partition, now=now)), None)
 
     def without_holds(self, reason: str) -> "Control":
@@ -86,7 +86,7 @@ class ControlReader:
         self._holds: tuple[HoldRule, ...] = ()
 
     def __call__(self) -> Control:
-        """Give the portal's word as it is now."""
+        """Return the portal's word as it is now."""
         plain = self._read_control()
         name = str(plain.get(HOLDS_FILE) or "")
         if name != self._name:
@@ -96,7 +96,7 @@ class ControlReader:
 
 
 def restored_by(run: UUID | str) -> str:
-    """Give the reason of a restore's own holds: an undo knows them by it, and ends them."""
+    """Return the reason of a restore's own holds: an undo knows them by it, and ends them."""
     return f"restored by run {run}"
 
 

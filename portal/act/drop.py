@@ -1,4 +1,4 @@
-"""Which items of a batch may go, in what order are they moved, verified and dropped?"""
+"""Decides which items of a batch may be dropped, and moves, verifies and drops them in order."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,7 +44,7 @@ class _Batch(Batch):
     deferred: list[str] = field(default_factory=list)
 
     def meant(self) -> Sequence[ItemIntent]:
-        """Give what is meant with each item that was not refused."""
+        """Return what is meant with each item that was not refused."""
         return self.intents
 
     def pending(self) -> list[ItemIntent]:

@@ -1,4 +1,4 @@
-"""Does what belongs to a restored object still stand as the restore left it?
+"""Detects changes since the restore in what belongs to a restored object.
 
 An undo drops the object again with all that belongs to it, and its backup knows only what it held
 before. A grant given or taken since, another statistic, another constraint: a person did that, and

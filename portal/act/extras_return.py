@@ -1,4 +1,4 @@
-"""How do grants, column statistics and constraints come back, once the object stands again?
+"""Restores grants, column statistics and constraints once the object exists again.
 
 What stands already is left, so it may be done again at any time. What the metastore refuses is no
 reason to leave the object out: it is said with the item.
@@ -245,7 +245,7 @@ def _partitions(
 
 
 def _statistics(work: _Return, known: Sequence[tuple[str, Extras]]) -> bool:
-    """Set all column statistics in one call; gives whether they are back."""
+    """Set all column statistics in one call; returns whether they are back."""
     found = []
     for _, extras in known:
         if extras.statistics:

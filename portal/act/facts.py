@@ -1,4 +1,4 @@
-"""Is an item still what was approved, and is anybody writing to it? Facts read again before acting.
+"""Checks again, before acting, that an item is still as approved and that nobody writes to it.
 
 The token is what the plan knew: generation, location, LEVEL, TTL, newest mtime, file count, bytes.
 """
@@ -54,7 +54,7 @@ class Policy:
 
 
 def generation_of(struct: Any) -> Generation:
-    """Give the generation of a Thrift Table or Partition."""
+    """Return the generation of a Thrift Table or Partition."""
     storage = struct.sd
     serde = (storage.serdeInfo.parameters or {}) if storage and storage.serdeInfo else {}
     ddl_time = (struct.parameters or {}).get(DDL_TIME)
@@ -67,7 +67,7 @@ def generation_of(struct: Any) -> Generation:
 
 
 def list_here(fs: FileSystem) -> Lister:
-    """Give a lister that walks the paths in this process; a missing path has no entry.
+    """Return a lister that walks the paths in this process; a missing path has no entry.
 
     Several at a time: on HDFS each file costs a question and its answer's way.
     """
@@ -151,7 +151,7 @@ def is_staging(name: str) -> bool:
 
 
 def being_written(paths: Iterable[str]) -> str | None:
-    """Give the first relative path that shows a running job, if any."""
+    """Return the first relative path that shows a running job, if any."""
     for path in paths:
         if any(is_staging(segment) for segment in path.split("/")):
             return path

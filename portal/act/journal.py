@@ -1,4 +1,4 @@
-"""What do the files beside the data say? Reads the intents and dones of one run's directory."""
+"""Reads the intent and done files of one run's directory, beside the data."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -61,7 +61,7 @@ class DirectoryNames:
         self._known: dict[LakePath, tuple[int, dict[int, tuple[str, ...]]]] = {}
 
     def of(self, fs: FileSystem, directory: LakePath, batch: int) -> tuple[str, ...]:
-        """Give the names of the files that tell of a batch; a missing directory is NotVisible."""
+        """Return the names of the files that tell of a batch; a missing directory is NotVisible."""
         status = fs.status(directory)
         changed = status.mtime_ms if status is not None and not self._is_claimed else 0
         known = self._known.get(directory)
@@ -72,7 +72,7 @@ class DirectoryNames:
 
 
 def batch_numbers(fs: FileSystem, directory: LakePath) -> list[int]:
-    """Give the numbers of all batches with an intent, in order; none where nothing is."""
+    """Return the numbers of all batches with an intent, in order; none where nothing is."""
     try:
         names = fs.names(directory)
     except NotVisible:
@@ -101,7 +101,7 @@ def read_known_batch(
 
 
 def other_manifest(batch: JournalBatch) -> DataSafetyError:
-    """Give the error for a manifest that is not the one which the catalogue knows."""
+    """Return the error for a manifest that is not the one which the catalogue knows."""
     intent = batch.intent
     return DataSafetyError(
         "backup.manifest",
@@ -161,7 +161,7 @@ def items_under_way(steps: list[RestoreStep]) -> frozenset[str]:
 
 
 def standing_items(steps: list[RestoreStep]) -> frozenset[tuple[str, str]]:
-    """Give what restores brought back and no undo took back, as (restore, item)."""
+    """Return what restores brought back and no undo took back, as (restore, item)."""
     done = [
         (step.intent, item.outcome, item.item)
         for step in steps
@@ -189,7 +189,7 @@ def items_in_backup(batch: JournalBatch) -> list[ItemIntent]:
 def items_left(
     fs: FileSystem, batch: JournalBatch, *, names: Iterable[str] | None = None
 ) -> list[ItemIntent]:
-    """Give the items whose data must lie in the backup: dropped, and not brought back.
+    """Return the items whose data must lie in the backup: dropped, and not brought back.
 
     `names` as for `restore_steps`.
 

@@ -1,4 +1,4 @@
-"""Where does everything lie under a backup root? The directories of journal.md, spelled once.
+"""Layout of a backup root. The only definition in code of the directories of journal.md.
 
 <root>/lakewarden-root.json
 <root>/<day>/open/<run>/<epoch>/            fence of a drop; its items, intents, dones, lease, and
@@ -103,7 +103,7 @@ def is_item(name: str) -> bool:
 
 
 def first_batch(epoch: int) -> int:
-    """Give the first batch number of an epoch; numbers of two epochs never meet."""
+    """Return the first batch number of an epoch; numbers of two epochs never meet."""
     return (epoch - 1) * 100_000 + 1
 
 

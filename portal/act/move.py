@@ -1,4 +1,4 @@
-"""How is a batch of approved items moved to another place so that nothing is ever lost?
+"""Moves a batch of approved items to another location without ever losing data.
 
 The drop machine with another end: intent first, facts again, rename behind the fence, look at what
 arrived, rename on to the target, then point the metadata to it. Never a copy, never over something.
@@ -52,7 +52,7 @@ class _Batch(Batch):
     steps: list[Step] = field(default_factory=list)
 
     def meant(self) -> Sequence[ItemIntent]:
-        """Give what is meant with each item that was not refused."""
+        """Return what is meant with each item that was not refused."""
         return [step.intent for step in self.steps]
 
     def pending(self) -> list[Step]:

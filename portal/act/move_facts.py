@@ -1,4 +1,4 @@
-"""Is an approved move still what was approved, and may it happen now? Read again before acting.
+"""Checks again, before acting, that a move is still as approved and may happen now.
 
 Gives the step that the intent will hold (generations before and after, files, what goes along), or
 the reason why the item is left alone.
@@ -67,7 +67,7 @@ def metadata_refusal(item: MoveItem, table: Any, struct: Any, *, rules: MoveRule
 def look_at(
     item: MoveItem, struct: Any, seat: Seat, *, rules: MoveRules, tools: Tools
 ) -> Step | str:
-    """Look at files and target; gives the step, or why there is none."""
+    """Look at files and target; returns the step, or why there is none."""
     source, target = LakePath.parse(item.source), LakePath.parse(item.target)
     files = files_of(tools.lister([source]).get(source, ()), root=source)
     why = file_refusal(item.token, files, location=source, tools=tools)

@@ -1,4 +1,4 @@
-"""What do the files of a move say, and how does a registered object get its new place?
+"""Reads the files of a move and sets the new location of a registered object.
 
 A move changes where data lies and what the metastore says of it, nothing else. Its files are those
 of a drop (records.py) under names of their own, so that nobody takes a move for a backup. The state
@@ -122,7 +122,7 @@ class Step:
         return LakePath.parse(self.intent.source)
 
     def named_in(self, structs: Mapping[str, Any]) -> list[Any]:
-        """Give those of the metastore's structures that are this item, or move with it."""
+        """Return those of the metastore's structures that are this item, or move with it."""
         names = (self.intent.partition, *(one.partition for one in self.covered))
         return [structs[name] for name in names if name in structs]
 
@@ -139,7 +139,7 @@ class Step:
 def intent_facts(
     after: Generation, covered: Sequence[Covered], *, target: LakePath
 ) -> dict[str, Any]:
-    """Give what an intent keeps of a move beside what it keeps of a drop."""
+    """Return what an intent keeps of a move beside what it keeps of a drop."""
     return {
         "target": str(target),
         "after": asdict(after),
@@ -150,7 +150,7 @@ def intent_facts(
 def placed(
     generation: Generation, source: LakePath, target: LakePath, *, read: Reader
 ) -> Generation:
-    """Give a generation with each location at or under `source` moved under `target`.
+    """Return a generation with each location at or under `source` moved under `target`.
 
     A text that points elsewhere (Spark's placeholder) stays; how a text names its file system too.
     """
@@ -174,7 +174,7 @@ def placed(
 
 
 def point(struct: Any, generation: Generation) -> Any:
-    """Give a Thrift Table or Partition the place of a generation; all else stays as it is."""
+    """Return a Thrift Table or Partition the place of a generation; all else stays as it is."""
     struct.sd.location = generation.location
     if generation.data_path is not None:
         struct.sd.serdeInfo.parameters["path"] = generation.data_path
@@ -184,7 +184,7 @@ def point(struct: Any, generation: Generation) -> Any:
 def partitions_in(
     metastore: Metastore, name: TableName, table: Any, source: LakePath, *, read: Reader
 ) -> list[Any]:
-    """Give the partitions of a table whose data lies in its directory, and so moves with it."""
+    """Return the partitions of a table whose data lies in its directory, and so moves with it."""
     if not table.partitionKeys:
         return []
     structs = metastore.partitions_by_names(name, metastore.partition_names(name))
@@ -208,7 +208,7 @@ def covered(
 def structs_for(
     metastore: Metastore, name: TableName, steps: Sequence[Step]
 ) -> dict[str, dict[str, Any]]:
-    """Give by item what is registered of it and of what moves with it; the table is under ''."""
+    """Return by item what is registered of it and of what moves with it; the table is under ''."""
     table = metastore.table_or_none(name)
     found: dict[str, dict[str, Any]] = {}
     plain = [step.intent.partition for step in steps if step.intent.partition]

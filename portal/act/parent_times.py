@@ -1,4 +1,4 @@
-"""How does a directory keep its time although something was moved out of it or into it?
+"""Preserves the time of a directory when something is moved out of it or into it.
 
 A rename gives both parents the time of the rename, which looks like a change of a person's. What
 stands below keeps its own times. Where the file system refuses, the new time stays: no act fails
@@ -16,7 +16,7 @@ from portal.lake.paths import LakePath
 
 @contextmanager
 def times_kept(fs: FileSystem, directories: Iterable[LakePath]) -> Iterator[None]:
-    """Give directories that are there the times back that they have now, once all is done."""
+    """Yield directories that are there the times back that they have now, once all is done."""
     found = {path: fs.status(path) for path in set(directories)}
     before = {path: status.mtime_ms for path, status in found.items() if status is not None}
     yield

@@ -46,7 +46,7 @@ class ProbeResult:
     is_registered: bool = False
 
     def as_dict(self) -> dict[str, object]:
-        """Give the JSON form."""
+        """Return the JSON form."""
         return {**asdict(self), "found": str(self.found)}
 
 

@@ -1,4 +1,4 @@
-"""How is one batch of approved items moved and dropped so that nothing is ever lost?
+"""Moves and drops one batch of approved items without ever losing data.
 
 The steps (a) to (i) of docs/decisions: control, facts, intent, recheck, rename, listing, drop,
 confirm, done. Only the driver calls this; executors list. Whatever stops it half way is settled by
@@ -55,7 +55,7 @@ class Rules(Protocol):
         """Read LEVEL and TTL as they stand now."""
 
     def location(self, table: Any, partition: Any | None) -> LakePath | None:
-        """Give the effective location of a table or partition."""
+        """Return the effective location of a table or partition."""
 
     def is_ready(self, partition: Any) -> bool:
         """Whether a partition's data is complete."""
@@ -133,7 +133,7 @@ class ActResult:
             self.skipped.append({"item": name, "outcome": outcome, "reason": reason})
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the manifest's form."""
+        """Return the manifest's form."""
         return {
             "counts": self.counts,
             "skipped": [{**entry, "outcome": str(entry["outcome"])} for entry in self.skipped],
@@ -148,7 +148,7 @@ class DropResult(ActResult):
     window: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the manifest's form."""
+        """Return the manifest's form."""
         window = None if self.window is None else round(self.window, 3)
         return {**super().as_dict(), WINDOW: window}
 

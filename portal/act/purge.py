@@ -1,4 +1,6 @@
-"""When may a backup be destroyed, and how? The only irreversible step of the whole product.
+"""Decides when a backup may be destroyed, and destroys it.
+
+The only irreversible step of the whole product.
 
 It happens only where marker file, manifest, catalogue and age agree, no live location lies under
 the backup, nothing holds it and no restore has it (its directory is claimed by rename). Files go
@@ -84,7 +86,7 @@ class PurgeResult(ActResult):
         self.batches.append({"backup": backup, "reason": reason, "probed": seen})
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the manifest's form."""
+        """Return the manifest's form."""
         return {**super().as_dict(), "batches": self.batches}
 
 
@@ -187,7 +189,7 @@ def retire(fs: FileSystem, directory: LakePath) -> None:
 
 
 def purged_refs(fs: FileSystem, fence: LakePath) -> list[BackupRef]:
-    """Give the backups of which a purge left nothing but papers behind its fence."""
+    """Return the backups of which a purge left nothing but papers behind its fence."""
     try:
         names = fs.names(fence)
     except NotVisible:

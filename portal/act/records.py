@@ -1,4 +1,4 @@
-"""What stands in the files beside the data? The schema of intents and dones, read and written.
+"""Schema of the intent and done files beside the data, with their reader and writer.
 
 An intent is the manifest of a backup: with it alone the data can be verified and the metadata built
 again. Files are compared by everything that a rename keeps.
@@ -70,7 +70,7 @@ class FileFact:
         )
 
     def row(self) -> list[Any]:
-        """Give the compact JSON form."""
+        """Return the compact JSON form."""
         return [*asdict(self).values()]
 
     @classmethod
@@ -157,7 +157,7 @@ class BatchIntent:
         return len(self.items) == 1 and self.items[0].partition == ""
 
     def to_bytes(self) -> bytes:
-        """Give the file's content."""
+        """Return the file's content."""
         items = [
             {
                 **{name: getattr(item, name) for name in ("item", "partition", "source")},
@@ -226,7 +226,7 @@ class BatchDone:
     target: dict[str, Any] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
-        """Give the file's content."""
+        """Return the file's content."""
         return _dump({"version": VERSION, **asdict(self)})
 
     @classmethod
@@ -247,7 +247,7 @@ class BatchDone:
         return next((done.reason for done in self.items if done.item == item), "")
 
     def outcome_of(self, item: str) -> Outcome | None:
-        """Give an item's outcome; None if the file does not name it."""
+        """Return an item's outcome; None if the file does not name it."""
         return next((done.outcome for done in self.items if done.item == item), None)
 
 
@@ -285,7 +285,7 @@ class RestoreIntent:
         return (self.db, self.table, self.location) if self.location else None
 
     def to_bytes(self) -> bytes:
-        """Give the file's content."""
+        """Return the file's content."""
         return _dump({"version": VERSION, **asdict(self)})
 
     @classmethod
@@ -300,7 +300,7 @@ class RestoreIntent:
 
 
 def files_of(statuses: Iterable[FileStatus], *, root: LakePath) -> tuple[FileFact, ...]:
-    """Give the manifest of a listing, sorted by path."""
+    """Return the manifest of a listing, sorted by path."""
     return tuple(sorted(FileFact.of(status, root=root) for status in statuses))
 
 

@@ -47,7 +47,7 @@ OnAdded = Callable[[Sequence[Added]], None]
 
 
 def partition_name(table: Any, partition: Any) -> str:
-    """Give Hive's `k=v/k=v` name of a Thrift partition."""
+    """Return Hive's `k=v/k=v` name of a Thrift partition."""
     return "/".join(
         f"{escape_path_name(key.name)}={escape_path_name(value)}"
         for key, value in zip(table.partitionKeys, partition.values, strict=True)
@@ -57,7 +57,7 @@ def partition_name(table: Any, partition: Any) -> str:
 def structs_of(
     metastore: Metastore, name: TableName, table: Any, partitions: Sequence[str]
 ) -> dict[str, Any]:
-    """Give the registered structures by partition name; the table itself stands under ''."""
+    """Return the registered structures by partition name; the table itself stands under ''."""
     if table is None:
         return {}
     if not table.partitionKeys:
@@ -75,7 +75,7 @@ def structs_of(
 def names_registered(
     metastore: Metastore, name: TableName, partitions: Sequence[str]
 ) -> frozenset[str]:
-    """Give those of the names that are registered now, whatever their generation."""
+    """Return those of the names that are registered now, whatever their generation."""
     table = metastore.table_or_none(name)
     return frozenset(structs_of(metastore, name, table, partitions)) & frozenset(partitions)
 

@@ -1,4 +1,4 @@
-"""How does a backup come back? The drop machine reversed, one batch of one backup at a time.
+"""Restores backups by the drop protocol in reverse, one batch of one backup at a time.
 
 Identity is the generation: a name or place that something newer has taken is a conflict and stays
 as it is. Only what is missing is restored, so a second run changes nothing.
@@ -214,7 +214,7 @@ def table_choice(order: RestoreOrder, batch: JournalBatch, table: Any) -> Verdic
 
 
 def target_name(order: RestoreOrder, batch: JournalBatch) -> TableName:
-    """Give the table name under which items come back."""
+    """Return the table name under which items come back."""
     if order.new_name is not None:
         return TableName(order.lake, order.new_name.db, order.new_name.table)
     return TableName(order.lake, batch.intent.db, batch.intent.table)

@@ -1,4 +1,4 @@
-"""What does a restore do, or would it do, with one item: which of it is a conflict, and why?"""
+"""Decides what a restore does or would do with one item, with each conflict and its reason."""
 
 from enum import StrEnum
 

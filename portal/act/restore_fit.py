@@ -1,4 +1,4 @@
-"""Do partitions of a backup fit into a table that stands now? Told from metadata alone.
+"""Checks, from metadata alone, whether partitions of a backup fit into an existing table.
 
 A reader takes a partition's files for what the table says: keys, columns, format. So what is not
 surely the same is refused. Columns that the table has beyond those of the backup are fine.

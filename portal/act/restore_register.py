@@ -1,4 +1,4 @@
-"""How is what a restore moved registered, and what is said of it? Shared by driver and settle."""
+"""Registers what a restore moved, and reports the result. Shared by driver and settle."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -69,7 +69,7 @@ def confirm(
 def registered_as_ours(
     metastore: Metastore, batch: JournalBatch, intent: RestoreIntent
 ) -> frozenset[str]:
-    """Give the items that stand registered with the mark of this backup."""
+    """Return the items that stand registered with the mark of this backup."""
     live = _registered(metastore, batch, intent)
     by_item = {item.item: item for item in batch.intent.items}
     return frozenset(
@@ -82,7 +82,7 @@ def registered_as_ours(
 def _never_dropped(
     metastore: Metastore, batch: JournalBatch, intent: RestoreIntent
 ) -> frozenset[str]:
-    """Give the items whose name still belongs to the object that was to be dropped."""
+    """Return the items whose name still belongs to the object that was to be dropped."""
     if intent.rename is not None:
         return frozenset()
     live = _registered(metastore, batch, intent)

@@ -1,4 +1,4 @@
-"""Where does an item come back, and what must stand above that place?"""
+"""Location to which an item is restored, and the parents that must exist above it."""
 
 from dataclasses import replace
 
@@ -7,14 +7,14 @@ from portal.lake.paths import LakePath
 
 
 def target_of(item: ItemIntent, location: LakePath | None) -> LakePath:
-    """Give the place to which an item comes back: its old one, or its own at a new `location`."""
+    """Return the place to which an item comes back: its old one, or its own at a new `location`."""
     if location is None:
         return LakePath.parse(item.source)
     return location.child(*item.partition.split("/")) if item.partition else location
 
 
 def parents_above(item: ItemIntent, location: LakePath | None) -> tuple[FileFact, ...]:
-    """Give the directories above where an item comes back, each as the one it stands for was.
+    """Return the directories above where an item comes back, each as the one it stands for was.
 
     At a new `location` they go from there down: the nearest directory above the old place lends its
     mode and owner to the nearest above the new.

@@ -1,4 +1,4 @@
-"""Who learns that files are back where they were, or are others than before? No metadata says it.
+"""Notifies readers of files that were put back or changed. No metadata change announces them.
 
 While an item lay behind the fence, a reader that keeps listings may have kept an empty one. Its
 metadata never changed, so without a word from us no event would tell that reader to look again. All

@@ -25,12 +25,12 @@ def standing(now: datetime) -> Q:
 
 
 def holds_active(lake: str, *, now: datetime) -> QuerySet[Hold]:
-    """Give the holds that stand now."""
+    """Return the holds that stand now."""
     return Hold.objects.filter(standing(now), lake=lake)
 
 
 def holds_for_jobs(lake: str, *, now: datetime) -> list[dict[str, Any]]:
-    """Give the standing holds as jobs read them: {db, table, partitions, until, kind, reason}.
+    """Return the standing holds as jobs read them: {db, table, partitions, until, kind, reason}.
 
     One row for all partitions of a table that are held alike, as a restore leaves them; without
     partitions it holds the table, or the database.
@@ -56,14 +56,14 @@ def holds_for_jobs(lake: str, *, now: datetime) -> list[dict[str, Any]]:
 
 
 def holds_version(lake: str, *, now: datetime) -> tuple[int, ...]:
-    """Give numbers that change whenever the standing holds do; cheap, however many there are."""
+    """Return numbers that change whenever the standing holds do; cheap, however many there are."""
     standing = holds_active(lake, now=now).aggregate(n=Count("pk"), total=Sum("pk"))
     newest = Hold.objects.filter(lake=lake).aggregate(n=Max("pk"))
     return standing["n"], standing["total"] or 0, newest["n"] or 0
 
 
 def repairable_batches(lake: str, db: str, table: str, *, now: datetime) -> QuerySet[BackupBatch]:
-    """Give the batches of which something was brought back lately: restored, or taken back."""
+    """Return the batches of which something was brought back lately: restored, or taken back."""
     brought_back = Q(state__in=(BackupState.RESTORED, BackupState.PARTLY_RESTORED))
     taken_back = Q(n_skipped__gt=0, dropped_at__gt=now - REPAIR_WINDOW)
     here = Q(db=db, table=table) & (brought_back | taken_back)
@@ -72,7 +72,7 @@ def repairable_batches(lake: str, db: str, table: str, *, now: datetime) -> Quer
 
 
 def _came_back_as(lake: str, db: str, table: str, *, now: datetime) -> set[str]:
-    """Give the runs from whose backups a restore came, or went back, under this name lately."""
+    """Return the runs from whose backups a restore came, or went back, under this name lately."""
     closed = ActFence.objects.filter(
         lake=lake, kind=FenceKind.RESTORE, closed_at__gt=now - REPAIR_WINDOW
     )
@@ -84,14 +84,14 @@ def _came_back_as(lake: str, db: str, table: str, *, now: datetime) -> set[str]:
 
 
 def restorable_batches(ids: Iterable[UUID]) -> list[BackupBatch]:
-    """Give those of the named batches from which something can still be restored."""
+    """Return those of the named batches from which something can still be restored."""
     return list(
         BackupBatch.objects.filter(public_id__in=list(ids), state__in=RESTORABLE).order_by("id")
     )
 
 
 def purgeable_batches(lake: str, *, now: datetime) -> QuerySet[BackupBatch]:
-    """Give the batches whose days are over; the job checks every condition again.
+    """Return the batches whose days are over; the job checks every condition again.
 
     Those that a purge left alone come after all others, so that they never block the way.
     """
@@ -106,7 +106,7 @@ def manifests_of(lake: str, ref: BackupRef) -> dict[int, str]:
 
 
 def probes_due(lake: str, *, now: datetime) -> QuerySet[BackupProbe]:
-    """Give the probes whose time has come."""
+    """Return the probes whose time has come."""
     return (
         BackupProbe.objects.filter(
             batch__lake=lake, state=ProbeState.DUE, due_at__lte=now, delay_seconds__gte=0
@@ -118,5 +118,5 @@ def probes_due(lake: str, *, now: datetime) -> QuerySet[BackupProbe]:
 
 
 def open_fences(run_id: UUID) -> list[ActFence]:
-    """Give the fences of a run that have not been closed."""
+    """Return the fences of a run that have not been closed."""
     return list(ActFence.objects.filter(run_id=run_id, closed_at__isnull=True).order_by("id"))

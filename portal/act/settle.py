@@ -205,7 +205,7 @@ def _bring_to_rest(
 def _finish(
     batch: JournalBatch, on: Sequence[ItemIntent], tools: SettleTools
 ) -> tuple[dict[str, tuple[Outcome, str]], dict[str, str]]:
-    """Drop the metadata of what is half done; gives what became of it, and what must go back."""
+    """Drop the metadata of what is half done; returns what became of it, and what must go back."""
     name = name_of(batch.intent)
     said: dict[str, str] = {}
     kept = drop_exactly(
@@ -274,7 +274,7 @@ def give_back(tools: SettleTools, home: LakePath, live: LakePath) -> None:
 
 
 def make_parents(fs: FileSystem, parents: tuple[FileFact, ...], *, keep_times: bool = True) -> int:
-    """Make missing directories above an item as they were recorded; gives how many.
+    """Make missing directories above an item as they were recorded; returns how many.
 
     With `keep_times` they get their recorded times, and the one above them keeps its own.
     """
@@ -307,7 +307,7 @@ def _make_parent(fs: FileSystem, path: LakePath, fact: FileFact) -> bool:
 
 
 def name_of(intent: BatchIntent) -> TableName:
-    """Give the table that a batch belongs to."""
+    """Return the table that a batch belongs to."""
     return TableName(LakeId(intent.lake), intent.db, intent.table)
 
 

@@ -1,4 +1,4 @@
-"""What states can a backup, a probe and a hold be in? Shared by models and the pure protocol."""
+"""States of backups, probes and holds. Shared by models and the pure protocol."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""How is a restored object marked as ours, and made to stand under another name?
+"""Tags a restored object as the portal's own, and registers it under another name.
 
 The mark is what makes a restore safe to repeat and lets a zombie's DROP be told from an owner's. It
 is one of the `lakewarden.*` parameters that cannot be equal to before.
@@ -16,7 +16,7 @@ CREATED_BEFORE = "lakewarden.generation"
 
 
 def tag_of(intent: BatchIntent, item: ItemIntent) -> str:
-    """Give the mark of one item of one backup."""
+    """Return the mark of one item of one backup."""
     return f"{intent.run}/{intent.epoch}/{item.item}"
 
 

@@ -1,4 +1,4 @@
-"""How does a restore go back into the backup? The drop machine, on what one restore brought.
+"""Returns a restore to the backup. Applies the drop protocol to what one restore brought back.
 
 Nothing is destroyed: data goes back to where the restore took it from. Only what stands exactly as
 the restore left it goes: written since, altered since, held, or under another mark, it stays.
@@ -149,7 +149,7 @@ def undo_batch(order: UndoOrder, ref: BackupBatchRef, tools: Tools) -> Said:
 
 
 def brought_back(batch: JournalBatch, steps: list[RestoreStep], *, by: str) -> list[Standing]:
-    """Give what a restore run brought back of a batch and nobody has taken back since.
+    """Return what a restore run brought back of a batch and nobody has taken back since.
 
     A run that was taken over has a step of each epoch; an item came back by one of them.
     """
@@ -329,7 +329,7 @@ def _confirm(undo: _Undo, tools: Tools) -> bool:
 def _remove_made_tables(
     order: UndoOrder, directory: LakePath, tools: Tools
 ) -> list[tuple[str, str]]:
-    """Drop the empty tables that restores had to make; gives those that stay, with why.
+    """Drop the empty tables that restores had to make; returns those that stay, with why.
 
     The one that made a table may have been taken back before the one that came into it.
     """

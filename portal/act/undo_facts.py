@@ -1,4 +1,4 @@
-"""Is what stands under a name still exactly what a restore registered there?
+"""Checks that an object is still exactly what a restore registered under its name.
 
 The same structure is built again from the manifest, by the functions that the restore used, and
 compared whole. What the metastore sets by itself, and our own marks, are left out.
@@ -47,7 +47,7 @@ def _is_same(made: Any, live: Any) -> bool:
 
 
 def _storage(struct: Any) -> dict[str, Any]:
-    """Give how and where data is stored; the metastore spells a new place in its own way."""
+    """Return how and where data is stored; the metastore spells a new place in its own way."""
     plain = dict(vars(struct.sd))
     with suppress(RuleViolation):
         plain["location"] = LakePath.parse(plain["location"])

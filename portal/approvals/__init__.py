@@ -1,1 +1,1 @@
-"""May this destructive thing run: did enough of the right people say yes to exactly this?"""
+"""Approvals of destructive actions by enough of the right people, for exact content."""

@@ -1,4 +1,4 @@
-"""May this person decide, what do the decisions amount to, and may the thing run now? Pure."""
+"""Rules of approvals: who may decide, the resulting state, and what may run now. Pure."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

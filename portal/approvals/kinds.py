@@ -1,4 +1,4 @@
-"""What sorts of things need approval? Rooms register theirs in `AppConfig.ready()`."""
+"""Registry of what needs approval. Apps register their kinds in `AppConfig.ready()`."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def register(kind: ApprovalKind) -> ApprovalKind:
 
 
 def get_kind(name: str) -> ApprovalKind:
-    """Give a kind by name.
+    """Return a kind by name.
 
     Raises:
         NotVisible: no room registered it.

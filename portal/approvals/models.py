@@ -1,4 +1,4 @@
-"""Which rows say what was asked, who decided, and on exactly which content?"""
+"""Models of approvals and decisions: the request, who decided, and the exact content."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""What was said of an object, and what may a person do with one approval now?"""
+"""Queries of the decisions on an object, and of what a person may do with an approval now."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from portal.approvals.models import Approval, Decision
 
 
 def approval_latest(kind: str, object_id: str) -> Approval | None:
-    """Give the open approval of an object (there is at most one), else the newest that ended."""
+    """Return the open approval of an object (there is at most one), else the newest that ended."""
     rows = Approval.objects.filter(kind=kind, object_id=object_id)
     return rows.exclude(open_key=None).first() or rows.order_by("-created_at").first()
 
@@ -38,14 +38,14 @@ def is_requester(approval: Approval, user: User) -> bool:
 
 
 def decisions_of(approval: Approval | None) -> list[Decision]:
-    """Give who said what, in order; nobody where no approval was asked for."""
+    """Return who said what, in order; nobody where no approval was asked for."""
     if approval is None:
         return []
     return list(approval.decisions.select_related("user").order_by("at"))
 
 
 def approval_moves(approval: Approval, *, user: User, now: datetime) -> frozenset[str]:
-    """Give what the server would let the person do now: APPROVE, REJECT, WITHDRAW.
+    """Return what the server would let the person do now: APPROVE, REJECT, WITHDRAW.
 
     A fresh login is asked for when it is done.
     """

@@ -1,4 +1,4 @@
-"""How is approval asked for, given, refused, withdrawn, lapsed, checked and used?
+"""Requests, grants, rejects, withdraws, lapses, checks and uses approvals.
 
 Every step takes the row's lock first and moves the state by compare-and-set, so of two people at
 the same moment each is counted once and the last word wins nothing twice. Locks are taken in one
@@ -182,7 +182,7 @@ def approval_check(
     run_id: str = "",
     also_requesters: Collection[str] = (),
 ) -> Approval:
-    """Give the approval under which this content may run now.
+    """Return the approval under which this content may run now.
 
     `run_id` names the run that has used it already: a takeover of the same run goes on under the
     same approval, but its approvers must still stand. `also_requesters` are people whose approval

@@ -1,4 +1,4 @@
-"""How many people must say yes to a plan of some size?
+"""Number of approvals that a plan needs, by its size.
 
 A lake's `plan_limits` in lakes.json come first, the site's LAKEWARDEN_PLAN_* settings second.
 """
@@ -43,7 +43,7 @@ def approvals_needed(*, n_items: int, n_bytes: int, big: BigPlan) -> Needed:
 
 
 def plan_limit(lake: str, name: str) -> int:
-    """Give one of a lake's limits of plans, such as `big_items`."""
+    """Return one of a lake's limits of plans, such as `big_items`."""
     own: int | None = get_lake(lake).plan_limits.get(name)
     site: int = getattr(settings, f"LAKEWARDEN_PLAN_{name.upper()}")
     return site if own is None else own

@@ -1,1 +1,1 @@
-"""What happened, who did it, and has anybody changed the record since?"""
+"""Audit record of what happened and who did it, with detection of later changes."""

@@ -1,4 +1,4 @@
-"""Which rows hold the record of what happened? Append-only, each row sealed by the one before."""
+"""Models of the audit record. Append-only, each row sealed by the one before."""
 
 from collections.abc import Iterable
 from typing import Any, NoReturn

@@ -1,4 +1,4 @@
-"""How is something written into the record, and is the record whole?"""
+"""Writes audit events, and verifies that the audit record is intact."""
 
 import hashlib
 import json
@@ -108,7 +108,7 @@ def _ending(report: ChainReport, end: tuple[int, str]) -> ChainReport:
 
 
 def event_hash(event: AuditEvent) -> str:
-    """Give the sha256 over every field of the event and the hash of the one before."""
+    """Return the sha256 over every field of the event and the hash of the one before."""
     body = json.dumps(
         [
             event.seq,
@@ -170,5 +170,5 @@ def object_name(name: str) -> str:
 
 
 def _plain(data: Mapping[str, object]) -> Any:
-    """Give the data as it will be read back, so that the hash can be recomputed."""
+    """Return the data as it will be read back, so that the hash can be recomputed."""
     return json.loads(json.dumps(dict(data), default=str, sort_keys=True))

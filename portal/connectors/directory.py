@@ -48,11 +48,11 @@ class Directory:
         return cls(people, administrators)
 
     def person(self, username: str) -> Person | None:
-        """Give the person of this user name, or None for an owner who is no user."""
+        """Return the person of this user name, or None for an owner who is no user."""
         return self.people.get(username)
 
     def database_administrators(self, db: str) -> tuple[str, ...]:
-        """Give the user names that administer a database (may be none)."""
+        """Return the user names that administer a database (may be none)."""
         return self.administrators.get(db, ())
 
 

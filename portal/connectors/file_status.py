@@ -41,7 +41,7 @@ class FileSystem(Protocol):
     """One file system; every call has a time-out and raises only PortalError."""
 
     def status(self, path: LakePath) -> FileStatus | None:
-        """Give a file's status, or None where nothing is there."""
+        """Return a file's status, or None where nothing is there."""
 
     def children(self, path: LakePath) -> list[FileStatus]:
         """List a directory, sorted by name; a missing one is NotVisible `fs.missing`."""
@@ -50,7 +50,7 @@ class FileSystem(Protocol):
         """List a directory's names only, sorted: far cheaper than `children` where many lie."""
 
     def walk(self, path: LakePath) -> Iterator[FileStatus]:
-        """Give the root and all below it, parents before children, sorted; follows no links."""
+        """Return the root and all below it, parents before children, sorted; follows no links."""
 
     def make_directory(self, path: LakePath, *, mode: int) -> None:
         """Make one directory; StaleState `fs.exists` or `fs.parent_missing`."""
@@ -101,7 +101,7 @@ class FileSystem(Protocol):
 
 
 def stale_path(code: str, path: LakePath) -> StaleState:
-    """Give the error of a lost race on a path: `fs.exists`, `fs.missing`, `fs.parent_missing`."""
+    """Return the error of a lost race on a path: `fs.exists`, `fs.missing`, `fs.parent_missing`."""
     return StaleState(code, f"{path} {_STALE[code]}.", path=path)
 
 
@@ -145,7 +145,7 @@ def place_new(file_system: FileSystem, temporary: LakePath, path: LakePath) -> N
 
 
 def walk_tree(file_system: FileSystem, path: LakePath) -> Iterator[FileStatus]:
-    """Give a path and all below it, parents before children, sorted; links are not followed."""
+    """Yield a path and all below it, parents before children, sorted; links are not followed."""
     root = file_system.status(path)
     if root is None:
         raise NotVisible("fs.missing", f"{path} is not there.", path=path)

@@ -11,7 +11,7 @@ __all__ = ["FileStatus", "FileSystem", "open_file_system"]
 
 
 def open_file_system(path: LakePath, *, config: LakeConfig, acls: bool = True) -> FileSystem:
-    """Give the file system on which `path` lies.
+    """Return the file system on which `path` lies.
 
     Who needs no ACLs says so: on HDFS each costs a call a file.
 

@@ -64,7 +64,7 @@ class HdfsFileSystem:
         self._has_acls = acls
 
     def status(self, path: LakePath) -> FileStatus | None:
-        """Give a file's status, or None where nothing is there."""
+        """Return a file's status, or None where nothing is there."""
         try:
             with self._call(path):
                 return self._from_native(self._client.get_file_info(path.path))
@@ -83,7 +83,7 @@ class HdfsFileSystem:
             return sorted(found.path.rsplit("/", 1)[1] for found in self._listed(path))
 
     def walk(self, path: LakePath) -> Iterator[FileStatus]:
-        """Give the root and all below it, parents first, sorted; links are not followed."""
+        """Return the root and all below it, parents first, sorted; links are not followed."""
         return walk_tree(self, path)
 
     def make_directory(self, path: LakePath, *, mode: int) -> None:

@@ -1,4 +1,4 @@
-"""As which user do calls reach HDFS, although the library knows only one for the whole process?
+"""Sets the user of each call to HDFS, although the library knows only one per process.
 
 hdfs-native reads HADOOP_USER_NAME whenever it opens a connection to the NameNode: at its first
 call, and again after every connection that was lost or idle for long. So the name stands in the

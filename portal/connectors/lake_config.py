@@ -104,7 +104,7 @@ class LakeConfig:
         return unknown_authorities(paths, own, aliases=aliases)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the JSON form, as it stands in lakes.json and in a job's request."""
+        """Return the JSON form, as it stands in lakes.json and in a job's request."""
         plain = asdict(self)
         plain["lake"] = str(self.lake)
         plain["backup_roots"] = list(self.backup_roots)

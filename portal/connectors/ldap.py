@@ -1,4 +1,4 @@
-"""The company's LDAP directory: is this the person's password, who are they, in which groups?
+"""Checks a password in the company's LDAP directory, and reads a person's identity and groups.
 
 A password is proven by a bind as the person, never compared. What a person types is escaped before
 it stands in a filter or a name, and an empty password is refused: servers take it for a guest.
@@ -35,7 +35,7 @@ class Ldap:
         return bool(self.config.bind_dn and self.config.user_base)
 
     def sign_in(self, username: str, password: str) -> Identity | None:
-        """Give who it is if the password is theirs; None otherwise, whatever was wrong.
+        """Return who it is if the password is theirs; None otherwise, whatever was wrong.
 
         Raises:
             ExternalFailure: the server does not answer, or not as it should.
@@ -53,7 +53,7 @@ class Ldap:
                 return None
 
     def look_up(self, username: str) -> Identity | None:
-        """Give what the directory knows of a person now; None when they are gone from it.
+        """Return what the directory knows of a person now; None when they are gone from it.
 
         Raises:
             ExternalFailure: the server does not answer, or no service account is set.
@@ -63,7 +63,7 @@ class Ldap:
             return None if entry is None else self._identity(connection, entry, username)
 
     def _dn_of(self, username: str) -> str | None:
-        """Give the person's name in the directory: by the template, else by a search."""
+        """Return the person's name in the directory: by the template, else by a search."""
         if self.config.user_dn:
             return self.config.user_dn.replace("{username}", escape_rdn(username))
         with self._service() as connection:
@@ -187,7 +187,7 @@ class Ldap:
 
 
 def _unchanging(entry: Entry, attribute: str) -> str:
-    """Give the attribute that never changes as text: Active Directory keeps it as bytes."""
+    """Return the attribute that never changes as text: Active Directory keeps it as bytes."""
     for name, values in entry["raw_attributes"].items():
         if name.lower() == attribute.lower() and values:
             raw = bytes(values[0])
@@ -198,7 +198,7 @@ def _unchanging(entry: Entry, attribute: str) -> str:
 
 
 def _first(entry: Entry, attribute: str) -> str:
-    """Give an attribute's first value as one line; names are compared without regard to case."""
+    """Return an attribute's first value as one line; names are compared without regard to case."""
     for name, values in entry["attributes"].items():
         if name.lower() == attribute.lower():
             value = values[0] if isinstance(values, list) and values else values

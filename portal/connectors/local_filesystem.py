@@ -31,7 +31,7 @@ class LocalFileSystem:
     """Files of this machine; `file:` paths have no authority."""
 
     def status(self, path: LakePath) -> FileStatus | None:
-        """Give a file's status, or None where nothing is there."""
+        """Return a file's status, or None where nothing is there."""
         try:
             return self._status(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -52,7 +52,7 @@ class LocalFileSystem:
             _fail(error, path)
 
     def walk(self, path: LakePath) -> Iterator[FileStatus]:
-        """Give the root and all below it, parents first, sorted; links are not followed."""
+        """Return the root and all below it, parents first, sorted; links are not followed."""
         return walk_tree(self, path)
 
     def make_directory(self, path: LakePath, *, mode: int) -> None:

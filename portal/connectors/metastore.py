@@ -57,7 +57,7 @@ class Metastore:
         return cls(client, transport)
 
     def __enter__(self) -> Self:
-        """Give the open connection."""
+        """Return the open connection."""
         return self
 
     def __exit__(self, *exc_info: object) -> None:
@@ -86,29 +86,29 @@ class Metastore:
             raise
 
     def databases(self) -> list[str]:
-        """Give the names of all databases."""
+        """Return the names of all databases."""
         with _translated():
             return sorted(self._client.get_all_databases())
 
     def database(self, name: str) -> ttypes.Database:
-        """Give a database; NotVisible `metastore.missing`."""
+        """Return a database; NotVisible `metastore.missing`."""
         with _translated():
             return self._client.get_database(name)
 
     def table(self, name: TableName) -> ttypes.Table:
-        """Give a table; NotVisible `metastore.missing`."""
+        """Return a table; NotVisible `metastore.missing`."""
         with _translated():
             return self._client.get_table(name.db, name.table)
 
     def table_or_none(self, name: TableName) -> ttypes.Table | None:
-        """Give a table, or None where there is none of this name."""
+        """Return a table, or None where there is none of this name."""
         try:
             return self.table(name)
         except NotVisible:
             return None
 
     def partition_names(self, table: TableName) -> list[str]:
-        """Give the names of all partitions of a table (small tables and tests only)."""
+        """Return the names of all partitions of a table (small tables and tests only)."""
         with _translated():
             return list(self._client.get_partition_names(table.db, table.table, -1))
 
@@ -120,7 +120,7 @@ class Metastore:
     def partition_names_like(
         self, table: TableName, values: Sequence[str], *, limit: int | None = _MOST_NAMES
     ) -> list[str]:
-        """Give names of partitions with these values, one a key, "" = any; None = no limit.
+        """Return names of partitions with these values, one a key, "" = any; None = no limit.
 
         The metastore reads a full stop as any character, so a few names more may come: compare.
         """
@@ -131,7 +131,7 @@ class Metastore:
             )
 
     def partitions_by_names(self, table: TableName, names: Sequence[str]) -> list[ttypes.Partition]:
-        """Give those of the named partitions that exist, 500 a call; names as `k=v/k=v`."""
+        """Return those of the named partitions that exist, 500 a call; names as `k=v/k=v`."""
         found: list[ttypes.Partition] = []
         for start in range(0, len(names), _BATCH):
             batch = list(names[start : start + _BATCH])
@@ -178,7 +178,7 @@ class Metastore:
             self._client.drop_database(name, deleteData=False, cascade=False)
 
     def tables(self, db: str) -> list[str]:
-        """Give the names of a database's tables and views."""
+        """Return the names of a database's tables and views."""
         with _translated():
             return sorted(self._client.get_all_tables(db))
 
@@ -223,12 +223,12 @@ class Metastore:
             return str(self._client.get_config_value(name, ""))
 
     def current_notification_id(self) -> int:
-        """Give the id of the newest event."""
+        """Return the id of the newest event."""
         with _translated():
             return int(self._client.get_current_notificationEventId().eventId)
 
     def notifications_after(self, event_id: int, limit: int) -> list[ttypes.NotificationEvent]:
-        """Give at most `limit` events after `event_id`, oldest first."""
+        """Return at most `limit` events after `event_id`, oldest first."""
         request = ttypes.NotificationEventRequest(lastEvent=event_id, maxEvents=limit)
         with _translated():
             return list(self._client.get_next_notification(request).events or [])

@@ -163,7 +163,7 @@ WHERE m.[PARAM_KEY] = 'metadata_location' AND LOWER(text(k.[PARAM_VALUE])) = 'ic
 
 
 def iceberg_tables(parameters: Sequence[str]) -> str:
-    """Give the read of all Iceberg tables, one row each, with these of their parameters beside.
+    """Return the read of all Iceberg tables, one row each, with these of their parameters beside.
 
     Each parameter is a column of its name with `_` for what no column may hold. A text of more
     than 4,000 characters comes cut on Derby.
@@ -185,17 +185,17 @@ def iceberg_tables(parameters: Sequence[str]) -> str:
 
 
 def parameter_column(name: str) -> str:
-    """Give the column in which a parameter is read."""
+    """Return the column in which a parameter is read."""
     return name.replace("-", "_").replace(".", "_").lower()
 
 
 def dialect_of(database: MetastoreDb) -> Dialect:
-    """Give the dialect of a metastore's database."""
+    """Return the dialect of a metastore's database."""
     return DIALECTS[database.kind]
 
 
 def jdbc_options(database: MetastoreDb, *, password: str) -> dict[str, str]:
-    """Give the options by which Spark connects; a silent server is noticed on either database."""
+    """Return the options by which Spark connects; a silent server is noticed on either database."""
     url = database.jdbc_url
     if database.kind == "mysql":
         joint = "&" if "?" in url else "?"

@@ -1,4 +1,4 @@
-"""The company's OpenID Connect provider: where to send a person, and what came back?
+"""Sends a person to the company's OpenID Connect provider, and verifies its response.
 
 The code flow with PKCE (S256), state and nonce. Nothing is believed that the provider's own keys
 did not sign: issuer, audience, nonce and times of the ID token are checked here, every time. The
@@ -42,7 +42,7 @@ class Begun:
     is_proof: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the form that a session keeps."""
+        """Return the form that a session keeps."""
         return asdict(self)
 
     @classmethod
@@ -67,7 +67,7 @@ class Oidc:
         self._http.verify = config.ca_file or True
 
     def begin(self, *, is_proof: bool, now: datetime) -> tuple[str, Begun]:
-        """Give the address to send the person to, and what to keep meanwhile.
+        """Return the address to send the person to, and what to keep meanwhile.
 
         `is_proof`: the provider must ask who they are once more, whatever it remembers.
         """
@@ -176,7 +176,7 @@ class Oidc:
 def verified(
     id_token: str, keys: Mapping[str, Any], *, config: OidcConfig, nonce: str, now: datetime
 ) -> dict[str, Any]:
-    """Give the claims of an ID token after every check of the standard (Core 3.1.3.7).
+    """Return the claims of an ID token after every check of the standard (Core 3.1.3.7).
 
     Raises:
         NotAllowed: it is not signed by the provider, not for us, not of this log-in, or too old.
@@ -210,7 +210,7 @@ def verified(
 def identity_of(
     claims: Mapping[str, Any], *, config: OidcConfig, begun: Begun, now: datetime
 ) -> Identity:
-    """Give who the verified claims speak of; a proof must be as new as it was asked for."""
+    """Return who the verified claims speak of; a proof must be as new as it was asked for."""
     at = _instant(claims.get("auth_time"), now=now)
     if begun.is_proof:
         asked_at = datetime.fromtimestamp(begun.at, tz=UTC)
@@ -246,7 +246,7 @@ def _instant(seconds: object, *, now: datetime) -> datetime | None:
 
 
 def _line(value: object) -> str:
-    """Give one line of text: it will stand in mail headers and on pages."""
+    """Return one line of text: it will stand in mail headers and on pages."""
     return " ".join(str(value).split()) if isinstance(value, str) else ""
 
 

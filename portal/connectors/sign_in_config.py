@@ -1,4 +1,4 @@
-"""By which ways may people come in? Reads sign_in.json; what it does not say keeps its default.
+"""Reads the sign-in methods from sign_in.json. Settings that it omits keep their defaults.
 
 Secrets are never in it: it names the 0600 files that hold them. A key that is not known is refused,
 because a misspelt "roles" would let in nobody, or everybody.

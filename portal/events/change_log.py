@@ -26,10 +26,10 @@ class NotificationLog(Protocol):
     """The part of a metastore connection that reads its log."""
 
     def current_notification_id(self) -> int:
-        """Give the newest id."""
+        """Return the newest id."""
 
     def notifications_after(self, event_id: int, limit: int) -> list[Any]:
-        """Give the next events, oldest first."""
+        """Return the next events, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def touched_since(metastore: NotificationLog, event_id: int) -> list[Touched]:
 
 
 def touched_by(events: Iterable[NotificationEvent]) -> Iterator[Touched]:
-    """Give what each event changed; a renamed table or partition by both its names."""
+    """Yield what each event changed; a renamed table or partition by both its names."""
     for event in events:
         if event.eventType in _READ_ONLY or not event.dbName:
             continue
@@ -106,7 +106,7 @@ class ChangeLog:
 
 
 def _named(event: NotificationEvent) -> tuple[tuple[str, ...], tuple[str, str] | None]:
-    """Give the partitions that an event is about, none is the whole table, and a former name."""
+    """Return the partitions that an event is about, none is the whole table, and a former name."""
     try:
         message = json.loads(event.message or "")
         return partitions_named(message), former_name(message)

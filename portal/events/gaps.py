@@ -1,4 +1,4 @@
-"""Is anything missing between where we stood and what the log gives? Pure.
+"""Detects gaps between the stored position and the event log. Pure.
 
 Ids of the log are handed out one by one. A missing one is an event we shall never see, but it may
 also be one whose transaction commits a moment late, so a hole must stand for a while to count.

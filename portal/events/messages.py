@@ -1,4 +1,4 @@
-"""What does one notification say? Reads Hive's JSON messages, plain (3.x) and packed (4.x).
+"""Parses one notification from Hive's JSON messages, plain (3.x) and packed (4.x).
 
 Only what the platform needs of them is read: which table, which partitions, what a renamed table
 was called. Anything that cannot be read is said so; the follower then has that table read again.

@@ -1,4 +1,4 @@
-"""Which rows does the follower keep: its position, its alarms, and which tables were touched?"""
+"""Models of the follower: its position, its alarms, and the tables that were touched."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Which partitions, places and former name of a table does a message of Hive name? Pure.
+"""Extracts partitions, locations and a table's former name from Hive messages. Pure.
 
 Added and dropped partitions stand there as maps in the order of the table's keys. A changed or
 written one is a Thrift object in JSON (numbered fields), its keys are those of the table beside it.
@@ -22,7 +22,7 @@ _KEY_NAME = "1"
 
 
 def partitions_named(message: Mapping[str, Any]) -> tuple[str, ...]:
-    """Give the Hive names (`k=v/k=v`) of all partitions the message is about, each once.
+    """Return the Hive names (`k=v/k=v`) of all partitions the message is about, each once.
 
     A renamed partition gives its former and its new name.
 
@@ -39,7 +39,7 @@ def partitions_named(message: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def former_name(message: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Give the (database, table) that a renamed or moved table was until now, else None.
+    """Return the (database, table) that a renamed or moved table was until now, else None.
 
     Raises:
         LookupError, TypeError, ValueError, AttributeError: an object has another form.
@@ -52,7 +52,7 @@ def former_name(message: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def stray_places(message: Mapping[str, Any]) -> tuple[str, ...]:
-    """Give the locations of added or changed partitions that do not lie below their table.
+    """Return the locations of added or changed partitions that do not lie below their table.
 
     Raises:
         LookupError, TypeError, ValueError, AttributeError: an object has another form.
@@ -87,6 +87,6 @@ def _object(text: Any) -> Any:
 
 
 def _list(struct: Mapping[str, Any], field: str) -> list[Any]:
-    """Give a list's elements; Thrift writes their type and number before them."""
+    """Return a list's elements; Thrift writes their type and number before them."""
     found: list[Any] = struct[field]["lst"]
     return found[2:]

@@ -1,4 +1,4 @@
-"""Who wants to know of events, and who reads again what was missed?
+"""Registry of subscribers to events, and of what reads missed events again.
 
 A subscriber is called inside the transaction that moves the position: it writes rows (a run, a
 refresh wish), never touches the network, and is safe to call twice with the same event.
@@ -54,7 +54,7 @@ def subscribe(subscriber: Subscriber) -> None:
 
 
 def subscribers() -> list[Subscriber]:
-    """Give every subscriber, by name."""
+    """Return every subscriber, by name."""
     return [_subscribers[name] for name in sorted(_subscribers)]
 
 

@@ -1,4 +1,4 @@
-"""What if a DROP hits something that was restored? A run looks, and adds it again (journal.md J4).
+"""Handles a DROP of something restored: a run checks it and adds it again (journal.md J4).
 
 A client that froze between its last check and its call can drop after a takeover and a restore.
 The subscriber only writes a run; the run asks `portal.act`, which knows what was restored.

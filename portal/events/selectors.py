@@ -1,4 +1,4 @@
-"""What does the follower know: where it stands, what it missed?"""
+"""Queries of the follower's position and of the events it missed."""
 
 from django.db.models import QuerySet
 
@@ -6,7 +6,7 @@ from portal.events.models import EventAlarm, EventPosition
 
 
 def follower_state(lake: str) -> EventPosition | None:
-    """Give the follower's position, or None before its first look at this lake."""
+    """Return the follower's position, or None before its first look at this lake."""
     return EventPosition.objects.filter(lake=lake).first()
 
 
@@ -17,7 +17,7 @@ def clock_behind(lake: str) -> int:
 
 
 def alarms_open(lake: str) -> QuerySet[EventAlarm]:
-    """Give what was missed and not yet read again, oldest first."""
+    """Return what was missed and not yet read again, oldest first."""
     return EventAlarm.objects.filter(lake=lake, rescanned_at=None).order_by("event_id", "id")
 
 

@@ -1,4 +1,4 @@
-"""How does the follower take in what happened, exactly once, although any number of it may run?
+"""Follows the event log exactly once, although any number of followers may run.
 
 One lease row picks the leader. One transaction moves the position by compare-and-set, fenced by
 the lease's epoch, and writes whatever the subscribers write. What is missed becomes an alarm row.
@@ -268,7 +268,7 @@ def _ask_for_rescan(alarm: EventAlarm, now: datetime) -> None:
 
 
 def _parked(lake: str) -> set[tuple[str, str, str]]:
-    """Give (subscriber, db, table) for which nothing is handed over until a rescan."""
+    """Return (subscriber, db, table) for which nothing is handed over until a rescan."""
     rows = EventAlarm.objects.filter(lake=lake, kind=AlarmKind.SUBSCRIBER_FAILED, rescanned_at=None)
     return set(rows.values_list("subscriber", "db", "table"))
 

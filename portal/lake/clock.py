@@ -9,12 +9,12 @@ from zoneinfo import ZoneInfo
 
 
 def day_of(instant: datetime, zone: ZoneInfo) -> date:
-    """Give the day on which an aware instant falls in the lake's zone."""
+    """Return the day on which an aware instant falls in the lake's zone."""
     return instant.astimezone(zone).date()
 
 
 def from_epoch_seconds(seconds: float) -> datetime:
-    """Give the UTC instant of a metastore time (epoch seconds)."""
+    """Return the UTC instant of a metastore time (epoch seconds)."""
     return datetime.fromtimestamp(seconds, tz=UTC)
 
 

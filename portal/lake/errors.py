@@ -24,7 +24,7 @@ class PortalError(Exception):
         return partial(type(self), self.code, self.message, **self.fields), ()
 
     def as_dict(self) -> dict[str, object]:
-        """Give the JSON form used by the API, manifests and run rows."""
+        """Return the JSON form used by the API, manifests and run rows."""
         return {
             "code": self.code,
             "message": self.message,

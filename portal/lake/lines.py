@@ -1,4 +1,4 @@
-"""How does a text that somebody else wrote stand on one line, and in a column of so many signs?
+"""Fits text from others on one line and into a column of limited length.
 
 Names of owners, tables and partitions may hold line breaks: in a mail's plain text or a subject
 they would begin lines that nobody of ours wrote. The metastore's columns may be longer than ours.

@@ -1,4 +1,4 @@
-"""Which partitions does somebody mean who writes only a part of a name, such as `dt=2026-11-21`?
+"""Expands a partial partition name, such as `dt=2026-11-21`, to the partitions it means.
 
 What acts on partitions takes full names only, exactly as the metastore writes them, and some of it
 fails whole when one of them is missing there. So every name given out is of the metastore's list.
@@ -72,7 +72,7 @@ def expand(specs: Iterable[str], *, keys: Sequence[str], names: Iterable[str]) -
 
 
 def full_names(specs: Iterable[str], *, keys: Sequence[str]) -> tuple[str, ...]:
-    """Give those that name every key, as the metastore would write them, each once."""
+    """Return those that name every key, as the metastore would write them, each once."""
     found: dict[str, None] = {}
     for text in specs:
         spec = read_spec(text, keys=keys)

@@ -117,7 +117,7 @@ class LakePath:
         return LakePath(self.scheme, self.authority, head or "/")
 
     def child(self, *names: str) -> "LakePath":
-        """Give the path `names` below this one; a name holding a slash or dots is refused."""
+        """Return the path `names` below this one; a name holding a slash or dots is refused."""
         for name in names:
             if not name or "/" in name or name in {".", ".."} or _CONTROL.search(name):
                 raise RuleViolation("path.segment", f"{name!r} is not the name of a directory.")

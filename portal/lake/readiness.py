@@ -16,7 +16,7 @@ def is_ready(parameters: Mapping[str, str]) -> bool:
 
 
 def marked(parameters: Mapping[str, str], *, ready: bool) -> dict[str, str] | None:
-    """Give the parameters with the flag set, or None where they say so already."""
+    """Return the parameters with the flag set, or None where they say so already."""
     if is_ready(parameters) is ready:
         return None
     return {**parameters, FLAG: "true" if ready else "false"}

@@ -1,4 +1,6 @@
-"""When may what destroys be started? Hours of the week on the clocks of the lake's own zone.
+"""Decides when destructive work may start.
+
+Hours of the week on the clocks of the lake's own zone.
 
 Written as "Mon-Fri 20:00-06:00, Sat-Sun 00:00-24:00"; a span that ends at or before its begin goes
 on into the next day. Wall clocks decide: an hour that daylight saving leaves out never comes, one
@@ -56,7 +58,7 @@ class WorkingHours:
         return not self.spans or any(span.covers(local.weekday(), minute) for span in self.spans)
 
     def opens_at(self, now: datetime, zone: ZoneInfo) -> datetime | None:
-        """Give the first instant from `now` on at which starting is allowed; None = not in sight.
+        """Return the first instant from `now` on at which starting is allowed; None = not in sight.
 
         Everything changes at quarters of an hour only, so those are tried in turn.
         """

@@ -1,1 +1,1 @@
-"""Who was told what, when, and did the mail server take it?"""
+"""Notifications: recipient, content, time, and acceptance by the mail server."""

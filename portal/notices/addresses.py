@@ -1,4 +1,4 @@
-"""Can a mail go to this address, and can nothing be smuggled into its header?"""
+"""Checks that mail can be sent to an address and that it injects nothing into a header."""
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email

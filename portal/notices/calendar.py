@@ -1,4 +1,4 @@
-"""By which secret address does a calendar program read for a person without signing in?
+"""Secret addresses by which a calendar program reads for a person without signing in.
 
 Only the secret's hash is kept, so the address is shown once; a new one ends the old one.
 """
@@ -16,7 +16,7 @@ from portal.notices.models import CalendarAddress
 
 
 def calendar_address_make(user: User, *, lake: str, now: datetime) -> str:
-    """Give a new secret; the address that the person had before is dead at once."""
+    """Return a new secret; the address that the person had before is dead at once."""
     secret = secrets.token_urlsafe(32)
     with transaction.atomic():
         CalendarAddress.objects.update_or_create(
@@ -27,7 +27,7 @@ def calendar_address_make(user: User, *, lake: str, now: datetime) -> str:
 
 
 def calendar_address_end(user: User, *, lake: str, now: datetime) -> bool:
-    """End the person's address; gives whether there was one, so twice is harmless."""
+    """End the person's address; returns whether there was one, so twice is harmless."""
     with transaction.atomic():
         n_ended, _ = CalendarAddress.objects.filter(user=user).delete()
         if n_ended:
@@ -36,12 +36,12 @@ def calendar_address_end(user: User, *, lake: str, now: datetime) -> bool:
 
 
 def calendar_address_of(user: User) -> CalendarAddress | None:
-    """Give the person's address as far as it is kept: since when it stands."""
+    """Return the person's address as far as it is kept: since when it stands."""
     return CalendarAddress.objects.filter(user=user).first()
 
 
 def calendar_reader(secret: str) -> User:
-    """Give the person whose calendar a secret opens.
+    """Return the person whose calendar a secret opens.
 
     Raises:
         NotVisible: no address has this secret, or its person has left.

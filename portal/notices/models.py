@@ -1,4 +1,4 @@
-"""Which rows say that a person was told, and whether the mail server took it?"""
+"""Models of notifications, with their acceptance by the mail server, and calendar addresses."""
 
 import uuid
 from enum import StrEnum

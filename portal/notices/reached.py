@@ -1,4 +1,4 @@
-"""Who can be written to, and at which address?"""
+"""Finds who can be notified, and at which address."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,17 +13,17 @@ from portal.people.leavers import departed
 
 
 def keepers_reached() -> dict[str, str]:
-    """Give the admins and operators who can be written to, with their addresses."""
+    """Return the admins and operators who can be written to, with their addresses."""
     return _reached(User.objects.filter(groups__name__in=KEEPERS))
 
 
 def people_reached(names: Iterable[str]) -> dict[str, str]:
-    """Give those of the named people who have an account and can be written to."""
+    """Return those of the named people who have an account and can be written to."""
     return _reached(User.objects.filter(username__in=set(names)))
 
 
 def person_reached(username: str) -> str:
-    """Give the address of a person; nothing for who left, is unknown, or has none."""
+    """Return the address of a person; nothing for who left, is unknown, or has none."""
     if username in departed():
         return ""
     people = directory_read(Path(settings.LAKEWARDEN_DIRECTORY)).people

@@ -1,4 +1,4 @@
-"""Which notices may a person see, and which could not be sent?"""
+"""Queries of the notifications that a person may see, and of those that could not be sent."""
 
 from typing import TypedDict
 from uuid import UUID
@@ -11,7 +11,7 @@ from portal.notices.models import Notice, NoticeState
 
 
 def notices_for_user(user: User) -> QuerySet[Notice]:
-    """Give what a person may see: admins and operators all, others what was sent to them."""
+    """Return what a person may see: admins and operators all, others what was sent to them."""
     if user.is_lake_keeper:
         return Notice.objects.all()
     return Notice.objects.filter(recipient=user.username)
@@ -25,7 +25,7 @@ class NoticeCounts(TypedDict):
 
 
 def get_notice_for_user(notice_id: UUID, user: User) -> Notice:
-    """Give one notice that the person may see.
+    """Return one notice that the person may see.
 
     Raises:
         NotVisible: there is none of that id, or it was sent to somebody else.

@@ -1,4 +1,4 @@
-"""How is a person told exactly once, and what happens when the mail server says no?
+"""Sends each notification exactly once, and handles refusals by the mail server.
 
 The row is claimed (SENDING) before the server is spoken to and closed after its answer. A crash in
 between leaves SENDING; it is sent again with the same Message-ID, so a mail reader can tell.

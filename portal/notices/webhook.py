@@ -1,4 +1,4 @@
-"""How does a line reach the team's chat, and only the chat?
+"""Posts a line to the team's chat, and only to the chat.
 
 The address stands in the settings and its host on an allow-list. The name is resolved once, every
 address it has is checked, and the connection goes to the one that was checked: a name that changes
@@ -89,7 +89,7 @@ def is_allowed_address(text: str, *, networks: Sequence[str]) -> bool:
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """Give every address of a name."""
+    """Return every address of a name."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(entry[4][0]).partition("%")[0] for entry in found]
 
@@ -129,7 +129,7 @@ def webhook_post(text: str, *, resolver: Resolver = resolve) -> None:
 
 
 def _checked_address(target: Target, resolver: Resolver) -> str:
-    """Give an address of the host; one bad address among them is enough to refuse."""
+    """Return an address of the host; one bad address among them is enough to refuse."""
     addresses = list(resolver(target.host, target.port))
     for address in addresses:
         if not is_allowed_address(address, networks=settings.LAKEWARDEN_WEBHOOK_NETWORKS):

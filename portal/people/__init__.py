@@ -1,1 +1,1 @@
-"""Who comes in and by which way, who has left, and which people stand behind an owner's name?"""
+"""People: sign-in and its methods, departures, and the people behind an owner's name."""

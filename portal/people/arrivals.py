@@ -1,4 +1,4 @@
-"""A log-in server vouches for somebody: which account is theirs, and with which roles?"""
+"""Finds or creates the account of a person verified by a log-in server, and sets its roles."""
 
 from datetime import datetime
 
@@ -17,7 +17,7 @@ from portal.people.models import SignInIdentity
 
 
 def person_arrives(identity: Identity, way: Way, *, config: SignInConfig, now: datetime) -> User:
-    """Give the account of somebody whom a log-in server vouches for, made at the first time.
+    """Return the account of somebody whom a log-in server vouches for, made at the first time.
 
     Roles become what the groups give now. Who is in no group any more loses them and their other
     sessions, and is refused. Twice it changes nothing.

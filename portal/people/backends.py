@@ -1,4 +1,4 @@
-"""How does Django learn who somebody is: by a local password, a directory, or a provider's word?"""
+"""Django authentication backends: local password, directory, and OpenID Connect provider."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class LocalBackend(ModelBackend):
         password: str | None = None,
         **kwargs: Any,
     ) -> User | None:
-        """Give the account whose password it is; None otherwise."""
+        """Return the account whose password it is; None otherwise."""
         ways, _ = ways_shown()
         if not ways.local:
             return None
@@ -42,7 +42,7 @@ class LdapBackend(ModelBackend):
         password: str | None = None,
         **kwargs: Any,
     ) -> User | None:
-        """Give the account of somebody whose password the directory takes; None otherwise.
+        """Return the account of somebody whose password the directory takes; None otherwise.
 
         Raises:
             ExternalFailure: the directory does not answer.
@@ -63,5 +63,5 @@ class OidcBackend(ModelBackend):
     def authenticate(  # type: ignore[override]  # Django calls by the names in the signature
         self, request: HttpRequest | None, *, identity: Identity
     ) -> User:
-        """Give the account of a verified identity, made at the first time."""
+        """Return the account of a verified identity, made at the first time."""
         return person_arrives(identity, Way.OIDC, config=sign_in_config(), now=timezone.now())

@@ -1,4 +1,4 @@
-"""Which role do groups give, what is a good user name, how long is a log-in locked? Pure."""
+"""Roles given by groups, rules of user names, and the length of log-in locks. Pure."""
 
 import re
 import unicodedata
@@ -28,7 +28,7 @@ class Way(StrEnum):
 def roles_of(
     groups: Collection[str] | None, given_by: Mapping[str, Collection[str]]
 ) -> frozenset[str] | None:
-    """Give the roles that groups give: None for who may not come in at all.
+    """Return the roles that groups give: None for who may not come in at all.
 
     `owner` lets a person in without a further role; names are compared without regard to case.
     """
@@ -42,7 +42,7 @@ def roles_of(
 
 
 def username_of(said: str, *, domain: str = "") -> str:
-    """Give the portal's user name: in lower case, as directories do not tell cases apart.
+    """Return the portal's user name: in lower case, as directories do not tell cases apart.
 
     Raises:
         NotAllowed: it is no user name, or of another domain than the one that is let in.

@@ -1,4 +1,4 @@
-"""Somebody left the company: who says so, and what ends with it?
+"""Handles people who left the company: who reports it, and what ends with it.
 
 Closing an account ends its sessions and API tokens at once and takes its password; its approvals
 count no longer (`portal.approvals.domain.count_standing`). Notices of its data go to the database's
@@ -29,7 +29,7 @@ _REASON_LENGTH = 300
 
 
 def departed() -> frozenset[str]:
-    """Give the names of everybody who left, whether or not they ever had an account."""
+    """Return the names of everybody who left, whether or not they ever had an account."""
     closed = User.objects.filter(is_active=False).values_list("username", flat=True)
     return frozenset(closed) | frozenset(Departure.objects.values_list("username", flat=True))
 

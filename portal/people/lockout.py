@@ -1,4 +1,4 @@
-"""May this log-in be tried now, and what does a failed one cost?
+"""Decides whether a log-in may be tried now, and what a failed one costs.
 
 A try is counted before the password is looked at and taken back when it was right, so that a
 hundred tries at the same instant are not all free. Locks are short: whoever knows an admin's name
@@ -32,7 +32,7 @@ class Try(NamedTuple):
     others cannot keep them from it."""
 
     def counts(self) -> tuple[tuple[Counted, str], ...]:
-        """Give what the try counts against."""
+        """Return what the try counts against."""
         name = counted_name(self.username)
         if self.again:
             return ((Counted.AGAIN, name),)

@@ -1,4 +1,4 @@
-"""Which rows say by which way a person or a program comes in, who failed to, who left?"""
+"""Models of sign-in methods of people and programs, of failed log-ins, and of departures."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""Which people stand behind an owner's name of the metastore that is no person's?
+"""Maps an owner's name of the metastore that is no person's to the people behind it.
 
 `etl_user` owns half of a lake and reads no mail. An admin says who answers for it; these people
 then get its notices, see its data and act for it. The name itself is written to no longer.
@@ -22,7 +22,7 @@ _MOST_CHARS = 128
 
 
 def owner_map(lake: str) -> dict[str, tuple[str, ...]]:
-    """Give the people behind each mapped owner name of a lake."""
+    """Return the people behind each mapped owner name of a lake."""
     found: dict[str, tuple[str, ...]] = {}
     rows = OwnerPerson.objects.filter(lake=lake).order_by("owner", "username")
     for owner, username in rows.values_list("owner", "username"):

@@ -1,4 +1,4 @@
-"""Who has an account, in which state, who stands behind whose name, which API tokens are there?"""
+"""Queries of accounts and their status, of owner mappings, and of API tokens."""
 
 from datetime import datetime
 from typing import Any
@@ -32,7 +32,7 @@ def people_all() -> QuerySet[User]:
 
 
 def owners_mapped(lake: str) -> QuerySet[OwnerPerson, Any]:
-    """Give a row for each person behind an owner's name, with whether they have left."""
+    """Return a row for each person behind an owner's name, with whether they have left."""
     gone = Departure.objects.filter(username=OuterRef("username"))
     closed = User.objects.filter(username=OuterRef("username"), is_active=False)
     return OwnerPerson.objects.filter(lake=lake).annotate(
@@ -41,7 +41,7 @@ def owners_mapped(lake: str) -> QuerySet[OwnerPerson, Any]:
 
 
 def tokens_at(now: datetime) -> QuerySet[Any]:
-    """Give every token with its `state` at that time."""
+    """Return every token with its `state` at that time."""
     left = Departure.objects.filter(username=OuterRef("owner__username"))
     return ApiToken.objects.select_related("owner").annotate(
         state=Case(
@@ -54,6 +54,6 @@ def tokens_at(now: datetime) -> QuerySet[Any]:
 
 
 def tokens_for_user(user: User, *, now: datetime) -> QuerySet[Any]:
-    """Give the tokens that a person may see and end: their own; all for admins and operators."""
+    """Return the tokens that a person may see and end: their own; all for admins and operators."""
     rows = tokens_at(now)
     return rows if user.is_lake_keeper else rows.filter(owner=user)

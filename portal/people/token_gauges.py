@@ -1,4 +1,4 @@
-"""Which numbers about API tokens does `/metrics` give: how many, and which jobs stop soon?"""
+"""Gauges of API tokens for `/metrics`: their number, and which jobs stop soon."""
 
 from collections.abc import Iterator
 

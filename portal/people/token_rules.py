@@ -1,4 +1,4 @@
-"""What is a good API token: its secret, its name, its scopes, its days, its state? Pure."""
+"""Rules of API tokens: secret, name, scopes, days and state. Pure."""
 
 import hashlib
 import secrets
@@ -37,7 +37,7 @@ class TokenWish:
     n_days: int
 
     def checked(self, known: Collection[str]) -> "TokenWish":
-        """Give the wish in one form: name without spaces around it, scopes sorted and once.
+        """Return the wish in one form: name without spaces around it, scopes sorted and once.
 
         Raises:
             RuleViolation: no name, no or an unknown scope, fewer than 1 or too many days.
@@ -70,12 +70,12 @@ def _scopes(said: Collection[str], known: Collection[str]) -> tuple[str, ...]:
 
 
 def new_secret() -> str:
-    """Give a secret that cannot be guessed: 256 random bits."""
+    """Return a secret that cannot be guessed: 256 random bits."""
     return PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
 
 
 def digest_of(secret: str) -> str:
-    """Give what is kept of a secret: as it is random, a plain hash cannot be turned round."""
+    """Return what is kept of a secret: as it is random, a plain hash cannot be turned round."""
     return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
 
 

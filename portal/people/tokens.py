@@ -1,4 +1,4 @@
-"""How does a program get an API token, who ends it, and whose word is the one it sends?
+"""Creates and ends API tokens of programs, and finds the owner of a token that was sent.
 
 The secret is shown once and never kept: rows, logs and the audit record hold its digest or its
 public id. A token acts as its owner, with the rights that the owner has at that moment.
@@ -92,7 +92,7 @@ def tokens_end_of(owner: User, *, by: str, now: datetime) -> None:
 
 
 def token_of(secret: str, *, address: str, now: datetime) -> ApiToken | None:
-    """Give the live token whose secret this is, and note its use; None for any other.
+    """Return the live token whose secret this is, and note its use; None for any other.
 
     It is looked up by the digest, so how long that takes says nothing about the secret. Why a
     token is refused stands in the log only.

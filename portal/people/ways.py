@@ -1,4 +1,4 @@
-"""By which ways may people come in now? Reads sign_in.json, again whenever the file changes."""
+"""Reads the current sign-in methods from sign_in.json, again whenever the file changes."""
 
 from pathlib import Path
 from threading import Lock
@@ -13,7 +13,7 @@ _read: dict[Path, tuple[int, SignInConfig]] = {}
 
 
 def sign_in_config() -> SignInConfig:
-    """Give the ways in.
+    """Return the ways in.
 
     Raises:
         ExternalFailure: sign_in.json cannot be used; local accounts are let in all the same.
@@ -32,7 +32,7 @@ def sign_in_config() -> SignInConfig:
 
 
 def ways_shown() -> tuple[SignInConfig, str]:
-    """Give the ways for the log-in page, and in words why single sign-on is away (or nothing)."""
+    """Return the ways for the log-in page, and in words why single sign-on is away (or nothing)."""
     try:
         return sign_in_config(), ""
     except PortalError as error:

@@ -1,1 +1,1 @@
-"""What is running, where did it get to, and who takes over when its worker dies?"""
+"""Runs: what is running, its progress, and the takeover when its worker dies."""

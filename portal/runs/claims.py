@@ -1,4 +1,4 @@
-"""Who works on a run now? Every change of state is a conditional UPDATE on state and epoch."""
+"""Claims runs for workers. Every change of state is a conditional UPDATE on state and epoch."""
 
 import logging
 import threading
@@ -104,7 +104,7 @@ def run_renew(run: Run, *, holder: str, now: datetime) -> bool:
 
 
 def next_tag(run: Run) -> str:
-    """Give the tag of the run's current epoch."""
+    """Return the tag of the run's current epoch."""
     return tag_of(str(run.pk), run.epoch)
 
 

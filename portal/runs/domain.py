@@ -1,4 +1,4 @@
-"""Which states may a run pass through, and when is a claim on it dead? Pure."""
+"""State transitions of a run, and the rule for a dead claim. Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -58,7 +58,7 @@ def tag_of(run_id: str, epoch: int) -> str:
 
 
 def hint_again_after(n_hints: int) -> timedelta:
-    """Give how long to wait before a queued run's message is sent once more."""
+    """Return how long to wait before a queued run's message is sent once more."""
     return min(FIRST_HINT_AGAIN * int(2 ** min(max(n_hints - 1, 0), 10)), LAST_HINT_AGAIN)
 
 
@@ -132,7 +132,7 @@ class Schedule:
     every: timedelta | None = None
 
     def slot(self, local_now: datetime) -> str | None:
-        """Give the name of the slot that `local_now` falls in; None before today's hour."""
+        """Return the name of the slot that `local_now` falls in; None before today's hour."""
         if self.every is not None:
             seconds = int(self.every.total_seconds())
             return f"t{int(local_now.timestamp()) // seconds * seconds}"

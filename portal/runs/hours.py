@@ -1,4 +1,4 @@
-"""May a run be started now, and if not, what does it wait for? Hours, or what its kind says."""
+"""Decides whether a run may start now, or what it waits for: working hours, or its kind."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from portal.runs.models import Run
 
 
 def working_hours(lake: str) -> str:
-    """Give a lake's working hours with their zone; empty where none are set."""
+    """Return a lake's working hours with their zone; empty where none are set."""
     config = all_lakes().get(lake)
     if config is None or not config.hours.spans:
         return ""

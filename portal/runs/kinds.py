@@ -1,4 +1,4 @@
-"""What sorts of work exist? Rooms register a RunKind each in `AppConfig.ready()`.
+"""Registry of kinds of runs. Apps register a RunKind each in `AppConfig.ready()`.
 
 `tasks/` drives every run through the same states and calls these; a kind never sees a broker.
 """
@@ -47,19 +47,19 @@ class RunKind:
         return SILENCE_ACTING if self.acting else SILENCE
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
-        """Give the params of a run by schedule; None = not wanted now."""
+        """Return the params of a run by schedule; None = not wanted now."""
         return {"now": now.isoformat()}
 
     def scheduled_key(self, lake: str, slot: str) -> str:
-        """Give the unique key of a run by schedule: one a lake and slot."""
+        """Return the unique key of a run by schedule: one a lake and slot."""
         return f"{self.name}:{lake}:{slot}"
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the params of the Spark job's request."""
+        """Return the params of the Spark job's request."""
         return dict(run.params)
 
     def environment(self, run: Run) -> dict[str, str]:
-        """Give what the job gets by environment: passwords, never anything else secret."""
+        """Return what the job gets by environment: passwords, never anything else secret."""
         return {}
 
     def prepare(self, run: Run) -> None:
@@ -85,7 +85,7 @@ class RunKind:
         raise NotImplementedError(f"{self.name} has no job and no execute")
 
     def results_needed(self, lake: str, *, since: datetime) -> Iterable[UUID]:
-        """Give the runs whose result files somebody may have begun to read since an instant."""
+        """Return the runs whose result files somebody may have begun to read since an instant."""
         return ()
 
     def settle(self, run: Run) -> None:
@@ -115,7 +115,7 @@ def register(kind: RunKind) -> RunKind:
 
 
 def get_kind(name: str) -> RunKind:
-    """Give a kind by name.
+    """Return a kind by name.
 
     Raises:
         NotVisible: no room registered it.
@@ -127,7 +127,7 @@ def get_kind(name: str) -> RunKind:
 
 
 def find_kind(name: str) -> RunKind | None:
-    """Give a kind by name, or None where no room registered it."""
+    """Return a kind by name, or None where no room registered it."""
     return _kinds.get(name)
 
 
@@ -138,5 +138,5 @@ def destroys(name: str) -> bool:
 
 
 def all_kinds() -> list[RunKind]:
-    """Give every kind, by name."""
+    """Return every kind, by name."""
     return [_kinds[name] for name in sorted(_kinds)]

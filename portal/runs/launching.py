@@ -1,4 +1,4 @@
-"""How does a claimed run become an application, so that a crash at any line loses nothing?"""
+"""Launches a claimed run as an application, so that a crash at any line loses nothing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

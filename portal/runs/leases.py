@@ -1,4 +1,4 @@
-"""Who leads? One row a role; whoever stops renewing loses it."""
+"""Leases that elect a leader. One row per role; a holder that stops renewing loses it."""
 
 import os
 import socket
@@ -12,12 +12,12 @@ from portal.runs.models import Lease
 
 
 def new_holder() -> str:
-    """Give a name for this process that no other process has or had."""
+    """Return a name for this process that no other process has or had."""
     return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
 def lease_take(name: str, *, holder: str, length: timedelta, now: datetime) -> int | None:
-    """Take or renew a lease; gives its fencing number while held, None while another holds it.
+    """Take or renew a lease; returns its fencing number while held, None while another holds it.
 
     The number grows with every change of holder. Called twice it renews.
     """

@@ -1,4 +1,4 @@
-"""What does a run's own log say? Lines for people, in order."""
+"""Log of one run: ordered lines for people."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Which rows are the truth about runs? A message is only a hint that carries the id of one."""
+"""Models that hold the truth about runs. A message is only a hint that carries the id of a row."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""How does a message reach the broker although the broker may be gone when it is written?"""
+"""Sends messages to the broker, although it may be unavailable when they are written."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta

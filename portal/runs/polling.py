@@ -1,4 +1,4 @@
-"""Where has a running application got to, and has it ended?"""
+"""Polls a running application for its progress and its end."""
 
 import logging
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ END_GRACE = timedelta(seconds=15)
 
 
 def runs_here() -> list[Run]:
-    """Give the running applications that only this host can ask after."""
+    """Return the running applications that only this host can ask after."""
     return list(Run.objects.filter(state=RunState.RUNNING, host=host_identity()))
 
 
@@ -53,7 +53,7 @@ def run_poll(run: Run, *, now: datetime) -> None:
 
 
 def launched_of(run: Run) -> Launched:
-    """Give the stored place of a run's application."""
+    """Return the stored place of a run's application."""
     return Launched(run.host, run.pid or 0, run.pid_started or 0.0, run.pgid or 0)
 
 

@@ -1,4 +1,4 @@
-"""How do a job's Parquet results come out of its spool, a chunk at a time, without Spark?
+"""Reads a job's Parquet results from its spool, a chunk at a time, without Spark.
 
 The portal reads them in workers through its own connectors; the web process never does.
 """
@@ -19,7 +19,7 @@ CHUNK = 2_000
 def result_rows(
     config: LakeConfig, results_uri: str, part: str, *, chunk: int = CHUNK
 ) -> Iterator[list[dict[str, Any]]]:
-    """Give the rows of one result (`tables`, `ranges`, ...) in lists of at most `chunk`.
+    """Yield the rows of one result (`tables`, `ranges`, ...) in lists of at most `chunk`.
 
     A result without files has no rows: Spark writes none for an empty lake.
     """
@@ -31,7 +31,7 @@ def result_rows(
 def result_tables(
     config: LakeConfig, results_uri: str, part: str, *, columns: Sequence[str] | None = None
 ) -> Iterator[pa.Table]:
-    """Give one Arrow table a file, with only `columns`; filter it before asking for the next."""
+    """Yield one Arrow table a file, with only `columns`; filter it before asking for the next."""
     for file in _files(config, results_uri, part):
         yield file.read(columns=list(columns) if columns else None)
 

@@ -1,4 +1,4 @@
-"""What is known of a run, and what does it wait for?"""
+"""Queries of what is known of a run and of what it waits for."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -15,7 +15,7 @@ _USUALLY_CLAIMED_WITHIN = timedelta(minutes=2)
 
 
 def get_run(run_id: UUID | str) -> Run:
-    """Give a run by id, for programs; pages go through `get_run_for_user`.
+    """Return a run by id, for programs; pages go through `get_run_for_user`.
 
     Raises:
         NotVisible: there is none.
@@ -27,12 +27,12 @@ def get_run(run_id: UUID | str) -> Run:
 
 
 def run_events(run: Run, *, after: int = 0, limit: int = 500) -> list[RunEvent]:
-    """Give lines of a run's log in order, those after a known number."""
+    """Return lines of a run's log in order, those after a known number."""
     return list(RunEvent.objects.filter(run=run, seq__gt=after).order_by("seq")[:limit])
 
 
 def broker_problem() -> str:
-    """Give why messages cannot reach the broker now; empty while they can."""
+    """Return why messages cannot reach the broker now; empty while they can."""
     row = Outbox.objects.filter(published_at=None).exclude(error="").order_by("id").first()
     return row.error if row else ""
 

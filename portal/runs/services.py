@@ -1,4 +1,4 @@
-"""How is a run asked for, cancelled and driven?"""
+"""Requests, cancels and drives runs."""
 
 import time
 from collections.abc import Mapping

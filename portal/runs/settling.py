@@ -1,4 +1,4 @@
-"""How does a run end? However its application ended: settle the lake, take the result in, close."""
+"""Ends a run however its application ended: settles the lake, ingests the result, closes it."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -81,7 +81,7 @@ def run_settle_again(run: Run, kind: RunKind, *, by: str, now: datetime) -> None
 
 
 def manifest_of(run: Run) -> dict[str, Any]:
-    """Give how the run's work ended: by its manifest, its error, or its silence (`died`)."""
+    """Return how the run's work ended: by its manifest, its error, or its silence (`died`)."""
     if run.error is not None:
         return {"outcome": "failed", "error": run.error, "result": {}, "log": []}
     if run.result is not None:
@@ -259,7 +259,7 @@ def _last_words(target: RunState, error: dict[str, Any] | None) -> str:
 
 
 def _tail(run: Run) -> list[str]:
-    """Give the end of the driver's log, where this host has it."""
+    """Return the end of the driver's log, where this host has it."""
     path = log_file(run)
     if not path.exists():
         return []

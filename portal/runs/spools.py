@@ -1,4 +1,4 @@
-"""Where does a run's epoch keep its files, and where does its driver log?"""
+"""Locations of the files of a run's epoch and of its driver's log."""
 
 from pathlib import Path
 
@@ -11,17 +11,17 @@ from portal.spark.spool import Spool
 
 
 def new_spool(run: Run) -> Spool:
-    """Give the spool of the run's current epoch; nothing is made yet."""
+    """Return the spool of the run's current epoch; nothing is made yet."""
     return Spool.for_run(get_lake(run.lake), str(run.pk), run.epoch)
 
 
 def open_spool(run: Run) -> Spool:
-    """Give the spool at the address that the run stored at submit."""
+    """Return the spool at the address that the run stored at submit."""
     return Spool.at(get_lake(run.lake), run.spool)
 
 
 def log_file(run: Run) -> Path:
-    """Give the driver's log on the launching host."""
+    """Return the driver's log on the launching host."""
     return Path(settings.LAKEWARDEN_VAR) / "runs" / f"{run.pk}-{run.epoch}.log"
 
 

@@ -1,4 +1,6 @@
-"""What does a run need now? The one function behind the worker's task and the inline drive.
+"""Performs the next step of a run.
+
+The one function behind the worker's task and the inline drive.
 
 This is the outer door of background work: here, and nowhere below, unexpected errors are caught.
 """

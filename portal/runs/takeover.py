@@ -1,4 +1,4 @@
-"""Whose worker died, and what becomes of the run? The watchdog's rules (journal.md J4).
+"""Handles runs whose worker died, by the watchdog's rules (journal.md J4).
 
 Only what is known to have ended is replaced: an application that can be found is adopted, one on
 a host that cannot be asked is left until its lease and another minute are over.
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 def watch(*, now: datetime) -> int:
-    """Take over what nobody holds any more and repeat lost messages; gives how many runs moved.
+    """Take over what nobody holds any more and repeat lost messages; returns how many runs moved.
 
     Two watchdogs at once do no harm.
     """

@@ -1,4 +1,4 @@
-"""Where can a test kill or stop an acting process? At named steps; never in real use.
+"""Named steps at which a test can kill or stop an acting process. Never active in real use.
 
 `LW_FAILPOINT=step:before|after|send:kill|stop[:nth]` is honoured only while
 `LW_FAILPOINTS_ENABLED=1`.

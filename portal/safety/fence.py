@@ -1,4 +1,4 @@
-"""What keeps a driver that was given up from acting on? Its fence: a directory, and a lease in it.
+"""Fence that keeps an abandoned driver from acting: a directory, and a lease in it.
 
 A takeover renames the directory away, so that the zombie's next move fails for want of a parent.
 Metastore calls cannot be fenced that way: before each the driver looks whether the directory still
@@ -97,7 +97,7 @@ def write_lease(fs: FileSystem, fence: LakePath, *, until: datetime) -> bool:
 
 
 def read_lease(fs: FileSystem, fence: LakePath) -> datetime:
-    """Give the end of a fence's lease; NotVisible where fence or lease has gone."""
+    """Return the end of a fence's lease; NotVisible where fence or lease has gone."""
     try:
         return datetime.fromisoformat(json.loads(fs.read(fence.child(LEASE)))["until"])
     except (ValueError, KeyError, TypeError) as error:

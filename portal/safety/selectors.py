@@ -9,7 +9,7 @@ RED_BUTTON_CODE = "red_button.pressed"
 
 
 def red_button_state(lake: str) -> RedButton | None:
-    """Give the press that stands on `lake`, if any."""
+    """Return the press that stands on `lake`, if any."""
     return RedButton.objects.filter(lake=lake, released_at__isnull=True).first()
 
 
@@ -25,7 +25,7 @@ def red_button_wait(lake: str) -> str:
 
 
 def paused_since(lake: str, since: datetime) -> timedelta:
-    """Give for how long the red button was on since an instant: a backup's clock stood still."""
+    """Return for how long the red button was on since an instant: a backup's clock stood still."""
     presses = RedButton.objects.filter(lake=lake, released_at__gt=since)
     spans = presses.values_list("pressed_at", "released_at")
     return sum((end - max(start, since) for start, end in spans if end), timedelta(0))

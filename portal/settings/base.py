@@ -1,4 +1,7 @@
-"""What is the same in every deployment? Values that differ come from LAKEWARDEN_* environment."""
+"""Settings common to every deployment.
+
+Values that differ come from LAKEWARDEN_* environment variables.
+"""
 
 import os
 import sys

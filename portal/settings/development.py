@@ -1,4 +1,4 @@
-"""How does the site run on one machine: the demo, and a contributor's own server?"""
+"""Settings of the site on one machine: the demo, and a contributor's own server."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What does a deployment demand? Everything by environment; a missing value stops the start."""
+"""Settings that a deployment requires. All by environment; a missing value stops the start."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""How does the site run under pytest? A real file database of its own a process, no shortcuts."""
+"""Settings of the site under pytest.
+
+Each process has a real file database of its own; no shortcuts.
+"""
 
 import os
 import tempfile

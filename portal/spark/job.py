@@ -1,4 +1,4 @@
-"""What a job may ask of its surroundings: its request, the spool, progress, and `stop?`."""
+"""Context of a job: its request, the spool, progress, and the check for a stop."""
 
 import threading
 import time
@@ -68,7 +68,7 @@ class JobContext:
         self.log_lines.append(_say(text))
 
     def control(self, *, fresh: bool = False) -> dict[str, Any]:
-        """Give what the portal asks now; read at most once a second unless `fresh`."""
+        """Return what the portal asks now; read at most once a second unless `fresh`."""
         if fresh or time.monotonic() - self._control_read >= _CONTROL_SECONDS:
             self._control = self.spool.read_control()
             self._control_read = time.monotonic()

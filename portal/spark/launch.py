@@ -118,7 +118,7 @@ def heartbeat_file(log_file: Path) -> Path:
 
 
 def private(config: LakeConfig) -> LakeConfig:
-    """Give a lake's settings for a program whose files are for the portal alone.
+    """Return a lake's settings for a program whose files are for the portal alone.
 
     Without it they get the file system's own permissions, for whoever reads a table has to be able
     to read its files. What the lake itself says of them holds in both cases.
@@ -127,7 +127,7 @@ def private(config: LakeConfig) -> LakeConfig:
 
 
 def waiting(config: LakeConfig) -> LakeConfig:
-    """Give a lake's settings for a program that mostly waits: executors come when it works.
+    """Return a lake's settings for a program that mostly waits: executors come when it works.
 
     Without it such a program would keep a cluster's cores from all others. What the lake itself
     says of them holds; a local master has none.
@@ -138,7 +138,7 @@ def waiting(config: LakeConfig) -> LakeConfig:
 def submit_argv(
     *, module: str, tag: str, spool: str, config: LakeConfig, log_file: Path
 ) -> list[str]:
-    """Give the argv of a submission (also a way to see what would be run)."""
+    """Return the argv of a submission (also a way to see what would be run)."""
     quick = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" if _is_local(config) else ""
     settings = {
         "spark.ui.enabled": "false",
@@ -173,7 +173,7 @@ def submit_argv(
 
 
 def driver_environment(config: LakeConfig, environment: Mapping[str, str]) -> dict[str, str]:
-    """Give the driver's whole environment: nothing of the worker's own secrets is passed on."""
+    """Return the driver's whole environment: nothing of the worker's own secrets is passed on."""
     found = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     found |= {
         "SPARK_HOME": str(_spark_home()),

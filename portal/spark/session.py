@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 
 def job_session(name: str, *, settings: Mapping[str, str] | None = None) -> SparkSession:
-    """Give the session of this process; under spark-submit its conf is there already."""
+    """Return the session of this process; under spark-submit its conf is there already."""
     builder = SparkSession.builder.appName(name)
     shared = {
         "spark.ui.enabled": "false",

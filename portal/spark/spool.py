@@ -50,12 +50,12 @@ class Spool:
 
     @classmethod
     def for_run(cls, config: LakeConfig, run_id: str, epoch: int) -> "Spool":
-        """Give the spool of a run's epoch: `<spool>/<run>/<epoch>`; nothing is made yet."""
+        """Return the spool of a run's epoch: `<spool>/<run>/<epoch>`; nothing is made yet."""
         return cls.at(config, str(config.path(config.spool).child(str(run_id), str(epoch))))
 
     @classmethod
     def at(cls, config: LakeConfig, uri: str) -> "Spool":
-        """Give the spool at a stored address."""
+        """Return the spool at a stored address."""
         root = config.path(uri)
         return cls(open_file_system(root, config=config), root)
 
@@ -83,7 +83,7 @@ class Spool:
             self.fs.write_new(path, _dump(asdict(progress)))
 
     def progress_after(self, n: int) -> list[Progress]:
-        """Give the steps with a number above `n`, in order; none before the job has begun."""
+        """Return the steps with a number above `n`, in order; none before the job has begun."""
         try:
             names = self.fs.names(self.root)
         except NotVisible:

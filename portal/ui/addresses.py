@@ -1,4 +1,4 @@
-"""Where may a page send a person: only to this site, or where the site is known to be?"""
+"""Limits where a page sends a person: this site, or the site's known address."""
 
 from urllib.parse import urlencode
 
@@ -9,7 +9,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 
 def own_address(request: HttpRequest, address: str) -> str:
-    """Give `address` if it lies on this site, else the home page (no open redirect)."""
+    """Return `address` if it lies on this site, else the home page (no open redirect)."""
     safe = url_has_allowed_host_and_scheme(
         address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
@@ -17,10 +17,10 @@ def own_address(request: HttpRequest, address: str) -> str:
 
 
 def whole_address(path: str) -> str:
-    """Give a path with the site's own name before it, never the one that the request claims."""
+    """Return a path with the site's own name before it, never the one that the request claims."""
     return f"{settings.LAKEWARDEN_BASE_URL}{path}"
 
 
 def login_address(name: str, *, back: str) -> str:
-    """Give a log-in page that leads back to where the person wanted to go."""
+    """Return a log-in page that leads back to where the person wanted to go."""
     return f"{reverse(name)}?{urlencode({'next': back})}" if back else reverse(name)

@@ -1,4 +1,4 @@
-"""Which home cards do the platform's own pages add?"""
+"""Home cards of the platform's own pages."""
 
 from datetime import timedelta
 from urllib.parse import urlencode

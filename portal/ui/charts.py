@@ -1,4 +1,4 @@
-"""How does a chart reach the browser under a strict CSP, and what does a reader without it see?
+"""Charts for the browser under a strict CSP, and for a reader without the picture.
 
 A chart is a Plotly figure as JSON (drawn by `lw.js`) together with the table of the same numbers,
 which is in the page always. Colours come from the theme in the browser, never from here.
@@ -36,7 +36,7 @@ class Chart:
 
 
 def chart_json(figure: go.Figure) -> dict[str, Any]:
-    """Give the figure as plain JSON values, without Plotly's own template of colours."""
+    """Return the figure as plain JSON values, without Plotly's own template of colours."""
     figure.update_layout(template="none")
     plain: dict[str, Any] = json.loads(figure.to_json())
     plain.get("layout", {}).pop("template", None)
@@ -51,7 +51,7 @@ def bar_chart(
     series: Mapping[str, Sequence[Number]],
     unit: Unit = "",
 ) -> Chart:
-    """Give bars, one group a label, stacked when there are several series."""
+    """Return bars, one group a label, stacked when there are several series."""
     figure = go.Figure([go.Bar(name=key, x=labels, y=values) for key, values in series.items()])
     figure.update_layout(barmode="stack" if len(series) > 1 else "group")
     return _chart(name, title=title, figure=figure, labels=labels, series=series, unit=unit)
@@ -65,7 +65,7 @@ def line_chart(
     series: Mapping[str, Sequence[Number]],
     unit: Unit = "",
 ) -> Chart:
-    """Give lines over days or other labels in order."""
+    """Return lines over days or other labels in order."""
     mode = "lines+markers" if len(labels) < 40 else "lines"
     figure = go.Figure(
         [go.Scatter(name=key, x=labels, y=values, mode=mode) for key, values in series.items()]

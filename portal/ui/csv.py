@@ -1,4 +1,4 @@
-"""How does a list of any length leave the portal as CSV without filling memory or running formulas?
+"""Streams a list of any length as CSV without filling memory or running formulas.
 
 Rows are streamed; cells that a spreadsheet would run are defused.
 """

@@ -1,4 +1,4 @@
-"""What does a person or a program get when something goes wrong: code, what happened, what next?
+"""Error responses for people and programs: the code, what happened, and what to do next.
 
 The outer door: expected errors (PortalError) become a page or JSON with their own status; a lost
 database is said to be lost; anything else is logged with an id and answered without a traceback.
@@ -81,13 +81,13 @@ class PortalErrorMiddleware:
 
 
 def as_json(error: PortalError) -> dict[str, Any]:
-    """Give the API's form of an error."""
+    """Return the API's form of an error."""
     _, step = _words(error)
     return {**error.as_dict(), "next_step": step}
 
 
 def error_page(request: HttpRequest, error: PortalError) -> HttpResponse:
-    """Give the page of an expected error."""
+    """Return the page of an expected error."""
     title, step = _words(error)
     context: dict[str, Any] = {
         "code": error.code,

@@ -1,4 +1,4 @@
-"""By what can runs and audit events be filtered? The same sets serve the pages and the API.
+"""Filters of runs and audit events. The same sets serve the pages and the API.
 
 `ListFilter` is the base of every list's filters: its controls stand in the URL and in
 `ui/_filters.html`.
@@ -103,6 +103,6 @@ class MailFilter(ListFilter):
 
 
 def filtered(filterset: filters.FilterSet) -> QuerySet[Any]:
-    """Give the filtered rows; none at all where a value is not valid (the form says which)."""
+    """Return the filtered rows; none at all where a value is not valid (the form says which)."""
     rows: QuerySet[Any] = filterset.qs if filterset.is_valid() else filterset.queryset.none()
     return rows

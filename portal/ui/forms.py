@@ -1,4 +1,4 @@
-"""What does a person type on the platform's own pages?"""
+"""Forms of the platform's own pages."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What stands on every page: which lake, how old its picture is, the navigation, the red button?"""
+"""Frame of every page: the lake, the age of its scan, navigation, and the emergency stop."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class FrameMiddleware:
 
 
 def person(request: HttpRequest | Request) -> User:
-    """Give the signed-in person; views ask behind `login_required` or the API's permissions."""
+    """Return the signed-in person; views ask behind `login_required` or the API's permissions."""
     user = request.user
     if not isinstance(user, User):
         raise NotAllowed("person.none", "Sign in first.")
@@ -82,7 +82,7 @@ def person(request: HttpRequest | Request) -> User:
 
 
 def current_lake(request: HttpRequest | Request) -> str:
-    """Give the lake that the request is about: `?lake=`, else the first one governed.
+    """Return the lake that the request is about: `?lake=`, else the first one governed.
 
     Raises NotVisible `lake.none` when no lake is governed yet.
     """
@@ -93,7 +93,7 @@ def current_lake(request: HttpRequest | Request) -> str:
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
-    """Give `frame` to every template (a context processor)."""
+    """Return `frame` to every template (a context processor)."""
     user = getattr(request, "user", None)  # absent where an early middleware answers
     theme = request.COOKIES.get(THEME_COOKIE, "auto")
     shown: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""How does a list of a million rows show page 20,000 as fast as page 1?
+"""Keyset pages that show page 20,000 of a million rows as fast as page 1.
 
 Keyset pages: the place is the last row's sort values, kept in the URL (`after`/`before`), never an
 offset. Ids are read first over a covering index and only then the rows. Counts stay out of it.
@@ -60,7 +60,7 @@ def keyset_page(
     orders: Mapping[str, Sequence[str]],
     size: int = SIZE,
 ) -> KeysetPage[M]:
-    """Give the page that `params` (sort, after, before, size) asks for.
+    """Return the page that `params` (sort, after, before, size) asks for.
 
     `orders` maps the value of `sort` to model fields (`-` for descending); its first entry is the
     default. `pk` is added as the tie-breaker. `queryset` is filtered already and unordered; its

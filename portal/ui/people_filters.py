@@ -1,4 +1,4 @@
-"""By what can people, the people behind owners' names, and API tokens be filtered?"""
+"""Filters of people, of the people behind owners' names, and of API tokens."""
 
 import django_filters as filters
 

@@ -29,7 +29,7 @@ def register_run_step(maker: StepMaker) -> StepMaker:
 
 
 def run_steps(run: Run, user: User) -> list[RunStep]:
-    """Give what this person may do about the run."""
+    """Return what this person may do about the run."""
     made = (maker(run, user) for maker in _makers)
     return [step for step in made if step is not None]
 

@@ -1,4 +1,4 @@
-"""Which runs and which audit events may a person see?
+"""Queries of the runs and audit events that a person may see.
 
 Admins and operators see all of a lake. An owner sees the runs they asked for, and the events of
 what they did and of the tables and databases they answer for.
@@ -33,13 +33,13 @@ def register_owned_tables(provider: OwnedTables) -> OwnedTables:
 
 
 def runs_for_user(user: User, lake: str) -> QuerySet[Run]:
-    """Give the runs of a lake that the person may see."""
+    """Return the runs of a lake that the person may see."""
     runs = Run.objects.filter(lake=lake)
     return runs if user.is_lake_keeper else runs.filter(requested_by=user.username)
 
 
 def get_run_for_user(run_id: UUID | str, user: User) -> Run:
-    """Give one run, whatever its lake.
+    """Return one run, whatever its lake.
 
     Raises:
         NotVisible: there is none for this person.
@@ -57,18 +57,18 @@ def get_run_for_user(run_id: UUID | str, user: User) -> Run:
 
 
 def failed_runs_of(user: User, lake: str, *, since: datetime) -> QuerySet[Run]:
-    """Give the runs that the person asked for and that failed lately, newest first."""
+    """Return the runs that the person asked for and that failed lately, newest first."""
     failed = Run.objects.filter(lake=lake, requested_by=user.username, state=RunState.FAILED)
     return failed.filter(queued_at__gte=since).order_by("-queued_at")
 
 
 def run_lines(run: Run) -> QuerySet[RunEvent]:
-    """Give the log of a run, unordered."""
+    """Return the log of a run, unordered."""
     return RunEvent.objects.filter(run=run).order_by()
 
 
 def audit_for_user(user: User, lake: str) -> QuerySet[AuditEvent]:
-    """Give the events of a lake that the person may see, unordered."""
+    """Return the events of a lake that the person may see, unordered."""
     events = AuditEvent.objects.filter(lake=lake).order_by()
     if user.is_lake_keeper:
         return events
@@ -81,12 +81,12 @@ def audit_for_user(user: User, lake: str) -> QuerySet[AuditEvent]:
 
 
 def audit_head() -> AuditHead | None:
-    """Give where the chain of events ends."""
+    """Return where the chain of events ends."""
     return AuditHead.objects.first()
 
 
 def administered_databases(user: User) -> Iterator[tuple[str, str]]:
-    """Give (lake, database) of what the person administers."""
+    """Return (lake, database) of what the person administers."""
     rows = DatabaseAdministrator.objects.filter(username=user.username)
     return rows.order_by("lake", "db").values_list("lake", "db").iterator()
 

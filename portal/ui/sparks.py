@@ -1,4 +1,4 @@
-"""How does a trend stand in a small line, and what does a reader without the picture hear?"""
+"""Sparklines of trends, with words for a reader without the picture."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which word, icon and colour shows a state? The same word stands in mails, pages and the API.
+"""Word, icon and colour of each state. Mails, pages and the API use the same word.
 
 The platform's states are here; a room adds its own with `register_states` when it registers.
 """
@@ -65,7 +65,7 @@ def register_states(looks: Mapping[str, StateLook]) -> None:
 
 
 def look_of(state: str) -> StateLook:
-    """Give a state's look; an unknown one is shown plainly by its own word."""
+    """Return a state's look; an unknown one is shown plainly by its own word."""
     known = _LOOKS.get(state)
     if known:
         return known

@@ -1,4 +1,4 @@
-"""What columns does a list have, how is each cell shown, and what stands in its CSV?
+"""Columns of a list, how each cell is shown, and what its CSV contains.
 
 One description serves the page and the export, so that they cannot differ.
 """

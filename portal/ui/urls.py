@@ -1,4 +1,4 @@
-"""Which address shows which of the platform's own pages?"""
+"""Addresses of the platform's own pages."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""How does a scheduler say that partitions are ready to be read? `POST /api/readiness/`."""
+"""Webhook by which a scheduler marks partitions as ready to read: `POST /api/readiness/`."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ class MarkHook(APIView):
 
 
 def as_json(marked: Marked) -> dict[str, Any]:
-    """Give the API's form of what was set."""
+    """Return the API's form of what was set."""
     word = "ready" if marked.ready else "not ready"
     return {
         "lake": str(marked.hive.lake),

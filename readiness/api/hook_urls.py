@@ -1,4 +1,4 @@
-"""Which address do schedulers speak to? Short and fixed, because it stands in many jobs."""
+"""Address of the webhook for schedulers. Short and fixed, because many jobs contain it."""
 
 from django.urls import URLPattern, URLResolver, path
 

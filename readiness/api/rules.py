@@ -1,4 +1,4 @@
-"""What can programs do with times, rules and what is awaited? All that the pages do."""
+"""API of deadlines, rules and expected partitions. It does all that the pages do."""
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -86,7 +86,7 @@ class RuleDetail(APIView):
 
     @extend_schema(operation_id="readiness_rules_get", responses=ReadyRuleSerializer)
     def get(self, request: Request, rule_id: int) -> Response:
-        """Give what is declared."""
+        """Return what is declared."""
         return Response(ReadyRuleSerializer(get_rule_for_user(rule_id, person(request))).data)
 
     @extend_schema(

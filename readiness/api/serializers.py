@@ -1,4 +1,4 @@
-"""What do programs read and write of awaited partitions and of what is declared?"""
+"""Serializers of expected partitions and of declarations."""
 
 from typing import Any, ClassVar
 
@@ -81,7 +81,7 @@ class NewReadyRuleSerializer(DeclareSerializer):
 
 
 def declared(said: dict[str, Any]) -> Declared:
-    """Give what a program declares."""
+    """Return what a program declares."""
     return Declared(
         said["time_key"].lower(),
         TimeFormat(said["time_format"]),

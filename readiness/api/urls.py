@@ -1,4 +1,4 @@
-"""Which address of the room's API gives what?"""
+"""URLs of the optimizer's API."""
 
 from django.urls import URLPattern, URLResolver, path
 

@@ -1,4 +1,4 @@
-"""Which partitions does a table get, one a day or one an hour, and by which names?
+"""Partitions that a table gets, one a day or one an hour, and their names.
 
 Partitions are named by the lake's wall clock. An hour that daylight saving leaves out has none; an
 hour that comes twice has one, which lasts through both.
@@ -94,11 +94,11 @@ class Cadence:
             )
 
     def period_at(self, instant: datetime) -> Period:
-        """Give the period that an instant lies in."""
+        """Return the period that an instant lies in."""
         return self._period(_floor(instant.astimezone(self.zone), hourly=self.is_hourly))
 
     def periods(self, first: datetime, *, ended_by: datetime) -> Iterator[Period]:
-        """Give the periods from that of `first` on that had ended at an instant, in order."""
+        """Yield the periods from that of `first` on that had ended at an instant, in order."""
         wall = _floor(first.astimezone(self.zone), hourly=self.is_hourly)
         while True:
             period = self._period(wall)
@@ -109,7 +109,7 @@ class Cadence:
             wall += self.step
 
     def period_of(self, values: Mapping[str, str | None]) -> Period | None:
-        """Give the period of a partition with these values; None: its values are no time."""
+        """Return the period of a partition with these values; None: its values are no time."""
         text, hour = values.get(self.time_key), values.get(self.hour_key, "")
         if text is None or hour is None:
             return None
@@ -130,7 +130,7 @@ class Cadence:
         return Period(self._instant(wall), self._instant(wall + self.step), tuple(values))
 
     def _instant(self, wall: datetime) -> datetime:
-        """Give a wall time's first instant; one that daylight saving leaves out is the leap's."""
+        """Return a wall time's first instant; one that daylight saving leaves out is the leap's."""
         return wall.replace(tzinfo=self.zone).astimezone(UTC)
 
     def _is_there(self, period: Period, wall: datetime) -> bool:

@@ -1,4 +1,4 @@
-"""When is a table looked at again, and when is a partition that never came given up?"""
+"""Decides when a table is next inspected, and when a missing partition is given up."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ _FRESH = timedelta(days=2)
 
 
 def next_look(pending_ends: Sequence[datetime], *, next_end: datetime, now: datetime) -> datetime:
-    """Give the next look: soon while something young is awaited, hourly while something old is.
+    """Return the next look: soon while something young is awaited, hourly while something old is.
 
     Otherwise when the next period ends.
     """

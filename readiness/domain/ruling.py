@@ -1,4 +1,4 @@
-"""Is a period ready, may the rule say so, or what does it wait for? Each with its reason in words.
+"""Decides whether a period is ready, ready by its rule, or waiting, each with a reason.
 
 A rule only ever says that something is ready; what is ready stays so, whatever the rule would say.
 """

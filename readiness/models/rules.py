@@ -1,4 +1,4 @@
-"""Which tables have a rule or a time by which partitions must be ready, and how do these stand?"""
+"""Models of readiness rules and deadlines of tables, and of the status of their partitions."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -93,7 +93,7 @@ class ReadyRule(models.Model):
         return Cadence(self.time_key, TimeFormat(self.time_format), self.hour_key, zone)
 
     def due_at(self, period_end: datetime) -> datetime | None:
-        """Give when a period must be ready; None: no time was declared."""
+        """Return when a period must be ready; None: no time was declared."""
         if self.sla_minutes is None:
             return None
         return period_end + timedelta(minutes=self.sla_minutes)
@@ -149,7 +149,7 @@ class Awaited(models.Model):
         return self.spec
 
     def late_by(self, now: datetime) -> timedelta | None:
-        """Give how late it is, or came; None: it is in time, or no time was declared."""
+        """Return how late it is, or came; None: it is in time, or no time was declared."""
         at = self.ready_at if self.standing == Standing.READY else now
         if self.due_at is None or at is None or at <= self.due_at:
             return None

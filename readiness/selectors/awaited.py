@@ -1,4 +1,4 @@
-"""Which partitions are awaited, which are late, and by how much?"""
+"""Queries of expected partitions, and of which are late and by how much."""
 
 from datetime import date, datetime, time, timedelta
 
@@ -59,18 +59,18 @@ def _begin(day: date) -> datetime:
 
 
 def late_now(now: datetime) -> Q:
-    """Give the condition for what should be ready by an instant and is not."""
+    """Return the condition for what should be ready by an instant and is not."""
     return Q(due_at__lt=now, standing__in=(Standing.MISSING, Standing.UNREADY))
 
 
 def late_unsaid(lake: str, *, now: datetime) -> QuerySet[Awaited]:
-    """Give what is late and nobody was told of, as a look after its time has found."""
+    """Return what is late and nobody was told of, as a look after its time has found."""
     rows = Awaited.objects.filter(late_now(now), lake=lake, told_at=None, is_given_up=False)
     return rows.filter(seen_at__gte=F("due_at"))
 
 
 def awaited_visible(lake: str, user: User) -> QuerySet[Awaited]:
-    """Give what is awaited in a lake, as the person may see it."""
+    """Return what is awaited in a lake, as the person may see it."""
     return Awaited.objects.for_user(user).filter(lake=lake).select_related("rule")
 
 

@@ -1,4 +1,4 @@
-"""Which numbers of ready partitions does a monitoring server read? Nothing names a table."""
+"""Gauges of ready partitions for a monitoring server. Nothing names a table."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Which rules may somebody see, and how do a table's partitions stand against its time?"""
+"""Queries of visible rules, and of the status of a table's partitions against its deadline."""
 
 import django_filters as filters
 from django.db.models import QuerySet
@@ -35,12 +35,12 @@ class RuleFilter(ListFilter):
 
 
 def rules_visible(lake: str, user: User) -> QuerySet[ReadyRule]:
-    """Give the rules of a lake that the person may see."""
+    """Return the rules of a lake that the person may see."""
     return ReadyRule.objects.for_user(user).filter(lake=lake)
 
 
 def get_rule_for_user(rule_id: int, user: User) -> ReadyRule:
-    """Give one rule.
+    """Return one rule.
 
     Raises:
         NotVisible: there is none for this person.
@@ -52,5 +52,5 @@ def get_rule_for_user(rule_id: int, user: User) -> ReadyRule:
 
 
 def lately_of(rule: ReadyRule) -> list[Awaited]:
-    """Give the last periods of one table, newest first."""
+    """Return the last periods of one table, newest first."""
     return list(rule.awaited.order_by("-start")[:PICTURED])

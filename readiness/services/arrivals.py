@@ -1,4 +1,4 @@
-"""What does it mean for what is awaited that somebody said so of partitions just now?
+"""Updates expected partitions when somebody has just reported partitions as ready or not.
 
 Where a partition's name tells its whole period, the period's row is written at once, with the very
 instant. Where a period has several partitions, the table is looked at next, because all must be
@@ -81,7 +81,7 @@ def _take_back(rule: ReadyRule, periods: Sequence[Period], *, by: str, now: date
 
 
 def fresh(rule: ReadyRule, period: Period) -> dict[str, object]:
-    """Give what a new row of a period holds."""
+    """Return what a new row of a period holds."""
     return {
         "lake": rule.lake,
         "spec": period.spec,

@@ -1,4 +1,4 @@
-"""Who declares by when a table's partitions are ready and what says so, and what changes then?
+"""Declares a table's deadline and readiness rule: who may, and what changes then.
 
 Whoever may see a table may declare for it: its owner, who administers its database, and keepers.
 Declaring the same twice changes nothing.

@@ -1,4 +1,4 @@
-"""Who is told of partitions that are not ready in time?
+"""Notifies people of partitions that are not ready in time.
 
 Admins and operators of all of them, owners of theirs, once each, in one mail of a look. What comes
 later stands on the page. Telling twice writes nothing new.
@@ -27,7 +27,7 @@ _NAMED = 20
 
 
 def late_tell(lake: str, *, now: datetime) -> int:
-    """Write of what is late and nobody was told of; gives how many partitions were told."""
+    """Write of what is late and nobody was told of; returns how many partitions were told."""
     late = late_unsaid(lake, now=now).select_related("rule").order_by("due_at", "pk")
     rows = list(late[:_MOST])
     if not rows:

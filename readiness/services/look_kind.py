@@ -1,4 +1,4 @@
-"""When are tables with a rule or a time looked at? A run a minute while something is due.
+"""Run kind that inspects tables with a rule or a deadline, every minute while any is due.
 
 It is done inside the worker, in bounded time; what it leaves is due in the next one.
 """

@@ -1,4 +1,4 @@
-"""How do the awaited partitions of a table stand now, and which does its rule say are ready?
+"""Updates a table's expected partitions, and marks those that its rule finds ready.
 
 Each look asks the metastore for what is awaited and not ready, however many partitions the table
 has otherwise. Looking twice writes the same; a flag that was set stays set.
@@ -41,7 +41,7 @@ Leaves = dict[str, Any]
 
 
 def look_at(rule: ReadyRule, metastore: Metastore, *, now: datetime) -> int:
-    """Look at one table's awaited partitions; gives how many periods its rule set ready.
+    """Look at one table's awaited partitions; returns how many periods its rule set ready.
 
     What is wrong with the table stands at its rule, and it is looked at again in an hour.
 
@@ -126,7 +126,7 @@ def _leaves(
     *,
     keys: tuple[str, ...],
 ) -> dict[datetime, Leaves]:
-    """Give the partitions of each period by name; names are listed where they are not known."""
+    """Return the partitions of each period by name; names are listed where they are not known."""
     if set(keys) == {rule.time_key, rule.hour_key} - {""}:
         named = [PartitionName.parse(row.spec) for row in pending]
         values = [dict(zip(one.keys, one.values, strict=True)) for one in named]
@@ -163,7 +163,7 @@ def _take(row: Awaited, ruling: Ruling, found: Leaves, *, now: datetime) -> None
 
 
 def _ready_since(found: Leaves, *, now: datetime) -> datetime:
-    """Give when the last of the partitions came, if none has a flag that may have come later."""
+    """Return when the last of the partitions came, if none has a flag that may have come later."""
     if any(FLAG in (struct.parameters or {}) for struct in found.values()):
         return now
     made = max((struct.createTime or 0 for struct in found.values()), default=0)

@@ -1,4 +1,4 @@
-"""How do partitions become ready, or not ready? By one parameter; all else of them stays.
+"""Marks partitions as ready or not ready. It sets one parameter; all else of them stays.
 
 Said twice it changes nothing, leaves no event in the metastore's log and no line in the record. Who
 follows the lake hears of a change as of any other: by the metastore's event of that partition.

@@ -1,4 +1,4 @@
-"""Which table does somebody mean, and by which keys is it partitioned?"""
+"""Finds the table that somebody names, and its partition keys."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from portal.lake.names import TableName
 
 
 def table_seen(metastore: Metastore, hive: TableName, *, user: User | None) -> Any:
-    """Give a table as the metastore has it; `user` None is somebody at the portal's shell.
+    """Return a table as the metastore has it; `user` None is somebody at the portal's shell.
 
     Raises:
         NotVisible: `readiness.table`: there is none, or not for this person.
@@ -27,5 +27,5 @@ def table_seen(metastore: Metastore, hive: TableName, *, user: User | None) -> A
 
 
 def keys_of(table: Any) -> tuple[str, ...]:
-    """Give the names of a table's partition keys, in order."""
+    """Return the names of a table's partition keys, in order."""
     return tuple(str(key.name) for key in table.partitionKeys or ())

@@ -1,4 +1,4 @@
-"""How are minutes said on the room's pages?"""
+"""Template filter of minutes on the app's pages."""
 
 from django import template
 

@@ -15,7 +15,7 @@ from readiness.selectors.awaited import AWAITED_ORDERS, AwaitedFilter, awaited_v
 
 
 def rule_url(row: Awaited) -> str:
-    """Give the page of a row's table."""
+    """Return the page of a row's table."""
     return reverse("readiness:rule", args=[row.rule_id])
 
 

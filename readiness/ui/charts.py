@@ -1,4 +1,4 @@
-"""How do the ready times of a table's last periods become a picture beside its time?"""
+"""Chart of the ready times of a table's last periods against its deadline."""
 
 from collections.abc import Sequence
 

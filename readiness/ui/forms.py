@@ -1,4 +1,4 @@
-"""What does a person type to declare by when a table's partitions are ready, and what says so?"""
+"""Forms that declare a table's deadline and readiness rule."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ class RuleForm(forms.Form):
         return cls(initial={name: getattr(rule, name) for name in names})
 
     def declared(self) -> Declared:
-        """Give what was typed."""
+        """Return what was typed."""
         said = self.cleaned_data
         return Declared(
             said["time_key"].lower(),

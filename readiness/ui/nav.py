@@ -1,4 +1,4 @@
-"""Which entries and home card does the room have?"""
+"""Navigation entries and home cards of the optimizer."""
 
 from urllib.parse import urlencode
 

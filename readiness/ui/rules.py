@@ -30,7 +30,7 @@ _SHOWN = 20
 
 
 def rule_url(row: ReadyRule) -> str:
-    """Give the page of a table."""
+    """Return the page of a table."""
     return reverse("readiness:rule", args=[row.pk])
 
 

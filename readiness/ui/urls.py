@@ -1,4 +1,4 @@
-"""Which address of the room shows what?"""
+"""URLs of the optimizer's pages."""
 
 from django.urls import URLPattern, URLResolver, path
 

@@ -1,4 +1,4 @@
-"""What changed in which Hive table, and what did each front end take in of it?
+"""Models of changes in Hive tables, and of what each front end took in of them.
 
 The queue is the difference of the two: a target waits while a front end owes it something.
 """

@@ -1,4 +1,4 @@
-"""What password stands in a file, and is the file one that nobody else can read?"""
+"""Reads the password in a file, and checks that nobody else can read the file."""
 
 import os
 import stat

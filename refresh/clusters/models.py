@@ -1,4 +1,4 @@
-"""Which StarRocks clusters are kept fresh, which front ends have they, and what do they see?"""
+"""Models of the StarRocks clusters kept fresh, their front ends, and what these see."""
 
 from typing import ClassVar
 

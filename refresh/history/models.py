@@ -1,4 +1,4 @@
-"""What was sent to which front end, why, and what came of it on each?"""
+"""Models of the statements sent to front ends, their reasons, and the outcome on each."""
 
 import uuid
 from enum import StrEnum

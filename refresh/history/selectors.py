@@ -1,4 +1,4 @@
-"""What was refreshed, why, how long did it wait and take, and what came of it?"""
+"""Queries of refreshes: reason, waiting time, duration and outcome."""
 
 from uuid import UUID
 
@@ -68,7 +68,7 @@ class HistoryFilter(ListFilter):
 
 
 def history_visible(lake: str, user: User) -> QuerySet[Refresh]:
-    """Give the statements of a lake that the person may see."""
+    """Return the statements of a lake that the person may see."""
     rows = Refresh.objects.for_user(user)
     if user.is_lake_keeper:
         # Walked from the newest on, each asked for its lake; a join would sort them all.
@@ -81,7 +81,7 @@ def history_visible(lake: str, user: User) -> QuerySet[Refresh]:
 
 
 def get_refresh_for_user(public_id: UUID, user: User) -> Refresh:
-    """Give one statement.
+    """Return one statement.
 
     Raises:
         NotVisible: there is none for this person.
@@ -94,6 +94,6 @@ def get_refresh_for_user(public_id: UUID, user: User) -> Refresh:
 
 
 def lately_of(target: RefreshTarget) -> list[Refresh]:
-    """Give the last statements of one table, newest first."""
+    """Return the last statements of one table, newest first."""
     rows = target.history.select_related("cluster").prefetch_related(addresses())
     return list(rows.order_by("-id")[:PICTURED])

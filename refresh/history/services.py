@@ -1,4 +1,4 @@
-"""For how long is it kept which statements were sent to a cluster?"""
+"""Retention of the statements sent to a cluster."""
 
 from datetime import datetime, timedelta
 
@@ -12,7 +12,7 @@ LEAST = timedelta(days=8)
 
 
 def history_forget(cluster: Cluster, *, now: datetime) -> int:
-    """Forget the oldest statements of a cluster, at most `CHUNK` a call; gives how many.
+    """Forget the oldest statements of a cluster, at most `CHUNK` a call; returns how many.
 
     When each table was refreshed last stands in its own rows and stays.
     """

@@ -24,7 +24,7 @@ from refresh.models import Refresh
 
 
 def statement_url(row: Refresh) -> str:
-    """Give the page of a statement."""
+    """Return the page of a statement."""
     return reverse("refresh:statement", args=[row.public_id])
 
 

@@ -1,4 +1,4 @@
-"""How do marks of front ends, causes and lanes stand in a cell?"""
+"""Template tags of marks of front ends, causes and lanes in a cell."""
 
 from collections.abc import Iterable, Sequence
 
@@ -58,5 +58,5 @@ def causes(value: Sequence[str]) -> str:
 
 @register.filter
 def lane_state(value: int | None) -> str:
-    """Give the state under which a lane is shown."""
+    """Return the state under which a lane is shown."""
     return "LANE_NEW" if value is None else f"LANE_{Lane(value).name}"

@@ -1,4 +1,4 @@
-"""What do the directories of a table's partitions hold now? One listing each, nothing below.
+"""Lists the directories of a table's partitions. One listing each, nothing below.
 
 Hidden files do not count, as for a front end; of subdirectories only their time does.
 """
@@ -18,7 +18,7 @@ _HIDDEN = ("_", ".")
 
 
 def stamps_of(locations: Mapping[str, str], *, config: LakeConfig) -> dict[str, Stamp]:
-    """Give the stamp of each location; a directory that is not there holds nothing.
+    """Return the stamp of each location; a directory that is not there holds nothing.
 
     Raises:
         ExternalFailure: a directory could not be listed; then nothing of the table is known.

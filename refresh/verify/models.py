@@ -1,4 +1,4 @@
-"""What did the last look at a table's files, and the last probe of its front ends, show?"""
+"""Models of the last inspection of a table's files and the last probe of its front ends."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Which tables does a sweep look at, and which of them did it find to be answered wrongly?"""
+"""Queries of the tables that a sweep inspects, and of those that it found to be stale."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -13,7 +13,7 @@ _Row = tuple[int, datetime, datetime | None, datetime | None]
 
 
 def hot_tables(cluster: Cluster, *, since: datetime) -> list[Hot]:
-    """Give the Hive tables that a cluster shows and that changed or were refreshed since.
+    """Return the Hive tables that a cluster shows and that changed or were refreshed since.
 
     One that was found and of which nothing was told is not among them: it changed nothing yet.
     """
@@ -35,7 +35,7 @@ def tables_after(cluster: Cluster, key: int, *, most: int) -> list[tuple[int, da
 
 
 def hot_targets(cluster: Cluster, *, since: datetime) -> list[Hot]:
-    """Give a cluster's tables that changed or were refreshed since, and that rest now."""
+    """Return a cluster's tables that changed or were refreshed since, and that rest now."""
     rows = RefreshTarget.objects.filter(cluster=cluster, due_at=None, running_since=None)
     rows = rows.filter(watched__is_off=False, watched__is_gone=False)
     rows = rows.filter(Q(watched__changed_at__gte=since) | Q(refreshed_at__gte=since))

@@ -52,7 +52,7 @@ def queue(request: HttpRequest) -> HttpResponseBase:
 @login_required
 @require_GET
 def queue_live(request: HttpRequest) -> HttpResponse:
-    """Give the part of the page that keeps itself up to date."""
+    """Return the part of the page that keeps itself up to date."""
     return render(request, "refresh/_queue_live.html", _live(request))
 
 

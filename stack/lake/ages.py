@@ -30,7 +30,7 @@ def set_file_times(root: Path, *, modified: float, read: float) -> None:
 
 
 def _local(location: str) -> Path:
-    """Give the local path of a metastore location, whose % signs are part of the name."""
+    """Return the local path of a metastore location, whose % signs are part of the name."""
     return Path("/" + location.split(":", 1)[1].lstrip("/"))
 
 

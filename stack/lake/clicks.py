@@ -39,7 +39,7 @@ def is_there(metastore: Metastore) -> bool:
 
 
 def create_sql(table: str) -> str:
-    """Give the statement that makes a table by its name in Spark; twice is harmless."""
+    """Return the statement that makes a table by its name in Spark; twice is harmless."""
     said = ", ".join(f"'{key}' = '{value}'" for key, value in _PROPERTIES.items())
     return (
         f"CREATE TABLE IF NOT EXISTS {table} ({_COLUMNS}) USING iceberg "

@@ -19,7 +19,7 @@ SCRATCH = TableName(LakeId(LAKE), "sales", "scratch")
 
 
 def as_(config: LakeConfig, user: str) -> Metastore:
-    """Give a connection of somebody who calls themselves `user`."""
+    """Return a connection of somebody who calls themselves `user`."""
     return Metastore.connect(replace(config, hadoop_user=user))
 
 

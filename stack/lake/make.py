@@ -37,7 +37,7 @@ def _say(line: str) -> None:
 
 
 def user_root(config: LakeConfig) -> Path:
-    """Give the local folder below which every owner has a folder."""
+    """Return the local folder below which every owner has a folder."""
     spool = Path(config.path(config.spool).path)
     return spool.parent.parent / "user"
 

@@ -46,7 +46,7 @@ ODD_VALUES: Sequence[str | None] = (
 
 
 def _days(today: date, n: int, *, read_from: int | None = None) -> list[Part]:
-    """Give one partition a day, `n` days back; those older than `read_from` were just read."""
+    """Return one partition a day, `n` days back; those older than `read_from` were just read."""
     return [
         Part(
             (str(today - timedelta(days=age)),),
@@ -230,7 +230,7 @@ def _odd_places(today: date) -> list[TableSpec]:
 
 
 def tables(today: date) -> list[TableSpec]:
-    """Give every table that Spark makes as a Hive or Spark table."""
+    """Return every table that Spark makes as a Hive or Spark table."""
     return [
         *_sales(today),
         *_web(today),

@@ -18,7 +18,7 @@ from stack.stack import LAKE
 
 
 def name_of(db: str, table: str) -> TableName:
-    """Give the name of a table of the demo's lake."""
+    """Return the name of a table of the demo's lake."""
     return TableName(LakeId(LAKE), db, table)
 
 

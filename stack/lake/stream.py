@@ -65,7 +65,7 @@ class Stream:
         reduce(DataFrame.unionAll, days).writeTo(self.table).append()
 
     def n_beats(self) -> int:
-        """Give how many beats the table has seen, by its own snapshots."""
+        """Return how many beats the table has seen, by its own snapshots."""
         said = F.element_at("summary", _BEAT).cast("int").alias("beat")
         return self._snapshots().select(said).agg(F.max("beat")).collect()[0][0] or 0
 
@@ -93,7 +93,7 @@ class Stream:
         return self.spark.table(f"{self.table}.snapshots")
 
     def _clicks(self, *, since: datetime, seconds: float, n_files: int, seed: int) -> DataFrame:
-        """Give clicks from an instant on, in as many tasks as files are wanted.
+        """Return clicks from an instant on, in as many tasks as files are wanted.
 
         The same arguments give the same clicks.
         """

@@ -46,7 +46,7 @@ def text_table_make(
 def text_partition(
     name: TableName, value: str, *, like: ttypes.StorageDescriptor, location: str
 ) -> ttypes.Partition:
-    """Give a partition that is stored as its table is, at its own place."""
+    """Return a partition that is stored as its table is, at its own place."""
     return ttypes.Partition(
         values=[value],
         dbName=name.db,

@@ -13,12 +13,12 @@ DEFAULT_COLUMNS = "id bigint, name string, amount double"
 
 
 def _literal(text: str) -> str:
-    """Give a Spark SQL string literal."""
+    """Return a Spark SQL string literal."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def create_statement(spec: TableSpec, *, location: str) -> str:
-    """Give the CREATE TABLE of a described table."""
+    """Return the CREATE TABLE of a described table."""
     columns = _COLUMNS.get(spec.format, DEFAULT_COLUMNS)
     keys = ", ".join(f"{quoted(key)} string" for key in spec.keys)
     external = location and spec.maker is not Maker.DATASOURCE
@@ -36,7 +36,7 @@ def create_statement(spec: TableSpec, *, location: str) -> str:
 
 
 def _rows(spark: SparkSession, spec: TableSpec) -> DataFrame:
-    """Give the table's plain columns, without keys."""
+    """Return the table's plain columns, without keys."""
     n_rows = spec.n_rows
     frame = spark.range(n_rows).repartition(1)
     if spec.format == "text":
@@ -45,7 +45,7 @@ def _rows(spark: SparkSession, spec: TableSpec) -> DataFrame:
 
 
 def _partition_frame(spark: SparkSession, spec: TableSpec, parts: Sequence[Part]) -> DataFrame:
-    """Give rows for every partition, each partition's in one task so that it becomes one file."""
+    """Return rows for every partition, each partition's in one task so that it becomes one file."""
     schema = StructType([StructField(key, StringType()) for key in spec.keys])
     keys = spark.createDataFrame([part.values for part in parts], schema)
     if spec.format == "text":

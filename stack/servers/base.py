@@ -28,11 +28,11 @@ class Server:
         self.directory.mkdir(parents=True, exist_ok=True)
 
     def command(self) -> Sequence[str]:
-        """Give the argv that starts the server."""
+        """Return the argv that starts the server."""
         raise NotImplementedError
 
     def environment(self) -> Mapping[str, str]:
-        """Give the environment that the server starts with."""
+        """Return the environment that the server starts with."""
         return self.ledger.environment()
 
     def is_ready(self) -> bool:

@@ -23,7 +23,7 @@ _TEMPLATE = REPO / "var" / "cache" / "derby-hms-3.1.3"
 
 
 def derby_class_path() -> str:
-    """Give Derby 10.14; it must come before the metastore's own, older one."""
+    """Return Derby 10.14; it must come before the metastore's own, older one."""
     return ":".join(map(str, sorted((JARS / "metastore").glob("derby*.jar"))))
 
 
@@ -71,7 +71,7 @@ class Derby(Server):
             shutil.copytree(_TEMPLATE, self.directory / DATABASE)
 
     def command(self) -> Sequence[str]:
-        """Give the argv of Derby's network server."""
+        """Return the argv of Derby's network server."""
         return [
             "java",
             *SHORT_LIVED_JVM,

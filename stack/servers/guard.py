@@ -26,7 +26,7 @@ class Guard:
         self._owner_place = owner_place
 
     def properties(self) -> dict[str, str]:
-        """Give what stands in the metastore's configuration."""
+        """Return what stands in the metastore's configuration."""
         return {
             "metastore.pre.event.listeners": "lakewarden.guard.LifecycleGuard",
             "metastore.transactional.event.listeners": ",".join(_LISTENERS),

@@ -82,7 +82,7 @@ class Hdfs(Server):
         (self.conf / "log4j.properties").write_text(_LOG4J, encoding="utf-8")
 
     def command(self) -> Sequence[str]:
-        """Give the argv of the one JVM."""
+        """Return the argv of the one JVM."""
         return [
             *("java", "-Xmx768m", "--add-opens=java.base/java.lang=ALL-UNNAMED"),
             *SHORT_LIVED_JVM,

@@ -23,7 +23,7 @@ class LakeWriter(Server):
         self.directory = REPO
 
     def command(self) -> Sequence[str]:
-        """Give the module's argv."""
+        """Return the module's argv."""
         return [sys.executable, "-m", "stack.lake.live", str(self._lakes)]
 
     def is_ready(self) -> bool:

@@ -55,7 +55,7 @@ class LdapServer(Server):
             self._make_certificate()
 
     def command(self) -> Sequence[str]:
-        """Give the argv of the server."""
+        """Return the argv of the server."""
         return [
             *("java", "-Xmx128m", *SHORT_LIVED_JVM, "-cp", f"{JARS / 'ldap'}/*", _TOOL),
             *("--port", str(self.port), "--baseDN", BASE, "--useDefaultSchema"),

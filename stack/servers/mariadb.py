@@ -71,7 +71,7 @@ class MariaDb(Server):
         )
 
     def command(self) -> Sequence[str]:
-        """Give the argv of mariadbd."""
+        """Return the argv of mariadbd."""
         return [
             _program("mariadbd"),
             "--no-defaults",
@@ -104,7 +104,7 @@ class MariaDb(Server):
         )
 
     def connect(self, database: str = METASTORE) -> "pymysql.Connection[pymysql.cursors.Cursor]":
-        """Give a connection as the metastore's user, for tests that recount."""
+        """Return a connection as the metastore's user, for tests that recount."""
         return pymysql.connect(
             host=LOOPBACK,
             port=self.port,

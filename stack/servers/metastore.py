@@ -33,7 +33,7 @@ class Backing:
 
 
 def site_xml(properties: dict[str, str]) -> str:
-    """Give a Hadoop configuration file."""
+    """Return a Hadoop configuration file."""
     rows = "".join(
         f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
         for name, value in properties.items()
@@ -98,7 +98,7 @@ class Metastore(Server):
         (conf / "core-site.xml").write_text(site_xml(core), encoding="utf-8")
 
     def command(self) -> Sequence[str]:
-        """Give the argv of the metastore, started without its launcher."""
+        """Return the argv of the metastore, started without its launcher."""
         jars = JARS / "metastore"
         extra = [
             *sorted(jars.glob("jackson-*.jar")),

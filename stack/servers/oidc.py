@@ -59,7 +59,7 @@ class OidcProvider(Server):
         (self.directory / "seed.json").write_text(json.dumps(self._seed), encoding="utf-8")
 
     def command(self) -> Sequence[str]:
-        """Give the argv of the site."""
+        """Return the argv of the site."""
         return [sys.executable, "-m", "stack.servers.oidc_site", str(self.directory)]
 
     def environment(self) -> dict[str, str]:

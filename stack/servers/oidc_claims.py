@@ -11,7 +11,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the package has no ty
     oidc_claim_scope = OAuth2Validator.oidc_claim_scope | {"groups": "groups"}
 
     def get_additional_claims(self, request: Any) -> dict[str, Any]:
-        """Give the claims of the person who signed in."""
+        """Return the claims of the person who signed in."""
         user = request.user
         return {
             "preferred_username": user.username,

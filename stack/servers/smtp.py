@@ -32,7 +32,7 @@ class Smtp(Server):
         return f"{LOOPBACK}:{self.port}"
 
     def command(self) -> Sequence[str]:
-        """Give the argv of the sink."""
+        """Return the argv of the sink."""
         return [
             sys.executable,
             "-m",
@@ -47,7 +47,7 @@ class Smtp(Server):
         return {**self.ledger.environment(), "PYTHONPATH": root}
 
     def messages(self, *, to: str | None = None) -> list[EmailMessage]:
-        """Give the delivered messages, oldest first; `to` picks one recipient's."""
+        """Return the delivered messages, oldest first; `to` picks one recipient's."""
         return messages(self.mail, to=to)
 
 

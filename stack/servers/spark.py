@@ -21,7 +21,7 @@ _JAVA = (
 
 class _SparkServer(Server):
     def environment(self) -> Mapping[str, str]:
-        """Give what the package's servers need: without the Scala version every executor dies."""
+        """Return what the package's servers need: without the Scala version every executor dies."""
         return {
             **super().environment(),
             "SPARK_HOME": str(spark_home()),
@@ -46,7 +46,7 @@ class SparkMaster(_SparkServer):
         return f"spark://{LOOPBACK}:{self.port}"
 
     def command(self) -> Sequence[str]:
-        """Give the argv of the master."""
+        """Return the argv of the master."""
         return [
             *(*_JAVA, "org.apache.spark.deploy.master.Master", "--host", LOOPBACK),
             *("--port", str(self.port), "--webui-port", str(self.web_port)),
@@ -74,7 +74,7 @@ class SparkWorker(_SparkServer):
         self.web_port = free_port()
 
     def command(self) -> Sequence[str]:
-        """Give the argv of the worker."""
+        """Return the argv of the worker."""
         return [
             *(*_JAVA, "org.apache.spark.deploy.worker.Worker", "--host", LOOPBACK),
             *("--port", str(self.port), "--webui-port", str(self.web_port)),

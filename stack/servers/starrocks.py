@@ -49,7 +49,7 @@ class StarRocks(Server):
         self._file.write_text(json.dumps(self.spec.as_json()), encoding="utf-8")
 
     def command(self) -> Sequence[str]:
-        """Give the argv of the simulator."""
+        """Return the argv of the simulator."""
         return [sys.executable, "-m", "stack.servers.starrocks", str(self._file), str(self.port)]
 
     def environment(self) -> dict[str, str]:
@@ -84,12 +84,12 @@ class StarRocks(Server):
     # -- what it saw -----------------------------------------------------------------------
 
     def calls(self) -> Mapping[str, Mapping[str, int]]:
-        """Give the calls to the metastore by front end."""
+        """Return the calls to the metastore by front end."""
         counted: Mapping[str, Mapping[str, int]] = ask(self.port, "calls")
         return counted
 
     def audit(self) -> list[dict[str, Any]]:
-        """Give the statements that front ends took, oldest first."""
+        """Return the statements that front ends took, oldest first."""
         entries: list[dict[str, Any]] = ask(self.port, "audit")
         return entries
 

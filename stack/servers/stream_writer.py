@@ -12,5 +12,5 @@ class StreamWriter(LakeWriter):
     name = "stream-writer"
 
     def command(self) -> Sequence[str]:
-        """Give the module's argv."""
+        """Return the module's argv."""
         return [sys.executable, "-m", "stack.lake.stream", str(self._lakes)]

@@ -1,4 +1,4 @@
-"""What does a front end of 3.x keep of one Hive catalog, and what does a refresh load?
+"""Cache of one Hive catalog in a front end of 3.x, and what a refresh loads.
 
 A table's refresh locks that table; the refresh of partitions locks the whole catalog. A failure
 clears nothing, except that a table which the metastore no longer has is forgotten.
@@ -34,11 +34,11 @@ class CatalogCache:
     # -- names -----------------------------------------------------------------------------
 
     def databases(self) -> list[str]:
-        """Give all databases; never kept."""
+        """Return all databases; never kept."""
         return _asked("Failed to getAllDatabases", self.link.databases)
 
     def tables(self, db: str) -> list[str]:
-        """Give a database's tables; never kept."""
+        """Return a database's tables; never kept."""
         words = f"Failed to get all table names on database: {db}"
         return _asked(words, lambda: self.link.tables(db))
 
@@ -54,7 +54,7 @@ class CatalogCache:
         return True
 
     def table(self, db: str, name: str) -> HiveTable:
-        """Give a table, from the metastore if it is not kept."""
+        """Return a table, from the metastore if it is not kept."""
         key = (db, name)
         table = self._tables.get(key)
         if table is None:

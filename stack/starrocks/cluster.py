@@ -63,7 +63,7 @@ class Cluster:
         raise KeyError(name)
 
     def next_connection(self) -> int:
-        """Give a connection's number."""
+        """Return a connection's number."""
         with self._numbers:
             self._last_number += 1
             return self._last_number
@@ -110,7 +110,7 @@ class Cluster:
         return self._tables.get((db, name))
 
     def resource_databases(self) -> dict[str, list[str]]:
-        """Give StarRocks' own databases with their tables (2.2)."""
+        """Return StarRocks' own databases with their tables (2.2)."""
         found: dict[str, list[str]] = {}
         for db, name in sorted(self._tables):
             found.setdefault(db, []).append(name)
@@ -130,7 +130,7 @@ class Cluster:
         print("|".join(str(value) for value in asdict(entry).values()), flush=True)
 
     def calls(self) -> Mapping[str, Mapping[str, int]]:
-        """Give the calls to the metastore by front end, as its audit log would by address."""
+        """Return the calls to the metastore by front end, as its audit log would by address."""
         counted: dict[str, dict[str, int]] = {}
         for fe in self.front_ends:
             total: dict[str, int] = {}

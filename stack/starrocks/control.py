@@ -1,4 +1,4 @@
-"""How do tests and the demo switch faults in a simulator that runs in another process?
+"""Switches faults in a simulator of another process, for tests and the demo.
 
 One line of JSON in, one out, on a port of its own: what no real cluster has stays off its ports.
 """

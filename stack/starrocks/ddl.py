@@ -1,4 +1,4 @@
-"""How does a front end write a catalog or a table as DDL, and a plan as text?"""
+"""Writes a catalog or a table as a front end's DDL, and a plan as text."""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _NEVER = {
 
 
 def starrocks_type(hive_type: str) -> str:
-    """Give the type that a column of this Hive type gets."""
+    """Return the type that a column of this Hive type gets."""
     kind = hive_type.lower()
     decimal = _DECIMAL.fullmatch(kind)
     if decimal:

@@ -1,4 +1,4 @@
-"""How does the front end that took a refresh pass it on, and what does it say of those that failed?
+"""Passes a refresh on from the front end that took it, and reports those that failed.
 
 It refreshes itself first; if that fails nobody is asked. Then it asks all registered ones of other
 hosts at once, alive or not, and waits for all; nothing is rolled back.

@@ -1,4 +1,4 @@
-"""How big are the files below a table's or partition's location? Hidden ones do not count."""
+"""Size of the files below a table's or partition's location. Hidden ones do not count."""
 
 from functools import lru_cache
 

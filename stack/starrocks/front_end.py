@@ -1,4 +1,4 @@
-"""One front end: is it running, what does it keep, how does it refresh itself?"""
+"""One front end: its process, its caches, and how it refreshes itself."""
 
 import threading
 import time

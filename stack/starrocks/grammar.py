@@ -1,4 +1,4 @@
-"""Which statement is this? The few that a refresh service sends, as the two versions read them."""
+"""Parses the few statements that a refresh service sends, as the two versions read them."""
 
 import re
 from dataclasses import dataclass

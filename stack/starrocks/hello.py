@@ -1,4 +1,4 @@
-"""Who connects, and may they? The exchange of packets before the first command."""
+"""Authenticates a client by the exchange of packets before the first command."""
 
 import secrets
 import struct

@@ -1,4 +1,4 @@
-"""What does a front end ask a Hive metastore and its files, and how does that fail?
+"""Reads what a front end needs from a Hive metastore and its files, with their failures.
 
 `Hive` is the port: `ThriftHive` speaks to a real metastore. The simulator's own tests have a small
 model of a lake behind the same port, because what they test is the front end (its caches, locks,
@@ -69,7 +69,7 @@ class Hive(Protocol):
     """The calls of a front end. All raise HiveError; safe for several threads."""
 
     def databases(self) -> list[str]:
-        """Give the names of all databases."""
+        """Return the names of all databases."""
         ...
 
     def has_database(self, db: str) -> bool:
@@ -77,19 +77,19 @@ class Hive(Protocol):
         ...
 
     def tables(self, db: str) -> list[str]:
-        """Give the names of a database's tables."""
+        """Return the names of a database's tables."""
         ...
 
     def table(self, db: str, table: str) -> HiveTable:
-        """Give a table, or raise NoSuchObject."""
+        """Return a table, or raise NoSuchObject."""
         ...
 
     def partition_names(self, db: str, table: str) -> list[str]:
-        """Give the names of all partitions."""
+        """Return the names of all partitions."""
         ...
 
     def partitions(self, table: HiveTable, names: Sequence[str]) -> list[HivePartition]:
-        """Give those of the named partitions that exist."""
+        """Return those of the named partitions that exist."""
         ...
 
     def statistics(self, table: HiveTable, names: Sequence[str]) -> None:
@@ -97,5 +97,5 @@ class Hive(Protocol):
         ...
 
     def file_bytes(self, location: str) -> int:
-        """Give the size of the files below a location; 0 where there is none."""
+        """Return the size of the files below a location; 0 where there is none."""
         ...

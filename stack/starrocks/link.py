@@ -1,4 +1,4 @@
-"""How does one front end reach the metastore: what did it ask, what stands in its way?
+"""Link of one front end to the metastore: its calls, and its faults.
 
 Every call is counted by its Thrift name, as the metastore's own audit log would by source address.
 Faults of the way are set here for one front end: a slow metastore, one that never answers, none.
@@ -72,7 +72,7 @@ class Link:
             self._changed.notify_all()
 
     def databases(self) -> list[str]:
-        """Give the names of all databases."""
+        """Return the names of all databases."""
         return self._call("get_all_databases", self._hive.databases)
 
     def has_database(self, db: str) -> bool:
@@ -80,15 +80,15 @@ class Link:
         return self._call("get_database", lambda: self._hive.has_database(db))
 
     def tables(self, db: str) -> list[str]:
-        """Give the names of a database's tables."""
+        """Return the names of a database's tables."""
         return self._call("get_all_tables", lambda: self._hive.tables(db))
 
     def table(self, db: str, table: str) -> HiveTable:
-        """Give a table, or raise NoSuchObject."""
+        """Return a table, or raise NoSuchObject."""
         return self._call("get_table", lambda: self._hive.table(db, table))
 
     def partition_names(self, table: HiveTable) -> tuple[str, ...]:
-        """Give the names of all partitions."""
+        """Return the names of all partitions."""
         names = self._call(
             "get_partition_names", lambda: self._hive.partition_names(table.db, table.name)
         )
@@ -119,7 +119,7 @@ class Link:
         raise ReadTimedOut
 
     def partition(self, table: HiveTable, name: str) -> HivePartition:
-        """Give one partition, or raise NoSuchObject (2.2 asks one by one)."""
+        """Return one partition, or raise NoSuchObject (2.2 asks one by one)."""
         found = self._call("get_partition", lambda: self._hive.partitions(table, [name]))
         if not found:
             raise NoSuchObject(f"NoSuchObjectException: partition values={_values(name)}")
@@ -130,7 +130,7 @@ class Link:
         self._call("get_partitions_statistics_req", lambda: self._hive.statistics(table, names))
 
     def file_bytes(self, location: str) -> int:
-        """Give the size of the files below a location; the metastore has no part in it."""
+        """Return the size of the files below a location; the metastore has no part in it."""
         return self._hive.file_bytes(location)
 
     def _call(

@@ -1,4 +1,4 @@
-"""How does a front end listen, and how do its faults look from outside?
+"""Listener of a front end, with its faults as seen from outside.
 
 Frozen: the kernel still accepts, nobody answers. Dead: connections break and new ones are refused.
 Babbling: something else answers on the port.

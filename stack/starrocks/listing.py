@@ -1,4 +1,4 @@
-"""Which rows do the SHOW statements give? Columns and their order are those of each version."""
+"""Rows of the SHOW statements. Columns and their order are those of each version."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -136,5 +136,5 @@ def like(text: str, pattern: str | None) -> bool:
 
 
 def one_column(name: str, values: Sequence[str]) -> Result:
-    """Give a list of names."""
+    """Return a list of names."""
     return Result((name,), [(value,) for value in values])

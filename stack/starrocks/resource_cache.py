@@ -1,4 +1,4 @@
-"""What does a front end of 2.2 keep of a Hive resource, and what does a refresh load?
+"""Cache of a Hive resource in a front end of 2.2, and what a refresh loads.
 
 One lock of the process covers every refresh of every table. A table's refresh loads the names of
 its partitions and not the partitions, which are loaded one by one. If it fails, the table's caches

@@ -34,7 +34,7 @@ class RunningCluster:
             listener.set_life(Life.DEAD)
 
     def addresses(self) -> list[tuple[str, int]]:
-        """Give host and port of every front end, in the order of registration."""
+        """Return host and port of every front end, in the order of registration."""
         return [(fe.host, fe.port) for fe in self.cluster.front_ends]
 
     def set_life(self, front_end: str, life: Life) -> None:

@@ -1,4 +1,4 @@
-"""What would a front end plan for a table: how many partitions it knows, how many rows it expects?
+"""Plan of a front end for a table: how many partitions it knows, and the rows it expects.
 
 Rows come from the metastore's counts where it has some, else from the files' size. Only partitions
 whose files are cached count: their mean stands for every selected one, and without any it is 1.
@@ -41,7 +41,7 @@ def plan(table: HiveTable, *, n_known: int, n_selected: int, cached: Sequence[Lo
 
 
 def chosen(names: Iterable[str], where: Iterable[tuple[str, str]]) -> list[str]:
-    """Give the partition names that agree with all equalities; other columns prune nothing."""
+    """Return the partition names that agree with all equalities; other columns prune nothing."""
     wanted = dict(where)
     return [
         name
@@ -57,7 +57,7 @@ def _pairs(name: str) -> Iterable[tuple[str, str]]:
 
 
 def row_width(table: HiveTable) -> int:
-    """Give the presumed bytes of a row, by the columns' types."""
+    """Return the presumed bytes of a row, by the columns' types."""
     kinds = (kind for _, kind in (*table.columns, *table.partition_columns))
     return max(1, sum(_WIDTHS.get(kind.partition("(")[0], _WIDTH_OF_OTHERS) for kind in kinds))
 

@@ -1,4 +1,4 @@
-"""What does a front end answer to one client's statements?"""
+"""Answers of a front end to one client's statements."""
 
 import time
 from collections.abc import Callable

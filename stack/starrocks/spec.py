@@ -1,4 +1,4 @@
-"""What is a cluster made of: version, front ends, catalogs, resources, users, timings?"""
+"""Specification of a cluster: version, front ends, catalogs, resources, users and timings."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -88,7 +88,7 @@ class Spec:
         return {*self.catalogs.values(), *self.resources.values()}
 
     def as_json(self) -> dict[str, Any]:
-        """Give the JSON form."""
+        """Return the JSON form."""
         data = asdict(self)
         for user in data["users"].values():
             user["privileges"] = sorted(user["privileges"])

@@ -1,4 +1,4 @@
-"""What does a front end say when it cannot? Every error's code and words, by version.
+"""Code and message of every error of a front end, by version.
 
 The words are those of real front ends; what was only read in the source of 2.2.9 is so marked.
 """

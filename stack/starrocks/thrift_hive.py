@@ -51,7 +51,7 @@ class ThriftHive:
         self._lock = threading.Lock()
 
     def databases(self) -> list[str]:
-        """Give the names of all databases."""
+        """Return the names of all databases."""
         return sorted(self._call(lambda client: client.get_all_databases()))
 
     def has_database(self, db: str) -> bool:
@@ -63,11 +63,11 @@ class ThriftHive:
         return True
 
     def tables(self, db: str) -> list[str]:
-        """Give the names of a database's tables."""
+        """Return the names of a database's tables."""
         return sorted(self._call(lambda client: client.get_all_tables(db)))
 
     def table(self, db: str, table: str) -> HiveTable:
-        """Give a table, or raise NoSuchObject."""
+        """Return a table, or raise NoSuchObject."""
         found = self._call(lambda client: client.get_table(db, table))
         return HiveTable(
             db=found.dbName,
@@ -80,11 +80,11 @@ class ThriftHive:
         )
 
     def partition_names(self, db: str, table: str) -> list[str]:
-        """Give the names of all partitions."""
+        """Return the names of all partitions."""
         return list(self._call(lambda client: client.get_partition_names(db, table, -1)))
 
     def partitions(self, table: HiveTable, names: Sequence[str]) -> list[HivePartition]:
-        """Give those of the named partitions that exist."""
+        """Return those of the named partitions that exist."""
         if not names:
             return []
         found = self._call(
@@ -109,7 +109,7 @@ class ThriftHive:
             self._call(lambda client: client.get_partitions_statistics_req(request))
 
     def file_bytes(self, location: str) -> int:
-        """Give the size of the files below a location."""
+        """Return the size of the files below a location."""
         return file_bytes(location)
 
     # -- inside ----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""How do packets of the MySQL protocol look on the wire, as a server writes and reads them?"""
+"""Reads and writes packets of the MySQL protocol as a server does."""
 
 import hashlib
 import socket
@@ -93,7 +93,7 @@ def greeting(connection_id: int, *, server_version: str, nonce: bytes) -> bytes:
 
 
 def native_answer(password: str, nonce: bytes) -> bytes:
-    """Give what a client answers to a nonce; nothing for an empty password."""
+    """Return what a client answers to a nonce; nothing for an empty password."""
     if not password:
         return b""
     once = _sha1(password.encode())

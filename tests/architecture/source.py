@@ -35,7 +35,7 @@ class Module:
         return self.text.splitlines()
 
     def imports(self) -> Iterator[str]:
-        """Give every module named in an import statement, wherever it stands."""
+        """Yield every module named in an import statement, wherever it stands."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
@@ -46,7 +46,7 @@ class Module:
 
 @cache
 def modules(*rooms: str) -> tuple[Module, ...]:
-    """Give the modules of the named rooms (all without arguments), migrations left out."""
+    """Return the modules of the named rooms (all without arguments), migrations left out."""
     found = [ROOT / "manage.py"] if not rooms else []
     for room in rooms or ROOMS:
         found += sorted((ROOT / room).rglob("*.py"))

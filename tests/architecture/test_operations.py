@@ -1,4 +1,4 @@
-"""Does the book of operations name every alarm: each code that stops a lake, and each gauge?"""
+"""Tests docs/operations.md: it names every code that stops a lake, and every gauge."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ BOOK = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 
 
 def calls(name: str) -> Iterator[ast.Call]:
-    """Give every call of a name in the product."""
+    """Yield every call of a name in the product."""
     for module in modules(*PRODUCT):
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
@@ -20,7 +20,7 @@ def calls(name: str) -> Iterator[ast.Call]:
 
 
 def first_words(name: str) -> set[str]:
-    """Give the first argument of every such call, where it is written out."""
+    """Return the first argument of every such call, where it is written out."""
     return {
         str(call.args[0].value)
         for call in calls(name)
@@ -29,7 +29,7 @@ def first_words(name: str) -> set[str]:
 
 
 def families() -> set[str]:
-    """Give the gauges of the platform, and those that rooms register."""
+    """Return the gauges of the platform, and those that rooms register."""
     (metrics,) = (one for one in modules("portal") if one.name == "portal/metrics.py")
     yields = [node.value for node in ast.walk(metrics.tree) if isinstance(node, ast.Yield)]
     named = [one.elts[0] for one in yields if isinstance(one, ast.Tuple) and len(one.elts) == 3]

@@ -1,4 +1,4 @@
-"""Has every row of the inventory that the product says it has a test on real servers?"""
+"""Tests the inventory: every row that the product claims has a test on real servers."""
 
 import ast
 from collections.abc import Iterator

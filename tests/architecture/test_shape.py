@@ -62,5 +62,5 @@ def test_pages_and_apis_go_through_services_and_selectors() -> None:
 
 
 def doc(tree: ast.Module) -> str | None:
-    """Give a module's docstring."""
+    """Return a module's docstring."""
     return ast.get_docstring(tree)

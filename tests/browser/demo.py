@@ -40,7 +40,7 @@ class Demo:
         return load_lakes(self.var / "lakes.json")[LAKE]
 
     def mails(self, username: str) -> list[EmailMessage]:
-        """Give what was really sent to a person, oldest first."""
+        """Return what was really sent to a person, oldest first."""
         return messages(self.var / "mail", to=f"{username}@example.com")
 
     def portal_rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -94,7 +94,7 @@ def served() -> Iterator[Demo]:
 
 
 def _environment(ledger: Ledger) -> dict[str, str]:
-    """Give what the demo is made, served and ended with.
+    """Return what the demo is made, served and ended with.
 
     Its port stays that of the first time: the links in its mails name it.
     """

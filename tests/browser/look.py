@@ -81,7 +81,7 @@ class Person:
         self.page.wait_for_load_state()
 
     def text(self) -> str:
-        """Give the text of the page's content."""
+        """Return the text of the page's content."""
         return re.sub(r"\s+", " ", self.page.locator("#main").inner_text())
 
     def keep(self, name: str) -> Path:
@@ -96,13 +96,13 @@ class Person:
         return picture
 
     def axe(self) -> list[list[Any]]:
-        """Give axe's findings: impact, rule, places."""
+        """Return axe's findings: impact, rule, places."""
         self.page.evaluate(f"{(VENDOR / 'axe' / 'axe.min.js').read_text()};0")
         found: list[list[Any]] = self.page.evaluate(AXE)
         return found
 
     def overflow(self) -> int:
-        """Give how many pixels the page is wider than the window."""
+        """Return how many pixels the page is wider than the window."""
         script = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         width: int = self.page.evaluate(script)
         return width

@@ -66,7 +66,7 @@ class Counted:
 
 
 def local(location: str) -> Path:
-    """Give the path of a location on local files; metastore locations are not URL-encoded."""
+    """Return the path of a location on local files; metastore locations are not URL-encoded."""
     return Path("/" + location.removeprefix("file:").lstrip("/"))
 
 
@@ -89,7 +89,7 @@ def find(directory: Path) -> Files:
 
 
 def listing(directories: Iterable[Path]) -> dict[str, list[str]]:
-    """Give every entry below each directory: kind, name, size, time, owner, group, mode."""
+    """Return every entry below each directory: kind, name, size, time, owner, group, mode."""
     found = {}
     for directory in directories:
         done = subprocess.run(

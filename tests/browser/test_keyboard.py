@@ -1,4 +1,4 @@
-"""Can the portal be used without a mouse?"""
+"""Tests the keyboard: the portal can be used without a mouse."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -1,4 +1,4 @@
-"""Are the numbers on the pages those that plain SQL and `find` count?"""
+"""Tests the numbers on the pages: they are those that plain SQL and `find` count."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(900, func
 
 
 def as_of(demo: Demo) -> datetime:
-    """Give the instant of the picture that is shown."""
+    """Return the instant of the picture that is shown."""
     ((text,),) = demo.portal_rows(
         "SELECT g.as_of FROM lifecycle_generation g"
         " JOIN lifecycle_currentgeneration c ON c.generation_id = g.id WHERE c.lake = ?",
@@ -28,14 +28,14 @@ def as_of(demo: Demo) -> datetime:
 
 
 def exported(person: Person, address: str) -> list[dict[str, str]]:
-    """Give the CSV of a list: exactly the rows of its filter."""
+    """Return the CSV of a list: exactly the rows of its filter."""
     answer = person.context.request.get(person.demo.url + address)
     assert answer.ok, (address, answer.status)
     return list(csv.DictReader(io.StringIO(answer.text())))
 
 
 def numbers(text: str) -> list[int]:
-    """Give the whole numbers in a text."""
+    """Return the whole numbers in a text."""
     return [int(word.replace(",", "")) for word in re.findall(r"\d[\d,]*", text)]
 
 

@@ -1,4 +1,4 @@
-"""Is every page whole for everybody: light and dark, wide and narrow, axe and console quiet?"""
+"""Tests every page for everybody: light and dark, wide and narrow, axe and console quiet."""
 
 import pytest
 
@@ -84,7 +84,7 @@ KEEPERS_ONLY = {
 
 
 def of_the_day(demo: Demo) -> dict[str, str]:
-    """Give the pages of what the demo holds now, one of each sort."""
+    """Return the pages of what the demo holds now, one of each sort."""
     pages = {}
     for name, sql in (
         ("table", "SELECT '/lifecycle/tables/' || db || '/' || \"table\" || '/'"
@@ -138,7 +138,7 @@ def of_the_day(demo: Demo) -> dict[str, str]:
 
 
 def of_the_owner(demo: Demo, name: str) -> dict[str, str]:
-    """Give the pages on which an owner sees a part of what admins see."""
+    """Return the pages on which an owner sees a part of what admins see."""
     found = of_the_day(demo)
     pages: dict[str, str] = {
         key: found[key] for key in ("backup-contents", "drill") if key in found

@@ -26,7 +26,7 @@ OWN = re.compile(r"transient_lastDdlTime|lakewarden\..*")
 
 
 def mailed_link(mails: list[EmailMessage]) -> str:
-    """Give the link of the newest week-ahead mail."""
+    """Return the link of the newest week-ahead mail."""
     for mail in reversed(mails):
         body = mail.get_body(("plain",))
         found = LINK.search(body.get_content()) if body else None
@@ -52,13 +52,13 @@ def smallest_due_table(demo: Demo, owner: str) -> tuple[str, str]:
 
 
 def partitions(demo: Demo, db: str, table: str) -> dict[str, Path]:
-    """Give the registered partitions and where they lie, by plain SQL."""
+    """Return the registered partitions and where they lie, by plain SQL."""
     rows = demo.metastore_rows(PARTITIONS.format(db=db, table=table))
     return {name: local(location) for name, _, _, location in rows}
 
 
 def registered(demo: Demo, db: str, table: str, names: list[str]) -> dict[str, list[str]]:
-    """Give values, storage (schema, serde, place) and parameters of partitions."""
+    """Return values, storage (schema, serde, place) and parameters of partitions."""
     name = TableName(LakeId("main"), db, table)
     with Metastore.connect(demo.config) as metastore:
         found = metastore.partitions_by_names(name, names)
@@ -179,7 +179,7 @@ def watch_the_run(person: Person, page: Page) -> set[str]:
 
 
 def names_in_plan(demo: Demo, address: str) -> list[str]:
-    """Give the partitions that were dropped, as the audit record names them."""
+    """Return the partitions that were dropped, as the audit record names them."""
     plan = address.rstrip("/").rsplit("/", 1)[-1].split("?")[0]
     rows = demo.portal_rows(
         "SELECT e.object_id FROM audit_auditevent e WHERE e.action = 'item.dropped'"

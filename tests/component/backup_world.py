@@ -25,12 +25,12 @@ from tests.component.plan_world import LAKE, NOW
 
 
 def file_fact(path: str, size: int, *, is_dir: bool = False) -> FileFact:
-    """Give one file of a manifest."""
+    """Return one file of a manifest."""
     return FileFact(path, is_dir, size, 1, "alice", "alice", 0o755 if is_dir else 0o644)
 
 
 def storage(location: str) -> ttypes.StorageDescriptor:
-    """Give where and how data is stored."""
+    """Return where and how data is stored."""
     columns = [ttypes.FieldSchema(name="id", type="bigint", comment="the <id>")]
     serde = ttypes.SerDeInfo(serializationLib="parquet", parameters={})
     return ttypes.StorageDescriptor(
@@ -39,7 +39,7 @@ def storage(location: str) -> ttypes.StorageDescriptor:
 
 
 def table() -> ttypes.Table:
-    """Give the table as the metastore had it."""
+    """Return the table as the metastore had it."""
     return ttypes.Table(
         dbName="sales",
         tableName="orders",
@@ -53,7 +53,7 @@ def table() -> ttypes.Table:
 
 
 def item(number: int, partition: str) -> ItemIntent:
-    """Give one item with two files."""
+    """Return one item with two files."""
     return ItemIntent(
         item=f"b0000001-i{number:03d}",
         partition=partition,

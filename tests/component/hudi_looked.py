@@ -43,7 +43,7 @@ class LookedHudi:
         return self
 
     def taken_in(self, now: datetime, *, outcome: str = "done") -> list[str]:
-        """Take it in; gives the lakes of which it was asked what follows."""
+        """Take it in; returns the lakes of which it was asked what follows."""
         decided: list[str] = []
 
         def decide(lake: str, *, now: datetime) -> None:

@@ -37,12 +37,12 @@ def table_object(
 
 
 def created(table: str, place: str, **signs: str) -> LakeEvent:
-    """Give the event of a CREATE TABLE."""
+    """Return the event of a CREATE TABLE."""
     return event("CREATE_TABLE", {"tableObjJson": table_object(table, place, **signs)}, table=table)
 
 
 def altered(table: str, place: str, *, was: str = "", former: str = "") -> LakeEvent:
-    """Give the event of a change: of a place where `was` is the old one, or of the name."""
+    """Return the event of a change: of a place where `was` is the old one, or of the name."""
     message = {
         "tableObjBeforeJson": table_object(former or table, was or place),
         "tableObjAfterJson": table_object(table, place),
@@ -52,5 +52,5 @@ def altered(table: str, place: str, *, was: str = "", former: str = "") -> LakeE
 
 
 def dropped(table: str, place: str) -> LakeEvent:
-    """Give the event of a DROP TABLE."""
+    """Return the event of a DROP TABLE."""
     return event("DROP_TABLE", {"tableObjJson": table_object(table, place)}, table=table)

@@ -85,12 +85,12 @@ def allow(*, scope: str = "*", version: int = 1, by: str = "paula", **values: An
 
 
 def run_of(kind: str = "hudi_services", *, now: datetime = NOW) -> Run:
-    """Give a run of the lake that was just queued."""
+    """Return a run of the lake that was just queued."""
     return Run.objects.create(lake="main", kind=kind, requested_by="test", queued_at=now)
 
 
 def said(task: OptimizeTask, outcome: str = "DONE", **values: Any) -> dict[str, Any]:
-    """Give a manifest with the job's word on one task, as the job writes it."""
+    """Return a manifest with the job's word on one task, as the job writes it."""
     word = {
         "task": task.pk,
         "outcome": outcome,
@@ -107,7 +107,7 @@ def said(task: OptimizeTask, outcome: str = "DONE", **values: Any) -> dict[str, 
 
 
 def executed(*instants: str, action: str = "compaction") -> list[dict[str, Any]]:
-    """Give what the job says of instants that it executed."""
+    """Return what the job says of instants that it executed."""
     return [
         {"instant": one, "action": action, "was": "requested", "seconds": 1.0, "n_files": 2,
          "bytes": 2048, "rows": 10}

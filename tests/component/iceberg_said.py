@@ -16,14 +16,14 @@ OTHER = "0b0c5a4e-0000-4000-8000-000000000002"
 
 
 def at(minutes: float) -> datetime:
-    """Give an instant so long after NOW."""
+    """Return an instant so long after NOW."""
     return NOW + timedelta(minutes=minutes)
 
 
 def parameters(
     version: int, *, uuid: str = CLICKS, summary: Mapping[str, object] | None = None
 ) -> dict[str, str]:
-    """Give the parameters of a table after its commit number `version`; 0 is still empty."""
+    """Return the parameters of a table after its commit number `version`; 0 is still empty."""
     found = {
         "table_type": "ICEBERG",
         "uuid": uuid,
@@ -59,12 +59,12 @@ def table_object(parameters: Mapping[str, str], *, db: str, table: str, owner: s
 def event(
     kind: str, message: Mapping[str, Any], *, table: str = "clicks", **more: Any
 ) -> LakeEvent:
-    """Give an event of the database shop."""
+    """Return an event of the database shop."""
     return LakeEvent("main", 7, NOW, kind, "shop", table, message=message, **more)
 
 
 def created(after: Mapping[str, str], *, table: str = "clicks", owner: str = "olga") -> LakeEvent:
-    """Give the event of a CREATE TABLE."""
+    """Return the event of a CREATE TABLE."""
     text = table_object(after, db="shop", table=table, owner=owner)
     return event("CREATE_TABLE", {"tableObjJson": text}, table=table)
 
@@ -72,7 +72,7 @@ def created(after: Mapping[str, str], *, table: str = "clicks", owner: str = "ol
 def altered(
     before: Mapping[str, str], after: Mapping[str, str], *, table: str = "clicks", former: str = ""
 ) -> LakeEvent:
-    """Give the event of a commit, or of a rename where `former` is the old name."""
+    """Return the event of a commit, or of a rename where `former` is the old name."""
     message = {
         "tableObjBeforeJson": table_object(before, db="shop", table=former or table),
         "tableObjAfterJson": table_object(after, db="shop", table=table),
@@ -82,5 +82,5 @@ def altered(
 
 
 def dropped(table: str = "clicks") -> LakeEvent:
-    """Give the event of a DROP TABLE."""
+    """Return the event of a DROP TABLE."""
     return event("DROP_TABLE", {}, table=table)

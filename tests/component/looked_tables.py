@@ -39,7 +39,7 @@ def iceberg_table(name: str = "events", **values: Any) -> IcebergTable:
 
 
 def partition(name: str, *sizes: int, **values: Any) -> dict[str, Any]:
-    """Give a row of the job's for a partition with files of these sizes."""
+    """Return a row of the job's for a partition with files of these sizes."""
     stats = asdict(partition_stats(name, sizes, target_bytes=TARGET, n_rows=1000))
     del stats["newest_commit_at"]
     counts = [0] * len(BUCKETS)
@@ -50,7 +50,7 @@ def partition(name: str, *sizes: int, **values: Any) -> dict[str, Any]:
 
 
 def micros(at: datetime) -> int:
-    """Give an instant as the job writes it."""
+    """Return an instant as the job writes it."""
     return int(at.astimezone(UTC).timestamp()) * 1_000_000
 
 
@@ -132,7 +132,7 @@ class Looked:
 
 
 def commit(snapshot_id: int, **values: Any) -> dict[str, Any]:
-    """Give a row of the job's for a commit."""
+    """Return a row of the job's for a commit."""
     return {
         "snapshot_id": snapshot_id,
         "parent_id": snapshot_id - 1,

@@ -110,7 +110,7 @@ class Item:
 
 
 def partitions(n: int, **values: Any) -> list[Item]:
-    """Give `n` partitions of one table."""
+    """Return `n` partitions of one table."""
     return [Item(part_name=f"dt=2026-01-{day:02d}", **values) for day in range(1, n + 1)]
 
 
@@ -123,7 +123,7 @@ class World:
     extra_locations: list[tuple[str, str, str]] = field(default_factory=list)
 
     def person(self, name: str) -> User:
-        """Give a person by name."""
+        """Return a person by name."""
         return self.people[name]
 
     def make_admin(self, name: str) -> None:
@@ -298,7 +298,7 @@ def make_world(root: Path) -> World:
 
 
 def lake_entry(root: Path) -> dict[str, Any]:
-    """Give the lake's entry of lakes.json; nothing listens at its addresses."""
+    """Return the lake's entry of lakes.json; nothing listens at its addresses."""
     return {
         "thrift_host": "127.0.0.1",
         "thrift_port": 1,
@@ -322,5 +322,5 @@ def lake_entry(root: Path) -> dict[str, Any]:
 
 
 def changed(item: Item, **values: Any) -> Item:
-    """Give an item with other values."""
+    """Return an item with other values."""
     return replace(item, **values)

@@ -16,7 +16,7 @@ from tests.component.plan_world import LAKE, NOW, World, make_world, partitions
 
 
 def scanned_world(root: Path, settings: Settings) -> World:
-    """Give a lake with one table of one partition, scanned."""
+    """Return a lake with one table of one partition, scanned."""
     settings.LAKEWARDEN_LAKES = root / "lakes.json"
     world = make_world(root)
     world.scan(partitions(1))
@@ -24,7 +24,7 @@ def scanned_world(root: Path, settings: Settings) -> World:
 
 
 def client_of(world: World, name: str) -> Client:
-    """Give the browser of a person who has just logged in."""
+    """Return the browser of a person who has just logged in."""
     client = Client()
     client.force_login(world.person(name))
     session = client.session

@@ -108,7 +108,7 @@ def policy_event(change: Change, before: Values, *, here: bool, who: str, now: d
 
 
 def requesters(_approval: Approval) -> Collection[str]:
-    """Give the requesters as the product computes them for drops of the table."""
+    """Return the requesters as the product computes them for drops of the table."""
     return requesters_of(LAKE, maker="otto", tables={("sales", "orders")}, wishes=())
 
 

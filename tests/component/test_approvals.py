@@ -274,7 +274,7 @@ def test_nonsense_is_refused(now: datetime, people: People, told: list[str]) -> 
 
 
 def at_once(*deeds: Callable[[], object]) -> list[str]:
-    """Do all deeds at the same moment; gives the codes of those that were refused."""
+    """Do all deeds at the same moment; returns the codes of those that were refused."""
     return [code for code in together(*deeds) if code]
 
 

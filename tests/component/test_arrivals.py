@@ -1,4 +1,4 @@
-"""A log-in server vouches for somebody: is it their own account, with the roles of their groups?"""
+"""Tests log-ins that a server vouches for: their own account, with the roles of their groups."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Who sees which events, and does the page notice a changed record?"""
+"""Tests the audit page: who sees which events, and that it detects a changed record."""
 
 import pytest
 from django.db import connection

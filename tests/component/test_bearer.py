@@ -1,4 +1,4 @@
-"""Which requests does an API token open: where a view names its scope, and nowhere else?"""
+"""Tests API tokens: they open requests only where a view names their scope."""
 
 from datetime import timedelta
 from typing import Any

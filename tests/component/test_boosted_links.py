@@ -56,7 +56,7 @@ def links_of(client: Client, url: str) -> _Links:
 
 
 def leaving(url: str, links: list[str]) -> list[str]:
-    """Give the links that do not come back to the page as a page."""
+    """Return the links that do not come back to the page as a page."""
     to = [(link, urlsplit(urljoin(url, link))) for link in links]
     here = urlsplit(url).path
     return [link for link, at in to if at.path != here or "format" in parse_qs(at.query)]

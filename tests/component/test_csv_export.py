@@ -1,4 +1,4 @@
-"""Is a CSV streamed, exact, and free of cells that a spreadsheet would run?"""
+"""Tests CSV exports: streamed, exact, and free of cells that a spreadsheet would run."""
 
 import csv
 import io

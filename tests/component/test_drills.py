@@ -54,7 +54,7 @@ def world(tmp_path: Path, settings: Settings) -> World:
 
 
 def found(batch: BackupBatch, outcome: str = "PROVEN", **changes: Any) -> dict[str, Any]:
-    """Give what a job says of one item."""
+    """Return what a job says of one item."""
     plain = {
         **{"batch": str(batch.public_id), "item": "b0000001-i001", "partition": "dt=2026-01-01"},
         **{"format": "parquet", "outcome": outcome, "n_files": 2, "n_bytes": 150, "n_rows": 7},

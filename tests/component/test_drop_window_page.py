@@ -27,7 +27,7 @@ def world(tmp_path: Path, settings: Settings) -> World:
 
 
 def running(world: World) -> tuple[DropPlan, Run]:
-    """Give an approved plan whose run has begun."""
+    """Return an approved plan whose run has begun."""
     plan = world.plan()
     for name in ("bert", "carl"):
         user = world.person(name)

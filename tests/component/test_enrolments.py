@@ -74,7 +74,7 @@ def picture(lake: LakeConfig, people: People) -> None:
 
 @pytest.fixture
 def as_() -> As:
-    """Give a client that is freshly signed in as somebody."""
+    """Return a client that is freshly signed in as somebody."""
 
     def sign_in(user: User) -> Client:
         client = Client()

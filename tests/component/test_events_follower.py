@@ -160,7 +160,7 @@ def test_what_was_waiting_says_nothing_of_the_clock(log: Log) -> None:
 
 
 def thrift(number: str, location: str) -> str:
-    """Give a Thrift object in JSON with a storage descriptor."""
+    """Return a Thrift object in JSON with a storage descriptor."""
     return json.dumps({number: {"rec": {"2": {"str": location}}}})
 
 

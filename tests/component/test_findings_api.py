@@ -23,7 +23,7 @@ LISTS = ("paths", "tables", "databases")
 
 @pytest.fixture
 def as_(people: People) -> Callable[[User], Client]:
-    """Give a client that is signed in as somebody."""
+    """Return a client that is signed in as somebody."""
 
     def sign_in(user: User) -> Client:
         client = Client()

@@ -29,7 +29,7 @@ WHY_URL = "/lifecycle/tables/sales/orders/why/?partition=dt%3D2026-08-01"
 
 @pytest.fixture
 def as_(people: People) -> Callable[[User], Client]:
-    """Give a client that is signed in as somebody."""
+    """Return a client that is signed in as somebody."""
 
     def sign_in(user: User) -> Client:
         client = Client()

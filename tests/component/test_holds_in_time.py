@@ -61,7 +61,7 @@ def hold_one(world: World, table: str) -> Hold:
 
 
 def told(run: Run, tmp_path: Path) -> Control:
-    """Give what the run's job reads after the portal's beat, as it does before it is started."""
+    """Return what the run's job reads after the portal's beat, as it does before it is started."""
     Run.objects.filter(pk=run.pk).update(epoch=1)
     run.refresh_from_db()
     spool = new_spool(run)

@@ -1,4 +1,4 @@
-"""Do keyset pages show every row once, in order, both ways, with ties and NULLs?"""
+"""Tests keyset pages: every row once, in order, both ways, with ties and NULLs."""
 
 import base64
 import contextlib

@@ -1,4 +1,4 @@
-"""Somebody left: do sessions, approvals and notices end with them, and only theirs?"""
+"""Tests departures: sessions, approvals and notifications of leavers end, and only theirs."""
 
 import json
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Does a list cost the same at ten rows and at a thousand, and is its page read from an index?"""
+"""Tests list costs: the same at ten rows and at a thousand, with pages read from an index."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Guessing passwords: is it slowed by name and by address, told plainly, and nobody kept out?"""
+"""Tests password guessing: slowed by name and by address, reported, and nobody kept out."""
 
 from datetime import datetime, timedelta
 from typing import Any

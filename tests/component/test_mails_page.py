@@ -41,7 +41,7 @@ def mails(now: datetime, people: People) -> list[Notice]:
 
 
 def shown(user: User, query: str = "") -> set[tuple[str, str]]:
-    """Give kind and person of each row, the same on the page, in the CSV and over the API."""
+    """Return kind and person of each row, the same on the page, in the CSV and over the API."""
     client = Client()
     client.force_login(user)
     rows = client.get(reverse("ui:api-mails") + query).json()["results"]

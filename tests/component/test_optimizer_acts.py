@@ -1,4 +1,4 @@
-"""What becomes of a dry run, of "run now" and of a pause, asked on the page and over the API?"""
+"""Tests a dry run, "run now" and a pause, requested on the page and over the API."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Does a program read of Iceberg tables and the queue what the pages show?"""
+"""Tests the API of Iceberg tables and the queue: it returns what the pages show."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta

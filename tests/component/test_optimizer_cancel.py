@@ -1,4 +1,4 @@
-"""What becomes of a task that a person cancels, while it waits and while a run has it?"""
+"""Tests cancelled tasks: those that wait, and those that a run has."""
 
 from datetime import datetime
 from typing import Any
@@ -50,7 +50,7 @@ def told(user: User, task_id: int) -> Any:
 
 
 def sent(row: IcebergTable, *, now: datetime, **values: Any) -> tuple[OptimizeTask, Run]:
-    """Give a task that a run has."""
+    """Return a task that a run has."""
     run = Run.objects.create(lake="main", kind="optimize", requested_by="test", queued_at=now)
     return task(row, now=now, state=TaskState.SENT, run=run.pk, **values), run
 

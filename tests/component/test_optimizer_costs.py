@@ -1,4 +1,4 @@
-"""Do many Iceberg tables cost a page or a turn of the queue more statements than few?"""
+"""Tests costs: many Iceberg tables need no more statements per page or queue turn than few."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What can be asked for on the pages of a Hudi table, by whom, and what do they say of it?"""
+"""Tests requests on Hudi table pages: what is possible, for whom, and what the pages report."""
 
 import re
 from datetime import datetime, timedelta

@@ -61,7 +61,7 @@ def taken_in(lake: LakeConfig, row: HudiTable, found: HudiLook) -> None:
 
 
 def mails(kind: str) -> dict[str, str]:
-    """Give the mails of a kind by recipient."""
+    """Return the mails of a kind by recipient."""
     rows = Notice.objects.filter(kind__startswith=f"{kind}.").exclude(recipient=WEBHOOK)
     return dict(rows.values_list("recipient", "text"))
 

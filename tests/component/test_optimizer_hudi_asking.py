@@ -1,4 +1,4 @@
-"""What may people ask of a Hudi table, and do they get it, or the reason why not?"""
+"""Tests requests of people for a Hudi table: they are met, or refused with the reason."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Do Hudi's tasks stand on the same board as Iceberg's, for those who may see their tables?"""
+"""Tests the board: Hudi tasks beside Iceberg tasks, for those who may see their tables."""
 
 import csv
 from datetime import datetime
@@ -37,7 +37,7 @@ def client_of(user: User) -> Client:
 
 
 def names(user: User, query: str = "") -> list[str]:
-    """Give what the API lists of the queue."""
+    """Return what the API lists of the queue."""
     answer: Any = client_of(user).get(f"{API}?{query}")
     assert answer.status_code == 200, answer.content
     return sorted(f"{row['table_format']}:{row['table']}" for row in answer.json()["results"])

@@ -19,7 +19,7 @@ LAKE, A, B = "main", "file:/lake/a", "file:/lake/b"
 
 
 def there() -> dict[str, str]:
-    """Give the tables that are there and their places."""
+    """Return the tables that are there and their places."""
     rows = HudiTable.objects.filter(lake=LAKE, is_gone=False)
     return dict(rows.values_list("table", "location"))
 

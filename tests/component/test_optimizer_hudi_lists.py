@@ -1,4 +1,4 @@
-"""Is nothing taken from a Hudi table before people approved exactly what goes?"""
+"""Tests removals from a Hudi table: none before people approved exactly what is removed."""
 
 import json
 from collections.abc import Callable

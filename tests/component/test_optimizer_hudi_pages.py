@@ -1,4 +1,4 @@
-"""What do the pages of Hudi tables show, to whom, under which filter, and at which cost?"""
+"""Tests the pages of Hudi tables: what they show, to whom, under which filter, at which cost."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""Do policies of Hudi tables stand beside those of Iceberg tables, by the same rules?"""
+"""Tests policies of Hudi tables: kept beside those of Iceberg tables, by the same rules."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Does what a Hudi table needs get into the queue, into a run and out again, with the reasons?"""
+"""Tests the queue of Hudi tables: into the queue, into a run and out again, with reasons."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -51,7 +51,7 @@ class Staying:
         hudi_decide(lake, now=_["now"])
 
     def beat(self, *, minutes: float = 0) -> dict[str, Any]:
-        """Let the portal look after it; gives what its control file then says."""
+        """Let the portal look after it; returns what its control file then says."""
         wanted = resident_turn(self.run, self.decide, now=NOW + MINUTE * minutes)
         if wanted:
             self.spool.write_control(wanted)

@@ -1,4 +1,4 @@
-"""What do the pages of Iceberg tables and of the queue show, to whom, under which filter?"""
+"""Tests the pages of Iceberg tables and the queue: what they show, to whom, by which filter."""
 
 import csv
 from datetime import datetime, timedelta

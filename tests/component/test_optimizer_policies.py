@@ -1,4 +1,4 @@
-"""Who sets which policy, is the second of two people told, and does a table get what it should?"""
+"""Tests policies: who sets which, concurrent changes, and the settings that a table gets."""
 
 from datetime import UTC, datetime
 from functools import partial

@@ -1,4 +1,4 @@
-"""Who sees and sets policies on the pages, and is what was typed kept when it is refused?"""
+"""Tests policy pages: who sees and sets policies, and that refused input is kept."""
 
 import csv
 from datetime import datetime

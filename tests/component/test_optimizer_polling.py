@@ -28,7 +28,7 @@ def ended(state: RunState, *, at: datetime) -> None:
 
 
 def n_asked(since: datetime, minutes: int) -> int:
-    """Let the clock strike each half minute; gives how many polls were asked for."""
+    """Let the clock strike each half minute; returns how many polls were asked for."""
     before = Run.objects.count()
     for half in range(2 * minutes):
         clock.schedule(since + half * MINUTE / 2)

@@ -98,7 +98,7 @@ def run_of(now: datetime = NOW) -> Run:
 
 
 def outcome(task: OptimizeTask, state: str = "DONE", **more: Any) -> dict[str, Any]:
-    """Give a manifest with one result, in the job's form."""
+    """Return a manifest with one result, in the job's form."""
     commits = [
         {
             "snapshot_id": 9001,

@@ -1,4 +1,4 @@
-"""Service accounts own data: do the people behind them get its notices, see it and act for it?"""
+"""Tests owner mappings: people behind service accounts are notified, see the data, may act."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What does a page cost at a million partitions, and is that what it costs at ten thousand?
+"""Tests page costs: the same at a million partitions as at ten thousand.
 
 Work is counted, not timed: queries, steps of SQLite's virtual machine (on MariaDB rows read by
 its handlers), and calls of Python functions. Two pictures of the lake and its history are made by
@@ -44,7 +44,7 @@ class Cost:
 
 
 def pages(lake: BigLake) -> list[str]:
-    """Give the addresses that are measured for an admin and for an owner."""
+    """Return the addresses that are measured for an admin and for an owner."""
     return [
         "/",
         "/lifecycle/expiring/",
@@ -188,7 +188,7 @@ def queries_at_most(who: str, url: str) -> int:
 
 
 def rows_at_most() -> int:
-    """Give the limit of what `counting_rows` counts."""
+    """Return the limit of what `counting_rows` counts."""
     return ROWS_AT_MOST if connection.vendor == "mysql" else STEPS_AT_MOST
 
 

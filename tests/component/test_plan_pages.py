@@ -24,7 +24,7 @@ def world(tmp_path: Path, settings: Settings) -> World:
 
 
 def client_of(world: World, name: str, *, fresh: bool = True) -> Client:
-    """Give a browser in which a person is signed in, just now or long ago."""
+    """Return a browser in which a person is signed in, just now or long ago."""
     client = Client()
     client.force_login(world.person(name))
     if fresh:

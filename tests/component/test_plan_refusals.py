@@ -46,7 +46,7 @@ BAD = Item(part_name="dt=2026-02-02")
 
 
 def items_of(plan: DropPlan) -> list[str]:
-    """Give the partitions in the plan's file."""
+    """Return the partitions in the plan's file."""
     lines = Path(plan.items_uri.removeprefix("file://")).read_text().splitlines()
     return [read_line(line).partition for line in lines]
 

@@ -1,4 +1,4 @@
-"""Do /livez, /readyz and /metrics tell the truth, and do errors stay without tracebacks?"""
+"""Tests /livez, /readyz and /metrics: they report the truth, errors without tracebacks."""
 
 from datetime import timedelta
 from typing import Any

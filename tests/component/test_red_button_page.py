@@ -1,4 +1,4 @@
-"""Who sees, presses and releases the red button, and does every page show it?"""
+"""Tests the emergency stop: who sees, presses and releases it, and that every page shows it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Does a program read of tables, queue and history what the pages show?"""
+"""Tests the API of tables, queue and history: it returns what the pages show."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta

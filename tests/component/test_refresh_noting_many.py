@@ -27,7 +27,7 @@ KEYS = {"id", "watched_id", "table_id", "cluster_id"}
 
 
 def changes(chance: random.Random, n: int) -> list[Change]:
-    """Give changes of few tables and partitions, so that many are of the same."""
+    """Return changes of few tables and partitions, so that many are of the same."""
     found = []
     for _ in range(n):
         names = chance.sample(["dt=1", "dt=2", "dt=3", "dt=4"], chance.randint(0, 3))
@@ -39,7 +39,7 @@ def changes(chance: random.Random, n: int) -> list[Change]:
 
 
 def rows() -> dict[str, list[dict[str, object]]]:
-    """Give all that was noted, without the keys that a database makes up."""
+    """Return all that was noted, without the keys that a database makes up."""
     found = {}
     for model, names in ROWS.items():
         fields = [field.attname for field in model._meta.concrete_fields]
@@ -51,7 +51,7 @@ def rows() -> dict[str, list[dict[str, object]]]:
 
 
 def come_to(note: Callable[[], object]) -> dict[str, list[dict[str, object]]]:
-    """Give what a way of noting leaves behind, and undo it."""
+    """Return what a way of noting leaves behind, and undo it."""
     with transaction.atomic():
         note()
         found = rows()

@@ -1,4 +1,4 @@
-"""What do the pages of tables, the queue and the history show, to whom, under which filter?"""
+"""Tests the pages of tables, the queue and the history: content, visibility and filters."""
 
 import csv
 from datetime import datetime, timedelta

@@ -36,7 +36,7 @@ def world(tmp_path: Path, settings: Settings) -> World:
 
 
 def restored(world: World, batch: BackupBatch, **counts: int) -> Run:
-    """Let a restore of a batch have ended; gives its preview."""
+    """Let a restore of a batch have ended; returns its preview."""
     shown = {"n_ready": 2, "n_conflicts": 0, "n_items": 2, "rows": []}
     preview = ended(asked(world, "alice", batch, None), **shown)
     ended(restore_request(preview, user=world.person("alice"), now=NOW), counts=counts)

@@ -1,4 +1,4 @@
-"""Who sees which runs, and who may stop one, on the page and by the API?"""
+"""Tests runs: who sees which, and who may stop one, on the page and by the API."""
 
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""Do sign-in, re-login, sign-out and the theme do what they say and nothing else?"""
+"""Tests sign-in, re-login, sign-out and the theme: they do what they say and nothing else."""
 
 import pytest
 from django.conf import settings

@@ -43,7 +43,7 @@ def days(lake: LakeConfig, *pictures: tuple[Table, ...]) -> None:
 
 @pytest.fixture
 def as_(people: People) -> As:
-    """Give a client that is signed in as somebody."""
+    """Return a client that is signed in as somebody."""
 
     def sign_in(user: User) -> Client:
         client = Client()

@@ -1,4 +1,4 @@
-"""Who may make and end API tokens, when does one stop working, and what stands in the record?"""
+"""Tests API tokens: who may create and end them, when they expire, and their audit record."""
 
 import logging
 from datetime import datetime, timedelta
@@ -176,7 +176,7 @@ def test_uses_are_noted_once_a_minute(people: People, now: datetime) -> None:
 
 
 def everything_kept() -> str:
-    """Give every row of every table as text."""
+    """Return every row of every table as text."""
     text = StringIO()
     call_command("dumpdata", stdout=text)
     return text.getvalue()

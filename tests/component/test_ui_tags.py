@@ -1,4 +1,4 @@
-"""Do bytes, times, days and states read well, with the exact value at hand?"""
+"""Tests template tags: bytes, times, days and states are readable, the exact value at hand."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo

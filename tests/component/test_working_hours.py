@@ -51,7 +51,7 @@ def approved(world: World) -> DropPlan:
 
 
 def days_but_today() -> str:
-    """Give hours that are closed now and tomorrow, by the wall clock of the test."""
+    """Return hours that are closed now and tomorrow, by the wall clock of the test."""
     today = timezone.now().weekday()
     return f"{DAYS[(today + 2) % 7]}-{DAYS[(today + 5) % 7]} 00:00-24:00"
 

@@ -41,7 +41,7 @@ class NoFence(Fence):
 
 
 def wall_clock() -> datetime:
-    """Give the instant."""
+    """Return the instant."""
     return datetime.now(UTC)
 
 

@@ -71,7 +71,7 @@ class Case:
 
 
 def all_cases() -> list[Case]:
-    """Give every cell: drop with and without a standing approval, restore to both names, undo.
+    """Return every cell: drop with and without a standing approval, restore to both names, undo.
 
     Of every remote effect the answer is lost, too, and what is half dropped is changed.
     """
@@ -125,7 +125,7 @@ def _moments(step: str, call: str, shape: str) -> Iterator[str]:
 
 
 def _extras_calls(step: str) -> Iterator[str]:
-    """Give the kills between the calls that bring back statistics, grants and constraints."""
+    """Yield the kills between the calls that bring back statistics, grants and constraints."""
     if step == "extras":
         yield from ("send:kill:2", "send:kill:3")
 
@@ -189,7 +189,7 @@ def main(argv: Sequence[str]) -> int:
 
 @contextmanager
 def _lake(lakes: str) -> Iterator[LakeConfig]:
-    """Give the lake of a file, or one on a stack that stands as long as it is used."""
+    """Yield the lake of a file, or one on a stack that stands as long as it is used."""
     starts = {"embedded": Stack.embedded, "full": Stack.full}
     if lakes not in starts:
         yield load_lakes(Path(lakes))["main"]

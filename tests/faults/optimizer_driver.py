@@ -27,7 +27,7 @@ from tests.support.scan_spark import local_session
 
 
 def attached() -> SparkSession:
-    """Give the session of a JVM that another process started."""
+    """Return the session of a JVM that another process started."""
     launch: Any = java_gateway.launch_gateway
     gateway = launch()
     jvm = gateway.jvm

@@ -116,7 +116,7 @@ class Scene:
             raise Broken("I5: settling again changed something")
 
     def state(self, table: str = "t") -> tuple[Any, ...]:
-        """Give all that can be seen: what is registered, live and in the backup."""
+        """Return all that can be seen: what is registered, live and in the backup."""
         name = self.lake.table_name(table)
         found = self.lake.metastore.table_or_none(name)
         names = self.lake.metastore.partition_names(name) if found is not None else None

@@ -59,7 +59,7 @@ class MoveScene:
         )
 
     def state(self) -> tuple[Any, ...]:
-        """Give all that can be seen of it."""
+        """Return all that can be seen of it."""
         found = self.lake.snapshot(self.name)
         return found.table, found.items, found.files
 

@@ -129,7 +129,7 @@ def jobs(lake: IcebergLake) -> Iterator[Jobs]:
 
 
 def filled(lake: IcebergLake) -> Model:
-    """Give a table with two commits of small files in two partitions."""
+    """Return a table with two commits of small files in two partitions."""
     model = Model(lake.table())
     for k in range(2):
         rows = [(10 * k + i, DAYS[i % 2], f"w{k}.{i}") for i in range(4)]

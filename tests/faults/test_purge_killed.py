@@ -54,7 +54,7 @@ def portal(embedded_stack: Stack, settings: Settings) -> Iterator[ActPortal]:
 
 
 def purge(portal: ActPortal, row: BackupBatch, spec: Path, failpoint: str) -> int:
-    """Purge by a process of its own, then settle and take in, twice; gives how it ended."""
+    """Purge by a process of its own, then settle and take in, twice; returns how it ended."""
     run = portal.new_run("purge")
     claims = purge_prepare(run, batches=[row], now=instant())["claims"]
     plain = {

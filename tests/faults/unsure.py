@@ -61,7 +61,7 @@ class Unsure:
     how: str
 
     def lose(self, lake: ActLake) -> list[Any]:
-        """Wrap the lake's adapters; gives the wrappers, of which one must be met."""
+        """Wrap the lake's adapters; returns the wrappers, of which one must be met."""
         sent = self.how != "unsent"
         if self.effect in _METHODS:
             wrapped = []
@@ -101,7 +101,7 @@ _WHEN: dict[str, Callable[..., bool]] = {
 
 
 def unsure_points(kind: str) -> list[tuple[str, bool]]:
-    """Give the points of a kind of case, each with whether the approval still stands."""
+    """Return the points of a kind of case, each with whether the approval still stands."""
     if kind == "waited":
         return list(itertools.product(CHANGES, (True, False)))
     points = [f"{effect}:{how}" for effect, hows in POINTS[kind].items() for how in hows]

@@ -18,7 +18,7 @@ from tests.support.act_lake import ActLake
 
 
 def make_lake(stack: Stack) -> Iterator[ActLake]:
-    """Give a fresh database and backup root on a stack."""
+    """Yield a fresh database and backup root on a stack."""
     lake = ActLake(stack.config("main"), uuid.uuid4().hex[:8])
     yield lake
     lake.metastore.close()
@@ -69,7 +69,7 @@ class ActCases:
         assert lake.snapshot(name).files == before.files
 
     def _above(self, lake: ActLake, name: TableName) -> dict[str, int]:
-        """Give the times of the directories above a table's items, up to the database's."""
+        """Return the times of the directories above a table's items, up to the database's."""
         table = lake.metastore.table(name)
         names = lake.metastore.partition_names(name) if table.partitionKeys else []
         found = {}

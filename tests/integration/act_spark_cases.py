@@ -40,7 +40,7 @@ def drop_and_restore_by_spark(lake: ActLake, tmp_path: Path) -> None:
 
 
 def restore_without_us(lake: ActLake, run: str, tmp_path: Path, *arguments: str) -> str:
-    """Start the program beside the backup as its header says; gives the last line it says."""
+    """Start the program beside the backup as its header says; returns the last line it says."""
     program = lake.day.sealed(run, 1).child(SCRIPT)
     home = Path(pyspark.__file__).parent
     environment = {name: os.environ[name] for name in ("PATH", "JAVA_HOME") if name in os.environ}

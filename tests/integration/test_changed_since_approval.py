@@ -95,7 +95,7 @@ class World:
         )
 
     def reasons(self, plan: Any) -> dict[str, str]:
-        """Give why each item was left, by its table or partition."""
+        """Return why each item was left, by its table or partition."""
         rows = DropPlanResult.objects.filter(plan=plan).exclude(outcome="DROPPED")
         return {row.partition or row.table: row.reason for row in rows}
 

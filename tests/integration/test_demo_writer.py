@@ -34,7 +34,7 @@ def metastore(embedded_stack: Stack) -> Iterator[Metastore]:
 
 
 def places(metastore: Metastore) -> tuple[set[str], set[str]]:
-    """Give the partitions that are registered, and the directories that are there."""
+    """Return the partitions that are registered, and the directories that are there."""
     root = Path(metastore.table(LIVE).sd.location.removeprefix("file:"))
     there = {one.name for one in root.iterdir() if one.is_dir()}
     return set(metastore.partition_names(LIVE)), there

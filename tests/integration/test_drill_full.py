@@ -44,7 +44,7 @@ def lake(
 
 
 def seen(lake: ActLake) -> list[object]:
-    """Give all that lies below the backup root, byte by byte, and scratch databases."""
+    """Return all that lies below the backup root, byte by byte, and scratch databases."""
     files = [
         (one, lake.fs.read(one.path))
         if not one.is_dir

@@ -54,13 +54,13 @@ class Scene:
         return drill
 
     def home(self, table: str) -> Path:
-        """Give where the first item of a table lies in its backup."""
+        """Return where the first item of a table lies in its backup."""
         row = BackupBatch.objects.get(table=table)
         (batch,) = batches(self.lake.fs, self.lake.config.path(row.path))
         return Path(batch.directory.child(batch.intent.items[0].item).path)
 
     def tree(self) -> Tree:
-        """Give all that lies below the backup root, byte by byte."""
+        """Return all that lies below the backup root, byte by byte."""
         found: Tree = {}
         for path in sorted(Path(self.lake.root.path).rglob("*")):
             status = path.lstat()
@@ -69,7 +69,7 @@ class Scene:
         return found
 
     def last_read(self) -> dict[str, int]:
-        """Give when each file of the backups was last read; nothing else here reads them."""
+        """Return when each file of the backups was last read; nothing else here reads them."""
         files = [path for path in Path(self.lake.root.path).rglob("b0*/**/*") if path.is_file()]
         return {str(path): path.lstat().st_atime_ns for path in files}
 
@@ -80,7 +80,7 @@ class Scene:
             os.utime(path, ns=(written - 40 * DAY_NS, written))
 
     def scratch(self) -> list[str]:
-        """Give what stands of any drill: databases and directories."""
+        """Return what stands of any drill: databases and directories."""
         databases = [db for db in self.lake.metastore.databases() if read_scratch(db)]
         return databases + [str(path) for path in Path(self.lake.root.path).glob("drills*")]
 

@@ -33,7 +33,7 @@ _PATIENCE_SECONDS = 120.0
 
 @contextmanager
 def staying(spark: SparkSession, stack: Stack, log: Path) -> Iterator[Spool]:
-    """Start it; gives the spool by which it is talked to."""
+    """Start it; returns the spool by which it is talked to."""
     config = stack.config(LAKE)
     job = job_for(spark, config, {"stay_seconds": 600})
     on_demand = waiting(replace(config, spark_conf={**config.spark_conf, **SOON_IDLE}))
@@ -61,7 +61,7 @@ def read(spool: Spool, *name: str) -> Any:
 
 
 def executors(log: Path) -> list[str]:
-    """Give the processes that the cluster runs for the application now; they are on this host."""
+    """Return the processes that the cluster runs for the application now; they are on this host."""
     (app,) = set(re.findall(r"app-\d+-\d+", log.read_text()))
     found = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):

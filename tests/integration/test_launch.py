@@ -22,7 +22,7 @@ def wait_until(condition: Any, seconds: float = 90) -> None:
 
 
 def processes(launched: Launched) -> dict[str, list[int]]:
-    """Give the pids of the group by program name."""
+    """Return the pids of the group by program name."""
     found: dict[str, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

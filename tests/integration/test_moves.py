@@ -23,7 +23,7 @@ def lake(request: pytest.FixtureRequest) -> Iterator[ActLake]:
 
 
 def there_and_back(lake: ActLake, name: TableName, stray: LakePath) -> tuple[Snapshot, Snapshot]:
-    """Move a table to a stray place and back below its database; gives both states."""
+    """Move a table to a stray place and back below its database; returns both states."""
     before, home = lake.snapshot(name), lake.db_path.child(name.table)
     _, result = move(lake, moves_of(lake, name, stray))
     assert result.counts == {"MOVED": 1}, result.skipped

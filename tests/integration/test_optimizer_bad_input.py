@@ -24,7 +24,7 @@ N_FILES = 50_000
 
 
 def data_file(table: WrittenTable, day: str) -> Path:
-    """Give one of a day's files on the disk."""
+    """Return one of a day's files on the disk."""
     found = sorted(row["file_path"] for row in table.files() if row["partition"]["dt"] == day)
     return Path(found[0].removeprefix("file:"))
 

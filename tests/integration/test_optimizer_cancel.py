@@ -1,4 +1,4 @@
-"""Does the job leave a task that people cancelled, and does it go on with the others?"""
+"""Tests a cancelled task: the job leaves it and continues with the others."""
 
 import pytest
 

@@ -16,7 +16,7 @@ def rows_of(table: WrittenTable) -> list[Row]:
 
 
 def model_of(table: WrittenTable, *, without: set[str], day: str | None = None) -> list[Row]:
-    """Give what is left of the rows when those with these words are deleted."""
+    """Return what is left of the rows when those with these words are deleted."""
     return [
         row
         for row in rows_of(table)
@@ -178,7 +178,7 @@ def test_only_partitions_that_win_are_touched(iceberg_lake: IcebergLake) -> None
 
 
 def path_of(table: WrittenTable, day: str) -> str:
-    """Give the path of the partition of a day's rows."""
+    """Return the path of the partition of a day's rows."""
     paths = {str(one.spec().partitionToPath(one.partition())) for one in all_tasks(table.opened)}
     (path,) = (one for one in paths if one.startswith(f"dt={day}/"))
     return path

@@ -18,7 +18,7 @@ def written(result: dict[str, Any]) -> list[str]:
 
 
 def spans(table: WrittenTable, day: str) -> list[tuple[int, int]]:
-    """Give the smallest and the largest id of each file of a day, by what is in the files."""
+    """Return the smallest and the largest id of each file of a day, by what is in the files."""
     files = table.lake.spark.table(f"{table.sql}.data_files").where(f"partition.dt = '{day}'")
     found = files.selectExpr(
         "readable_metrics.id.lower_bound AS low", "readable_metrics.id.upper_bound AS high"

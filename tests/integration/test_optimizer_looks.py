@@ -98,7 +98,7 @@ class Tables:
         return run
 
     def planned(self, name: str) -> dict[Key, Planned]:
-        """Give Iceberg's own plan, by spec and partition."""
+        """Return Iceberg's own plan, by spec and partition."""
         table = self.opened(name)
         found: defaultdict[Key, Planned] = defaultdict(Planned)
         specs = table.java.specs()

@@ -135,7 +135,7 @@ class Walk:
         self.model.learn()
 
     def left_behind(self) -> set[str]:
-        """Give our files that no commit took in; what others' upkeep leaves is not ours."""
+        """Return our files that no commit took in; what others' upkeep leaves is not ours."""
         return {
             path
             for path in self.model.table.unknown_files()

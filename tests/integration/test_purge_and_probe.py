@@ -334,5 +334,5 @@ def register_at(lake: ActLake, table: str, location: str) -> None:
 
 
 def events(*actions: str) -> list[AuditEvent]:
-    """Give the record's events of these kinds, in order."""
+    """Return the record's events of these kinds, in order."""
     return list(AuditEvent.objects.filter(action__in=actions).order_by("seq"))

@@ -57,7 +57,7 @@ Listings = dict[str, list[str]]
 
 
 def java(class_path: str, *arguments: str, told: str) -> dict[str, Listings]:
-    """Run the reader with one release's jars; gives what it said, by its settings."""
+    """Run the reader with one release's jars; returns what it said, by its settings."""
     argv = ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{HOOK}:{class_path}", str(SOURCE)]
     done = subprocess.run(
         [*argv, *arguments], check=False, capture_output=True, text=True, input=told

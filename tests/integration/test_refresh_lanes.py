@@ -64,7 +64,7 @@ def turn(worker: Worker) -> None:
 
 
 def sent() -> list[str]:
-    """Give the tables in the order in which statements for them began."""
+    """Return the tables in the order in which statements for them began."""
     return list(Refresh.objects.order_by("began_at", "pk").values_list("target__table", flat=True))
 
 

@@ -62,7 +62,7 @@ class ImageLake:
         self.lake.remove(self.lake.partition(self.table, "gone"))
 
     def scanned(self, image: Path | None = None) -> tuple[Rows, str | None]:
-        """Scan, with a dump or without; gives the rows by name, and as of when the image is."""
+        """Scan, with a dump or without; returns the rows by name, and as of when the image is."""
         config = dataclasses.replace(
             self.config, namespace_image="" if image is None else f"file://{image}"
         )

@@ -36,7 +36,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def alive_within(site: Site, seconds: float) -> float:
-    """Give how long /livez took."""
+    """Return how long /livez took."""
     began = time.monotonic()
     link = http.client.HTTPConnection(LOOPBACK, site.port, timeout=seconds)
     link.request("GET", "/livez")

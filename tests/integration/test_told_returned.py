@@ -63,7 +63,7 @@ def dies(lake: ActLake) -> Lister:
 
 
 def told(lake: ActLake, name: TableName, since: int) -> Told:
-    """Give what the log says of a table since an event."""
+    """Return what the log says of a table since an event."""
     raws = lake.metastore.notifications_after(since, 1000)
     events = [read_event("main", raw) for raw in raws]
     return [(one.type, one.partitions) for one in events if one.table == name.table]

@@ -1,4 +1,4 @@
-"""What goes when all that is old is planned at once? Only what the rules let go.
+"""Tests a plan of all that is old at once: only what the rules permit is dropped.
 
 Real metastore, real files, real Spark and SMTP; only the days are played.
 """

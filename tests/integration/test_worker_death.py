@@ -98,7 +98,7 @@ class Portal:
             return Counter(row[0] for row in database.execute("SELECT state FROM runs_run"))
 
     def traced(self) -> list[list[str]]:
-        """Give run, epoch, began or ended, and pid of every line the runs left."""
+        """Return run, epoch, began or ended, and pid of every line the runs left."""
         return [line.split() for line in self.trace.read_text().splitlines()]
 
     def close(self) -> None:
@@ -110,7 +110,7 @@ class Portal:
 
 
 def wait(is_so: Callable[[], bool], seconds: float, what: str) -> float:
-    """Wait until something is so; gives how long it took."""
+    """Wait until something is so; returns how long it took."""
     began = time.monotonic()
     while not is_so():
         assert time.monotonic() - began < seconds, f"waited {seconds} s for {what}"

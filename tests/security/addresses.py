@@ -6,7 +6,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 
 def all_names() -> list[str]:
-    """Give the full name of every URL pattern."""
+    """Return the full name of every URL pattern."""
     return sorted(_names(get_resolver(), ""))
 
 

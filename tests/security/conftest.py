@@ -70,7 +70,7 @@ class Target:
     values: Mapping[str, Any]
 
     def client(self, who: str, **options: Any) -> Client:
-        """Give a freshly signed-in client of one of PEOPLE (`nobody` is not signed in)."""
+        """Return a freshly signed-in client of one of PEOPLE (`nobody` is not signed in)."""
         client = Client(raise_request_exception=False, **options)
         if PEOPLE[who]:
             client.force_login(self.world.person(PEOPLE[who]))

@@ -1,4 +1,4 @@
-"""What would somebody write who wants the portal to do more than show it? Texts, by their attack.
+"""Hostile texts, by their attack, that want the portal to do more than show them.
 
 Each corpus maps the attack's name to its text. Signs that look like others are spelled as escapes.
 The letters `lw7` stand in all markup, so that a reader of a page finds what came from here.

@@ -1,4 +1,4 @@
-"""Who may open and who may change what stands behind each address? The one table of it.
+"""The one table of who may open and who may change what is behind each address.
 
 An address that is missing here fails `test_access_grid`, so nobody adds one without saying whose
 it is.

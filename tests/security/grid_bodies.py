@@ -1,4 +1,4 @@
-"""What do the forms and the API of the grid's rows get sent?"""
+"""Request bodies for the forms and the API of the grid's rows."""
 
 WHY = {"reason": "because"}
 DAYS = {"seen_notice_days": "7", "seen_backup_days": "15", "notice_days": "7", "backup_days": "15"}

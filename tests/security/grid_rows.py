@@ -1,4 +1,4 @@
-"""Who are the people of the grid, and what does one of its rows say?"""
+"""People of the access grid, and the form of its rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,5 +35,5 @@ class Row:
 
 
 def post_only(changes: frozenset[str], *values: str, **body: Any) -> Row:
-    """Give a row of an address that answers GET with 405."""
+    """Return a row of an address that answers GET with 405."""
     return Row(changes=changes, values=values, is_get=False, body=body)

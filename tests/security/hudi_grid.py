@@ -1,4 +1,4 @@
-"""Who reads the pages of a Hudi table, and who asks for something there?"""
+"""Access grid of Hudi tables: who reads their pages, and who requests something there."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Which text does a page show, and did any of it become something that a browser does?
+"""Reads the text that a page shows, and detects any that became active in a browser.
 
 A reader after the HTML standard's own tokenizer; it shares nothing with the templates.
 """

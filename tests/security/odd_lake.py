@@ -59,7 +59,7 @@ class OddLake:
     run: Run
 
     def client(self, who: str) -> Client:
-        """Give a freshly signed-in client."""
+        """Return a freshly signed-in client."""
         client = Client(raise_request_exception=False)
         client.force_login(self.world.person(who))
         session = client.session
@@ -81,7 +81,7 @@ def odd_lake(root: Path) -> OddLake:
 
 
 def picture() -> Picture:
-    """Give what a scan saw."""
+    """Return what a scan saw."""
     due = tuple(
         Item(NONCONFORMING if "\x00" in part else CLEAN_NOW, part, OLD)
         for part in PARTITIONS.values()

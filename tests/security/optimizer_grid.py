@@ -1,4 +1,4 @@
-"""Who reads and sets the optimizer's policies, and who cancels a task?"""
+"""Access grid of the optimizer: who reads and sets its policies, and who cancels a task."""
 
 from collections.abc import Mapping
 

@@ -8,7 +8,7 @@ from readiness.models import Awaited, ReadyRule
 
 
 def ready_values(now: datetime) -> Mapping[str, Any]:
-    """Make a table with a time and one day that is late; gives its id."""
+    """Make a table with a time and one day that is late; returns its id."""
     rule = ReadyRule.objects.create(
         lake="main",
         db="sales",

@@ -1,4 +1,4 @@
-"""Does every address answer exactly those people whom the grid names, and nobody else?"""
+"""Tests the access grid: every address answers exactly those people whom it names."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Do all answers carry the headers that keep a browser from helping an attacker?"""
+"""Tests headers: all responses carry those that keep a browser from helping an attacker."""
 
 import re
 

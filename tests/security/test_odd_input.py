@@ -1,4 +1,4 @@
-"""Is everything odd that is typed, sent or linked refused in words, or kept exactly as it was?"""
+"""Tests odd input, typed, sent or linked: refused with a message, or kept exactly as it was."""
 
 import base64
 import json

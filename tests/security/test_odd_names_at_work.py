@@ -1,4 +1,4 @@
-"""Is an odd name the same name in a path, a program, a journal, a plan and an argv, and only there?
+"""Tests odd names: the same in a path, a program, a journal, a plan and an argv, only there.
 
 The functions that act, without servers; what real ones make of such values is in
 `tests/integration/test_restore_program.py` and `test_bad_input.py`.
@@ -51,7 +51,7 @@ A_DAY = date(2026, 11, 22)
 
 
 def places(text: str) -> list[LakePath]:
-    """Give the places that a text is a part of, where it can be."""
+    """Return the places that a text is a part of, where it can be."""
     found = []
     with suppress(RuleViolation):
         found.append(HOME.child(text))

@@ -1,4 +1,4 @@
-"""Do odd names leave the portal as plain data: CSV, JSON, calendars, mails, the chat, log lines?"""
+"""Tests odd names: plain data in CSV, JSON, calendars, mails, the chat and log lines."""
 
 import csv
 import io
@@ -73,7 +73,7 @@ def is_harmless(cell: str) -> bool:
 
 
 def undone(cell: str) -> set[str]:
-    """Give what a cell may have been before it was made harmless."""
+    """Return what a cell may have been before it was made harmless."""
     return {cell, cell[1:].replace("\\|", "|"), cell[1:]} if cell[:1] == "'" else {cell}
 
 

@@ -1,4 +1,4 @@
-"""Is every odd name that a scan or a person brings shown as it is, and never more than shown?"""
+"""Tests odd names of a scan or a person: shown on pages as they are, and no more than shown."""
 
 from collections.abc import Collection, Iterator
 
@@ -20,7 +20,7 @@ BEGINNINGS = [text[:128] for text in TEXTS.values()]
 
 
 def lists(odd: OddLake) -> Iterator[tuple[str, Collection[str]]]:
-    """Give each list with what must be read on it."""
+    """Yield each list with what must be read on it."""
     plan, day = odd.plan, NOW.date()
     yield reverse("lifecycle:paths") + ALL, [*NAMES.values(), *PARTITIONS.values()]
     yield reverse("lifecycle:expiring") + ALL, NAMES.values()

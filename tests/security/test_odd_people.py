@@ -1,4 +1,4 @@
-"""Who cannot be written to, or has a name that is none: is another told, nothing smuggled in?"""
+"""Tests people without a usable address or name: others are notified, nothing is injected."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Somebody else's address: does every refusal say in clear words what it is and what to do next?
+"""Tests refusals at another person's address: each explains itself and gives the next step.
 
 Who is refused what is `test_access_grid`; here it is only how it is said, on pages and in the API.
 """

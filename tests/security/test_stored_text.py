@@ -1,4 +1,4 @@
-"""Does text that people and tables bring along stay text on every page and in every CSV?"""
+"""Tests text of people and tables: it remains text on every page and in every CSV."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Does any address let a program in by its token that does not say so? All of them are asked."""
+"""Tests token scopes: no address admits a token unless it says so. All of them are tried."""
 
 import pytest
 from django.test import Client
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def scope_of(path: str) -> str:
-    """Give the scope that an address names; empty for pages and for what people alone may do."""
+    """Return the scope that an address names; empty for pages and for what people alone may do."""
     view = resolve(path.split("?", 1)[0]).func
     return str(getattr(getattr(view, "cls", None), "token_scope", ""))
 

@@ -40,7 +40,7 @@ def dress(lake: ActLake, name: TableName, *, parent: TableName | None = None) ->
 
 
 def extras_of(lake: ActLake, name: TableName) -> dict[str, Any]:
-    """Give all of it that stands, without the times at which it was given."""
+    """Return all of it that stands, without the times at which it was given."""
     client = _client(lake)
     table = client.get_table(name.db, name.table)
     columns = [column.name for column in table.sd.cols]
@@ -70,7 +70,7 @@ def extras_of(lake: ActLake, name: TableName) -> dict[str, Any]:
 
 
 def constrained(lake: ActLake, name: TableName) -> dict[str, str]:
-    """Give a table's constraints by kind."""
+    """Return a table's constraints by kind."""
     return _constraints(_client(lake), name)
 
 

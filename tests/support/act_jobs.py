@@ -23,7 +23,7 @@ SUBMIT_SECONDS = 180.0
 
 
 def plan_file(lake: ActLake, *names: TableName) -> tuple[LakePath, str]:
-    """Write the items file of an approved plan of whole tables; gives its path and digest."""
+    """Write the items file of an approved plan of whole tables; returns its path and digest."""
     digest = PlanDigest()
     lines = [
         digest.add(

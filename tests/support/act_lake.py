@@ -143,7 +143,7 @@ class ActLake:
 
     @property
     def odd_values(self) -> tuple[str | None, ...]:
-        """Give the odd partition values that this metastore can hold at all."""
+        """Return the odd partition values that this metastore can hold at all."""
         if self.config.metastore_db.kind != "mysql":
             return ODD_VALUES
         # Its schema is latin1: Hive itself cannot make such a partition there.
@@ -243,7 +243,7 @@ class ActLake:
         return files_of(listing.get(path, ()), root=path)
 
     def items(self, name: TableName) -> list[ActItem]:
-        """Give the table's items as an approved plan would name them."""
+        """Return the table's items as an approved plan would name them."""
         table = self.metastore.table(name)
         rules = TestRules(self.config)
         names = self.metastore.partition_names(name) if table.partitionKeys else []
@@ -293,7 +293,7 @@ class ActLake:
         )
 
     def tools(self, fence: LakePath, *, control: Control | None = None) -> Tools:
-        """Give a driver's tools behind a fence."""
+        """Return a driver's tools behind a fence."""
         return Tools(
             fs=self.fs,
             metastore=self.metastore,
@@ -332,7 +332,7 @@ class ActLake:
         return settle_directory(sealed, self.settle_tools(approved=approved))
 
     def settle_tools(self, *, approved: bool = False) -> SettleTools:
-        """Give the tools of settle and probe."""
+        """Return the tools of settle and probe."""
         return SettleTools(
             fs=self.fs,
             metastore=self.metastore,
@@ -348,7 +348,7 @@ class ActLake:
         )
 
     def occupied(self, places: Sequence[LakePath]) -> dict[LakePath, str]:
-        """Give registered locations of this database at or under places, read over Thrift."""
+        """Return registered locations of this database at or under places, read over Thrift."""
         found: dict[LakePath, str] = {}
         for table in self.metastore.tables(self.db):
             name = self.table_name(table)
@@ -361,7 +361,7 @@ class ActLake:
         return found
 
     def claim(self, run: str, restore: str, *, epoch: int = 1) -> LakePath:
-        """Claim a backup for a restore and make the missing parents; gives the directory."""
+        """Claim a backup for a restore and make the missing parents; returns the directory."""
         fence = self.day.taken(FenceKind.RESTORE, restore, epoch)
         open_fence(self.fs, fence, lease_until=datetime.now(UTC) + LEASE)
         claimed = fence.child(BackupRef(run, 1).claimed_name)
@@ -372,7 +372,7 @@ class ActLake:
         return claimed
 
     def release(self, run: str, restore: str, *, epoch: int = 1) -> dict[str, int]:
-        """Give a claimed backup back and settle what the restore left half done."""
+        """Return a claimed backup back and settle what the restore left half done."""
         fence = self.day.taken(FenceKind.RESTORE, restore, epoch)
         claimed, sealed = fence.child(BackupRef(run, 1).claimed_name), self.day.sealed(run, 1)
         if self.fs.status(claimed) is not None:
@@ -387,7 +387,7 @@ class ActLake:
         partitions: frozenset[str] | None = None,
         new_name: NewName | None = None,
     ) -> RestoreOrder:
-        """Give the order of a restore of all batches of a claimed backup."""
+        """Return the order of a restore of all batches of a claimed backup."""
         claimed = self.day.taken(FenceKind.RESTORE, restore, 1).child(
             BackupRef(run, 1).claimed_name
         )

@@ -24,7 +24,7 @@ from tests.support.act_lake import DAY, ActLake, TestRules
 
 
 def instant() -> datetime:
-    """Give the instant."""
+    """Return the instant."""
     return datetime.now(UTC)
 
 
@@ -105,7 +105,7 @@ class ActPortal:
     def restore_epoch(
         self, run: Run, *, to: NewName | None = None, dies_after: int | None = None
     ) -> dict[str, Any]:
-        """Let one epoch of a restore act, whole or on its first batches; gives its manifest."""
+        """Let one epoch of a restore act, whole or on its first batches; returns its manifest."""
         params = run.params
         ids = list(BackupBatch.objects.values_list("public_id", flat=True))
         batches = restorable_batches(ids)

@@ -18,7 +18,7 @@ from tests.support.act_lake import ActLake
 
 
 def restore(lake: ActLake, run: str, **choices: Any) -> tuple[str, ActResult]:
-    """Restore from a sealed backup as one run, as the portal does; gives the run's id, too."""
+    """Restore from a sealed backup as one run, as the portal does; returns the run's id, too."""
     restore_id = str(uuid.uuid4())
     claimed = lake.claim(run, restore_id)
     tools = lake.tools(claimed.parent)
@@ -53,7 +53,7 @@ def undo(lake: ActLake, run: str, restore_id: str, **tools: Any) -> ActResult:
 
 
 def backup_of(lake: ActLake, run: str) -> dict[str, tuple[FileFact, ...]]:
-    """Give what lies in a sealed backup, item by item, as manifests tell of files."""
+    """Return what lies in a sealed backup, item by item, as manifests tell of files."""
     return {
         item.partition: lake.files(batch.directory.child(item.item))
         for batch in batches(lake.fs, lake.day.sealed(run, 1))
@@ -62,7 +62,7 @@ def backup_of(lake: ActLake, run: str) -> dict[str, tuple[FileFact, ...]]:
 
 
 def lake_of(lake: ActLake) -> dict[str, Any]:
-    """Give all that is registered and all that lies in the lake beside its backups.
+    """Return all that is registered and all that lies in the lake beside its backups.
 
     Of a directory that items stand in, the time is left out: every move through it sets another.
     """
@@ -83,5 +83,5 @@ def lake_of(lake: ActLake) -> dict[str, Any]:
 
 
 def elsewhere(lake: ActLake, table: str, *, into: bool = False) -> NewName:
-    """Give another name, below the database as the portal places it."""
+    """Return another name, below the database as the portal places it."""
     return NewName(lake.db, table, lake.db_path.child(table), into=into)

@@ -36,14 +36,14 @@ class Guarded:
         self.stack.guard.switch({"guard.mode": mode, "admins": admins, **names})
 
     def as_(self, user: str) -> Metastore:
-        """Give a connection that says it is `user`; without Kerberos that is believed."""
+        """Return a connection that says it is `user`; without Kerberos that is believed."""
         if user not in self._open:
             config = replace(self.stack.config(), hadoop_user=user)
             self._open[user] = Metastore.connect(config)
         return self._open[user]
 
     def raw(self, user: str) -> Any:
-        """Give the bare Thrift client, for calls that the portal has no use for."""
+        """Return the bare Thrift client, for calls that the portal has no use for."""
         return self.as_(user)._client
 
     def close(self) -> None:
@@ -61,7 +61,7 @@ class Guarded:
     def database_struct(
         self, name: str, parameters: Mapping[str, str] | None = None, *, place: str = ""
     ) -> ttypes.Database:
-        """Give a database as a client would send it, under its owner's directory."""
+        """Return a database as a client would send it, under its owner's directory."""
         return ttypes.Database(
             name=name,
             description="",
@@ -80,7 +80,7 @@ class Guarded:
         place: str = "",
         kind: str = "EXTERNAL_TABLE",
     ) -> ttypes.Table:
-        """Give a table as a client would send it, with a partition key."""
+        """Return a table as a client would send it, with a partition key."""
         marks = {"EXTERNAL": "TRUE"} if kind == "EXTERNAL_TABLE" else {}
         location = place or f"{self.stack.lake_root}/user/eve/{db}/{table}"
         return ttypes.Table(
@@ -119,23 +119,23 @@ class Guarded:
         )
 
     def policy(self, name: TableName) -> dict[str, str]:
-        """Give LEVEL and TTL, in whatever spelling, as they stand now."""
+        """Return LEVEL and TTL, in whatever spelling, as they stand now."""
         return policy_of(self.as_(ADMIN).table(name).parameters)
 
     def database_policy(self, db: str) -> dict[str, str]:
-        """Give a database's."""
+        """Return a database's."""
         return policy_of(self.as_(ADMIN).database(db).parameters)
 
     def here(self) -> int:
-        """Give the newest event's id."""
+        """Return the newest event's id."""
         return self.as_(ADMIN).current_notification_id()
 
     def events(self, after: int) -> list[ttypes.NotificationEvent]:
-        """Give the log's events after an id."""
+        """Return the log's events after an id."""
         return self.as_(ADMIN).notifications_after(after, 1000)
 
     def notes(self, after: int) -> list[dict[str, Any]]:
-        """Give what the guard noted after an id."""
+        """Return what the guard noted after an id."""
         return [
             {"id": event.eventId, "type": event.eventType, **json.loads(event.message)}
             for event in self.events(after)
@@ -144,7 +144,7 @@ class Guarded:
 
 
 def storage(location: str) -> ttypes.StorageDescriptor:
-    """Give a text table's storage."""
+    """Return a text table's storage."""
     return ttypes.StorageDescriptor(
         cols=[ttypes.FieldSchema("id", "int", "größe")],
         location=location,
@@ -162,7 +162,7 @@ def policy_of(parameters: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def refused(ask: Callable[[], object]) -> str:
-    """Give the words with which the guard refuses a call."""
+    """Return the words with which the guard refuses a call."""
     try:
         ask()
     except (ExternalFailure, AssertionError, ttypes.MetaException) as error:

@@ -91,7 +91,7 @@ class HudiTable:
             provider.close()
 
     def rows(self, *, only_base_files: bool = False) -> list[tuple[Any, ...]]:
-        """Give the rows in order, as a snapshot reader sees them or a read-optimized one."""
+        """Return the rows in order, as a snapshot reader sees them or a read-optimized one."""
         kind = "read_optimized" if only_base_files else "snapshot"
         found = (
             self.spark.read.format("hudi")
@@ -106,7 +106,7 @@ class HudiTable:
         return look_at(self.opened, Asked(**asked), now=NOW)
 
     def copied(self, place: Path) -> "HudiTable":
-        """Give the same table at another place."""
+        """Return the same table at another place."""
         shutil.copytree(self.place, place)
         return HudiTable(self.spark, place, self.is_logged, self.by)
 
@@ -116,18 +116,18 @@ class HudiTable:
         (path.parent / f".{path.name}.crc").unlink(missing_ok=True)
 
     def files(self) -> list[Path]:
-        """Give its files of data, whether a commit knows them or not."""
+        """Return its files of data, whether a commit knows them or not."""
         found = (*self.place.rglob("*.parquet"), *self.logs())
         return sorted(path for path in found if ".hoodie" not in path.parts)
 
     def logs(self) -> list[Path]:
-        """Give its log files, those written first coming first."""
+        """Return its log files, those written first coming first."""
         found = (one for one in self.place.rglob(".*.log.*") if not one.name.endswith(".crc"))
         return sorted(found, key=lambda one: (one.name.split("_")[1], str(one)))
 
 
 def written(table: HudiTable, n: int, *, n_rows: int = 6) -> list[Row]:
-    """Upsert the same keys of two days `n` times; gives the rows that then stand there."""
+    """Upsert the same keys of two days `n` times; returns the rows that then stand there."""
     rows: list[Row] = []
     for k in range(n):
         rows = [(i, f"2026-05-0{1 + i % 2}", f"w{k}.{i}", k) for i in range(n_rows)]

@@ -42,7 +42,7 @@ QUICK = {
 
 
 def order(table: HudiTable, service: str, step: str = "EXECUTE", **changed: Any) -> dict[str, Any]:
-    """Give one task of a request, with no patience for what is inflight."""
+    """Return one task of a request, with no patience for what is inflight."""
     return {
         "task": 1,
         "db": "hudi",

@@ -8,7 +8,7 @@ _NEEDED = {"UID", "DTSTAMP", "DTSTART"}
 
 
 def read_calendar(data: bytes) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """Give the calendar's own properties and those of each event; anything odd is an error."""
+    """Return the calendar's own properties and those of each event; anything odd is an error."""
     assert data.endswith(b"\r\n")
     raw = data[:-2].split(b"\r\n")
     assert all(len(line) <= 75 for line in raw), "a line is at most 75 octets"

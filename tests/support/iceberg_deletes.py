@@ -60,7 +60,7 @@ def delete_positions(table: WrittenTable, *, path: str, positions: Sequence[int]
 
 
 def _partition(table: WrittenTable, path: str) -> tuple[Any, Any]:
-    """Give the spec and the value of a partition that has a file."""
+    """Return the spec and the value of a partition that has a file."""
     for task in all_tasks(table.opened):
         if task.spec().partitionToPath(task.partition()) == path:
             return task.spec(), task.file().partition()

@@ -79,7 +79,7 @@ class IcebergLake:
         )
 
     def interrupted(self, *tasks: dict[str, Any]) -> "Interrupted":
-        """Give the job of some tasks, for something to happen in its middle."""
+        """Return the job of some tasks, for something to happen in its middle."""
         job = self.job(tasks)
         return Interrupted(
             job.run, job.epoch, job.config, job.params, job.now, job.spool, job.spark
@@ -123,7 +123,7 @@ class WrittenTable:
         self.opened.java.manageSnapshots().createBranch(branch).commit()
 
     def rows(self, **options: Any) -> list[Any]:
-        """Give the rows in order; `snapshot_id` or `branch` may be named."""
+        """Return the rows in order; `snapshot_id` or `branch` may be named."""
         read = self.lake.spark.read
         for key, value in options.items():
             read = read.option(key.replace("_", "-"), str(value))
@@ -141,7 +141,7 @@ class WrittenTable:
         return dict(self.opened.snapshot.summary())  # type: ignore[union-attr]  # a written table
 
     def unknown_files(self) -> set[str]:
-        """Give the data files, delete files and markers on the disk that no snapshot names."""
+        """Return the data files, delete files and markers on the disk that no snapshot names."""
         place = Path(self.opened.location.removeprefix("file:"))
         known = {
             row["file_path"].removeprefix("file:")

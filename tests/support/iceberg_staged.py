@@ -31,13 +31,13 @@ def staged_by_hand(
 
 
 def markers(table: WrittenTable) -> list[Path]:
-    """Give the markers of a table, on the disk."""
+    """Return the markers of a table, on the disk."""
     place = Path(table.opened.location.removeprefix("file:")) / "_lakewarden"
     return sorted(path for path in place.rglob("*") if not path.name.startswith("."))
 
 
 def staging_places(table: WrittenTable) -> list[Path]:
-    """Give the folders below which something of ours was ever written."""
+    """Return the folders below which something of ours was ever written."""
     place = Path(table.opened.location.removeprefix("file:"))
     return [
         path for path in (place / "_lakewarden", place / "data" / "lakewarden") if path.exists()
@@ -52,7 +52,7 @@ def make_old(table: WrittenTable, by: timedelta = timedelta(days=11)) -> None:
 
 
 def swept(table: WrittenTable) -> int:
-    """Sweep as a later run does that finds everything old enough; gives the files deleted."""
+    """Sweep as a later run does that finds everything old enough; returns the files deleted."""
     none, n_deleted = timedelta(0), 0
     for deployment in ("here", table.lake.config.deployment_id):
         area = StagingArea(table.opened, deployment=deployment, run="later")

@@ -7,7 +7,7 @@ from portal.lake.ids import LakeId
 
 
 def local_lake(root: Path, lake: LakeId) -> LakeConfig:
-    """Give a lake below `root`; its metastore address leads nowhere."""
+    """Return a lake below `root`; its metastore address leads nowhere."""
     database = MetastoreDb(
         kind="derby",
         jdbc_url="jdbc:derby://127.0.0.1:1/none",

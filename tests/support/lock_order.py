@@ -1,4 +1,4 @@
-"""In which order do a service's transactions lock tables? Read from the SQL that Django sends."""
+"""Order in which a service's transactions lock tables. Read from the SQL that Django sends."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ class LockOrder:
         return execute(sql, params, many, context)
 
     def pairs(self) -> set[tuple[str, str]]:
-        """Give every (earlier, later) that some transaction showed."""
+        """Return every (earlier, later) that some transaction showed."""
         return {pair for tables in self.transactions for pair in combinations(tables, 2)}
 
     def _in_transaction(self) -> None:

@@ -41,7 +41,7 @@ class Mailbox:
             return self.answer
 
     def to(self, address: str) -> list[EmailMessage]:
-        """Give what was kept for an address."""
+        """Return what was kept for an address."""
         return [message for message in self.kept if address in str(message["To"])]
 
 

@@ -89,7 +89,7 @@ def _is_automatic(field: "models.Field[object, object]", differing: dict[str, st
 
 
 def _numbers(last: int) -> str:
-    """Give the numbers from 0 to the next power of ten, as a subquery with the column `n`."""
+    """Return the numbers from 0 to the next power of ten, as a subquery with the column `n`."""
     n_digits = len(str(last))
     places = [f"d{place}.d * {10**place}" for place in range(n_digits)]
     tables = [f"({_DIGITS}) d{place}" for place in range(n_digits)]

@@ -21,12 +21,12 @@ from tests.support.act_lake import ActLake
 
 
 def move_rules(lake: ActLake, *, must_conform: bool = False) -> PlaceRules:
-    """Give the room's own rules for a test's database."""
+    """Return the room's own rules for a test's database."""
     return PlaceRules(lake.config, homes={lake.db: lake.db_path}, must_conform=must_conform)
 
 
 def moves_of(lake: ActLake, name: TableName, target: LakePath) -> list[MoveItem]:
-    """Give the item of a plan that moves a whole table, partitioned or not."""
+    """Return the item of a plan that moves a whole table, partitioned or not."""
     table = lake.metastore.table(name)
     source = move_rules(lake).location(table, None)
     assert source is not None
@@ -36,7 +36,7 @@ def moves_of(lake: ActLake, name: TableName, target: LakePath) -> list[MoveItem]
 def move_of(
     lake: ActLake, name: TableName, partition: str, source: LakePath, target: LakePath
 ) -> MoveItem:
-    """Give one item as an approved plan would name it."""
+    """Return one item as an approved plan would name it."""
     struct: Any = lake.metastore.table(name)
     if partition:
         (struct,) = lake.metastore.partitions_by_names(name, [partition])
@@ -94,7 +94,7 @@ def seal_moves(lake: ActLake, run: str, *, approved: bool = False) -> dict[str, 
 
 
 def rows_of(items: Iterable[MoveItem]) -> list[dict[str, Any]]:
-    """Give items as a specification for another process."""
+    """Return items as a specification for another process."""
     return [asdict(item) for item in items]
 
 

@@ -69,7 +69,7 @@ class Walker:
         return self.back(home(self.at_provider(out(self.begin(back)))))
 
     def said(self) -> str:
-        """Give the text of the log-in page, with what went wrong."""
+        """Return the text of the log-in page, with what went wrong."""
         page = self.client.get(reverse("ui:login")).content.decode()
         return unescape(re.sub(r"<[^>]+>", " ", page))
 
@@ -80,5 +80,5 @@ class Walker:
 
 
 def query_of(address: str) -> dict[str, str]:
-    """Give the parameters of an address."""
+    """Return the parameters of an address."""
     return {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}

@@ -56,7 +56,7 @@ def random_lake(rng: random.Random) -> Lake:
 
 
 def _beside(rng: random.Random, others: list[str], owner: str, name: str) -> str:
-    """Give a place of its own, or one that collides with another's."""
+    """Return a place of its own, or one that collides with another's."""
     lot = rng.random()
     if lot < 0.03:
         return rng.choice(NO_PATHS)
@@ -67,7 +67,7 @@ def _beside(rng: random.Random, others: list[str], owner: str, name: str) -> str
 
 
 def _again(rng: random.Random, other: str, name: str) -> str:
-    """Give another's place, one below it, one that only begins alike, or one above it."""
+    """Return another's place, one below it, one that only begins alike, or one above it."""
     plain = other.rstrip("/")
     return _spelled(
         rng,

@@ -82,7 +82,7 @@ class Removals:
             job.spool.fs.make_directories(self.aside, mode=0o700)
 
     def draw_up(self, **changed: Any) -> dict[str, Any]:
-        """Have a list drawn up; gives the job's word."""
+        """Have a list drawn up; returns the job's word."""
         return self._run(None, **changed)
 
     def act(self, proposal: dict[str, Any], **changed: Any) -> dict[str, Any]:
@@ -152,5 +152,5 @@ def planted(table: WrittenTable, name: str, *names: str, days: float = 5, size: 
 
 
 def refs_of(table: WrittenTable) -> Any:
-    """Give what makes and changes branches and tags; `commit` ends it."""
+    """Return what makes and changes branches and tags; `commit` ends it."""
     return table.opened.java.manageSnapshots()

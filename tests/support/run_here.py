@@ -31,7 +31,7 @@ _NOBODY = 1 << 23
 
 
 def run_here(run: Run, spark: SparkSession) -> Run:
-    """Drive a run to its end, every epoch of it; gives the row as it then stands."""
+    """Drive a run to its end, every epoch of it; returns the row as it then stands."""
     while not (now := Run.objects.get(pk=run.pk)).is_final:
         if now.state == RunState.QUEUED:
             _work(now, spark)

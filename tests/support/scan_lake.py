@@ -32,7 +32,7 @@ PARQUET = (
 
 
 def days_ago(days: float) -> int:
-    """Give the epoch second that many days before NOW."""
+    """Return the epoch second that many days before NOW."""
     return int(NOW.timestamp() - days * DAY)
 
 
@@ -56,7 +56,7 @@ class ScanLake:
                 self.metastore._client.drop_database(name, False, True)
 
     def db_name(self, name: str) -> str:
-        """Give the database's name on this (shared) stack."""
+        """Return the database's name on this (shared) stack."""
         return f"{name}_{self.suffix}"
 
     def database(self, name: str, *, owner: str, location: LakePath | None = None) -> LakePath:
@@ -143,7 +143,7 @@ class ScanLake:
 
     @staticmethod
     def name_of(table: ttypes.Table) -> str:
-        """Give `db.table`."""
+        """Return `db.table`."""
         return f"{table.dbName}.{table.tableName}"
 
     def data(
@@ -202,7 +202,7 @@ class ScanRun:
         return dict(self.manifest["result"])
 
     def rows(self, part: str) -> list[dict[str, Any]]:
-        """Give all rows of one result."""
+        """Return all rows of one result."""
         found: list[dict[str, Any]] = []
         for status in self.spool.fs.walk(self.spool.results.child(part)):
             if status.path.name.endswith(".parquet"):

@@ -18,7 +18,7 @@ from tests.support.scan_lake import NOW, ScanRun
 
 
 def local_session() -> SparkSession:
-    """Give a local session with our functions and the database drivers on its class path."""
+    """Return a local session with our functions and the database drivers on its class path."""
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["LC_ALL"] = "C.UTF-8"
     # Else Spark's workers are the `python3` of the path, which has none of our packages.

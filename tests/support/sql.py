@@ -35,7 +35,7 @@ class SqlShell:
         self._answer()
 
     def run(self, *statements: str) -> list[list[Any]]:
-        """Run the statements in order; gives the last one's rows, raises on an error."""
+        """Run the statements in order; returns the last one's rows, raises on an error."""
         rows: list[list[Any]] = []
         for statement in statements:
             assert self._child.stdin is not None

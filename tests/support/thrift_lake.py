@@ -97,7 +97,7 @@ def _fields(columns: Sequence[tuple[str, str]]) -> list[Any]:
 
 @contextmanager
 def served(lake: ThriftLake, *, port: int | None = None) -> Iterator[int]:
-    """Serve a lake's Thrift interface; gives the port."""
+    """Serve a lake's Thrift interface; returns the port."""
     chosen = port or free_port()
     server = TServerSocket(LOOPBACK, chosen)
     server.listen()

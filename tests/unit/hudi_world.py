@@ -34,17 +34,17 @@ ALL = frozenset(Service)
 
 
 def at(minute: int) -> datetime:
-    """Give a time, in minutes after the world began."""
+    """Return a time, in minutes after the world began."""
     return START + timedelta(minutes=minute)
 
 
 def name(minute: int) -> str:
-    """Give the instant of a minute as Hudi would name it."""
+    """Return the instant of a minute as Hudi would name it."""
     return f"{at(minute):%Y%m%d%H%M%S}000"
 
 
 def done(minute: int, action: Action = DELTA, **facts: Any) -> Instant:
-    """Give an instant that was completed a minute after it was requested."""
+    """Return an instant that was completed a minute after it was requested."""
     return Instant(
         instant=name(minute),
         action=action,
@@ -58,7 +58,7 @@ def done(minute: int, action: Action = DELTA, **facts: Any) -> Instant:
 
 
 def begun(minute: int, action: Action = DELTA, **facts: Any) -> Instant:
-    """Give an instant that is inflight."""
+    """Return an instant that is inflight."""
     return Instant(
         instant=name(minute),
         action=action,
@@ -70,14 +70,14 @@ def begun(minute: int, action: Action = DELTA, **facts: Any) -> Instant:
 
 
 def asked(minute: int, action: Action = COMPACTION) -> Instant:
-    """Give an instant that is only requested."""
+    """Return an instant that is only requested."""
     return Instant(instant=name(minute), action=action, state=REQUESTED, requested_at=at(minute))
 
 
 def plan(
     minute: int, *file_ids: str, action: Action = COMPACTION, begun: bool = False
 ) -> PendingPlan:
-    """Give a pending plan on file groups of the partition p."""
+    """Return a pending plan on file groups of the partition p."""
     return PendingPlan(
         instant=name(minute),
         action=action,
@@ -91,7 +91,7 @@ def plan(
 def logs(
     file_id: str, minute: int, *, base: int | None = 100, n: int = 1, earlier: bool = False
 ) -> FileSlice:
-    """Give a slice of the partition p whose `n` logs are of a minute."""
+    """Return a slice of the partition p whose `n` logs are of a minute."""
     return FileSlice(
         group=FileGroupId("p", file_id),
         base_instant=name(0),
@@ -105,7 +105,7 @@ def logs(
 
 
 def waiting(*minutes: int) -> tuple[Uncompacted, ...]:
-    """Give delta commits that stand only in logs, each completed a minute after its request."""
+    """Return delta commits that stand only in logs, each completed a minute after its request."""
     return tuple(
         Uncompacted(instant=name(one), completed_at=at(one + 1), n_file_groups=1, log_bytes=10)
         for one in minutes
@@ -113,7 +113,7 @@ def waiting(*minutes: int) -> tuple[Uncompacted, ...]:
 
 
 def block(minute: int | None, state: BlockState, kind: BlockKind = BlockKind.DATA) -> LogBlock:
-    """Give a block of a log file of the file group p/f."""
+    """Return a block of a log file of the file group p/f."""
     return LogBlock(
         group=FileGroupId("p", "f"),
         log_file=".f_1.log.1",
@@ -125,7 +125,7 @@ def block(minute: int | None, state: BlockState, kind: BlockKind = BlockKind.DAT
 
 
 def table(**facts: Any) -> HudiTable:
-    """Give a merge-on-read table whose writer leaves the services to us."""
+    """Return a merge-on-read table whose writer leaves the services to us."""
     plain = HudiTable(
         location="/lake/t",
         table_type=TableType.MERGE_ON_READ,
@@ -139,18 +139,18 @@ def table(**facts: Any) -> HudiTable:
 
 
 def look(*instants: Instant, **facts: Any) -> HudiLook:
-    """Give a look at a table that has these instants, and besides what is named."""
+    """Return a look at a table that has these instants, and besides what is named."""
     facts = {"table": table(), **facts}
     return HudiLook(looked_at=NOW, instants=instants, **facts)
 
 
 def policy(profile: Profile = Profile.ETL, **settings: Any) -> HudiPolicy:
-    """Give a policy that is on."""
+    """Return a policy that is on."""
     return replace(PROFILES[profile], **{"is_on": True, **settings})
 
 
 def locked(**settings: Any) -> HudiPolicy:
-    """Give a policy of a table with a shared lock, which allows every service."""
+    """Return a policy of a table with a shared lock, which allows every service."""
     return policy(**{"lock": LOCK, "kinds": ALL, "ttl_days": 30, **settings})
 
 

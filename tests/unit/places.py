@@ -9,7 +9,7 @@ SEGMENTS = ("a", "a-", "a.b", "a0", "a_", "é", "a b")
 
 
 def paths(max_depth: int = 4) -> st.SearchStrategy[LakePath]:
-    """Give paths of few segments on two file systems, so that many are equal or nested."""
+    """Return paths of few segments on two file systems, so that many are equal or nested."""
     return st.builds(
         lambda fs, names: LakePath(fs[0], fs[1], "/" + "/".join(names)),
         st.sampled_from([("file", ""), ("hdfs", "nn1")]),

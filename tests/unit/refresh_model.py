@@ -63,7 +63,7 @@ class ModelFe:
             self.names = set(metastore.versions)
 
     def query(self, metastore: ModelMetastore) -> dict[str, int]:
-        """Answer from the caches, loading what is not there; gives the version of each seen."""
+        """Answer from the caches, loading what is not there; returns the version of each seen."""
         if self.names is None:
             self.names = set(metastore.versions)
         for name in self.names - self.versions.keys():

@@ -116,7 +116,7 @@ def batch(*outcomes: Outcome) -> JournalBatch:
 
 
 def brought(to: str = "", *, restore: str = "r1", outcome: Outcome = Outcome.RESTORED) -> Any:
-    """Give a restore step of the item; `to` is another table name."""
+    """Return a restore step of the item; `to` is another table name."""
     location = f"file:///lake/db/{to}" if to else ""
     target = ItemTarget(item().item, "dt=a", f"{location or HOME}/dt=a")
     intent = RestoreIntent(
@@ -127,7 +127,7 @@ def brought(to: str = "", *, restore: str = "r1", outcome: Outcome = Outcome.RES
 
 
 def restored(to: str = "") -> ttypes.Partition:
-    """Give the partition as the metastore has it after that step; its create time is its own."""
+    """Return the partition as the metastore has it after that step; its create time is its own."""
     step = brought(to).intent
     rename = (step.db, step.table, step.location) if to else None
     tag = tag_of(batch().intent, item())

@@ -1,4 +1,4 @@
-"""Does our simulation of Amoro's rules decide as Amoro's own tests expect of Amoro?
+"""Tests the simulation of Amoro's rules: it decides as Amoro's own tests expect of Amoro.
 
 The cases are those of its TestOptimizingEvaluator, TestOptimizingPlanner, TestIcebergPartitionPlan
 (fragment files, one fragment file, segment files, with delete files) and

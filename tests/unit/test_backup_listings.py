@@ -74,5 +74,5 @@ def test_a_purge_of_many_batches_does_not_list_their_directory_for_each(tmp_path
 
 
 def sha(fs: LocalFileSystem, directory: LakePath, number: int) -> str:
-    """Give a manifest's checksum."""
+    """Return a manifest's checksum."""
     return read_batch(fs, directory, number).sha256

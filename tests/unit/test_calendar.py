@@ -14,7 +14,7 @@ TEXTS = st.text(max_size=200)
 
 
 def shown(text: str) -> str:
-    """Give what a reader must get back: line breaks as one sign, other control signs gone."""
+    """Return what a reader must get back: line breaks as one sign, other control signs gone."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     return "".join(c for c in plain if c == "\n" or not (ord(c) < 32 or 0x7F <= ord(c) < 0xA0))
 

@@ -106,7 +106,7 @@ def count_at_or_under(place: LakePath, others: list[LakePath | None]) -> int:
 
 @st.composite
 def lakes(draw: st.DrawFn) -> tuple[list[DatabaseFacts], list[TableFacts]]:
-    """Give a small lake whose places are equal, nested, unreadable and under wrong owners."""
+    """Return a small lake whose places are equal, nested, unreadable and under wrong owners."""
     place = st.one_of(st.none(), *[paths(3)] * 9)
     owner = st.sampled_from(OWNERS)
     dbs = [

@@ -10,7 +10,7 @@ SCHEMA = {"columns": [], "partition_keys": [{"name": "id", "type": "string", "co
 
 
 def parts(seed: int) -> list[Contents]:
-    """Give batches of 500 items each; every value lies in two batches, in an order by lot."""
+    """Return batches of 500 items each; every value lies in two batches, in an order by lot."""
     values = [*range(N_VALUES), *range(N_VALUES)]
     random.Random(seed).shuffle(values)
     found = []

@@ -1,4 +1,4 @@
-"""Is the fleet's bench a fair world: no byte lost or made up, and both sides do their work?"""
+"""Tests the fleet's bench for fairness: no byte lost or made up, both sides do their work."""
 
 import pytest
 

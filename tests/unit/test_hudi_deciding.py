@@ -1,4 +1,4 @@
-"""Is done to a Hudi table what it needs and nothing that is not ours, and is the rest explained?"""
+"""Tests decisions on a Hudi table: what it needs, only what is ours, the rest explained."""
 
 import random
 from dataclasses import replace

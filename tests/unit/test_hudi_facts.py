@@ -1,4 +1,4 @@
-"""Does a look at a Hudi table come back from its JSON as it was, or with a sentence why not?"""
+"""Tests inspections of a Hudi table: read back from JSON unchanged, or refused with a reason."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Does a Hudi table's score stay in 0 to 100, add up, and never rise by what makes it worse?"""
+"""Tests a Hudi table's score: within 0 to 100, exact sums, never raised by what is worse."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Do profiles give their defaults, levels win as said, and contradictions name a way out?"""
+"""Tests policies: defaults of profiles, precedence of levels, a way out of contradictions."""
 
 from dataclasses import fields
 from datetime import time

@@ -1,4 +1,4 @@
-"""Is what is wrong with a Hudi table told with evidence and a remedy, and what is normal not?"""
+"""Tests findings on a Hudi table: problems have evidence and a remedy, normal is no finding."""
 
 import json
 from dataclasses import replace

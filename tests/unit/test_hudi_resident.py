@@ -1,4 +1,4 @@
-"""When does the program that stays look at a table because the portal wishes so?"""
+"""Tests the resident program: when it inspects a table at the portal's request."""
 
 from typing import cast
 

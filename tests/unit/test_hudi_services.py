@@ -1,4 +1,4 @@
-"""Is nothing scheduled beside a writer without a shared lock, and does every refusal say why?"""
+"""Tests Hudi services: no scheduling beside a writer without a shared lock, reasons given."""
 
 from datetime import timedelta
 from itertools import product

@@ -1,4 +1,4 @@
-"""Is a timeline that is broken, old or too new only spoken of, and who is told to be stuck?"""
+"""Tests timelines: broken, old or too new ones are only reported; which ones are stuck."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Do people get the service that they ask for, and are the rules that keep writers safe kept?"""
+"""Tests requests of people: they get the service, and the rules that keep writers safe hold."""
 
 from contextlib import suppress
 from dataclasses import replace

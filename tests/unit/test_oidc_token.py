@@ -1,4 +1,4 @@
-"""Is an ID token believed only when every check of the standard holds?"""
+"""Tests ID tokens: accepted only when every check of the standard holds."""
 
 import base64
 import hmac

@@ -35,7 +35,7 @@ def array(form: str, values: list[Any]) -> np.ndarray:
 
 
 def place(form: str, value: Any) -> Any:
-    """Give what a value or a boundary is compared by, in plain Python; NaN is above all."""
+    """Return what a value or a boundary is compared by, in plain Python; NaN is above all."""
     if form == Form.TEXT:
         return value if isinstance(value, bytes) else value.encode()
     if form == Form.REAL:

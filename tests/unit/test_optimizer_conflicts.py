@@ -1,4 +1,4 @@
-"""Is a rewrite begun only where other writers will leave it alone, and never too late?"""
+"""Tests rewrites: begun only where other writers will not interfere, and never too late."""
 
 from datetime import UTC, datetime, timedelta
 

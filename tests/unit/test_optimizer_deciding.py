@@ -1,4 +1,4 @@
-"""Is a table rewritten where it pays, left alone where it does not, and is the reason said?"""
+"""Tests decisions on a table: rewritten where it pays, else left alone, with the reason."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
@@ -205,7 +205,7 @@ def test_a_rewrite_always_leaves_fewer_files_and_then_it_is_quiet(
 
 
 def rewritten(sizes: list[int]) -> list[int]:
-    """Give the files that a rewrite makes of these: all of one size, none above the target."""
+    """Return the files that a rewrite makes of these: all of one size, none above the target."""
     n = max(1, -(-sum(sizes) // TARGET))
     return [sum(sizes) // n] * n
 

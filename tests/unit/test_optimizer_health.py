@@ -1,4 +1,4 @@
-"""How healthy is a table? Bounds, monotony, exact sums, order, and the words of each deduction."""
+"""Tests a table's health: bounds, monotony, exact sums, order, and texts of deductions."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Are layouts read, written and refused as people expect?"""
+"""Tests layouts: read, written and refused as people expect."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Does a task take the partitions that others leave alone, cold ones first, and lose none?"""
+"""Tests a task's partitions: those that others leave alone, cold ones first, and none lost."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

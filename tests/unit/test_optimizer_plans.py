@@ -1,4 +1,4 @@
-"""Does a dry run say what would be done, what it costs, what holds it, and why not the rest?"""
+"""Tests dry runs: what would be done, its cost, what holds it, and the reason for the rest."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta

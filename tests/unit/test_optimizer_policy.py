@@ -1,4 +1,4 @@
-"""Do settings inherit as said, and are those that cannot be meant refused with a way out?"""
+"""Tests settings: inherited as stated, and refused with a way out where they are invalid."""
 
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo

@@ -1,4 +1,4 @@
-"""Is what a form shows of a setting read back as the same setting?"""
+"""Tests forms of settings: what is shown of a setting is read back as the same setting."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Does the best bargain come first, within the budget, and does none wait for ever?"""
+"""Tests the order: the best bargain first, within the budget, and none waits for ever."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Is a size said as people read it, has each its bucket, and do counts by bucket add up?"""
+"""Tests sizes: readable, each in its bucket, and counts by bucket add up."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""What is taken of a snapshot's totals that some other writer put there, or did not?"""
+"""Tests a snapshot's totals: what is taken where another writer set or omitted them."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -27,7 +27,7 @@ class World:
     partitions: Partitions
 
     def reasons(self) -> dict[Name, set[Reason]]:
-        """Give every broken rule by the oracle; partitions by the plain reading of theirs."""
+        """Return every broken rule by the oracle; partitions by the plain reading of theirs."""
         judged = oracle(self.dbs, self.tables)
         found = {Name(*key): {reason for reason, _ in reasons} for key, reasons in judged.items()}
         homes = {(table.db, table.table): table.location for table in self.tables}
@@ -38,7 +38,7 @@ class World:
         return found
 
     def locations(self) -> Iterable[tuple[str, Name]]:
-        """Give every registered location once."""
+        """Yield every registered location once."""
         for db in self.dbs:
             if db.location:
                 yield str(db.location), Name(db.name)
@@ -69,7 +69,7 @@ class World:
         return fixes
 
     def after(self, moves: list[Move]) -> "World":
-        """Give the lake after the moves: a table takes along its partitions in its directory."""
+        """Return the lake after the moves: a table takes along its partitions in its directory."""
         targets = {move.name: move for move in moves}
 
         def table_after(table: TableFacts) -> TableFacts:

@@ -33,7 +33,7 @@ TODAY = date(2026, 11, 22)
 
 
 def lakes(n: int) -> Iterator[Lake]:
-    """Give the same random lakes every time."""
+    """Yield the same random lakes every time."""
     rng = random.Random(SEED)
     for _ in range(n):
         yield random_lake(rng)

@@ -1,4 +1,4 @@
-"""Which groups give which role, which names are names, and how long is a log-in locked?"""
+"""Tests rules of people: roles of groups, valid names, and the length of a log-in lock."""
 
 from datetime import UTC, datetime, timedelta
 

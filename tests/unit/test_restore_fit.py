@@ -1,4 +1,7 @@
-"""Does a backup fit into a table that stands? One case a rule; and what must stand above it."""
+"""Tests whether a backup fits into an existing table.
+
+One case per rule, and the parents that must exist above it.
+"""
 
 import json
 from copy import deepcopy

@@ -50,12 +50,12 @@ def backup(tmp_path: Path) -> LakePath:
 
 
 def known(directory: LakePath, *numbers: int) -> dict[int, str]:
-    """Give the checksums of manifests as they are now."""
+    """Return the checksums of manifests as they are now."""
     return {number: read_batch(FS, directory, number).sha256 for number in numbers}
 
 
 def outcomes(directory: LakePath) -> dict[int, list[Outcome]]:
-    """Give what became of the items of each settled step."""
+    """Return what became of the items of each settled step."""
     return {
         step.intent.batch: [item.outcome for item in step.done.items]
         for step in restore_steps(FS, directory)

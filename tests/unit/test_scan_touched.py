@@ -1,4 +1,4 @@
-"""What the events of the metastore name while a scan reads: by which names is it judged later?"""
+"""Tests events of the metastore during a scan: the names by which they are judged later."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is a good API token: its secret, its name, its scopes, its days?"""
+"""Tests the rules of API tokens: secret, name, scopes and days."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

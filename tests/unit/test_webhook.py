@@ -1,4 +1,4 @@
-"""Which addresses may a webhook lead to? Only named hosts, only public addresses."""
+"""Tests addresses of webhooks: only named hosts, only public addresses."""
 
 import ipaddress
 

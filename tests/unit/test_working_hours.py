@@ -29,7 +29,7 @@ def minutes(quarter: int) -> str:
 
 @st.composite
 def hours(draw: st.DrawFn) -> tuple[str, int, int, int]:
-    """Give one span as text, with its only day and its begin and end in minutes."""
+    """Return one span as text, with its only day and its begin and end in minutes."""
     day, begin = draw(st.integers(0, 6)), draw(st.integers(0, 95))
     end = draw(st.integers(0, 96).filter(lambda quarter: quarter != begin))
     return f"{DAYS[day]} {minutes(begin)}-{minutes(end)}", day, begin * 15, end * 15

@@ -1,4 +1,4 @@
-"""What stands beside a backup so that it can be restored without the portal? A program of its own.
+"""Writes a restore program beside each backup. It needs no portal: it is a program of its own.
 
 The program is `restore_backup.py` of this folder with `restore_files.py` in it, and with the
 backup's place and the metastore's address filled in; it is written before anything is moved.
@@ -18,7 +18,7 @@ _FUTURE = "from __future__ import annotations\n"
 
 
 def restore_program(*, backup: LakePath, metastore: str) -> str:
-    """Give the text of the program that restores `backup`: one file, without our packages.
+    """Return the text of the program that restores `backup`: one file, without our packages.
 
     Raises:
         DataSafetyError: `act.script`, the program is not installed with the jobs.

@@ -88,11 +88,11 @@ class Metastore:
         return struct
 
     def table(self, db: str, table: str) -> Any:
-        """Give a table; None where there is none."""
+        """Return a table; None where there is none."""
         return self.client.getTable(db, table) if self.client.tableExists(db, table) else None
 
     def partitions(self, db: str, table: str, names: list[str]) -> dict[tuple[str, ...], Any]:
-        """Give the named partitions that there are, by their values."""
+        """Return the named partitions that there are, by their values."""
         found = self.client.getPartitionsByNames(db, table, self._list(names)) if names else []
         return {tuple(struct.getValues()): struct for struct in found}
 
@@ -141,7 +141,7 @@ class Backup:
         self.metastore = Metastore(spark, metastore)
 
     def _found(self, directory: str) -> str:
-        """Give where the backup lies: at its place, or where its run was when all ended."""
+        """Return where the backup lies: at its place, or where its run was when all ended."""
         for place in (directory, "/open/".join(directory.rsplit("/sealed/", 1))):
             if self.files.stands(place):
                 self._check_lease(place)
@@ -161,7 +161,7 @@ class Backup:
                     raise RefusedError(f"A run of the portal works in {fence} until {until}.")
 
     def batches(self) -> list[int]:
-        """Give the numbers of the batches."""
+        """Return the numbers of the batches."""
         parts = [name.split(".") for name in self.files.names(self.directory)]
         return sorted(
             int(part[1]) for part in parts if part[0] == "intent" and part[2:] == ["json"]
@@ -172,7 +172,7 @@ class Backup:
         return dict(json.loads(self.files.read(f"{self.directory}/{name}")))
 
     def home(self, item: dict[str, Any]) -> str:
-        """Give where an item lies in the backup."""
+        """Return where an item lies in the backup."""
         return f"{self.directory}/{item['item']}"
 
     def judge(self, batch: dict[str, Any], items: list[dict[str, Any]]) -> list[Judged]:
@@ -292,7 +292,7 @@ def is_same_table(original: Any, live: Any) -> bool:
 
 
 def mark(batch: dict[str, Any], item: dict[str, Any]) -> str:
-    """Give the mark of one item of this backup."""
+    """Return the mark of one item of this backup."""
     return f"{batch['run']}/{batch['epoch']}/{item['item']}"
 
 
@@ -328,7 +328,7 @@ def step_done(batch: dict[str, Any], judged: list[Judged], stem: str) -> dict[st
 
 
 def restore(backup: Backup, wanted: argparse.Namespace) -> dict[str, int]:
-    """Restore batch after batch; gives how many items were done, are there, are refused."""
+    """Restore batch after batch; returns how many items were done, are there, are refused."""
     counts: dict[str, int] = {}
     for number in backup.batches():
         batch = backup.load(f"intent.{number}.json")
@@ -363,7 +363,7 @@ def _finish(backup: Backup, batch: dict[str, Any], wanted: argparse.Namespace) -
 
 
 def _stems(backup: Backup, number: int) -> list[str]:
-    """Give the steps that this program began with a batch."""
+    """Return the steps that this program began with a batch."""
     end = f".1.{number}.intent.json"
     names = backup.files.names(backup.directory)
     return [

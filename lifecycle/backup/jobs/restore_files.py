@@ -1,4 +1,4 @@
-"""How does the program beside a backup see files and give them back what they had?
+"""Accesses files for a backup's restore program, and resets their owner, mode, ACL and time.
 
 It is put into that program in place of its import, so it needs nothing but Spark either.
 """
@@ -68,7 +68,7 @@ class LocalFiles:
         beside.unlink()
 
     def walk(self, uri: str) -> Iterator[Fact]:
-        """Give a place and all below it."""
+        """Yield a place and all below it."""
         root = _local(uri)
         pending = [root]
         while pending:
@@ -166,7 +166,7 @@ class HadoopFiles:
         self.context.rename(beside, self._path(uri), self.never_replace)
 
     def walk(self, uri: str) -> Iterator[Fact]:
-        """Give a place and all below it."""
+        """Yield a place and all below it."""
         pending = [self.fs.getFileStatus(self._path(uri))]
         root = pending[0].getPath().toUri().getPath()
         while pending:
@@ -229,7 +229,7 @@ class HadoopFiles:
 
 
 def compare(item: dict[str, Any], found: Iterable[Fact]) -> tuple[list[str], list[Fact], bool]:
-    """Give what is missing or shorter, what has to be set again, and whether all is as it was."""
+    """Return what is missing or shorter, what has to be set again, and whether all is as it was."""
     there = {fact.path: fact for fact in found}
     short, damage = [], []
     for row in item["files"]:
@@ -262,12 +262,12 @@ def forget_statistics(parameters: Any) -> None:
 
 
 def below(root: str, path: str) -> str:
-    """Give a place below another; an empty path is the place itself."""
+    """Return a place below another; an empty path is the place itself."""
     return f"{root}/{path}" if path else root
 
 
 def instant() -> str:
-    """Give the instant as the journal writes it."""
+    """Return the instant as the journal writes it."""
     return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime())
 
 

@@ -1,4 +1,4 @@
-"""How does a partition's name come in over the API? As it is: a space at its end belongs to it."""
+"""API field for partition names. A name is taken as it is: a space at its end belongs to it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How much may go at once, and has the lake shrunk?
+"""Checks how much may be dropped at once, and whether the lake has shrunk.
 
 Everything here is asked before the first action; a plan over a cap is refused whole.
 """

@@ -1,4 +1,4 @@
-"""How long before a drop are owners told, how long is a backup kept, and what may be set?
+"""Notice days before a drop, retention days of a backup, and the values that may be set.
 
 What a change means is said in words beside it: notices that were sent count by the days that stand
 when a plan is drawn up, while a backup keeps the days that it was made with.

@@ -111,7 +111,7 @@ def effective_location(
     serde_parameters: Mapping[str, str],
     parameters: Mapping[str, str],
 ) -> str | None:
-    """Give the location that holds a table's data.
+    """Return the location that holds a table's data.
 
     For Spark data source tables that is the serde parameter `path`; SDS.LOCATION may then be a
     placeholder. Partitions have their own SDS.LOCATION always.
@@ -143,7 +143,7 @@ def _refused_by_parameters(parameters: Mapping[str, str]) -> Unsupported | None:
 
 
 def registered_location(table: Any, partition: Any | None) -> str | None:
-    """Give the location of a table, or of a partition of it, as the metastore gives them."""
+    """Return the location of a table, or of a partition of it, as the metastore gives them."""
     if partition is not None:
         location: str | None = partition.sd.location
         return location

@@ -17,13 +17,13 @@ RELATED_SHOWN = 20
 
 
 def location_key(path: LakePath) -> str:
-    """Give the sort key of a location: its text with exactly one closing slash."""
+    """Return the sort key of a location: its text with exactly one closing slash."""
     text = str(path)
     return text if text.endswith("/") else text + "/"
 
 
 def range_under(keys: Sequence[str], key: str) -> tuple[int, int]:
-    """Give the half-open range of sorted `keys` that lie at or under the location of `key`."""
+    """Return the half-open range of sorted `keys` that lie at or under the location of `key`."""
     start = bisect_left(keys, key)
     return start, bisect_left(keys, key[:-1] + _AFTER_SLASH, lo=start)
 
@@ -86,7 +86,7 @@ class OwnedLocations:
         self._run_end = self._ends_of_runs()
 
     def of_others(self, path: LakePath, owner: str) -> tuple[tuple[str, ...], int]:
-        """Give the first names at or under `path` that are not `owner`'s, and their number."""
+        """Return the first names at or under `path` that are not `owner`'s, and their number."""
         start, end = range_under(self._keys, location_key(path))
         own_start, own_end = self._own_range(owner, start, end)
         names: list[str] = []

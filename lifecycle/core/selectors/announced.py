@@ -1,4 +1,4 @@
-"""What do earlier notices speak of, and is that everything in a table that is due now or soon?"""
+"""Reads what earlier notices cover, and whether that is all of a table that is due now or soon."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from portal.notices.models import NoticeState
 def newest_announcements(
     lake: str, tbl_ids: Iterable[int]
 ) -> dict[int, tuple[AnnouncedCoverage, ...]]:
-    """Give the announcements of each table, newest first; mails that failed do not count."""
+    """Return the announcements of each table, newest first; mails that failed do not count."""
     rows = AnnouncedCoverage.objects.filter(lake=lake, tbl_id__in=list(tbl_ids)).exclude(
         notice__state=NoticeState.FAILED
     )
@@ -41,7 +41,7 @@ def is_covered(table: TableFinding, announced: Iterable[AnnouncedCoverage]) -> b
 
 
 def coverages_of(generation: Generation) -> dict[int, tuple[Coverage, ...]]:
-    """Give the announcements that count for a scan's tables: sent, and of their present policy.
+    """Return the announcements that count for a scan's tables: sent, and of their present policy.
 
     One that went to several people counts once; those of tables that are gone, or whose level or
     ttl is another by now, say nothing about any item.

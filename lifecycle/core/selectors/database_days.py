@@ -1,4 +1,4 @@
-"""Which days stand for a database, and which of its backups keep those they were made with?"""
+"""Reads a database's notice and backup days, and the backups that keep their original days."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,13 +19,13 @@ class Kept:
 
 
 def days_of(lake: str, db: str) -> Days:
-    """Give the days that count for a database; the usual ones where nobody set any."""
+    """Return the days that count for a database; the usual ones where nobody set any."""
     setting = DatabaseSetting.objects.filter(lake=lake, db=db).first()
     return Days(setting.notice_days, setting.backup_days) if setting else Days()
 
 
 def backups_kept(lake: str, db: str) -> Kept:
-    """Give what a change of the backup days leaves as it is."""
+    """Return what a change of the backup days leaves as it is."""
     rows = BackupTotals.objects.filter(lake=lake, db=db, n_restorable__gt=0)
     found = rows.aggregate(n=Sum("n_restorable"), first=Min("purge_after"))
     return Kept(found["n"] or 0, found["first"])

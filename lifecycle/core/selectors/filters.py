@@ -1,4 +1,4 @@
-"""Which rows of a list are asked for, in which order? One set for page, API and CSV alike."""
+"""Filters and orderings of lists. Pages, API and CSV use the same set."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ class StandingFilter(ListFilter):
 
 
 def person_answers(username: str) -> Q:
-    """Give the condition for rows that one person answers for, whoever is looking."""
+    """Return the condition for rows that one person answers for, whoever is looking."""
     administered = DatabaseAdministrator.objects.filter(
         username=username, lake=OuterRef("lake"), db=OuterRef("db")
     )

@@ -1,4 +1,4 @@
-"""What may a person do now with something that waits for approval? The services decide again."""
+"""Lists what a person may do with a pending approval. The services check it again."""
 
 from dataclasses import dataclass
 from datetime import datetime

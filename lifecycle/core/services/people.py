@@ -26,7 +26,7 @@ class People:
     left: frozenset[str] = frozenset()
 
     def behind(self, *names: str) -> tuple[str, ...]:
-        """Give the people that owners' names mean, each once."""
+        """Return the people that owners' names mean, each once."""
         return tuple(dict.fromkeys(people_behind(names, self.stand_for)))
 
     @classmethod
@@ -70,7 +70,7 @@ def keepers(people: People) -> list[str]:
 
 
 def responsible_of(table: TableFinding, people: People) -> Responsible:
-    """Give who is told about a table; the lake's admins when nobody named for it is known."""
+    """Return who is told about a table; the lake's admins when nobody named for it is known."""
     found = responsible_for(
         table_owner=table.owner,
         db_owner=table.db_owner,

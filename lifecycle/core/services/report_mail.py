@@ -1,4 +1,4 @@
-"""How does a mail of tables look? One builder for notices and reports: HTML and text say the same.
+"""Builds table mails of notices and reports. HTML and text have the same content.
 
 A mail client shows neither scripts nor outside pictures, so trends are bars made of table cells,
 and of block signs in the text part.
@@ -90,13 +90,13 @@ class Trend:
         return "".join(_BLOCKS[level * top // 1000] for level in self._levels())
 
     def _levels(self) -> list[int]:
-        """Give each value between 0 and 1000 thousandths of the highest."""
+        """Return each value between 0 and 1000 thousandths of the highest."""
         highest = max((value for _, value in self.points), default=0)
         return [1000 * max(value, 0) // highest if highest > 0 else 0 for _, value in self.points]
 
 
 def portal_url(path: str) -> str:
-    """Give the whole address of a page."""
+    """Return the whole address of a page."""
     return f"{settings.LAKEWARDEN_BASE_URL}{path}"
 
 

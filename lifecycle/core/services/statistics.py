@@ -1,4 +1,4 @@
-"""How does the embedded database learn how big its tables have become? MariaDB keeps count itself.
+"""Updates the embedded database's table statistics. MariaDB maintains them itself.
 
 Without that SQLite takes the first index that fits and reads a whole lake for a page of 50.
 """

@@ -1,4 +1,4 @@
-"""Where do the room's pages live? Addresses with the lake in them, so that a copied link holds."""
+"""Links to the lifecycle pages. Each address names the lake, so that a copied link stays valid."""
 
 from urllib.parse import urlencode
 
@@ -10,40 +10,40 @@ from portal.ui.frame import current_lake
 
 
 def table_url(lake: str, db: str, table: str, **query: str) -> str:
-    """Give the page of a table."""
+    """Return the page of a table."""
     path = reverse("lifecycle:table", args=[db, table])
     return f"{path}?{urlencode({'lake': lake, **query})}"
 
 
 def why_url(lake: str, db: str, table: str, partition: str) -> str:
-    """Give the page that says why an item expires."""
+    """Return the page that says why an item expires."""
     path = reverse("lifecycle:why", args=[db, table])
     return f"{path}?{urlencode({'lake': lake, 'partition': partition})}"
 
 
 def database_url(lake: str, db: str) -> str:
-    """Give the page of a database."""
+    """Return the page of a database."""
     return f"{reverse('lifecycle:database', args=[db])}?{urlencode({'lake': lake})}"
 
 
 def policy_url(lake: str, db: str, table: str, **query: str) -> str:
-    """Give the page of a table's policy, with its what-if."""
+    """Return the page of a table's policy, with its what-if."""
     path = reverse("lifecycle:policy", args=[db, table])
     return f"{path}?{urlencode({'lake': lake, **query})}"
 
 
 def database_policy_url(lake: str, db: str) -> str:
-    """Give the page of what new tables of a database get."""
+    """Return the page of what new tables of a database get."""
     return f"{reverse('lifecycle:database-policy', args=[db])}?{urlencode({'lake': lake})}"
 
 
 def shadow_url(lake: str, db: str) -> str:
-    """Give the page of what OBSERVE would have done in a database."""
+    """Return the page of what OBSERVE would have done in a database."""
     return f"{reverse('lifecycle:shadow', args=[db])}?{urlencode({'lake': lake})}"
 
 
 def list_url(name: str, lake: str, **query: str) -> str:
-    """Give a list of the room under its filter."""
+    """Return a list of the room under its filter."""
     return f"{reverse(f'lifecycle:{name}')}?{urlencode({'lake': lake, **query})}"
 
 

@@ -1,4 +1,4 @@
-"""How are the room's classes, modes and reasons said and shown? The same words on every page."""
+"""Labels of lifecycle classes, modes and reasons. Every page uses the same words."""
 
 from collections.abc import Mapping
 

@@ -50,7 +50,7 @@ class ShadowList(APIView):
         operation_id="shadow_list", responses=ShadowSerializer(many=True), parameters=LAKE
     )
     def get(self, request: Request, db: str) -> Response:
-        """Give the database's record of at most 30 days, oldest first."""
+        """Return the database's record of at most 30 days, oldest first."""
         lake = lake_of(request)
         get_database_for_user(lake, db, user=person(request))
         return Response(ShadowSerializer(shadow_of(lake, db), many=True).data)

@@ -45,7 +45,7 @@ class DatabaseDays(APIView):
         operation_id="database_days_get", responses=DatabaseDaysSerializer, parameters=LAKE
     )
     def get(self, request: Request, db: str) -> Response:
-        """Give the days that count for what is dropped from now on."""
+        """Return the days that count for what is dropped from now on."""
         lake = current_lake(request)
         get_database_for_user(lake, db, user=person(request))
         return _shown(lake, db)

@@ -26,7 +26,7 @@ class ShadowSummary(APIView):
         operation_id="shadow_summary_get", responses=ShadowSummarySerializer, parameters=LAKE
     )
     def get(self, request: Request, db: str) -> Response:
-        """Give the sums of the record, and the tables of which most was used again."""
+        """Return the sums of the record, and the tables of which most was used again."""
         lake = current_lake(request)
         get_database_for_user(lake, db, user=person(request))
         summary = shadow_summary(shadow_of(lake, db))

@@ -1,4 +1,4 @@
-"""What would OBSERVE have dropped in a database, and how much of that was used again afterwards?"""
+"""Reads what OBSERVE would have dropped in a database, and how much was used again afterwards."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Shadow:
 
 
 def shadow_of(lake: str, db: str) -> list[ShadowRecord]:
-    """Give the OBSERVE record of a database, oldest day first."""
+    """Return the OBSERVE record of a database, oldest day first."""
     return list(ShadowRecord.objects.filter(lake=lake, db=db).order_by("day"))
 
 
@@ -63,7 +63,7 @@ def shadow_summary(records: Sequence[ShadowRecord]) -> Shadow:
 
 
 def shadow_tables(lake: str, db: str, *, limit: int | None = None) -> Iterator[dict[str, Any]]:
-    """Give what each table of a database adds up to; those used again most stand first."""
+    """Yield what each table of a database adds up to; those used again most stand first."""
     rows = (
         ShadowTable.objects.filter(lake=lake, db=db)
         .order_by()

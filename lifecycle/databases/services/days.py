@@ -1,4 +1,4 @@
-"""How are the notice days and the backup days of a database set? By an admin, who says why."""
+"""Sets the notice and backup days of a database. An admin does so and gives the reason."""
 
 from dataclasses import dataclass
 from datetime import datetime

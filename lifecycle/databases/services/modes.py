@@ -1,4 +1,4 @@
-"""How is a database trusted with more, or with less? One step up at a time, with a reason."""
+"""Changes the mode of a database. It rises one step at a time, with a reason."""
 
 from dataclasses import dataclass
 from datetime import datetime

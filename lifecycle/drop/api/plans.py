@@ -1,4 +1,4 @@
-"""What can a program do with drop plans, owners' wishes and standing rules? As on the pages.
+"""API of drop plans, deletion requests and standing rules, equivalent to the pages.
 
 Approvals need a session whose password was given in the last 15 minutes; a token cannot approve.
 """
@@ -125,7 +125,7 @@ class PlanDetail(APIView):
 
     @extend_schema(operation_id="plans_get", responses=PlanDetailSerializer)
     def get(self, request: Request, plan_id: UUID) -> Response:
-        """Give a plan: what is lost, who decided, and your next steps."""
+        """Return a plan: what is lost, who decided, and your next steps."""
         user = person(request)
         return plan_answer(get_plan_for_user(plan_id, user=user), user)
 

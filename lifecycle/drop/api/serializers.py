@@ -1,4 +1,4 @@
-"""Which fields do plans, wishes, standing rules and backups have in the API?"""
+"""Serializers of drop plans, deletion requests, standing rules and backups."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What can a program do with owners' wishes and standing rules? As on the pages."""
+"""API of owners' deletion requests and standing rules, equivalent to the pages."""
 
 from uuid import UUID
 
@@ -126,7 +126,7 @@ class RuleDetail(APIView):
 
     @extend_schema(operation_id="standing_rules_get", responses=RuleSerializer)
     def get(self, request: Request, rule_id: UUID) -> Response:
-        """Give a rule."""
+        """Return a rule."""
         return Response(RuleSerializer(get_rule_for_user(rule_id, user=person(request))).data)
 
 

@@ -1,4 +1,4 @@
-"""What does a drop take that no restore brings back? Said before it, beside the backup, and after.
+"""Lists what a restore cannot bring back. Shown before the drop, beside the backup, and after.
 
 The same sentences stand on the plan, the backup and the restore, and in the API.
 """

@@ -44,7 +44,7 @@ class PlanItem:
 
 
 def canonical_line(item: PlanItem) -> str:
-    """Give the one JSON text of an item: sorted keys, no spaces, one line."""
+    """Return the one JSON text of an item: sorted keys, no spaces, one line."""
     record = asdict(item) | {"due_on": item.due_on.isoformat()}
     return json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 

@@ -1,4 +1,4 @@
-"""Why may this item not enter a drop plan?
+"""Decides why an item may not enter a drop plan.
 
 The scan's class is only the start: a plan is drawn up later, so holds, modes and notices are judged
 again with what is known now. Shared locations are found by `portal.lake.places`.
@@ -155,7 +155,7 @@ class Circumstances:
 
 
 def left_out_by_class(cls: ExpiryClass) -> LeftOut:
-    """Give the reason why a row of a class other than CLEAN_NOW stays."""
+    """Return the reason why a row of a class other than CLEAN_NOW stays."""
     return _BY_CLASS[cls]
 
 

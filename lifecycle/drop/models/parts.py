@@ -1,4 +1,4 @@
-"""What does each owner's part of a drop plan add up to? Kept, so that no page adds it up."""
+"""Totals of each owner's part of a drop plan, stored so that no page computes them."""
 
 from typing import ClassVar, Self
 

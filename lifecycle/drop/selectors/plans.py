@@ -1,4 +1,4 @@
-"""Which drop plans may this person see, what is lost by one, and what may they do with it now?"""
+"""Reads the drop plans visible to a person, what each loses, and the actions open to them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -100,7 +100,7 @@ class WishFilter(ListFilter):
 
 
 def plans_visible(lake: str, user: User) -> QuerySet[DropPlan]:
-    """Give the plans that a person may see, each with `seen_*`: the part that they may see."""
+    """Return the plans that a person may see, each with `seen_*`: the part that they may see."""
     rows = DropPlan.objects.filter(lake=lake).for_user(user)
     if user.is_lake_keeper:
         return rows.annotate(
@@ -116,12 +116,12 @@ def plans_visible(lake: str, user: User) -> QuerySet[DropPlan]:
 
 
 def plan_tables(plan: DropPlan, user: User) -> QuerySet[DropPlanTable]:
-    """Give the tables of a plan that a person may see."""
+    """Return the tables of a plan that a person may see."""
     return DropPlanTable.objects.filter(plan=plan).for_user(user)
 
 
 def plan_results(plan: DropPlan, user: User) -> QuerySet[DropPlanResult]:
-    """Give what became of the items of the tables that a person may see."""
+    """Return what became of the items of the tables that a person may see."""
     mine = plan_tables(plan, user).filter(db=OuterRef("db"), table=OuterRef("table"))
     return DropPlanResult.objects.filter(Exists(mine), plan=plan)
 
@@ -177,12 +177,12 @@ def plan_loss(plan: DropPlan, user: User) -> Loss:
 
 
 def left_out_visible(plan: DropPlan, loss: Loss) -> dict[str, int]:
-    """Give what was left out; only to who sees the whole plan, for it counts all its tables."""
+    """Return what was left out; only to who sees the whole plan, for it counts all its tables."""
     return {} if loss.is_part else dict(plan.left_out)
 
 
 def typed_name(plan: DropPlan) -> str:
-    """Give what must be typed to approve a big plan: its only table's name, or its short id."""
+    """Return what must be typed to approve a big plan: its only table's name, or its short id."""
     tables = list(plan.tables.values_list("db", "table")[:2])
     return f"{tables[0][0]}.{tables[0][1]}" if len(tables) == 1 else plan.short_id
 
@@ -224,7 +224,7 @@ def plan_actions(plan: DropPlan, user: User, decisions: list[Decision]) -> PlanA
 
 
 def plans_to_decide(lake: str, user: User) -> list[DropPlan]:
-    """Give the plans that wait for this admin: not their own, not decided by them yet."""
+    """Return the plans that wait for this admin: not their own, not decided by them yet."""
     if not user.is_lake_admin:
         return []
     decided = Decision.objects.filter(approval=OuterRef("approval"), user=user)
@@ -245,19 +245,19 @@ def plans_stopped_by(lake: str, db: str) -> int:
 
 
 def plans_under_way(lake: str, user: User) -> QuerySet[DropPlan]:
-    """Give a person's own plans that have not ended."""
+    """Return a person's own plans that have not ended."""
     open_states = (PlanState.DRAFTING, PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)
     return DropPlan.objects.filter(lake=lake, requested_by=user.username, state__in=open_states)
 
 
 def tables_to_plan(lake: str, user: User) -> QuerySet[TableFinding]:
-    """Give the tables in ACT databases that hold something due, biggest first."""
+    """Return the tables in ACT databases that hold something due, biggest first."""
     due = TableFinding.objects.current(lake).for_user(user).filter(db__in=act_databases(lake))
     return due.filter(n_clean_now__gt=0) | due.filter(n_still_read__gt=0)
 
 
 def wishes_visible(lake: str, user: User) -> QuerySet[CleanNowRequest]:
-    """Give the owners' wishes: all to admins and operators, else one's own."""
+    """Return the owners' wishes: all to admins and operators, else one's own."""
     rows = CleanNowRequest.objects.filter(lake=lake).select_related("plan")
     if user.is_lake_keeper:
         return rows

@@ -1,4 +1,4 @@
-"""Which standing rules may this person see, and what may they do with one?"""
+"""Reads the standing rules visible to a person, and the actions open to them."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ class RuleFilter(ListFilter):
 
 
 def rules_visible(lake: str, user: User) -> QuerySet[StandingRule]:
-    """Give the rules of a lake: all to admins and operators, else those of one's own tables."""
+    """Return the rules of a lake: all to admins and operators, else those of one's own tables."""
     rows = StandingRule.objects.filter(lake=lake).select_related("approval")
     if user.is_lake_keeper:
         return rows
@@ -36,7 +36,7 @@ def rules_visible(lake: str, user: User) -> QuerySet[StandingRule]:
 
 
 def plans_of_rule(rule: StandingRule, user: User) -> QuerySet[DropPlan]:
-    """Give the plans that a rule made, newest first, as far as a person may see them."""
+    """Return the plans that a rule made, newest first, as far as a person may see them."""
     return DropPlan.objects.filter(standing_rule=rule).for_user(user).order_by("-created_at")
 
 
@@ -56,7 +56,7 @@ def rule_actions(rule: StandingRule, user: User, decisions: Sequence[Decision]) 
 
 
 def rules_to_decide(lake: str, user: User) -> list[StandingRule]:
-    """Give the rules that wait for this admin."""
+    """Return the rules that wait for this admin."""
     if not user.is_lake_admin:
         return []
     waiting = rules_visible(lake, user).filter(state=StandingRuleState.PENDING)

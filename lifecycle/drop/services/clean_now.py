@@ -1,4 +1,4 @@
-"""How does an owner ask that data be cleaned now, and how is the wish closed?
+"""Opens and closes owners' deletion requests for data that is to be cleaned now.
 
 A wish is a row that admins see and may put into a plan; it drops nothing by itself. It may say yes
 to data that is still read, as `still_read` does without a wish.

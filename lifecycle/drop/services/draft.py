@@ -1,4 +1,4 @@
-"""How is a drop plan drawn up from the scan's picture: which rows enter, which stay and why?
+"""Drafts a drop plan from the last scan: the rows that enter, those left out, and the reasons.
 
 Runs in a worker (it reads the lake's spool). The decisions are `lifecycle.drop.domain.refusal` and
 `lifecycle.core.domain.caps`; here rows are read, the items' file is written, and counts are kept.

@@ -1,4 +1,4 @@
-"""When and how does an approved plan run, and what becomes of it?
+"""Starts and executes approved drop plans, and records their results.
 
 A plan runs only while its approval stands: asked when the run is made, at every submit, and before
 settling finishes a half-done item. A plan of a standing rule stands on the rule's approval.
@@ -184,13 +184,13 @@ def may_be_read(plan: DropPlan, *, now: datetime) -> list[Name]:
 
 
 def approval_day(plan: DropPlan) -> date:
-    """Give the day, in the lake's zone, under which the backup is kept."""
+    """Return the day, in the lake's zone, under which the backup is kept."""
     approved_at = plan.approval.approved_at if plan.approval is not None else None
     return day_of(approved_at or plan.created_at, get_lake(plan.lake).zone)
 
 
 def keep_days(plan: DropPlan) -> dict[str, int]:
-    """Give for how many days backups are kept by database: never fewer than were approved."""
+    """Return for how many days backups are kept by database: never fewer than were approved."""
     return days_kept(plan.keep_days, keep_days_now(plan.lake, list(plan.keep_days)))
 
 

@@ -1,4 +1,4 @@
-"""How do the sums of each owner's part of a plan come into the database? From its table rows."""
+"""Writes the totals of each owner's part of a plan, from the plan's table rows."""
 
 from typing import Any
 

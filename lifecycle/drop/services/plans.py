@@ -1,4 +1,4 @@
-"""How does a drop plan begin, wait, and end: request, withdraw, approve, reject?
+"""Moves drop plans through their states: request, withdrawal, approval and rejection.
 
 Each function is one transaction: right, compare-and-set, audit. The state only moves along
 `TRANSITIONS`. What enters a plan is drawn up by `plan_store` in a worker; `plan_execution` runs it.
@@ -28,7 +28,7 @@ APPROVAL_KIND = "lifecycle.drop"
 
 
 def get_plan_for_user(plan_id: UUID | str, *, user: User) -> DropPlan:
-    """Give a plan that `user` may see.
+    """Return a plan that `user` may see.
 
     Raises:
         NotVisible: `plan.missing`, whether it exists or not.

@@ -1,4 +1,4 @@
-"""Which plans are drawn up under standing rules, and which of them does a rule cover today?
+"""Makes plans under standing rules, and decides which of them a rule covers today.
 
 A rule never covers the first drop of a table, more than its caps, or still-read items: such a day's
 plan waits for its own approval (`lifecycle.drop.domain.standing` decides).

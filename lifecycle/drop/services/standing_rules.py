@@ -1,4 +1,4 @@
-"""How do two people approve a table's daily drops ahead, within caps and for 90 days at most?
+"""Standing rules: two people pre-approve a table's daily drops, within caps, at most 90 days.
 
 What is planned under a rule stands in `standing_plans`.
 """
@@ -160,7 +160,7 @@ def rule_check(rule: StandingRule, *, also_requesters: Collection[str], now: dat
 
 
 def rule_terms(rule: StandingRule) -> standing.StandingRule:
-    """Give the rule as the domain reads it."""
+    """Return the rule as the domain reads it."""
     return standing.StandingRule(
         tbl_id=rule.tbl_id,
         basis=standing.Basis(rule.level, rule.ttl, rule.owner),
@@ -172,7 +172,7 @@ def rule_terms(rule: StandingRule) -> standing.StandingRule:
 
 
 def get_rule_for_user(rule_id: UUID | str, *, user: User) -> StandingRule:
-    """Give a rule that this person may see: admins and operators all, owners their tables'."""
+    """Return a rule that this person may see: admins and operators all, owners their tables'."""
     rule = StandingRule.objects.select_related("approval").filter(pk=rule_id).first()
     if rule is not None and not user.is_lake_keeper:
         tables = TableFinding.objects.current(rule.lake).for_user(user)

@@ -1,4 +1,4 @@
-"""How does a drawn-up plan become rows, a file with a digest, and a question to two people?
+"""Stores a drawn-up plan as rows, a file with a digest, and an approval request to two people.
 
 Called in a worker by the run kind `lifecycle.plan`. Drawn up twice, the second finds the plan past
 DRAFTING and changes nothing.
@@ -263,7 +263,7 @@ def _example(row: DropPlanTable, candidate: Candidate) -> DropPlanExample:
 
 
 def _share(plan: DropPlan, drafted: Draft) -> TableShare:
-    """Give what a standing rule's plan takes of its only table."""
+    """Return what a standing rule's plan takes of its only table."""
     (table,) = drafted.summary.tables
     extras = drafted.extras[table.db, table.table]
     basis = Basis(extras.level, extras.ttl, plan.tables.get().owner)
@@ -290,5 +290,5 @@ def _close_wishes(plan: DropPlan, wishes: Iterable[CleanNowRequest]) -> None:
 
 
 def instant(milliseconds: int) -> datetime:
-    """Give the UTC instant of epoch milliseconds."""
+    """Return the UTC instant of epoch milliseconds."""
     return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)

@@ -1,4 +1,4 @@
-"""Which entries, home cards and words do plans, standing rules and backups have?"""
+"""Navigation entries, home cards and labels of plans, standing rules and backups."""
 
 from django.http import HttpRequest
 

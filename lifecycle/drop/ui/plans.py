@@ -50,7 +50,7 @@ RESULTS_SHOWN = 50
 
 
 def plan_url(plan: DropPlan) -> str:
-    """Give the page of a plan."""
+    """Return the page of a plan."""
     return reverse("lifecycle:plan", args=[plan.pk])
 
 
@@ -151,7 +151,7 @@ def plan(request: HttpRequest, plan_id: UUID) -> HttpResponseBase:
 @login_required
 @require_GET
 def plan_progress(request: HttpRequest, plan_id: UUID) -> HttpResponse:
-    """Give the live part of a plan's page; when its state changes the page is loaded anew."""
+    """Return the live part of a plan's page; when its state changes the page is loaded anew."""
     found = get_plan_for_user(plan_id, user=person(request))
     response = render(request, "lifecycle/_plan_progress.html", _standing(found))
     if request.GET.get("was") not in (None, found.state):
@@ -177,7 +177,7 @@ def plan_table(request: HttpRequest, plan_id: UUID, db: str, table: str) -> Http
 
 
 def get_plan_table(plan: DropPlan, db: str, table: str, request: HttpRequest) -> DropPlanTable:
-    """Give a table of a plan that this person may see."""
+    """Return a table of a plan that this person may see."""
     row = plan_tables(plan, person(request)).filter(db=db, table=table).first()
     if row is None:
         raise NotVisible("plan.table", "There is no such table in this plan for you.")
@@ -231,7 +231,7 @@ def plan_withdraw_view(request: HttpRequest, plan_id: UUID) -> HttpResponse:
 
 
 def _standing(plan: DropPlan) -> dict[str, Any]:
-    """Give what the live part of the page shows."""
+    """Return what the live part of the page shows."""
     n_given = (
         plan.approval.decisions.filter(verdict="APPROVE").count()
         if plan.approval is not None
@@ -262,7 +262,7 @@ def _waits(plan: DropPlan) -> str:
 
 
 def left_out_rows(left_out: dict[str, int]) -> list[dict[str, Any]]:
-    """Give what was left out of a plan, most first, each with its reason in words."""
+    """Return what was left out of a plan, most first, each with its reason in words."""
     counts = sorted(left_out.items(), key=lambda pair: -pair[1])
     return [
         {"reason": reason, "n": n, "why": EXPLANATIONS[LeftOut(reason)]} for reason, n in counts

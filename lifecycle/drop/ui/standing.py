@@ -44,7 +44,7 @@ class RuleForm(forms.Form):
     reason = forms.CharField(label="Why", max_length=1000)
 
     def wish(self) -> RuleWish:
-        """Give what was said."""
+        """Return what was said."""
         said = self.cleaned_data
         until: date = said["until"]
         return RuleWish(
@@ -58,7 +58,7 @@ class RuleForm(forms.Form):
 
 
 def rule_url(rule: StandingRule) -> str:
-    """Give the page of a rule."""
+    """Return the page of a rule."""
     return reverse("lifecycle:standing-rule", args=[rule.pk])
 
 

@@ -1,4 +1,4 @@
-"""How does an approved enrolment write its values, table by table, and how are they put back?
+"""Writes an approved enrollment's values table by table, and puts the old ones back on undo.
 
 Runs in a worker, in batches. What stood on a table is stored before it is written, so that undo
 knows it whatever dies when; a batch that was half done is simply done again.
@@ -39,7 +39,7 @@ Step = Callable[[Metastore, EnrolmentItem], Standing]
 
 
 def enrolment_write(enrolment: Enrolment, run: Run, *, now: datetime) -> int:
-    """Write the values of an approved enrolment while there is time; gives how many are left.
+    """Write the values of an approved enrolment while there is time; returns how many are left.
 
     Raises:
         StaleState: not approved as it stands, or the red button is on.
@@ -50,7 +50,7 @@ def enrolment_write(enrolment: Enrolment, run: Run, *, now: datetime) -> int:
 
 
 def enrolment_put_back(enrolment: Enrolment, run: Run) -> int:
-    """Put back what stood before, while there is time; gives how many tables are left.
+    """Put back what stood before, while there is time; returns how many tables are left.
 
     Raises:
         ExternalFailure: the metastore is away; the run is tried again.
@@ -74,7 +74,7 @@ def _check_may_run(enrolment: Enrolment, *, now: datetime) -> None:
 
 
 def _batches(enrolment: Enrolment, source: EnrolItemState, step: Step, *, run: Run) -> int:
-    """Do one batch after the other while there is time; gives how many tables are left."""
+    """Do one batch after the other while there is time; returns how many tables are left."""
     deadline = time.monotonic() + SECONDS
     waiting = EnrolmentItem.objects.filter(enrolment=enrolment, state=source).order_by("pk")
     with Metastore.connect(get_lake(enrolment.lake)) as metastore:

@@ -1,4 +1,4 @@
-"""How do existing tables enter lifecycle together: asked for, approved by two, undone?
+"""Enrolls existing tables together: request, approval by two people, and undo.
 
 The tables and values are frozen with a digest when it is asked for; the run (`enrol_apply`) reads
 each table again and leaves what changed meanwhile. Nothing falls due at once: an enrolled table's
@@ -213,7 +213,7 @@ def enrolment_move(
 
 
 def enrolment_digest(enrolment: Enrolment, items: Iterable[EnrolmentItem]) -> str:
-    """Give the sha256 over the values and every table, its generation and what stood on it."""
+    """Return the sha256 over the values and every table, its generation and what stood on it."""
     digest = hashlib.sha256()
     head = [enrolment.lake, enrolment.level, enrolment.ttl, enrolment.reason]
     digest.update(_line(head))

@@ -53,7 +53,7 @@ CANDIDATE_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table")}
 
 
 def enrolment_url(row: Enrolment) -> str:
-    """Give the page of an enrolment."""
+    """Return the page of an enrolment."""
     return reverse("lifecycle:enrolment", args=[row.pk])
 
 

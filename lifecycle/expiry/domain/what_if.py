@@ -1,4 +1,4 @@
-"""What would go now, soon or later under another LEVEL and TTL? Sums instead of items.
+"""Computes what another LEVEL and TTL would drop now, soon or later, from sums, not items.
 
 Whether an item is due hangs on its age in whole days alone: `now >= updated + ttl days` says the
 same as `age >= ttl`. So a table is kept as counts by age and by what else the age rule looks at
@@ -76,7 +76,7 @@ class Ages:
     counts: Mapping[tuple[Bucket, int], Amount] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, list[list[int]]]:
-        """Give the stored form: by bucket, rows of [age, n, bytes, files, unmeasured]."""
+        """Return the stored form: by bucket, rows of [age, n, bytes, files, unmeasured]."""
         found: dict[str, list[list[int]]] = defaultdict(list)
         for (bucket, age), one in sorted(self.counts.items()):
             found[bucket.value].append([age, one.n, one.n_bytes, one.n_files, one.n_unmeasured])
@@ -101,7 +101,7 @@ class Outcome:
     classes: Mapping[ExpiryClass, Amount] = field(default_factory=dict)
 
     def of(self, *classes: ExpiryClass) -> Amount:
-        """Give the sum over some classes."""
+        """Return the sum over some classes."""
         return sum((self.classes.get(cls, Amount()) for cls in classes), Amount())
 
     @property
@@ -186,7 +186,7 @@ def class_of(
 def due_by_week(
     ages: Ages, values: Values, *, as_of: datetime, n_weeks: int
 ) -> list[tuple[datetime, Amount]]:
-    """Give what falls due in each of the next weeks, by the clocks as they stand.
+    """Return what falls due in each of the next weeks, by the clocks as they stand.
 
     A week is named by its first instant. What is due already is not in it; what the scan did not
     look at counts by the metastore's clock, so it may turn out younger.
@@ -201,7 +201,7 @@ def due_by_week(
 
 
 def metadata_rows(n_items: int, *, n_keys: int) -> int:
-    """Give how many rows the metastore's database loses at least when so many items go.
+    """Return how many rows the metastore's database loses at least when so many items go.
 
     A partition has a row in PARTITIONS, SDS, SERDES and PARTITION_PARAMS, and one a key in
     PARTITION_KEY_VALS. A table (`n_keys` 0) has TBLS, CDS, SDS, SERDES, a column, and at least

@@ -1,4 +1,4 @@
-"""What does the age rule say to people? One sentence or two for every rule, clocks included."""
+"""Explains the age rule to people. Each rule gets one sentence or two, clocks included."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

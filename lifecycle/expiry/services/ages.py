@@ -1,4 +1,4 @@
-"""How old are the items of each table? Counted once when a scan is taken in, for every what-if.
+"""Counts the items of each table by age, once when a scan is loaded, for every what-if.
 
 Reads only what the scan publishes of its items, one file at a time; tables outside lifecycle are
 counted too, as far as the scan looked at them, because those are what an enrolment asks about.

@@ -1,4 +1,4 @@
-"""Which bucket of the what-if does each item of a scan belong to? As Arrow columns, for a million.
+"""Assigns a scan's items to what-if buckets, as Arrow columns that suit a million items.
 
 The conditions are those of `expiry.RULES` that do not hang on LEVEL and TTL, in the same order. A
 table outside lifecycle hides some of them behind its class; those are looked up beside the items.
@@ -71,13 +71,13 @@ def with_buckets(items: pa.Table, known: Known) -> pa.Table:
 
 
 def _settled(items: pa.Table) -> Iterable[Condition]:
-    """Give what the scan settled whatever the values are; the class has the bucket's name."""
+    """Yield what the scan settled whatever the values are; the class has the bucket's name."""
     for bucket in _SETTLED:
         yield pc.equal(items["cls"], bucket.value), bucket
 
 
 def _hidden(items: pa.Table, known: Known) -> Iterable[Condition]:
-    """Give what a table outside lifecycle hides behind its class."""
+    """Yield what a table outside lifecycle hides behind its class."""
     hides = pc.is_in(items["cls"], value_set=pa.array([cls.value for cls in _HIDING]))
     broken = pa.array(sorted(known.nonconforming), pa.int64())
     yield pc.and_(hides, pc.is_in(items["tbl_id"], value_set=broken)), Bucket.NONCONFORMING
@@ -87,7 +87,7 @@ def _hidden(items: pa.Table, known: Known) -> Iterable[Condition]:
 
 
 def _by_clocks(items: pa.Table, known: Known, age: Any) -> Iterable[Condition]:
-    """Give what the clocks and the files say."""
+    """Yield what the clocks and the files say."""
     atime, mtime, n_files = items["atime_ms"], items["mtime_ms"], items["n_files"]
     yield pc.is_null(items["updated_ms"]), Bucket.NO_CLOCK
     # Near by its own TTL and yet not now: it changed while the scan was reading.

@@ -1,4 +1,4 @@
-"""Who is told of a policy alarm, and who may close one?"""
+"""Queues policy alarm notifications, and lets permitted people close an alarm."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -50,7 +50,7 @@ def alarm_mail_queue(alarm: PolicyEvent, *, now: datetime) -> int:
 def policy_alarms_close(
     lake: str, ids: Collection[int], *, why: str, user: User, now: datetime
 ) -> int:
-    """Close open alarms, with the reason in the audit record; gives how many were open.
+    """Close open alarms, with the reason in the audit record; returns how many were open.
 
     Called twice, the second call closes none.
 

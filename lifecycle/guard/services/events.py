@@ -1,4 +1,4 @@
-"""What does the room keep of the guard's notes, and which change did the guard not see?
+"""Stores the guard's records, and detects changes that the guard did not see.
 
 A note stands in the log right before its change's own event, in one transaction. An ALTER of LEVEL
 or TTL without one went past the guard: nobody knows who did it, so it becomes an alarm. So does a
@@ -92,7 +92,7 @@ def _unseen(event: LakeEvent, change: Change) -> PolicyNote:
 
 
 def _replaced(event: LakeEvent) -> PolicyNote | None:
-    """Give the change, if the table stood here until lately with other values."""
+    """Return the change, if the table stood here until lately with other values."""
     kept = DroppedObject.objects.filter(
         lake=event.lake,
         db=event.db,
@@ -191,7 +191,7 @@ def _keep_dropped(event: LakeEvent) -> None:
 
 
 def _facts(event: LakeEvent, text: str) -> dict[str, Any]:
-    """Give what the list shows of the object, read once."""
+    """Return what the list shows of the object, read once."""
     if not text:
         return {}
     if not event.table:
@@ -207,7 +207,7 @@ def _facts(event: LakeEvent, text: str) -> dict[str, Any]:
 
 
 def _database_owner(event: LakeEvent) -> str:
-    """Give the owner of the event's database as the last scan saw it."""
+    """Return the owner of the event's database as the last scan saw it."""
     owners = DatabaseFinding.objects.current(event.lake).filter(db=event.db)
     return str(owners.values_list("owner", flat=True).first() or "")
 

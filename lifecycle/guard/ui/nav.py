@@ -1,4 +1,4 @@
-"""Which entries, words and home card does the guard's part have?"""
+"""Navigation entries, labels and home card of the guard."""
 
 from django.http import HttpRequest
 

@@ -1,4 +1,4 @@
-"""What can a program read of findings, and what may it ask for? As on the pages."""
+"""API of findings, with reads and requests equivalent to the pages."""
 
 from typing import Any, cast
 
@@ -54,12 +54,12 @@ LAKE = [OpenApiParameter("lake", str)]
 
 
 def person(request: Request) -> User:
-    """Give the signed-in person (the permission classes let nobody else in)."""
+    """Return the signed-in person (the permission classes let nobody else in)."""
     return cast("User", request.user)
 
 
 def lake_of(request: Request) -> str:
-    """Give the lake that is asked about."""
+    """Return the lake that is asked about."""
     return current_lake(request._request)
 
 
@@ -68,7 +68,7 @@ class Picture(APIView):
 
     @extend_schema(operation_id="picture_get", responses=PictureSerializer, parameters=LAKE)
     def get(self, request: Request) -> Response:
-        """Give how old the picture is and the lake's totals, to admins and operators."""
+        """Return how old the picture is and the lake's totals, to admins and operators."""
         user = person(request)
         if not user.is_lake_keeper:
             raise NotAllowed("picture.role", "The whole lake's totals are for admins, operators.")
@@ -137,7 +137,7 @@ class TableDetail(APIView):
 
     @extend_schema(operation_id="tables_get", responses=TableDetailSerializer, parameters=LAKE)
     def get(self, request: Request, db: str, table: str) -> Response:
-        """Give a table of the last picture, and who is told about it."""
+        """Return a table of the last picture, and who is told about it."""
         lake = lake_of(request)
         found: Any = get_table_for_user(lake, db, table, user=person(request))
         complete_tables([found])
@@ -177,7 +177,7 @@ class Why(APIView):
         parameters=[*LAKE, OpenApiParameter("partition", str)],
     )
     def get(self, request: Request, db: str, table: str) -> Response:
-        """Give both clocks, the notice, and what stops a partition (none given: the table)."""
+        """Return both clocks, the notice, and what stops a partition (none given: the table)."""
         partition = request.query_params.get("partition", "")
         found, item, _ = get_item_for_user(
             lake_of(request), db, table, partition, user=person(request)

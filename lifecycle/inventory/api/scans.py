@@ -1,4 +1,4 @@
-"""What can a program do about a scan that stopped because the lake had shrunk? As on its page.
+"""API to accept a scan that stopped because the lake had shrunk, equivalent to its page.
 
 Accepting needs a session whose password was given in the last 15 minutes.
 """

@@ -1,4 +1,4 @@
-"""Which fields do findings have in the API?"""
+"""Serializers of findings."""
 
 from typing import Any
 

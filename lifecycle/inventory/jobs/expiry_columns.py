@@ -28,12 +28,12 @@ def is_near(updated_ms: Column, terms: Terms) -> Column:
 
 
 def newest_near(terms: Terms) -> Column:
-    """Give the newest change of files, in epoch milliseconds, that `is_near` still holds for."""
+    """Return the newest change of files, in epoch milliseconds, that `is_near` still holds for."""
     return F.lit(terms.now_ms + terms.soon_days * DAY_MS - 1) - F.col("ttl").cast("long") * DAY_MS
 
 
 def metastore_ms() -> Column:
-    """Give the metastore's clock: the DDL time, else the creation time; 0 counts as absent."""
+    """Return the metastore's clock: the DDL time, else the creation time; 0 counts as absent."""
     return (
         F.when(F.coalesce(F.col("ddl_time"), F.lit(0)) != 0, F.col("ddl_time"))
         .when(F.coalesce(F.col("create_time"), F.lit(0)) != 0, F.col("create_time"))
@@ -91,7 +91,7 @@ def with_judgement(items: DataFrame, terms: Terms) -> DataFrame:
 
 
 def _rule_number(terms: Terms) -> Column:
-    """Give the place in RULES, from 1, of the first rule that holds; the last always does."""
+    """Return the place in RULES, from 1, of the first rule that holds; the last always does."""
     conditions = _conditions(terms)
     rules = [rule for rule, _, _ in RULES]
     chain = F.when(conditions[rules[0]], F.lit(1))
@@ -105,7 +105,7 @@ def _by_number(values: list[str]) -> Column:
 
 
 def _detail() -> Column:
-    """Give what only the rule that decided knows, as `DETAILS` does."""
+    """Return what only the rule that decided knows, as `DETAILS` does."""
     numbers = {rule: number for number, (rule, _, _) in enumerate(RULES, start=1)}
     said = {
         Rule.UNSUPPORTED: F.col("unsupported"),
@@ -121,7 +121,7 @@ def _detail() -> Column:
 
 
 def _conditions(terms: Terms) -> dict[Rule, Column]:
-    """Give the condition of every rule but the last, which always holds."""
+    """Return the condition of every rule but the last, which always holds."""
     now = F.lit(terms.now_ms)
     read_ms = F.coalesce(F.col("atime_ms"), F.lit(-1))
     not_looked = F.col("directory") == Directory.NOT_LOOKED.value

@@ -1,4 +1,4 @@
-"""How do executors look at files? The JVM functions of jvm/spark-functions as Spark columns.
+"""Inspects files in executors, by the JVM functions of jvm/spark-functions as Spark columns.
 
 They are marked non-deterministic, so that the optimizer neither repeats nor reorders them: each
 call costs a listing. Rows must come sorted by table and partition, see `Listings.java`.
@@ -56,7 +56,7 @@ class FileFunctions:
 
 
 def _package(spark: SparkSession) -> Any:
-    """Give the Java package, or say that its jar is not on the class path."""
+    """Return the Java package, or say that its jar is not on the class path."""
     jvm: Any = spark.sparkContext._jvm
     package = jvm.lakewarden.spark
     try:

@@ -29,7 +29,7 @@ class Holds:
                     self._words.setdefault(key, words)
 
     def of_table(self, table: Table) -> str:
-        """Give the hold on a table or its database, or ''."""
+        """Return the hold on a table or its database, or ''."""
         return self._words.get((table.db, table.name, "")) or self._words.get(
             (table.db, "", ""), ""
         )

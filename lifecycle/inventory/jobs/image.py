@@ -1,4 +1,4 @@
-"""What does a dump of the name node's image say of the files below each directory?
+"""Reads facts on the files below each directory from a dump of the name node's image.
 
 The dump is `hdfs oiv -p Delimited` of a recent image, made with TZ=UTC: one line for each file and
 directory, times in minutes. A scan takes from it what a walk would find, but only for a directory
@@ -65,7 +65,7 @@ def open_image(spark: SparkSession, config: LakeConfig, *, now: datetime) -> Nam
 
 
 def _entries(spark: SparkSession, config: LakeConfig) -> DataFrame:
-    """Give the dump's lines: path, is_dir, times in epoch milliseconds of the minute, size."""
+    """Return the dump's lines: path, is_dir, times in epoch milliseconds of the minute, size."""
     own = config.path("/")
     fields = F.split("value", "\t")
     lines = spark.read.text(config.namespace_image).select(fields.alias("f"))
@@ -126,7 +126,7 @@ def is_enough(own_ms: Column, terms: Terms) -> Column:
 
 
 def walked_columns(own_ms: Column, *, access_times: bool) -> dict[str, Column]:
-    """Give what a walk would give; a time within a minute counts as the minute's end.
+    """Return what a walk would give; a time within a minute counts as the minute's end.
 
     A read in the minute of the last change is no read: the image cannot tell the two apart.
     """

@@ -1,4 +1,4 @@
-"""How does every partition and unpartitioned table become a judged row, sorted, in Parquet?
+"""Builds a judged, sorted Parquet row for every partition and every unpartitioned table.
 
 One pass: read by JDBC, one shuffle into ordered buckets, then list, walk and judge in place.
 Cheap bounds first: a fresh DDL time settles a row without touching files; a parent's listing gives
@@ -71,7 +71,7 @@ class ItemSources:
 
 
 def build_items(sources: ItemSources) -> DataFrame:
-    """Give every row judged, in order within ordered partitions; nothing runs yet."""
+    """Return every row judged, in order within ordered partitions; nothing runs yet."""
     tables = _tables_frame(sources)
     rows = _partition_rows(sources, tables).unionByName(_table_rows(sources))
     if sources.image is not None:
@@ -158,7 +158,7 @@ def _partition_rows(sources: ItemSources, tables: DataFrame) -> DataFrame:
 
 
 def _table_rows(sources: ItemSources) -> DataFrame:
-    """Give one row for each table without partition keys."""
+    """Return one row for each table without partition keys."""
     keys, shares = sources.spread.keys, sources.spread.shares
     rows = [
         (
@@ -250,7 +250,7 @@ def _with_image(
 
 
 def _seen_columns() -> dict[str, Column]:
-    """Give what `_seen` tells of a directory."""
+    """Return what `_seen` tells of a directory."""
     directory = (
         F.when(F.col("_seen.missing"), F.lit(Directory.MISSING.value))
         .when(F.col("_seen.walked"), F.lit(Directory.WALKED.value))

@@ -1,4 +1,4 @@
-"""What does the metastore's own database hold? Read by JDBC, partitions split by PART_ID.
+"""Reads the metastore's own database by JDBC, with partitions split by PART_ID.
 
 One Thrift call a partition would take hours, one IN list of all ids breaks the packet limit. Small
 things (databases, tables, their parameters) come to the driver, partitions never do.
@@ -60,11 +60,11 @@ class MetastoreReader:
         self._options = sql.jdbc_options(database, password=password)
 
     def databases(self) -> list[Row]:
-        """Give db_id, db, owner, location."""
+        """Return db_id, db, owner, location."""
         return self._read(sql.DATABASES).collect()
 
     def tables(self, only: Iterable[tuple[str, str]] | None = None) -> list[Row]:
-        """Give every table and view with its storage, or `only` some; see `parameters`, too."""
+        """Return every table and view with its storage, or `only` some; see `parameters`, too."""
         rows = self._read(sql.TABLES)
         return (rows if only is None else rows.where(named_tables(only))).collect()
 
@@ -89,14 +89,14 @@ class MetastoreReader:
         )
 
     def partition_name_sample(self, tbl_id: int, n_partitions: int) -> list[str]:
-        """Give some two thousand partition names of one big table, sorted, to split it by."""
+        """Return some two thousand partition names of one big table, sorted, to split it by."""
         step = max(1, n_partitions // _NAMES_PER_SAMPLE)
         query = sql.PARTITION_NAME_SAMPLE.replace("{tbl_id}", str(tbl_id))
         rows = self._read(query.replace("{step}", str(step))).collect()
         return sorted(row["part_name"] or "" for row in rows)
 
     def partitions(self, counts: PartitionCounts) -> DataFrame:
-        """Give all partitions, in slices of PART_ID read side by side; nothing runs yet."""
+        """Return all partitions, in slices of PART_ID read side by side; nothing runs yet."""
         n_slices = min(_MAX_SLICES, max(1, counts.total // ROWS_PER_SLICE))
         return self._read(
             sql.PARTITIONS,

@@ -1,4 +1,4 @@
-"""Is what the metastore shows believable, compared with the last good scan?"""
+"""Checks whether the metastore's counts are believable, compared with the last good scan."""
 
 import json
 from collections.abc import Mapping

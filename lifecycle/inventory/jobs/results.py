@@ -1,4 +1,4 @@
-"""What do readers get beside the items: tables, databases, ranges, examples, findings, totals?
+"""Writes scan results beside items: tables, databases, ranges, examples, findings and totals.
 
 The items are read once more, narrowly, for the runs of one class; tables, databases and totals are
 sums over runs, so nothing else touches a million rows.
@@ -30,7 +30,7 @@ _DATABASE = "db string, owner string, location string, reasons array<string>"
 
 
 def build_runs(items: DataFrame) -> DataFrame:
-    """Give one row for each unbroken run of one class in a table, in order."""
+    """Return one row for each unbroken run of one class in a table, in order."""
     return (
         items.groupBy("torder", "key", "run", "cls", "db", "tbl", "tbl_id")
         .agg(
@@ -55,18 +55,18 @@ def build_runs(items: DataFrame) -> DataFrame:
 
 
 def ranges(runs: DataFrame) -> DataFrame:
-    """Give the contiguous partition ranges of each table and class."""
+    """Return the contiguous partition ranges of each table and class."""
     names = ["db", "tbl", "tbl_id", "cls", "first_part", "last_part", "n", "n_bytes", "n_files"]
     return runs.select(*names, "due_first", "due_last")
 
 
 def examples(items: DataFrame) -> DataFrame:
-    """Give the first rows of each table and class: at most 1,000, 50 of those left alone."""
+    """Return the first rows of each table and class: at most 1,000, 50 of those left alone."""
     return items.where("is_example").select(*ITEM_COLUMNS)
 
 
 def tables(runs: DataFrame, catalog: Catalog, spark: SparkSession) -> DataFrame:
-    """Give one row a table: what it is, and how much of it stands in each class."""
+    """Return one row a table: what it is, and how much of it stands in each class."""
     falls_due = F.col("cls").isin([cls.value for cls in _FALLS_DUE])
     sums = runs.groupBy("torder").agg(
         F.sum("n_partitions").alias("n_partitions"),
@@ -85,7 +85,7 @@ def tables(runs: DataFrame, catalog: Catalog, spark: SparkSession) -> DataFrame:
 
 
 def databases(table_rows: DataFrame, catalog: Catalog, spark: SparkSession) -> DataFrame:
-    """Give one row a database."""
+    """Return one row a database."""
     counts = ["n_partitions", "n_clean_now", "n_soon", "bytes_clean_now", "bytes_soon"]
     sums = table_rows.groupBy("db").agg(
         F.count(F.lit(1)).alias("n_tables"), *(F.sum(name).alias(name) for name in counts)
@@ -112,7 +112,7 @@ def others(places: RegisteredPlaces) -> DataFrame:
 
 
 def findings(items: DataFrame, catalog: Catalog, spark: SparkSession) -> DataFrame:
-    """Give one row for everything that does not conform, waived or not, partitions too."""
+    """Return one row for everything that does not conform, waived or not, partitions too."""
     places = {db.name: str(db.location or "") for db in catalog.databases}
     rows = [
         _finding_row("DATABASE", found, places[found.db])
@@ -147,7 +147,7 @@ def findings(items: DataFrame, catalog: Catalog, spark: SparkSession) -> DataFra
 
 
 def totals(runs: DataFrame) -> dict[str, Any]:
-    """Give the sums over the whole lake, by class."""
+    """Return the sums over the whole lake, by class."""
     found: dict[str, Any] = {"classes": {}, "n_items": 0, "n_partitions": 0}
     sums = ("n", "n_bytes", "n_files", "n_partitions", "n_missing", "n_outside", "n_fs_errors")
     rows: Iterable[Row] = (

@@ -200,7 +200,7 @@ class Scan:
     def _corrections(
         self, items: DataFrame, catalog: Catalog, touched: list[Touched]
     ) -> dict[str, DataFrame]:
-        """Give the columns to correct with their rows; what corrects nothing is left out."""
+        """Return the columns to correct with their rows; what corrects nothing is left out."""
         found = {}
         odd = odd_tables(items, catalog)
         if odd:

@@ -1,4 +1,4 @@
-"""Whose location equals, or lies under, the location of something else?
+"""Finds whose location equals, or is under, the location of something else.
 
 Dropping that something would take the other's data away. The usual layout (table/k=v/..., no table
 inside another) cannot overlap, so only what departs from it is compared: the rows of tables with an
@@ -18,7 +18,7 @@ _HEAD = 3
 
 
 def odd_tables(items: DataFrame, catalog: Catalog) -> list[int]:
-    """Give the order numbers of the tables whose rows must be compared; usually none."""
+    """Return the order numbers of the tables whose rows must be compared; usually none."""
     odd = items.where(~F.col("standard")).select("torder").distinct().collect()
     return sorted({int(row["torder"]) for row in odd} | _nested_tables(catalog))
 
@@ -35,7 +35,7 @@ def unknown_file_systems(items: DataFrame, catalog: Catalog, config: LakeConfig)
 def shared_rows(
     items: DataFrame, odd: list[int], catalog: Catalog, spark: SparkSession
 ) -> DataFrame:
-    """Give (tbl_id, part_id, shared_with) of the rows that hold one other thing's location."""
+    """Return (tbl_id, part_id, shared_with) of the rows that hold one other thing's location."""
     roots = [(place.name, str(place.path)) for place in _roots(catalog)]
     rows = items.where(F.col("torder").isin(odd) & (F.col("part_id") != 0)).select(
         _name().alias("other"), F.col("location").alias("other_location")
@@ -52,14 +52,14 @@ def shared_rows(
 
 
 def _name() -> Column:
-    """Give a row's name: `db.tbl` or `db.tbl/k=v`."""
+    """Return a row's name: `db.tbl` or `db.tbl/k=v`."""
     table = F.concat("db", F.lit("."), "tbl")
     partition = F.concat(table, F.lit("/"), F.col("part_name"))
     return F.when(F.col("part_id") == 0, table).otherwise(partition)
 
 
 def _self_and_above(location: str) -> Column:
-    """Give a location and each directory above it; nothing for what is no path."""
+    """Return a location and each directory above it; nothing for what is no path."""
     parts = F.split(location, "/")
     is_path = F.col(location).contains("://") & (F.size(parts) > _HEAD)
     lengths = F.when(is_path, F.sequence(F.lit(_HEAD + 1), F.greatest(F.size(parts), F.lit(4))))
@@ -98,6 +98,6 @@ def _nested_tables(catalog: Catalog) -> set[int]:
 
 
 def _above(location: str) -> list[str]:
-    """Give a location and each directory above it (as `_self_and_above` does in Spark)."""
+    """Return a location and each directory above it (as `_self_and_above` does in Spark)."""
     parts = location.split("/")
     return ["/".join(parts[:n]) for n in range(_HEAD + 1, len(parts) + 1)]

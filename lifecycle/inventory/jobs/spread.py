@@ -1,4 +1,4 @@
-"""How are the rows spread over tasks, so that one shuffle also gives the sorted result?
+"""Distributes rows over tasks, so that one shuffle also gives the sorted result.
 
 Tables in order of (db, tbl) are cut into buckets of about equal size; a table bigger than a bucket
 is cut by partition name. Neighbours then stand together: one task lists each parent directory once,

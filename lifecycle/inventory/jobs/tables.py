@@ -1,4 +1,4 @@
-"""What is known of each database and table before its partitions are looked at?
+"""Collects what is known of each database and table before its partitions are inspected.
 
 Tens of thousands of tables fit into the driver, so path rules, formats and enrolment are judged
 here with the pure rules. What comes out is joined to every partition by the table's order number.

@@ -1,4 +1,4 @@
-"""What changed in the metastore while it was being read? Such items are judged another day."""
+"""Finds items that changed while the metastore was being read. They are judged another day."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ _SCHEMA = "t_db string, t_tbl string, t_part string, event_id long"
 
 
 def touched_rows(items: DataFrame, touched: Iterable[Touched], spark: SparkSession) -> DataFrame:
-    """Give (tbl_id, part_id, changed_at) of the due rows that changed during the scan."""
+    """Return (tbl_id, part_id, changed_at) of the due rows that changed during the scan."""
     rows = [(item.db, item.table, item.partition, item.event_id) for item in touched]
     events = F.broadcast(spark.createDataFrame(rows, _SCHEMA))
     same = (

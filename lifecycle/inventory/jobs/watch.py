@@ -1,4 +1,4 @@
-"""How far is the Spark job, and does anyone want it stopped? Asked beside the running action."""
+"""Reports a Spark job's progress and checks for cancellation, beside the running action."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What does each owner's part of a picture add up to? The scan writes it, so no page has to."""
+"""Totals of each owner's part of a scan. The scan writes them, so no page has to."""
 
 from django.db import models
 

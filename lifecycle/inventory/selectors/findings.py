@@ -1,4 +1,4 @@
-"""What did the last scan see that this person may see? Querysets for lists, doors for details."""
+"""Reads last-scan findings visible to a person: querysets for lists, lookups for details."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -56,7 +56,7 @@ class Totals:
 
 
 def current_generation(lake: str) -> Generation | None:
-    """Give the picture that readers see, or None before the first scan."""
+    """Return the picture that readers see, or None before the first scan."""
     pointer = CurrentGeneration.objects.filter(lake=lake).select_related("generation").first()
     return pointer.generation if pointer else None
 
@@ -75,19 +75,19 @@ def newest_scan(lake: str, kind: str) -> Any:
 
 
 def paths_visible(lake: str, user: User) -> QuerySet[PathFinding]:
-    """Give the paths that break rules and that `user` may see, waived ones too."""
+    """Return the paths that break rules and that `user` may see, waived ones too."""
     return PathFinding.objects.current(lake).for_user(user)
 
 
 def tables_visible(lake: str, user: User) -> QuerySet[TableFinding]:
-    """Give the tables that `user` may see, with their database's mode now as `mode_now`."""
+    """Return the tables that `user` may see, with their database's mode now as `mode_now`."""
     rows = TableFinding.objects.current(lake).for_user(user)
     annotated: QuerySet[TableFinding] = rows.annotate(mode_now=_mode_now())
     return annotated
 
 
 def databases_visible(lake: str, user: User) -> QuerySet[DatabaseFinding]:
-    """Give the databases that `user` may see, with the mode each is in now as `mode_now`."""
+    """Return the databases that `user` may see, with the mode each is in now as `mode_now`."""
     rows = DatabaseFinding.objects.current(lake).for_user(user)
     annotated: QuerySet[DatabaseFinding] = rows.annotate(mode_now=_mode_now())
     return annotated
@@ -100,13 +100,13 @@ def _mode_now() -> Coalesce:
 
 
 def mode_of(lake: str, db: str) -> DatabaseMode:
-    """Give the mode that a database is in now; OBSERVE until an admin says otherwise."""
+    """Return the mode that a database is in now; OBSERVE until an admin says otherwise."""
     mode = DatabaseSetting.objects.filter(lake=lake, db=db).values_list("mode", flat=True).first()
     return DatabaseMode(mode) if mode else DatabaseMode.OBSERVE
 
 
 def get_table_for_user(lake: str, db: str, table: str, *, user: User) -> TableFinding:
-    """Give one table of the current picture, or NotVisible `table.missing`."""
+    """Return one table of the current picture, or NotVisible `table.missing`."""
     found = tables_visible(lake, user).filter(db=db, table=table).first()
     if found is None:
         raise NotVisible(
@@ -116,7 +116,7 @@ def get_table_for_user(lake: str, db: str, table: str, *, user: User) -> TableFi
 
 
 def get_database_for_user(lake: str, db: str, *, user: User) -> DatabaseFinding:
-    """Give one database of the current picture, or NotVisible `database.missing`."""
+    """Return one database of the current picture, or NotVisible `database.missing`."""
     found = databases_visible(lake, user).filter(db=db).first()
     if found is None:
         raise NotVisible("database.missing", f"The last scan shows you no database {db}.", db=db)
@@ -143,17 +143,17 @@ def get_item_for_user(
 
 
 def items_of(table: TableFinding) -> QuerySet[ItemExample]:
-    """Give the examples of a table."""
+    """Return the examples of a table."""
     return ItemExample.objects.filter(table=table)
 
 
 def ranges_of(table: TableFinding) -> QuerySet[ItemRange]:
-    """Give the partition ranges of a table."""
+    """Return the partition ranges of a table."""
     return ItemRange.objects.filter(table=table)
 
 
 def reason_counts(lake: str, user: User) -> dict[str, int]:
-    """Give how many visible paths break each rule; the lake's own counts for who sees it all."""
+    """Return how many visible paths break each rule; the lake's own counts for who sees it all."""
     generation = current_generation(lake)
     if generation is None:
         return {}
@@ -219,7 +219,7 @@ def complete_databases(rows: Sequence[DatabaseFinding], *, user: User) -> None:
 
 
 def trend(lake: str, metrics: list[str], *, today: date) -> dict[str, list[tuple[date, int]]]:
-    """Give each metric's points of the last `TREND_DAYS` days, in order of days."""
+    """Return each metric's points of the last `TREND_DAYS` days, in order of days."""
     rows = TrendPoint.objects.filter(
         lake=lake, metric__in=metrics, day__gt=today - timedelta(days=TREND_DAYS)
     ).order_by("day")

@@ -1,4 +1,4 @@
-"""What is the policy of a table or database now, and what was changed when, by whom and why?"""
+"""Reads a table's or database's policy, and its changes: when, by whom and the reason."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def table_policy(found: TableFinding) -> PolicyNow:
 
 
 def database_policy(lake: str, db: str) -> PolicyNow:
-    """Give what new tables of a database get; the scan does not read it, a short run does."""
+    """Return what new tables of a database get; the scan does not read it, a short run does."""
     seen = _seen(lake, db, "")
     if seen is None:
         return PolicyNow(Values(), "", "", None)
@@ -90,7 +90,7 @@ def is_written_to(lake: str, db: str) -> bool:
 
 
 def changes_of(lake: str, db: str, table: str = "") -> QuerySet[AuditEvent]:
-    """Give the recorded changes of a table's policy and owner (or a database's), in any order."""
+    """Return the recorded changes of a table's policy and owner (or a database's), in any order."""
     kind, name = ("table", f"{db}.{table}") if table else ("database", db)
     return AuditEvent.objects.filter(
         lake=lake, object_type=kind, object_id=name, action__in=CHANGES
@@ -98,7 +98,7 @@ def changes_of(lake: str, db: str, table: str = "") -> QuerySet[AuditEvent]:
 
 
 def last_change(lake: str, db: str, table: str) -> AuditEvent | None:
-    """Give the newest recorded change of a table's LEVEL or TTL; the portal's own goes first."""
+    """Return the newest recorded change of a table's LEVEL or TTL; the portal's own goes first."""
     rows = changes_of(lake, db, table).filter(action=CHANGES[0]).order_by("-seq")
     kept = without_echoes(sorted(rows[:_LOOKED_AT], key=lambda event: event.seq))
     return kept[-1] if kept else None
@@ -225,7 +225,7 @@ class Change:
 
 
 def policy_history(lake: str, db: str, table: str = "", *, limit: int = 50) -> list[Change]:
-    """Give the newest changes of a table's policy and owner, newest first.
+    """Return the newest changes of a table's policy and owner, newest first.
 
     Without a table: of what new tables of a database get, and of its notice and backup days.
     """

@@ -1,4 +1,4 @@
-"""Why is this expiring, when may it go, and what stops it?"""
+"""Explains why an item is expiring, when it may be dropped, and what prevents it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ def why_expiring(table: TableFinding, item: ItemExample, *, now: datetime, today
 def _covering(
     item: ItemExample, announced: Iterable[AnnouncedCoverage]
 ) -> AnnouncedCoverage | None:
-    """Give the sent announcement that lets the item go soonest, else one that still waits."""
+    """Return the sent announcement that lets the item go soonest, else one that still waits."""
     fitting = [row for row in announced if _speaks_of(row, item)]
     sent = [row for row in fitting if row.sent_on]
     if sent:

@@ -1,4 +1,4 @@
-"""How does a scan's result become the picture that readers see?
+"""Loads a scan's result into the generation that readers see.
 
 Rows are loaded under a new generation in short transactions; the pointer flips last, so a reader
 never sees half a picture and a failed load changes nothing that is shown.
@@ -77,7 +77,7 @@ def _generation(run: Run, result: Mapping[str, Any], *, now: datetime) -> Genera
 
 
 def result_uri(run: Run) -> str:
-    """Give the URI of the run's result files."""
+    """Return the URI of the run's result files."""
     return f"{run.spool.rstrip('/')}/results"
 
 
@@ -137,7 +137,7 @@ def _flip(generation: Generation, *, n_paths: int) -> None:
 
 
 def trend_values(totals: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Give the numbers of one scan that are followed over days."""
+    """Yield the numbers of one scan that are followed over days."""
     for name in ("n_databases", "n_tables", "n_views", "n_partitions", "missing_directories"):
         yield name, int(totals.get(name) or 0)
     classes = totals.get("classes") or {}

@@ -1,4 +1,4 @@
-"""What does each row of a scan's Parquet look like as a row of the portal's database?"""
+"""Converts each row of a scan's Parquet into a row of the portal's database."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -186,7 +186,7 @@ class RowMaker:
 
 
 def owner_of(row: Row) -> str:
-    """Give who owns a database or table; a name that is too long for a person's is cut."""
+    """Return who owns a database or table; a name that is too long for a person's is cut."""
     return fitted(row["owner"] or "", OWNER_CHARS)
 
 

@@ -1,4 +1,4 @@
-"""What does the room do when events of the lake were missed? It asks for a scan.
+"""Requests a scan when events of the lake were missed.
 
 A scan that began to read after an alarm was raised has seen whatever was missed; its ingest closes
 the alarm (`scan.ScanKind.ingest`).

@@ -1,4 +1,4 @@
-"""How does a scan of the lake start, and what becomes of its result?
+"""Starts scans of the lake and takes in their results.
 
 A scan is a run of kind `lifecycle.scan`. One that fails leaves the last whole picture in place.
 """
@@ -59,5 +59,5 @@ def scan_request_daily(lake: str, *, now: datetime) -> Run:
 
 
 def scan_instant(run: Run) -> datetime:
-    """Give the instant that the run judges due dates against."""
+    """Return the instant that the run judges due dates against."""
     return datetime.fromisoformat(run.params["now"])

@@ -1,4 +1,4 @@
-"""How does a person overrule a scan that stopped because half of the lake was gone?
+"""Lets a person overrule a scan that stopped because half of the lake was gone.
 
 Such a scan stops by itself, for a broken reading is far likelier than a clean lake. Where the lake
 really is that small now, an admin accepts the counts that the stopped scan saw, for one scan: a
@@ -43,7 +43,7 @@ class SmallerLake:
 
 
 def get_smaller_lake(run_id: UUID | str, *, user: User) -> SmallerLake:
-    """Give what a scan stopped on.
+    """Return what a scan stopped on.
 
     Raises:
         NotVisible: `scan.missing`, for anyone but admins and operators, or where no such scan

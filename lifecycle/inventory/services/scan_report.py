@@ -1,4 +1,4 @@
-"""What does a scan's own log say of the odd things it met? One line each, with the first names.
+"""Writes a scan's irregularities to its own log. Each takes one line, with the first names.
 
 The findings pages have them all; the log is where somebody looks who wonders why a table is not
 what they expect. Written once the picture is shown, from its rows.
@@ -15,7 +15,7 @@ NAMED = 5
 
 
 def scan_report(generation: Generation) -> list[Line]:
-    """Give the lines of one picture; nothing odd gives none."""
+    """Return the lines of one picture; nothing odd gives none."""
     totals = generation.totals
     found = (
         (

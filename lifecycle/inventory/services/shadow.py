@@ -1,4 +1,4 @@
-"""What would OBSERVE have dropped, and what of it was written or read again the day after?
+"""Records what OBSERVE would have dropped, and which of it was written or read the day after.
 
 This record is what an admin looks at before trusting a database with more than OBSERVE. An item is
 known by its name, not by its id: one that was dropped and made anew was written again.
@@ -144,14 +144,14 @@ def _count_used(tables: dict[tuple[str, str], _Counts], before: pa.Table, items:
 
 
 def _by_table(rows: pa.Table) -> Iterator[tuple[tuple[str, str], int, int]]:
-    """Give (db, table), how many rows, and their bytes."""
+    """Yield (db, table), how many rows, and their bytes."""
     summed = rows.group_by(["db", "tbl"]).aggregate([("part_name", "count"), ("n_bytes", "sum")])
     for row in summed.to_pylist():
         yield (row["db"], row["tbl"]), row["part_name_count"], row["n_bytes_sum"] or 0
 
 
 def _items(generation: Generation | None, databases: list[str]) -> Iterator[pa.Table]:
-    """Give the items of some databases, a file at a time."""
+    """Yield the items of some databases, a file at a time."""
     if generation is None or not databases:
         return
     wanted = pa.array(databases, pa.string())

@@ -1,4 +1,4 @@
-"""How do the sums of each owner's tables come into the database? Once a scan, from its own rows."""
+"""Writes the totals of each owner's tables, once per scan, from the scan's own rows."""
 
 from collections import defaultdict
 

@@ -1,4 +1,4 @@
-"""When do the rows of old pictures go? After a newer one is shown, in short transactions."""
+"""Deletes rows of old generations after a newer one is shown, in short transactions."""
 
 from datetime import datetime
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""How do the clocks of one partition reach its page, when only its range was kept?
+"""Fetches the clocks of one partition for its page when only its range was stored.
 
 A short run reads the row out of the scan's results; the web process holds no key to them.
 """
@@ -88,7 +88,7 @@ def why_look(run: Run) -> int:
 
 
 def _key(found: TableFinding, partition: str) -> str:
-    """Give one key an item and picture, so that two clicks make one run; a failed one is past."""
+    """Return one key an item and picture, so that two clicks make one run; a failed one is past."""
     key = f"why:{found.pk}:{hashlib.sha256(partition.encode()).hexdigest()[:32]}"
     ended_badly = (RunState.FAILED, RunState.CANCELLED)
     n_bad = Run.objects.filter(unique_key__startswith=key, state__in=ended_badly).count()

@@ -1,4 +1,4 @@
-"""Which items of a table are due now or soon, and how new is the newest of them?
+"""Loads which items of a table are due now or soon, and how new the newest of them is.
 
 A notice covers items that existed when the scan read them. Three bounds per table tell whether an
 earlier notice still covers all of them, without looking at single items.

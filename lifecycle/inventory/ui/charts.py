@@ -1,4 +1,4 @@
-"""How do the numbers of days become one chart with its data table?"""
+"""Draws daily numbers as one chart with its data table."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date

@@ -1,4 +1,4 @@
-"""Which entries and home cards do findings have?"""
+"""Navigation entries and home cards of findings."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ def _waiting_words(found: NeedsAnswer) -> str:
 
 
 def paths_card(request: HttpRequest) -> Card | None:
-    """Give the number of nonconforming paths."""
+    """Return the number of nonconforming paths."""
     seen = _seen(request)
     if seen is None:
         return None
@@ -109,12 +109,12 @@ def paths_card(request: HttpRequest) -> Card | None:
 
 
 def due_card(request: HttpRequest) -> Card | None:
-    """Give how much is due now."""
+    """Return how much is due now."""
     return _expiry_card(request, "CLEAN_NOW", title="Due now", icon="calendar-x", order=11)
 
 
 def soon_card(request: HttpRequest) -> Card | None:
-    """Give how much is due within the notice days."""
+    """Return how much is due within the notice days."""
     title = "Due within the notice days"
     return _expiry_card(request, "SOON", title=title, icon="calendar-due", order=12)
 
@@ -152,7 +152,7 @@ def _seen(request: HttpRequest) -> _Seen | None:
 
 
 def _trend(seen: _Seen, user: User, metric: str) -> tuple[tuple[str, float], ...]:
-    """Give the lake's own trend to who sees the whole lake; parts of it are not recorded."""
+    """Return the lake's own trend to who sees the whole lake; parts of it are not recorded."""
     if not user.is_lake_keeper:
         return ()
     points = trend(seen.lake, [metric], today=seen.generation.day)[metric]

@@ -1,4 +1,4 @@
-"""How is what goes when written as an iCalendar file (RFC 5545)?
+"""Renders upcoming expirations and purges as an iCalendar file (RFC 5545).
 
 Only whole days: the lake knows no hours of expiry. Equal events give equal bytes.
 """
@@ -24,7 +24,7 @@ class Event:
 
 
 def render_calendar(events: Iterable[Event], *, name: str, stamp: datetime) -> str:
-    """Give the file's text, its lines folded and ended as the standard asks."""
+    """Return the file's text, its lines folded and ended as the standard asks."""
     lines = [
         "BEGIN:VCALENDAR",
         "VERSION:2.0",

@@ -21,7 +21,7 @@ class Responsible:
 
     @property
     def strangers(self) -> tuple[str, ...]:
-        """Give the unknown whom nobody ever knew, or who have no mail address."""
+        """Return the unknown whom nobody ever knew, or who have no mail address."""
         return tuple(name for name in self.unknown if name not in self.left)
 
 
@@ -34,7 +34,7 @@ def responsible_for(
     fallback: Iterable[str] = (),
     stand_for: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Responsible:
-    """Give the known people among table owner, database owner and the database's administrators.
+    """Return the known people among table owner, database owner and the database's administrators.
 
     `stand_for` names the people behind an owner who is no person; they take its place. If nobody of
     them is known, the notice goes to `fallback` (the lake's admins), never to nobody.
@@ -49,7 +49,7 @@ def responsible_for(
 def people_behind(
     names: Iterable[str], stand_for: Mapping[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """Give the people that owners' names mean: who stands behind one, else the name itself."""
+    """Return the people that owners' names mean: who stands behind one, else the name itself."""
     return tuple(person for name in names if name for person in stand_for.get(name, (name,)))
 
 
@@ -62,7 +62,7 @@ class Sent:
 
 
 def first_drop_on(due_on: date, sent: Iterable[Sent], *, notice_days: int) -> date | None:
-    """Give the first day on which what is due on a day may go; None while no notice covers it."""
+    """Return the first day on which what is due on a day may go; None while no notice covers it."""
     days = (
         earliest_drop_on(due_on, sent_on=one.sent_on, notice_days=notice_days)
         for one in sent
@@ -81,7 +81,7 @@ def is_told_a_day_ahead(first_on: date, *, today: date, last_told_on: date | Non
 
 
 def horizon_on(today: date, *, notice_days: int = NOTICE_DAYS) -> date:
-    """Give the last due day that a notice sent today speaks of."""
+    """Return the last due day that a notice sent today speaks of."""
     return today + timedelta(days=notice_days)
 
 

@@ -1,4 +1,4 @@
-"""What goes when of the data and the backups that a person may see?"""
+"""Reads upcoming expirations of data and purges of backups that a person may see."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ _CLASSES = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.NOT_NOW)
 def calendar_events(
     lake: str, user: User, *, now: datetime, most: int = MOST_EVENTS
 ) -> list[Event]:
-    """Give the events of the next 90 days in order of days, at most `most` of each kind."""
+    """Return the events of the next 90 days in order of days, at most `most` of each kind."""
     today = day_of(now, get_lake(lake).zone)
     events = [
         *_expiring(lake, user, today=today, most=most),
@@ -38,7 +38,7 @@ def calendar_events(
 
 
 def calendar_url(secret: str, lake: str) -> str:
-    """Give the whole secret address."""
+    """Return the whole secret address."""
     path = reverse("lifecycle:calendar-feed", args=[secret])
     return f"{settings.LAKEWARDEN_BASE_URL}{path}?{urlencode({'lake': lake})}"
 
@@ -148,6 +148,6 @@ def _purges(lake: str, user: User, *, now: datetime, most: int) -> Iterator[Even
 
 
 def _uid(*parts: str) -> str:
-    """Give a name that stays the same over days and tells nothing."""
+    """Return a name that stays the same over days and tells nothing."""
     text = "\0".join(parts).encode(errors="surrogatepass")
     return f"{hashlib.sha256(text).hexdigest()[:32]}@lakewarden"

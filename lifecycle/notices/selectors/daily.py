@@ -1,4 +1,4 @@
-"""What happened in the lake since yesterday, what comes next, and who answers for each row?
+"""Reads lake events since yesterday, upcoming ones, and who is responsible for each row.
 
 Rows are one a table, whoever reads them later; `usernames` says whose they are.
 """
@@ -98,7 +98,7 @@ def daily_rows(
     since: datetime,
     now: datetime,
 ) -> Daily:
-    """Give the day's rows: what ended after `since` and up to `now`, and the picture's own."""
+    """Return the day's rows: what ended after `since` and up to `now`, and the picture's own."""
     owners = _Owners(generation, administrators, stand_for)
     lake = generation.lake
     return Daily(
@@ -110,7 +110,7 @@ def daily_rows(
 
 
 def failed_runs(lake: str, *, since: datetime, now: datetime) -> list[Run]:
-    """Give the runs that failed in that time, newest first."""
+    """Return the runs that failed in that time, newest first."""
     rows = Run.objects.filter(
         lake=lake, state=RunState.FAILED, finished_at__gt=since, finished_at__lte=now
     )
@@ -139,7 +139,7 @@ def _succeeded(lake: str, owners: _Owners, *, since: datetime, now: datetime) ->
 
 
 def _failed(lake: str, owners: _Owners, *, since: datetime, now: datetime) -> list[Row]:
-    """Give what ended plans left alone, by table and reason."""
+    """Return what ended plans left alone, by table and reason."""
     rows = DropPlanResult.objects.filter(
         plan__lake=lake, plan__ended_at__gt=since, plan__ended_at__lte=now
     ).exclude(outcome="DROPPED")

@@ -1,4 +1,4 @@
-"""What does each person read every day: done, failed, upcoming, nonconforming, and the alarm?
+"""Queues daily reports: done, failed, upcoming and nonconforming items, and the alarm.
 
 Admins read it of the whole lake, with its statistics; owners of tables and databases of their own,
 in databases that are not only observed. One report and one alarm a person and day.
@@ -29,7 +29,7 @@ ALARM = "lifecycle.nonconformity"
 
 
 def daily_report_queue(generation: Generation, *, now: datetime) -> int:
-    """Queue the day's reports and alarms; gives how many mails, again on that day no more."""
+    """Queue the day's reports and alarms; returns how many mails, again on that day no more."""
     people = People.of(generation.lake)
     since = _since(generation, now=now)
     rows = daily_rows(
@@ -83,7 +83,7 @@ def _list(name: str, lake: str) -> str:
 
 
 def _readers(lake: str, rows: Daily, people: People) -> Iterator[tuple[str, Daily]]:
-    """Give the admins with everything, then everyone else who has something to read."""
+    """Yield the admins with everything, then everyone else who has something to read."""
     for username in people.admins:
         yield username, rows
     dbs = frozenset(notifying_days(lake))
@@ -94,7 +94,7 @@ def _readers(lake: str, rows: Daily, people: People) -> Iterator[tuple[str, Dail
 
 
 def _since(generation: Generation, *, now: datetime) -> datetime:
-    """Give when the last report was written, so that a missed day is in the next one."""
+    """Return when the last report was written, so that a missed day is in the next one."""
     earlier = Notice.objects.filter(lake=generation.lake, kind=REPORT, day__lt=generation.day)
     last = earlier.order_by("-day", "-queued_at").first()
     return last.queued_at if last else now - timedelta(days=1)

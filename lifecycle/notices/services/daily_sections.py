@@ -1,4 +1,4 @@
-"""Which tables stand in a daily report, and to which exact list does each lead?
+"""Selects the tables of a daily report, and the exact list that each links to.
 
 An admin's lists are the lake's; anybody else's carry their name as a filter.
 """
@@ -16,7 +16,7 @@ from portal.ui.templatetags.lw import human_bytes
 
 
 def report_sections(lake: str, daily: Daily, *, person: str) -> list[Section]:
-    """Give succeeded, failed, upcoming and nonconforming, each even when it is empty."""
+    """Return succeeded, failed, upcoming and nonconforming, each even when it is empty."""
     return [
         _succeeded(lake, daily.succeeded),
         _failed(lake, daily.failed),
@@ -26,7 +26,7 @@ def report_sections(lake: str, daily: Daily, *, person: str) -> list[Section]:
 
 
 def failed_runs_section(lake: str, runs: Sequence[Run]) -> Section:
-    """Give the runs that failed, each with its first line of why."""
+    """Return the runs that failed, each with its first line of why."""
     return Section(
         title="Runs that failed",
         head=("Kind", "Ended", "Why"),
@@ -43,7 +43,7 @@ def failed_runs_section(lake: str, runs: Sequence[Run]) -> Section:
 
 
 def alarm_section(lake: str, rows: Sequence[Row], *, person: str) -> Section:
-    """Give the nonconforming paths by table and broken rules."""
+    """Return the nonconforming paths by table and broken rules."""
     return Section(
         title="Nonconforming paths",
         head=("Table", "Broken rules", "Paths"),
@@ -128,6 +128,6 @@ def _backup(lake: str, row: Row) -> str:
 
 
 def _address(name: str, lake: str, **query: str) -> str:
-    """Give a list under its filter; filters without a value are left out."""
+    """Return a list under its filter; filters without a value are left out."""
     given = {key: value for key, value in query.items() if value}
     return f"{reverse(name)}?{urlencode({'lake': lake, **given})}"

@@ -1,4 +1,4 @@
-"""How do files, partitions, tables and paths of the lake stand, and how did they over the days?"""
+"""Reads the lake's counts of files, partitions, tables and paths, now and over the days."""
 
 from datetime import date
 
@@ -19,7 +19,7 @@ SIZES = {"class.CLEAN_NOW.bytes": "Due now", "class.SOON.bytes": "Due soon"}
 
 
 def lake_trends(generation: Generation) -> list[Trend]:
-    """Give each number with its last days; one that was never counted is left out."""
+    """Return each number with its last days; one that was never counted is left out."""
     points = trend(generation.lake, [*COUNTS, *SIZES], today=generation.day)
     return [
         _trend(title, points[metric][-DAYS_SHOWN:], is_size=metric in SIZES)

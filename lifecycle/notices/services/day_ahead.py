@@ -1,4 +1,4 @@
-"""Who is told a day ahead that data of theirs may go tomorrow?
+"""Queues notifications to people, one day before data of theirs may be dropped.
 
 It speaks of what a sent week-ahead notice covers and whose days are over by tomorrow, each once.
 One mail a person and day. It is a courtesy: the drop itself waits for the week-ahead notice only.
@@ -99,7 +99,7 @@ def _going(generation: Generation, people: People) -> Iterator[tuple[Going, tupl
 
 
 def _last_told_on(generation: Generation) -> date | None:
-    """Give the last day before this one whose picture was told of."""
+    """Return the last day before this one whose picture was told of."""
     earlier = Generation.objects.filter(lake=generation.lake, day__lt=generation.day)
     newest = earlier.exclude(state=GenerationState.LOADING).order_by("-day").first()
     return newest.day if newest else None

@@ -1,4 +1,4 @@
-"""Who is told a week ahead that data of theirs expires, and what does that notice cover?
+"""Queues notices to people, one week before their data expires, and records what each covers.
 
 One mail a person and day, grouped by table. What a notice covers may be dropped only when that mail
 has been sent and its days have passed; the rule is `lifecycle.drop.domain.plan.is_announced`.
@@ -81,7 +81,7 @@ def _covering(table: TableFinding, responsible: Responsible, people: People) -> 
 
 
 def notifying_days(lake: str) -> dict[str, int]:
-    """Give the databases whose people are written to, each with its notice days."""
+    """Return the databases whose people are written to, each with its notice days."""
     modes = [mode for mode in DatabaseMode if mode.may_notify]
     rows = DatabaseSetting.objects.filter(lake=lake, mode__in=modes)
     return dict(rows.values_list("db", "notice_days"))

@@ -1,4 +1,4 @@
-"""What does the week-ahead mail say? HTML and text, with a link to the person's exact list."""
+"""Builds the week-ahead mail as HTML and text, with a link to the person's exact list."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,17 +76,17 @@ def week_ahead_mail(tables: Sequence[TableNews], *, generation: Generation, user
 
 
 def list_url(lake: str, username: str) -> str:
-    """Give the address of the person's own list of what is due now or soon."""
+    """Return the address of the person's own list of what is due now or soon."""
     return f"{settings.LAKEWARDEN_BASE_URL}{list_path(lake, username)}"
 
 
 def list_path(lake: str, username: str) -> str:
-    """Give the same list's place on the portal."""
+    """Return the same list's place on the portal."""
     query = urlencode({"lake": lake, "show": "week", "person": username})
     return f"{reverse('lifecycle:expiring')}?{query}"
 
 
 def table_path(table: TableFinding) -> str:
-    """Give the place of a table's page on the portal."""
+    """Return the place of a table's page on the portal."""
     path = reverse("lifecycle:table", args=[table.db, table.table])
     return f"{path}?{urlencode({'lake': table.lake})}"

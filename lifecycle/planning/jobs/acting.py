@@ -1,4 +1,4 @@
-"""What do acting jobs share: the room's rules, and a driver's tools behind its fence?
+"""Shared parts of acting jobs: lifecycle's rules, and a driver's tools behind its fence.
 
 Executors list; the driver alone renames and drops. The JVM is asked whether it lives before every
 step that acts, and on HDFS whether a file is still open.
@@ -91,7 +91,7 @@ class LifecycleRules:
         return Policy(found.level, found.ttl)
 
     def location(self, table: Any, partition: Any | None) -> LakePath | None:
-        """Give the effective location; one that is no canonical path is none."""
+        """Return the effective location; one that is no canonical path is none."""
         text = registered_location(table, partition)
         return self.read(text) if text else None
 
@@ -133,7 +133,7 @@ def approved_rows(
 def acting_tools(
     job: JobContext, fs: FileSystem, fence: LakePath, *, metastore: Metastore
 ) -> Tools:
-    """Give a driver's tools behind one fence."""
+    """Return a driver's tools behind one fence."""
     return Tools(
         fs=fs,
         metastore=metastore,
@@ -149,12 +149,12 @@ def acting_tools(
 
 
 def wall_clock() -> datetime:
-    """Give the instant: leases and journals are about now, whatever day a demo plays."""
+    """Return the instant: leases and journals are about now, whatever day a demo plays."""
     return datetime.now(UTC)
 
 
 def spread_lister(job: JobContext, fs: FileSystem) -> Lister:
-    """Give a lister that lets executors walk where much lies, and the driver elsewhere."""
+    """Return a lister that lets executors walk where much lies, and the driver elsewhere."""
     here = list_here(fs)
     config = job.config.as_dict()
 

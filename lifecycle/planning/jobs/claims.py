@@ -1,4 +1,4 @@
-"""Which batches has a run claimed, and with what tools does a job act behind their fences?"""
+"""Reads the batches that a run has claimed, and makes a job's tools behind their fences."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from portal.spark.job import JobContext
 
 
 def claimed_batches(job: JobContext) -> tuple[BackupBatchRef, ...]:
-    """Give the batches in their claimed directories, each of which is listed once."""
+    """Return the batches in their claimed directories, each of which is listed once."""
     names: dict[LakePath, dict[int, tuple[str, ...]]] = {}
     refs = []
     for claim in job.params["claims"]:
@@ -27,7 +27,7 @@ def claimed_batches(job: JobContext) -> tuple[BackupBatchRef, ...]:
 
 
 def tools_behind_fences(job: JobContext, metastore: Metastore) -> Callable[[LakePath], Tools]:
-    """Give what gives the tools for a claimed directory; those of one fence are made once."""
+    """Return what gives the tools for a claimed directory; those of one fence are made once."""
     fences = {
         job.config.path(claim["directory"]): job.config.path(claim["fence"])
         for claim in job.params["claims"]

@@ -1,4 +1,4 @@
-"""What on HDFS keeps a directory from being renamed into a backup root, though it can be written?
+"""Checks what on HDFS prevents renaming a writable directory into a backup root.
 
 A rename never leaves an encryption zone, and a directory with snapshots is never moved. Both are
 asked of the NameNode for each item before anything moves, so that the reason is said in words.
@@ -14,7 +14,7 @@ Barrier = Callable[[LakePath], str | None]
 
 
 def barrier_check(job: JobContext, root: LakePath) -> Barrier:
-    """Give a check that says why a directory cannot go into `root`; None where nothing hinders.
+    """Return a check that says why a directory cannot go into `root`; None where nothing hinders.
 
     Costs two calls a directory on HDFS; elsewhere there are no such barriers. A directory that is
     not there has none.

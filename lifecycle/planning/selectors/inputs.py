@@ -1,4 +1,4 @@
-"""What must be known, beside the scan's items, to say what may enter a drop plan now?"""
+"""Reads what decides, beside the scan's items, which of them may enter a drop plan now."""
 
 from collections.abc import Collection
 from datetime import date, datetime
@@ -31,7 +31,7 @@ WAITING = (PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)
 
 
 def current_generation(lake: str) -> Generation:
-    """Give the last whole picture of a lake.
+    """Return the last whole picture of a lake.
 
     Raises:
         StaleState: `scan.none` before the first finished scan.
@@ -43,7 +43,7 @@ def current_generation(lake: str) -> Generation:
 
 
 def act_databases(lake: str) -> set[str]:
-    """Give the databases in which the portal may act."""
+    """Return the databases in which the portal may act."""
     settings = DatabaseSetting.objects.filter(lake=lake, mode=DatabaseMode.ACT)
     return set(settings.values_list("db", flat=True))
 
@@ -102,7 +102,7 @@ def _in_other_plans(plan: DropPlan) -> list[Name]:
 
 
 def _dropped_since(lake: str, read_at: datetime) -> list[Name]:
-    """Give the items that plans dropped which ended since a scan began to read.
+    """Return the items that plans dropped which ended since a scan began to read.
 
     The audit record names each; only its part since the first of these plans began is read.
     """
@@ -128,7 +128,7 @@ def _item_name(text: str) -> Name:
 
 
 def open_requests(lake: str) -> list[CleanNowRequest]:
-    """Give the owners' open wishes whose author still owns the table."""
+    """Return the owners' open wishes whose author still owns the table."""
     wishes = CleanNowRequest.objects.filter(lake=lake, state=CleanNowRequest.State.OPEN)
     return [
         wish

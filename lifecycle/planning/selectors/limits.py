@@ -1,4 +1,4 @@
-"""How much may one plan of this lake take, and how many people must say yes to it?
+"""Reads how much one plan of a lake may take, and how many people must approve it.
 
 A lake's `plan_limits` in lakes.json come first, the site's LAKEWARDEN_PLAN_* settings second.
 """
@@ -44,7 +44,7 @@ class PlanLimits:
 
 
 def plan_caps(lake: str, *, n_items: int | None = None) -> Caps:
-    """Give the caps of a lake; for a small plan the share of the lake says nothing."""
+    """Return the caps of a lake; for a small plan the share of the lake says nothing."""
     is_small = n_items is not None and n_items <= plan_limit(lake, "small")
     return Caps(
         max_items=plan_limit(lake, "max_items"),
@@ -80,7 +80,7 @@ def limits_now(lake: str, generation: Generation) -> dict[str, int]:
 
 
 def plan_limits(plan: DropPlan) -> PlanLimits | None:
-    """Give the limits that a drawn-up plan stands under; None before it was drawn up."""
+    """Return the limits that a drawn-up plan stands under; None before it was drawn up."""
     if plan.generation is None:
         return None
     record = plan.limits or limits_now(plan.lake, plan.generation)

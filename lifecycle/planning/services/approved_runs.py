@@ -1,4 +1,4 @@
-"""What do drop plans and fix plans share: checks before a run, and the words about its end?"""
+"""Shared parts of drop plans and fix plans: checks before a run, and texts about its end."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -48,7 +48,7 @@ def check_caps(lake: str, *, n_items: int, n_bytes: int) -> None:
 
 
 def outcome_of(manifest: Mapping[str, Any]) -> tuple[str, str]:
-    """Give how a run ended and why, as its manifest says."""
+    """Return how a run ended and why, as its manifest says."""
     return manifest["outcome"], (manifest.get("error") or {}).get("message", "")
 
 

@@ -25,7 +25,7 @@ Table = tuple[str, str]
 def requesters_of(
     lake: str, *, maker: str, tables: Collection[Table], wishes: Collection[CleanNowRequest]
 ) -> list[str]:
-    """Give everyone who may not approve a plan over these tables, sorted."""
+    """Return everyone who may not approve a plan over these tables, sorted."""
     people = {maker}
     people |= {wish.requested_by for wish in wishes}
     people |= last_changers(_policy_changes(lake, tables))

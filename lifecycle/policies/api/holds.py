@@ -1,4 +1,4 @@
-"""What can a program do with holds? Read those that it may see; place and end them as a person."""
+"""API of holds. Programs read the holds that they may see; they place and end them as a person."""
 
 from uuid import UUID
 

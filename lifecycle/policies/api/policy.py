@@ -1,4 +1,4 @@
-"""What can a program read of policies: of tables, of new tables, of a database only observed?"""
+"""API reads of policies: of tables, of new tables, and of a database that is only observed."""
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -34,7 +34,7 @@ class TablePolicy(APIView):
         parameters=[*LAKE, *VALUES, OpenApiParameter("partition", str)],
     )
     def get(self, request: Request, db: str, table: str) -> Response:
-        """Give what stands, who changed it, and what would go under `level` and `ttl`.
+        """Return what stands, who changed it, and what would go under `level` and `ttl`.
 
         `offer` is what keeping it some days more would mean: the table, or the `partition` named.
         """
@@ -66,7 +66,7 @@ class DatabasePolicy(APIView):
         operation_id="database_policy_get", responses=DatabasePolicySerializer, parameters=LAKE
     )
     def get(self, request: Request, db: str) -> Response:
-        """Give what was read last, and who changed it."""
+        """Return what was read last, and who changed it."""
         lake = current_lake(request)
         get_database_for_user(lake, db, user=person(request))
         standing = database_policy(lake, db)

@@ -1,4 +1,4 @@
-"""How does a program ask for another policy, and answer such a request? As on the pages."""
+"""API to request another policy and to answer such requests, equivalent to the pages."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -85,7 +85,7 @@ class PolicyRequestDetail(APIView):
 
     @extend_schema(operation_id="policy_requests_get", responses=PolicyRequestDetailSerializer)
     def get(self, request: Request, request_id: UUID) -> Response:
-        """Give a request with the steps that you may take."""
+        """Return a request with the steps that you may take."""
         user = person(request)
         return Response(_detail(get_request_for_user(request_id, user=user), user, timezone.now()))
 

@@ -1,4 +1,4 @@
-"""Which fields do policies, requests, enrolments and the shadow record have in the API?"""
+"""Serializers of policies, policy requests, enrollments and the shadow record."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What can a program do with owners' yeses to data that is still read? As on the page."""
+"""API of owners' approvals to drop recently read data, equivalent to the page."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""What can a program do with waivers of path rules? It asks for one by a policy request."""
+"""API of path rule waivers. A waiver is requested by a policy request."""
 
 from uuid import UUID
 

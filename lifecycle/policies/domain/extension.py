@@ -1,4 +1,4 @@
-"""How long may an owner keep data beyond its day without asking an admin?
+"""Computes how long an owner may keep data beyond its due day without asking an admin.
 
 An extension is a hold with an end. Each item may be kept `most_days` longer in all, however the
 days are asked for (for the table, for the partition, in one piece or many) and counted over a year;
@@ -67,7 +67,7 @@ def extend(
 
 
 def used_days(partition: str, granted: Iterable[Granted], *, today: date) -> int:
-    """Give the most days that any item named by `partition` has had: its own and its table's.
+    """Return the most days that any item named by `partition` has had: its own and its table's.
 
     For a whole table that is the table's days and those of the partition that had most.
     """

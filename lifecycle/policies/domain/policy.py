@@ -1,4 +1,4 @@
-"""Which LEVEL and TTL may stand on a table or database, and who may put them there, by which way?
+"""Decides the LEVEL and TTL that a table or database may have, who may set them, and how.
 
 An admin changes what is in lifecycle already; an owner asks and one admin says yes; what is not in
 lifecycle comes in by an enrolment, which two people approve. Reading values is `enrolment.py`.
@@ -110,7 +110,7 @@ def falls_due_sooner(seen: Values, wanted: Values) -> bool:
 
 
 def written(parameters: Mapping[str, str], wanted: Values) -> dict[str, str]:
-    """Give parameters that hold `wanted` and everything else as it was.
+    """Return parameters that hold `wanted` and everything else as it was.
 
     A spelling that is there is kept; where both are, or none, the capital one stands.
     """
@@ -123,12 +123,12 @@ def written(parameters: Mapping[str, str], wanted: Values) -> dict[str, str]:
 
 
 def raw_policy(parameters: Mapping[str, str]) -> dict[str, str]:
-    """Give the parameters that say LEVEL and TTL, in any spelling, exactly as they stand."""
+    """Return the parameters that say LEVEL and TTL, in any spelling, exactly as they stand."""
     return {key: parameters[key] for key in KEYS if key in parameters}
 
 
 def put_back(parameters: Mapping[str, str], raw: Mapping[str, str]) -> dict[str, str]:
-    """Give parameters whose LEVEL and TTL are exactly `raw` again, everything else as it is."""
+    """Return parameters whose LEVEL and TTL are exactly `raw` again, everything else as it is."""
     return {key: value for key, value in parameters.items() if key not in KEYS} | dict(raw)
 
 

@@ -1,4 +1,4 @@
-"""Through which states does a policy request, and an enrolment with its tables, pass?"""
+"""States of a policy request, of an enrollment, and of an enrollment's tables."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""May a path rule be waived for this database or table, and until when at most?
+"""Decides whether a path rule may be waived for a database or table, and until when at most.
 
 What a waiver then does to the judgement is `conformity.judge`.
 """
@@ -13,7 +13,7 @@ OF_DATABASES = frozenset({Reason.HAS_OTHER_DB, Reason.OWNER_PATH_FAIL, Reason.HA
 
 
 def check_waiver(reason: str, *, is_table: bool, until: date, today: date) -> Reason:
-    """Give the rule that is to be waived, or say why it cannot be.
+    """Return the rule that is to be waived, or say why it cannot be.
 
     Raises:
         RuleViolation: `waiver.rule` no such rule, or one that is not judged of such an object;

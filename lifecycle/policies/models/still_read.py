@@ -1,4 +1,4 @@
-"""Which data that is still read may go all the same, because its owner said so?"""
+"""Recently read data that may be dropped all the same, because its owner approved it."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""Which holds stand on what this person may see?"""
+"""Reads the holds on what a person may see."""
 
 from datetime import datetime
 from uuid import UUID
@@ -46,12 +46,12 @@ class HoldPageFilter(HoldFilterSet):
 
 
 def holds_visible(lake: str, user: User, *, now: datetime) -> QuerySet[Hold]:
-    """Give the standing holds on databases and tables that `user` sees, and their own."""
+    """Return the standing holds on databases and tables that `user` sees, and their own."""
     return _seen_by(user, holds_active(lake, now=now), lake)
 
 
 def holds_ended(lake: str, user: User, *, now: datetime) -> QuerySet[Hold]:
-    """Give the holds that were released, or whose end has come, on what `user` sees."""
+    """Return the holds that were released, or whose end has come, on what `user` sees."""
     standing = holds_active(lake, now=now).values("pk")
     return _seen_by(user, Hold.objects.filter(lake=lake).exclude(pk__in=standing), lake)
 
@@ -74,7 +74,7 @@ def _seen_by(user: User, rows: QuerySet[Hold], lake: str) -> QuerySet[Hold]:
 
 
 def get_hold_for_user(lake: str, hold: UUID, *, user: User, now: datetime) -> Hold:
-    """Give one standing hold, or NotVisible `hold.missing`."""
+    """Return one standing hold, or NotVisible `hold.missing`."""
     found = holds_visible(lake, user, now=now).filter(public_id=hold).first()
     if found is None:
         raise NotVisible("hold.missing", "There is no such hold.")

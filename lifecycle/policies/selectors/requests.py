@@ -1,4 +1,4 @@
-"""Which policy requests may this person see, and what may they do with one?"""
+"""Reads the policy requests visible to a person, and the actions open to them."""
 
 from datetime import datetime
 from uuid import UUID
@@ -36,7 +36,7 @@ class RequestFilter(ListFilter):
 
 
 def requests_visible(lake: str, user: User) -> QuerySet[PolicyRequest]:
-    """Give the requests that a person made, is to answer, or that are about what they see."""
+    """Return the requests that a person made, is to answer, or that are about what they see."""
     rows = PolicyRequest.objects.filter(lake=lake).select_related("approval")
     if user.is_lake_keeper:
         return rows
@@ -51,7 +51,7 @@ def requests_visible(lake: str, user: User) -> QuerySet[PolicyRequest]:
 
 
 def get_request_for_user(request_id: UUID | str, *, user: User) -> PolicyRequest:
-    """Give one request, or NotVisible `policy_request.missing`, whether it exists or not."""
+    """Return one request, or NotVisible `policy_request.missing`, whether it exists or not."""
     found = PolicyRequest.objects.filter(pk=request_id).first()
     if found is not None:
         visible = requests_visible(found.lake, user).select_related("run", "hold", "waiver")
@@ -86,7 +86,7 @@ def may_accept(request: PolicyRequest, user: User) -> bool:
 
 
 def requests_to_answer(lake: str, user: User, *, now: datetime) -> list[PolicyRequest]:
-    """Give the requests that wait for this person."""
+    """Return the requests that wait for this person."""
     waiting = requests_visible(lake, user).filter(state=RequestState.PENDING)
     return [
         one

@@ -1,4 +1,4 @@
-"""Which owners' yeses to still-read data may a person see?"""
+"""Reads the owners' approvals to drop recently read data that a person may see."""
 
 from datetime import date
 from uuid import UUID
@@ -27,7 +27,7 @@ class YesFilter(StandingFilter):
 
 
 def yes_visible(lake: str, user: User, *, today: date) -> QuerySet[StillReadYes]:
-    """Give the yeses that a person said, or of tables they see; `is_standing` is annotated."""
+    """Return the yeses that a person said, or of tables they see; `is_standing` is annotated."""
     rows: QuerySet[StillReadYes] = StillReadYes.objects.filter(lake=lake).annotate(
         is_standing=Q(ended_at=None, until__gte=today)
     )
@@ -38,7 +38,7 @@ def yes_visible(lake: str, user: User, *, today: date) -> QuerySet[StillReadYes]
 
 
 def get_yes_for_user(lake: str, yes_id: UUID | str, *, user: User) -> StillReadYes:
-    """Give one yes, or NotVisible `still_read.missing`, whether it exists or not."""
+    """Return one yes, or NotVisible `still_read.missing`, whether it exists or not."""
     found = yes_visible(lake, user, today=date.min).filter(public_id=yes_id).first()
     if found is None:
         raise NotVisible("still_read.missing", "There is no such yes, or it is not yours to see.")

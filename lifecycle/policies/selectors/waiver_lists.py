@@ -1,4 +1,4 @@
-"""Which waivers of path rules may a person see, and whose are they?"""
+"""Reads the path rule waivers that a person may see, and whose they are."""
 
 from datetime import date, datetime
 from uuid import UUID
@@ -49,7 +49,7 @@ def waivers_visible(lake: str, user: User, *, today: date) -> QuerySet[PathWaive
 
 
 def get_waiver_for_user(lake: str, waiver_id: UUID | str, *, user: User) -> PathWaiver:
-    """Give one waiver, or NotVisible `waiver.missing`, whether it exists or not."""
+    """Return one waiver, or NotVisible `waiver.missing`, whether it exists or not."""
     visible = waivers_visible(lake, user, today=date.min)
     found = visible.filter(public_id=waiver_id).select_related("request").first()
     if found is None:

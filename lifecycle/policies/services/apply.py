@@ -1,4 +1,4 @@
-"""How is a policy request carried out, and what is recorded of it?
+"""Executes a policy request and records what was done.
 
 Runs in a worker. What stood on the page is compared with the metastore once more; what others
 changed meanwhile ends the request with that said, and nothing is written. Safe to repeat.
@@ -111,7 +111,7 @@ def policy_seen_store(lake: str, db: str, table: str, standing: Standing, *, now
 
 
 def values_json(values: Values) -> dict[str, int | None]:
-    """Give values as events keep them."""
+    """Return values as events keep them."""
     return {"level": values.level, "ttl": values.ttl}
 
 
@@ -136,7 +136,7 @@ def _check_may_run(request: PolicyRequest, run: Run, *, now: datetime) -> None:
 
 
 def _write(request: PolicyRequest, metastore: Metastore) -> Standing:
-    """Write what is asked; gives what stands afterwards."""
+    """Write what is asked; returns what stands afterwards."""
     if not request.table:
         database_set(metastore, request.db, seen=request.seen, wanted=request.wanted)
         return database_standing(metastore, request.db)

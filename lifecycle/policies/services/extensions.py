@@ -1,4 +1,4 @@
-"""How does an owner keep data some days more, and what must an admin agree to?
+"""Extends the time that an owner keeps data, and decides what an admin must approve.
 
 An extension is a hold with an end: nothing of the table or partition is planned, dropped or purged
 until then. It writes nothing to the lake, so that it ends by itself and never re-dates other data.
@@ -45,7 +45,7 @@ class ExtendWish:
 
 
 def bounds() -> Bounds:
-    """Give what this deployment allows."""
+    """Return what this deployment allows."""
     return Bounds(
         offered_days=settings.LAKEWARDEN_EXTENSION_DAYS,
         most_days=settings.LAKEWARDEN_EXTENSION_MOST_DAYS,
@@ -61,7 +61,7 @@ def near_due_on(found: TableFinding) -> date | None:
 def put_off_from(
     lake: str, name: tuple[str, str, str], *, user: User
 ) -> tuple[TableFinding, date | None]:
-    """Give the table of (db, table, partition or ''), and the day on which it first falls due.
+    """Return the table of (db, table, partition or ''), and the day on which it first falls due.
 
     None where nothing of it is due or due soon, or all of that was dropped since the scan.
 
@@ -169,7 +169,7 @@ def _check_until(wish: ExtendWish, offer: Extension) -> None:
 
 
 def _granted(found: TableFinding) -> list[Granted]:
-    """Give what was granted for this table and its partitions without an admin."""
+    """Return what was granted for this table and its partitions without an admin."""
     rows = PolicyRequest.objects.filter(
         lake=found.lake,
         kind=RequestKind.EXTEND,
@@ -187,7 +187,7 @@ def _granted(found: TableFinding) -> list[Granted]:
 
 
 def _held_until(found: TableFinding, partition: str, *, now: datetime) -> date | None:
-    """Give the last day of the extensions that stand on a table, or on it and a partition."""
+    """Return the last day of the extensions that stand on a table, or on it and a partition."""
     zone = get_lake(found.lake).zone
     holds = holds_active(found.lake, now=now).filter(
         kind=HoldKind.EXTENSION, db=found.db, table=found.table, until__isnull=False

@@ -1,4 +1,4 @@
-"""How is a legal hold placed on something that is really there?"""
+"""Places a legal hold on something that really exists."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""How are LEVEL, TTL and owner read and written in the metastore, so that nothing else changes?
+"""Reads and writes LEVEL, TTL and owner in the metastore, so that nothing else changes.
 
 For workers only. Each write reads again first: what is as wanted already is left, what is neither
 as wanted nor as it was seen is StaleState. The DDL time is kept, so that a change of ours never
@@ -48,7 +48,7 @@ def table_standing(metastore: Metastore, name: TableName) -> Standing:
 
 
 def database_set(metastore: Metastore, db: str, *, seen: Values, wanted: Values) -> Standing:
-    """Set what new tables of a database get; gives what stood there.
+    """Set what new tables of a database get; returns what stood there.
 
     Raises:
         StaleState: `policy.stale`, others changed it since it was seen.
@@ -65,7 +65,7 @@ def database_set(metastore: Metastore, db: str, *, seen: Values, wanted: Values)
 
 
 def table_set(metastore: Metastore, name: TableName, *, seen: Values, wanted: Values) -> Standing:
-    """Set LEVEL and TTL of a table, keeping its DDL time; gives what stood there.
+    """Set LEVEL and TTL of a table, keeping its DDL time; returns what stood there.
 
     Raises:
         StaleState: `policy.stale`, others changed it since it was seen.

@@ -1,4 +1,4 @@
-"""How is a policy request opened, answered, withdrawn and moved?
+"""Opens, answers, withdraws and moves policy requests.
 
 What a person may ask for is `policy_wishes`, `policy_extensions` and `path_waivers`; what must be
 written to the lake is done by a run (`policy_apply`), which reads everything again.
@@ -163,7 +163,7 @@ def request_move(
 
 
 def request_digest(request: PolicyRequest) -> str:
-    """Give the sha256 of what a request says; what is approved is exactly that."""
+    """Return the sha256 of what a request says; what is approved is exactly that."""
     content = {name: getattr(request, name) for name in _CONTENT}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -204,7 +204,7 @@ def _answer_offer(request: PolicyRequest, *, user: User, word: SaidWord, now: da
 
 
 def _open_key(request: PolicyRequest) -> UUID:
-    """Give the key of what a request is about: one of a kind may be open."""
+    """Return the key of what a request is about: one of a kind may be open."""
     what = request.partition or request.rule
     name = (request.lake, request.kind, request.db, request.table, what)
     return uuid5(NAMESPACE_URL, "\n".join(map(str, name)))

@@ -1,4 +1,4 @@
-"""How does an owner let data go that is still read, until when, and how is that taken back?
+"""Lets owners approve the drop of recently read data, until a date, and take that back.
 
 The table's owner says it. Where the owner has left or is nobody's name, the owner of the database
 does, and where that one is gone too, those who administer it. An admin never says it for them.
@@ -41,7 +41,7 @@ class YesWish:
 
 
 def sayers(found: TableFinding, people: People) -> tuple[str, ...]:
-    """Give whose yes counts for a table: the first of its owners who can still be asked."""
+    """Return whose yes counts for a table: the first of its owners who can still be asked."""
     for names in (
         people.behind(found.owner),
         people.behind(found.db_owner),

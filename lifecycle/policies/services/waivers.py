@@ -1,4 +1,4 @@
-"""How is a path rule waived for a table or database, and how does that end?
+"""Grants and ends waivers of a path rule for a table or database.
 
 A waiver is a policy request that another admin approves (`policy_requests`), then a row that the
 next scan reads. Its last day ends it by itself, which the first scan after it records; its owners
@@ -138,7 +138,7 @@ def waiver_end(
 
 
 def waivers_lapse(lake: str, *, now: datetime) -> int:
-    """Record each waiver whose last day has passed, once; gives how many were new."""
+    """Record each waiver whose last day has passed, once; returns how many were new."""
     today = day_of(now, get_lake(lake).zone)
     with transaction.atomic():
         over = PathWaiver.objects.filter(lake=lake, ended_at=None, until__lt=today)

@@ -1,4 +1,4 @@
-"""How does a person ask for another LEVEL, TTL or owner of a table or database?
+"""Opens requests for another LEVEL, TTL or owner of a table or database.
 
 A request keeps what stood on the page; what stands now is compared here, and again by the run that
 writes it. Keeping data some days more is `policy_extensions`.

@@ -1,4 +1,4 @@
-"""What may this person do about a table or partition that expires? The answers to a notice."""
+"""Lists a person's possible answers to a notice about an expiring table or partition."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -39,7 +39,7 @@ class Answers:
 def answers_for(
     found: TableFinding, partition: str, due_on: date | None, *, user: User, now: datetime
 ) -> Answers | None:
-    """Give what a person may answer; None for who neither owns the table nor is an admin."""
+    """Return what a person may answer; None for who neither owns the table nor is an admin."""
     asker = asker_of(user, found)
     if not (asker.owns or asker.is_admin):
         return None

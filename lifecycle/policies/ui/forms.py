@@ -1,4 +1,4 @@
-"""What does a person type about LEVEL, TTL, more days, owners and waivers?"""
+"""Forms for LEVEL, TTL, more days, owners and waivers."""
 
 from datetime import date
 from typing import Any
@@ -61,7 +61,7 @@ class SetForm(WishForm):
     )
 
     def wish(self) -> SetWish:
-        """Give what was said."""
+        """Return what was said."""
         said = self.cleaned_data
         return SetWish(
             db=said["db"],
@@ -80,7 +80,7 @@ class ExtendForm(WishForm):
     until = forms.DateField(label="To the end of", widget=DayInput())
 
     def wish(self) -> ExtendWish:
-        """Give what was said."""
+        """Return what was said."""
         said = self.cleaned_data
         until: date = said["until"]
         return ExtendWish(
@@ -102,7 +102,7 @@ class HandOverForm(WishForm):
     owner = forms.CharField(label="New owner (user name)", max_length=128)
 
     def wish(self) -> HandOverWish:
-        """Give what was said."""
+        """Return what was said."""
         said = self.cleaned_data
         return HandOverWish(
             db=said["db"],
@@ -121,7 +121,7 @@ class WaiveForm(WishForm):
     until = forms.DateField(label="Last day", widget=DayInput())
 
     def wish(self) -> WaiverWish:
-        """Give what was said."""
+        """Return what was said."""
         said = self.cleaned_data
         until: date = said["until"]
         return WaiverWish(

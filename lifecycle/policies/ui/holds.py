@@ -136,7 +136,7 @@ def _may_release(hold: Hold, user: User) -> bool:
 
 
 def _end_of(day: date | None) -> datetime | None:
-    """Give the last instant of a day in the lake's zone."""
+    """Return the last instant of a day in the lake's zone."""
     if day is None:
         return None
     zone = timezone.get_current_timezone()

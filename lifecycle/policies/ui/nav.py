@@ -1,4 +1,4 @@
-"""Which entries, home cards and words do policies, requests and enrolments have?"""
+"""Navigation entries, home cards and labels of policies, requests and enrollments."""
 
 from django.http import HttpRequest
 from django.utils import timezone

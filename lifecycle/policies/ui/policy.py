@@ -130,7 +130,7 @@ def database_policy_look(request: HttpRequest, db: str) -> HttpResponseRedirect:
 
 
 def _tried(request: HttpRequest, standing: Values) -> tuple[ValuesForm, Values]:
-    """Give the form and the values that the address asks about; else those that stand."""
+    """Return the form and the values that the address asks about; else those that stand."""
     if "level" not in request.GET:
         level = 1 if standing.level is None else standing.level
         return ValuesForm(initial={"level": level, "ttl": standing.ttl or 60}), standing

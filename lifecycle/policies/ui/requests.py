@@ -43,7 +43,7 @@ from portal.ui.tables import Column
 
 
 def request_url(row: PolicyRequest) -> str:
-    """Give the page of a request."""
+    """Return the page of a request."""
     return reverse("lifecycle:policy-request", args=[row.pk])
 
 
@@ -211,7 +211,7 @@ def _warning(found: PolicyRequest) -> str:
 
 
 def _what_if_rows(found: PolicyRequest) -> list[dict[str, object]]:
-    """Give the numbers that were shown when the wish was made."""
+    """Return the numbers that were shown when the wish was made."""
     before, after = found.what_if.get("before", {}), found.what_if.get("after", {})
     return [
         {"state": LINE_WORDS[name][0], "before": before.get(name, {}), "after": after[name]}

@@ -1,4 +1,4 @@
-"""What can a program do with fix plans for nonconforming paths? As on the pages."""
+"""API of fix plans for nonconforming paths, equivalent to the pages."""
 
 from datetime import datetime
 from typing import Any
@@ -155,7 +155,7 @@ class PathFixDetail(APIView):
 
     @extend_schema(operation_id="path_fixes_get", responses=PathFixDetailSerializer)
     def get(self, request: Request, fix_id: UUID) -> Response:
-        """Give a fix plan with the steps that you may take."""
+        """Return a fix plan with the steps that you may take."""
         user = person(request)
         return Response(_detail(get_fix_for_user(fix_id, user=user), user, timezone.now()))
 

@@ -1,4 +1,4 @@
-"""Where would a nonconforming table or partition have to lie, and may it be moved there?
+"""Computes the conforming location of a table or partition, and whether it may be moved there.
 
 A table's place is its own name below its database, a partition's its own name below its table.
 Whatever cannot be put right by moving this one thing is refused with its reason: a fix never leaves
@@ -111,7 +111,7 @@ class PathFixes:
         self._see(place, name, is_planned=False)
 
     def moves(self) -> list[Move]:
-        """Give the moves that nothing stands against, in the order of their names."""
+        """Return the moves that nothing stands against, in the order of their names."""
         return [
             move
             for name, move in sorted(self._moves.items(), key=lambda pair: _order(pair[0]))
@@ -201,7 +201,7 @@ class PathFixes:
         return holder.db == moved.db or bool(moved.partition) or holder.db in self._crowded
 
     def _crowded_databases(self) -> frozenset[str]:
-        """Give the databases above some new place that have others' tables in them as it is."""
+        """Return the databases above some new place that have others' tables in them as it is."""
         above = [
             db
             for db in self._lake.databases.values()
@@ -245,14 +245,14 @@ def _by_place(pairs: Iterable[tuple[LakePath, Move]]) -> dict[str, list[Move]]:
 
 
 def _above(path: LakePath) -> Iterator[LakePath]:
-    """Give each directory above a path, up to the root."""
+    """Yield each directory above a path, up to the root."""
     while path.parent != path:
         path = path.parent
         yield path
 
 
 def _self_and_above(location: str) -> Iterator[str]:
-    """Give a place and each directory above it but the root, as keys."""
+    """Yield a place and each directory above it but the root, as keys."""
     end = len(location)
     while end > 0 and not location[:end].endswith("/"):
         yield location[:end]

@@ -1,4 +1,4 @@
-"""May a move be planned as things stand now, and in which words is it said that it may not?
+"""Decides whether a move may be planned under present conditions, and words the refusals.
 
 `path_fix.py` says where a thing would have to lie; here stand the facts of the day, and the
 sentence for every reason of both.

@@ -1,4 +1,4 @@
-"""How does what was asked become a fix plan: moves, and a reason where there is none?
+"""Drafts a fix plan from a request: the moves, and a reason where there is none.
 
 Runs in a worker (it reads the lake). The rule is `relocation.domain.moves`, facts of the day are
 `relocation.domain.refusal`; here the scan's picture is read and shown to them.
@@ -109,7 +109,7 @@ def scanned_lake(lake: str, generation: Generation, config: LakeConfig) -> Lake:
 
 
 def _asked(row: PathFixItem, lake: Lake, config: LakeConfig, *, is_undo: bool) -> Asked:
-    """Give what a row asks for; a table's place is the scan's effective one."""
+    """Return what a row asks for; a table's place is the scan's effective one."""
     name = Name(row.db, row.table, row.partition)
     if is_undo:
         return Asked(name, _path(row.source, config), back_to=_path(row.target, config))
@@ -133,7 +133,7 @@ def _altered(lake: str, generation: Generation) -> Names:
 def _fresh_locations(
     altered: Names, metastore: Metastore, config: LakeConfig
 ) -> Iterator[tuple[str, Name]]:
-    """Give where tables lie now that were made or changed since the scan."""
+    """Yield where tables lie now that were made or changed since the scan."""
     for db, table in sorted(altered.tables):
         try:
             struct = metastore.table_or_none(TableName(config.lake, db, table))
@@ -220,7 +220,7 @@ def _drop_orphans(found: FixDraft, *, is_undo: bool) -> None:
 
 
 def _templates(lake: str, config: LakeConfig) -> list[Template]:
-    """Give each database's own template, then the lake's for all others, as the scan does."""
+    """Return each database's own template, then the lake's for all others, as the scan does."""
 
     def parse(text: str, pattern: str) -> Template:
         return Template.parse(

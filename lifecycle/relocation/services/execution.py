@@ -1,4 +1,4 @@
-"""When and how does an approved fix plan run, and what becomes of it?
+"""Starts and executes approved fix plans, and records their results.
 
 As a drop plan: its approval is asked when the run is made, at every submit, and before settling
 finishes what is half done.
@@ -125,7 +125,7 @@ def check_fix_size(fix: PathFix) -> None:
 
 
 def fix_day(fix: PathFix) -> date:
-    """Give the day, in the lake's zone, under which the run's papers are kept."""
+    """Return the day, in the lake's zone, under which the run's papers are kept."""
     approved_at = fix.approval.approved_at if fix.approval is not None else None
     return day_of(approved_at or fix.created_at, get_lake(fix.lake).zone)
 
@@ -137,7 +137,7 @@ def fix_databases(fix: PathFix) -> set[str]:
 
 
 def fix_targets(fix: PathFix) -> list[str]:
-    """Give the places to which the plan moves something."""
+    """Return the places to which the plan moves something."""
     planned = fix.items.filter(state=FixItemState.PLANNED)
     return list(planned.order_by("id").values_list("target", flat=True))
 

@@ -1,4 +1,4 @@
-"""What is there now of what a fix plan would move? Metastore and files, read when it is drawn up.
+"""Reads, at drafting, the metastore entries and files that a fix plan would move.
 
 Reads only. What it finds goes into the plan's file, so that the run can tell whether anything has
 changed since people approved it.
@@ -39,7 +39,7 @@ class Looker:
     metastore: Metastore
 
     def look(self, moves: Sequence[Move]) -> Iterator[tuple[Move, Seen]]:
-        """Give each move with its line in the plan's file, or why it is left out."""
+        """Yield each move with its line in the plan's file, or why it is left out."""
         for key, group in groupby(moves, key=lambda move: (move.name.db, move.name.table)):
             of_table = list(group)
             registered = dict(self._registered(key, of_table))
@@ -50,7 +50,7 @@ class Looker:
     def _registered(
         self, key: tuple[str, str], moves: Sequence[Move]
     ) -> Iterator[tuple[Name, Any]]:
-        """Give the metastore's structure of each move, with how many partitions, or a reason."""
+        """Yield the metastore's structure of each move, with how many partitions, or a reason."""
         try:
             name = TableName(self.config.lake, *key)
         except RuleViolation:
@@ -138,6 +138,6 @@ def _line(
 
 
 def move_line(item: MoveItem) -> bytes:
-    """Give the one JSON line of an item: sorted keys, no spaces; the plan's digest covers it."""
+    """Return the one JSON line of an item: sorted keys, no spaces; the plan's digest covers it."""
     text = json.dumps(asdict(item), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return text.encode() + b"\n"

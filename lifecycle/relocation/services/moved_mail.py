@@ -1,4 +1,4 @@
-"""Who is told that a fix plan moved their data, or that an undo moved it back?
+"""Queues notifications that a fix plan moved data, or that an undo moved it back.
 
 Whoever names the path in a program must change it, so the people behind each table hear of it by
 one mail a plan, and the admins in the place of people who cannot be written to.
@@ -39,7 +39,7 @@ class _Moved:
 
 
 def moved_queue(fix: PathFix, rows: Iterable[PathFixItem], run: Run, *, now: datetime) -> int:
-    """Queue one mail a person for what lies at its new place now; gives how many people are told.
+    """Queue one mail a person for what lies at its new place now; returns how many people are told.
 
     Called again for that run it adds nothing; a run that moved nothing is no news.
     """

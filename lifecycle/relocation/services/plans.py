@@ -1,4 +1,4 @@
-"""How does a fix plan begin, wait, end, and get taken back: request, decide, withdraw, undo?
+"""Moves fix plans through their states: request, decision, withdrawal and undo.
 
 Each function is one transaction: right, compare-and-set, audit. What enters a plan is drawn up by
 `path_fix_store` in a worker; `path_fix_execution` runs it. An undo is a plan of its own with the

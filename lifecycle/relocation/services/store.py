@@ -1,4 +1,4 @@
-"""How does a drawn-up fix plan become rows, a file with a digest, and a question to two people?
+"""Stores a drawn-up fix plan as rows, a file with a digest, and an approval request to two.
 
 Called in a worker by the run kind `lifecycle.path_fix_plan`. Drawn up twice, the second finds the
 plan past DRAFTING and changes nothing.
@@ -56,7 +56,7 @@ def fix_draw(fix: PathFix, *, folder: str, now: datetime) -> dict[str, Any]:
 
 
 def fix_weight(n_items: int, n_partitions: int) -> int:
-    """Give how many items a plan counts as: a table with its partitions counts as those."""
+    """Return how many items a plan counts as: a table with its partitions counts as those."""
     return n_items + n_partitions
 
 

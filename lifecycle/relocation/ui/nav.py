@@ -1,4 +1,4 @@
-"""Which entry, home card, and words do fix plans have?"""
+"""Navigation entry, home card and labels of fix plans."""
 
 from django.http import HttpRequest
 from django.utils import timezone

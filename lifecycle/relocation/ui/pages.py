@@ -46,7 +46,7 @@ from portal.ui.tables import Column
 
 
 def fix_url(row: PathFix) -> str:
-    """Give the page of a fix plan."""
+    """Return the page of a fix plan."""
     return reverse("lifecycle:path-fix", args=[row.pk])
 
 
@@ -165,7 +165,7 @@ def path_fix(request: HttpRequest, fix_id: UUID) -> HttpResponseBase:
 @login_required
 @require_GET
 def path_fix_progress(request: HttpRequest, fix_id: UUID) -> HttpResponse:
-    """Give the live part of a plan's page; when its state changes the page is loaded anew."""
+    """Return the live part of a plan's page; when its state changes the page is loaded anew."""
     found = get_fix_for_user(fix_id, user=person(request))
     response = render(request, "lifecycle/_path_fix_progress.html", _standing(found))
     if request.GET.get("was") not in (None, found.state):
@@ -214,7 +214,7 @@ def _is_key(text: str) -> bool:
 
 
 def _standing(fix: PathFix) -> dict[str, Any]:
-    """Give what the live part of the page shows."""
+    """Return what the live part of the page shows."""
     given = fix.approval.decisions.filter(verdict="APPROVE").count() if fix.approval else 0
     needed = fix.approval.n_needed if fix.approval else 0
     run = fix.plan_run if fix.state == PlanState.DRAFTING else fix.run

@@ -1,4 +1,4 @@
-"""What can a program do with backups: list, look in, preview, restore? As on the pages."""
+"""API of backups: list, contents, preview and restore, equivalent to the pages."""
 
 from uuid import UUID
 
@@ -62,7 +62,7 @@ class BackupDetail(APIView):
 
     @extend_schema(operation_id="backups_get", responses=BatchDetailSerializer)
     def get(self, request: Request, batch_id: UUID) -> Response:
-        """Give a batch."""
+        """Return a batch."""
         batch = get_batch_for_user(batch_id, user=person(request))
         return Response(BatchDetailSerializer(batch).data)
 
@@ -131,7 +131,7 @@ class RestoreDetail(APIView):
 
     @extend_schema(operation_id="restores_get", responses=RunSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Give the preview; its result says what a restore would do to each item."""
+        """Return the preview; its result says what a restore would do to each item."""
         return Response(RunSerializer(get_preview_for_user(run_id, user=person(request))).data)
 
     @extend_schema(operation_id="restores_go", request=None, responses={202: RunSerializer})

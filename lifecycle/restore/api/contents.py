@@ -1,4 +1,4 @@
-"""What can a program learn of what lies in a table's backup? As on its page; never rows."""
+"""API of the contents of a table's backup, equivalent to its page. It never gives rows."""
 
 from datetime import date
 
@@ -30,7 +30,7 @@ class BackupContents(APIView):
 
     @extend_schema(operation_id="backups_contents", responses=ContentsSerializer)
     def get(self, request: Request, day: date, db: str, table: str) -> Response:
-        """Give what the newest look found (null before the first): schema, counts, values."""
+        """Return what the newest look found (null before the first): schema, counts, values."""
         what = BackupOfTable(day, db, table)
         run = backup_look_newest(current_lake(request), what, user=person(request))
         result = run.result if run is not None and isinstance(run.result, dict) else {}

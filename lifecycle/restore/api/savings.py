@@ -1,4 +1,4 @@
-"""What can a program read of the savings?"""
+"""API reads of the savings."""
 
 from typing import ClassVar
 

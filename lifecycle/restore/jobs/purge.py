@@ -20,7 +20,7 @@ BUSY = "another run has this backup; the next purge comes by again"
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
-    """Purge the claimed batches that fit every condition; gives what became of each, with why."""
+    """Purge the claimed batches that fit every condition; returns what became of each, with why."""
     result = PurgeResult()
     for one in job.params["busy"]:
         result.put(one["backup"], one["name"], reason=BUSY)
@@ -49,7 +49,7 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
 
 
 def _day(fence: LakePath) -> LakePath:
-    """Give the day's directory above `<day>/purging/<run>/<epoch>`; its parent is the root."""
+    """Return the day's directory above `<day>/purging/<run>/<epoch>`; its parent is the root."""
     return fence.parent.parent.parent
 
 

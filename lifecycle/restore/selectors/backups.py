@@ -1,4 +1,4 @@
-"""Which backups may this person see, and which may they restore?"""
+"""Reads the backups that a person may see, and those that they may restore."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -69,7 +69,7 @@ def backups_owned_by(user: User) -> Q:
 
 
 def batches_for_user(lake: str, user: User) -> QuerySet[BackupBatch]:
-    """Give the backups that a person may see: all for admins and operators, else their own."""
+    """Return the backups that a person may see: all for admins and operators, else their own."""
     rows = BackupBatch.objects.filter(lake=lake).exclude(state=BackupState.REPORTED)
     if user.is_lake_keeper:
         return rows
@@ -84,7 +84,7 @@ def may_restore(user: User, batches: QuerySet[BackupBatch]) -> bool:
 
 
 def get_batch_for_user(batch_id: UUID | str, *, user: User) -> BackupBatch:
-    """Give a batch that this person may see; NotVisible otherwise."""
+    """Return a batch that this person may see; NotVisible otherwise."""
     batch = BackupBatch.objects.filter(public_id=batch_id).first()
     if batch is None or not batches_for_user(batch.lake, user).filter(pk=batch.pk).exists():
         raise NotVisible("backup.missing", "There is no such backup, or it is not yours to see.")
@@ -92,17 +92,17 @@ def get_batch_for_user(batch_id: UUID | str, *, user: User) -> BackupBatch:
 
 
 def items_of_batch(batch: BackupBatch) -> QuerySet[BackupSlice]:
-    """Give the items that the last look copied into the database."""
+    """Return the items that the last look copied into the database."""
     return BackupSlice.objects.filter(batch=batch)
 
 
 def probes_of_batch(batch: BackupBatch) -> QuerySet[BackupProbe]:
-    """Give when a batch was, or will be, looked at again."""
+    """Return when a batch was, or will be, looked at again."""
     return BackupProbe.objects.filter(batch=batch).order_by("due_at")
 
 
 def newest_look(batch: BackupBatch, *, kind: str) -> Run | None:
-    """Give the newest run that looks into a batch."""
+    """Return the newest run that looks into a batch."""
     looks = Run.objects.filter(lake=batch.lake, kind=kind, params__batch=str(batch.public_id))
     return looks.order_by("-queued_at").first()
 
@@ -155,7 +155,7 @@ class BackupChoice:
 
 
 def backup_totals_for_user(lake: str, user: User) -> QuerySet[BackupTotals]:
-    """Give the sums by day and table of what a person may see."""
+    """Return the sums by day and table of what a person may see."""
     rows = BackupTotals.objects.filter(lake=lake).exclude(db="")
     if user.is_lake_keeper:
         return rows
@@ -164,7 +164,7 @@ def backup_totals_for_user(lake: str, user: User) -> QuerySet[BackupTotals]:
 
 
 def backup_day_rows(lake: str, user: User, *, limit: int) -> list[BackupTotals]:
-    """Give a row a day, newest first: what lies in the backup and until when."""
+    """Return a row a day, newest first: what lies in the backup and until when."""
     if user.is_lake_keeper:
         return list(BackupTotals.objects.filter(lake=lake, db="").order_by("-day")[:limit])
     mine = backup_totals_for_user(lake, user).order_by().values("day")
@@ -182,7 +182,7 @@ def backup_day_rows(lake: str, user: User, *, limit: int) -> list[BackupTotals]:
 
 
 def backup_table_rows(lake: str, user: User, *, day: date) -> QuerySet[BackupTotals]:
-    """Give the tables backed up on `day`."""
+    """Return the tables backed up on `day`."""
     return backup_totals_for_user(lake, user).filter(day=day)
 
 
@@ -207,7 +207,7 @@ def restorable_totals(lake: str, user: User) -> Restorable:
 
 
 def batches_to_announce(lake: str, *, now: datetime, ahead: timedelta) -> QuerySet[BackupBatch]:
-    """Give the restorable batches whose last days have begun."""
+    """Return the restorable batches whose last days have begun."""
     return BackupBatch.objects.filter(
         lake=lake, state__in=RESTORABLE, purge_after__lte=now + ahead
     ).order_by("db", "table", "batch")

@@ -18,13 +18,13 @@ def days_proven(lake: str) -> dict[date, datetime]:
 
 
 def newest_proof_of_batch(lake: str, batch_id: UUID) -> DrillItem | None:
-    """Give what was last compared of one batch of a backup."""
+    """Return what was last compared of one batch of a backup."""
     rows = DrillItem.objects.filter(lake=lake, batch_id=batch_id)
     shown = rows.exclude(outcome=Compared.SKIPPED).select_related("drill")
     return shown.order_by("-checked_at", "outcome").first()
 
 
 def newest_proof_of_day(lake: str, day: date) -> DrillItem | None:
-    """Give what was last compared of the backups of one day: its newest failure, else proof."""
+    """Return what was last compared of the backups of one day: its newest failure, else proof."""
     rows = DrillItem.objects.filter(lake=lake, day=day).exclude(outcome=Compared.SKIPPED)
     return rows.select_related("drill").order_by("-checked_at", "outcome").first()

@@ -1,4 +1,4 @@
-"""Which savings may a person see: of which owner, in which database, in which month?"""
+"""Reads the savings that a person may see, by owner, database and month."""
 
 from datetime import date
 from typing import Any
@@ -31,13 +31,13 @@ class SavingsFilter(ListFilter):
 
 
 def savings_visible(lake: str, user: User) -> QuerySet[Savings]:
-    """Give the savings of all months, by owner and database: everybody's to those who keep it."""
+    """Return the savings of all months, by owner and database: everybody's to those who keep it."""
     rows = Savings.objects.filter(lake=lake, month=Savings.EVER).exclude(db="")
     return rows.filter(_mine(lake, user))
 
 
 def savings_by_month(lake: str, user: User) -> dict[str, list[tuple[date, int]]]:
-    """Give what was dropped, came back and was freed in each of the last two years' months."""
+    """Return what was dropped, came back and was freed in each of the last two years' months."""
     rows = Savings.objects.filter(lake=lake, month__gt=Savings.EVER)
     if user.is_lake_keeper:
         rows = rows.filter(db="")

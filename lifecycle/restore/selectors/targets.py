@@ -1,4 +1,4 @@
-"""May this person have a table restored under that name?"""
+"""Checks whether a person may have a table restored under a given name."""
 
 from django.db.models import Q
 

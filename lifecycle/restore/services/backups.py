@@ -1,4 +1,4 @@
-"""How does a person look into a backup, see what a restore would meet, and have it done?
+"""Lists a backup's contents, previews what a restore would meet, and starts the restore.
 
 The web process cannot read the lake: looking in and previewing are short runs whose result is rows.
 A restore that was asked for twice gives the run that is under way; items that are back already are
@@ -170,12 +170,12 @@ def restore_start(preview: Run, result: Mapping[str, Any], *, user: User, now: d
 
 
 def restore_run_of(preview: Run) -> Run | None:
-    """Give the restore that followed a preview, if there is one."""
+    """Return the restore that followed a preview, if there is one."""
     return Run.objects.filter(unique_key=f"restore:{preview.pk}").first()
 
 
 def get_preview_for_user(run_id: UUID | str, *, user: User) -> Run:
-    """Give a preview that this person asked for (admins and operators: any)."""
+    """Return a preview that this person asked for (admins and operators: any)."""
     run = Run.objects.filter(pk=run_id, kind=PREVIEW_KIND).first()
     if run is None or not (user.is_lake_keeper or run.requested_by == user.username):
         raise NotVisible("restore.missing", "There is no such preview, or it is not yours to see.")

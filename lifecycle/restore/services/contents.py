@@ -1,4 +1,4 @@
-"""How does a person look into the backup of a table: schema, counts, partition values?
+"""Inspects the backup of a table: its schema, counts and partition values.
 
 The web process cannot read the lake, so it is a short run over the manifests: inside a worker, or
 by Spark where there are many. Rows of the data are never read: the portal's own user would get past
@@ -77,7 +77,7 @@ def backup_look_request(lake: str, what: BackupOfTable, *, user: User, now: date
 
 
 def backup_look_newest(lake: str, what: BackupOfTable, *, user: User) -> Run | None:
-    """Give the newest look into exactly those batches that this person sees now."""
+    """Return the newest look into exactly those batches that this person sees now."""
     subject_id = _fingerprint(what, _batches(lake, what, user))
     runs = Run.objects.filter(lake=lake, subject_type=_SUBJECT, subject_id=subject_id)
     return runs.order_by("-queued_at").first()

@@ -1,4 +1,4 @@
-"""Who is told that a job wrote to a place after its data had been dropped?
+"""Queues notifications that a job wrote to a place after its data had been dropped.
 
 Such data was registered again; its owner must know that old and new are apart: the old lies in the
 backup, the new at the old place. What a job wrote through a file it had open lies in the backup.

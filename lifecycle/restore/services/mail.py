@@ -1,4 +1,4 @@
-"""What do mails about backups say? One builder: who it is for, what lies behind, where to look."""
+"""Builds every mail about backups: its recipient, the rows it concerns and a link."""
 
 from collections.abc import Sequence
 from typing import Any

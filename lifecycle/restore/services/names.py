@@ -1,4 +1,4 @@
-"""Under which name, and where, does a backup come back; and who may have it come there?
+"""Decides the name and place at which a backup is restored, and who may restore it there.
 
 The place is found once, by the preview, and written into the restore's run: what was shown is what
 happens.
@@ -34,7 +34,7 @@ class RestoreTo:
         return f"{'into' if self.into else 'as'} {self.db}.{self.table}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the form that a run's params hold."""
+        """Return the form that a run's params hold."""
         return {"db": self.db, "table": self.table, "into": self.into}
 
     @classmethod
@@ -92,7 +92,7 @@ def place_of(
 
 
 def _live_place(table: Any, *, config: LakeConfig) -> LakePath | None:
-    """Give where the data of a table that stands lies; None where there is none."""
+    """Return where the data of a table that stands lies; None where there is none."""
     if table is None:
         return None
     text = registered_location(table, None)

@@ -1,4 +1,4 @@
-"""When is a backup's last chance said, and when may it be purged?
+"""Announces the last chance to restore a backup, and decides when it may be purged.
 
 Purge is the only irreversible step. A batch goes only when a notice that named it and its date was
 sent to its owner three days before, and its own days are over; the job checks marker, manifest,
@@ -35,7 +35,7 @@ _CHUNK = 1_000
 
 
 def last_chance_queue(lake: str, *, now: datetime) -> int:
-    """Tell each person once of backups whose last three days have begun; gives how many mails.
+    """Tell each person once of backups whose last three days have begun; returns how many mails.
 
     Told again is who could not be written to, and everybody when the date has moved.
     """
@@ -58,7 +58,7 @@ def last_chance_queue(lake: str, *, now: datetime) -> int:
 
 
 def _recipients(batch: BackupBatch, people: People) -> Recipients:
-    """Give whom a batch's notice goes to: its owner and administrators, else the admins."""
+    """Return whom a batch's notice goes to: its owner and administrators, else the admins."""
     owners = _reachable(people, batch.table_owner)
     others = _reachable(people, *people.administrators.get(batch.db, ()))
     if not owners and not others:
@@ -80,7 +80,7 @@ def _chunks(batches: QuerySet[BackupBatch]) -> Iterator[list[BackupBatch]]:
 def _named_in(
     announced: QuerySet[PurgeAnnouncement], batches: Sequence[BackupBatch]
 ) -> defaultdict[int, set[str]]:
-    """Give by batch who got one of these notices with the date on which its purge is due."""
+    """Return by batch who got one of these notices with the date on which its purge is due."""
     dates = {batch.pk: batch.purge_after for batch in batches}
     rows = announced.filter(batch__in=dates).values_list(
         "batch_id", "purge_after", "notice__recipient"
@@ -127,7 +127,7 @@ def _mail(lake: str, username: str, batches: Sequence[BackupBatch]) -> Mail:
 
 
 def purge_due(lake: str, *, now: datetime) -> list[BackupBatch]:
-    """Give at most `MAX_BATCHES` that may be purged now; none while the red button is on.
+    """Return at most `MAX_BATCHES` that may be purged now; none while the red button is on.
 
     What holds no data any more needs no notice; only its papers go.
     """

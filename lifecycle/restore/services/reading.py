@@ -1,4 +1,4 @@
-"""What lies in a backup, and what would a restore of it meet in the lake now? Runs in workers.
+"""Reads a backup's contents and previews what a restore would meet now. Runs in workers.
 
 Reads the journal beside the data through the connectors. The preview decides by the very function
 that the restore uses, so that what was shown is what happens.

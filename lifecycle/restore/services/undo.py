@@ -1,4 +1,4 @@
-"""How does a restore go back into the backup? Asked for by who restored, or by an admin.
+"""Moves a restore back into the backup, on request of whoever restored it, or of an admin.
 
 It destroys nothing, but it takes data away from readers: a fresh login, a reason, the lake's
 working hours and the red button stand before it (docs/decisions).
@@ -107,7 +107,7 @@ def restore_undo_request(preview: Run, wish: UndoWish, *, user: User, now: datet
 
 
 def undo_runs(restore: Run) -> QuerySet[Run]:
-    """Give the runs that take, or took, a restore back; newest first."""
+    """Return the runs that take, or took, a restore back; newest first."""
     runs = Run.objects.filter(kind=UNDO_KIND, subject_type=_SUBJECT, subject_id=str(restore.pk))
     return runs.order_by("-queued_at")
 
@@ -169,7 +169,7 @@ class UndoKind(RunKind):
         undo_prepare(run, batches=list(_batches(run)), now=timezone.now())
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the job the claims, and whose items it takes back."""
+        """Return the job the claims, and whose items it takes back."""
         claims = restore_claims(run, batches=list(_batches(run)))
         return {**claims, "restore": run.params["restore"]}
 
@@ -199,7 +199,7 @@ class UndoKind(RunKind):
 
 
 def _undone(report: IngestReport, to: dict[str, Any] | None) -> list[tuple[str, str, str]]:
-    """Give what went back by the names under which it stood."""
+    """Return what went back by the names under which it stood."""
     found = []
     for name, (outcome, _) in report.items.items():
         if outcome == Outcome.UNDONE:

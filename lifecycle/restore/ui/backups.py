@@ -213,7 +213,7 @@ def restore(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @login_required
 @require_GET
 def restore_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Give the live part of a restore's page; when its step changes the page is loaded anew."""
+    """Return the live part of a restore's page; when its step changes the page is loaded anew."""
     preview = get_preview_for_user(run_id, user=person(request))
     context = _restore_context(preview)
     response = render(request, "lifecycle/_restore_progress.html", context)

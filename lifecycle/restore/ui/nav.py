@@ -47,7 +47,7 @@ def last_chance_card(request: HttpRequest) -> Card | None:
 
 
 def backups_card(request: HttpRequest) -> Card | None:
-    """Give how much lies in the backups and can come back."""
+    """Return how much lies in the backups and can come back."""
     lake = lake_or_none(request)
     if not lake:
         return None

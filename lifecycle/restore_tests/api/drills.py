@@ -1,4 +1,4 @@
-"""What can a program read of restore drills, and how does it start one? As on their pages."""
+"""API that reads and starts restore tests, equivalent to their pages."""
 
 from functools import partial
 from typing import ClassVar
@@ -119,7 +119,7 @@ class DrillDetail(APIView):
 
     @extend_schema(operation_id="drills_get", responses=DrillSerializer)
     def get(self, request: Request, drill_id: UUID) -> Response:
-        """Give a drill; its counts are of what you may see."""
+        """Return a drill; its counts are of what you may see."""
         found = get_drill(drill_id)
         count_for([found], user=person(request))
         return Response(DrillSerializer(found).data)

@@ -1,4 +1,4 @@
-"""What of a restored item is not as it stands in the backup: its metadata, its files, its rows?"""
+"""Finds where a restored item differs from its backup, in metadata, files or rows."""
 
 import json
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ class Found:
         self.remarks = [*self.remarks, text]
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the manifest's form."""
+        """Return the manifest's form."""
         said = shortened(list(self.differences), most=MOST_SAID)
         return {**asdict(self), "outcome": str(self.outcome), "differences": said}
 
@@ -88,7 +88,7 @@ class Comparison:
             found.differ(*struct_differences(self._plain(of_table), self._plain(table)))
 
     def _plain(self, struct: Any) -> Any:
-        """Give a structure as plain data, its place spelled in one way."""
+        """Return a structure as plain data, its place spelled in one way."""
         plain = json.loads(json.dumps(struct, default=vars))
         plain["sd"]["location"] = str(self.config.path(plain["sd"]["location"]))
         return plain

@@ -50,7 +50,7 @@ class Copied:
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
-    """Drill the drawn batches; gives what was found of each item, and what was cleared."""
+    """Drill the drawn batches; returns what was found of each item, and what was cleared."""
     roots = _roots(job)
     with Metastore.connect(job.config) as metastore:
         scratch = Scratch(job.config, metastore, job.run, job.epoch)
@@ -69,7 +69,7 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
 
 
 def _roots(job: JobContext) -> list[LakePath]:
-    """Give the backup roots that there are, each proven to be this portal's."""
+    """Return the backup roots that there are, each proven to be this portal's."""
     found = []
     for text in job.params["roots"]:
         root = job.config.path(text)

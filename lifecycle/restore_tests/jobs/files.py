@@ -1,4 +1,4 @@
-"""How does a drill copy a backup's files, read every byte of them, and read their rows?
+"""Copies a backup's files for a restore test, reads every byte, and reads their rows.
 
 Bytes are read through Hadoop's own client, which verifies the checksums that the file system keeps
 beside the data. Copies are new files: nothing here moves, changes or removes one. When a file was
@@ -112,7 +112,7 @@ class Files:
                     refused.append(path)
 
     def _last_read(self, path: str) -> int:
-        """Give the access time in the file system's own unit; 0 of what is not there."""
+        """Return the access time in the file system's own unit; 0 of what is not there."""
         try:
             if self._is_local:
                 return _local(path).lstat().st_atime_ns
@@ -163,7 +163,7 @@ def count_rows(spark: SparkSession, struct: Any, *, file_format: str) -> int | N
 
 
 def _said(error: Exception) -> str:
-    """Give the innermost cause in one line: the outer ones name tasks and stages only."""
+    """Return the innermost cause in one line: the outer ones name tasks and stages only."""
     cause: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if cause is None:
         return str(error).splitlines()[0][:300]

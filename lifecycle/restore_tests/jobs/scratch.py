@@ -1,4 +1,4 @@
-"""Where does a drill put its copies, and how is all of that cleared again, its own and no more?
+"""Scratch area of a restore test's copies. A test clears all of its own, and no more.
 
 `<backup root>/drills/<run>/<epoch>` and a database of that run and epoch. Both carry a mark with
 the deployment's id; what carries none, or another's, is left alone. A left-over of a drill that was
@@ -89,7 +89,7 @@ def clear_left_over(
     *,
     under_way: Collection[str],
 ) -> list[str]:
-    """Clear what drills left that are not under way; gives the names of what was cleared."""
+    """Clear what drills left that are not under way; returns the names of what was cleared."""
     keep = {run.replace("-", "") for run in under_way}
     cleared = []
     for db in metastore.databases():

@@ -1,4 +1,4 @@
-"""Who is told that a backup would not come back, or that nobody has proven it for too long?"""
+"""Queues alarms on backups that failed a restore test, and on databases unproven too long."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -35,7 +35,7 @@ ROWS_SHOWN = 100
 
 
 def drill_failed_queue(drill: RestoreDrill, *, now: datetime) -> int:
-    """Tell the keepers of a drill that found differences, once a day; gives how many mails."""
+    """Tell the keepers of a drill that found differences, once a day; returns how many mails."""
     if drill.state != DrillState.FAILED:
         return 0
     items = drill.items.exclude(differences=[]).order_by("db", "table", "id")
@@ -45,7 +45,7 @@ def drill_failed_queue(drill: RestoreDrill, *, now: datetime) -> int:
 
 
 def drill_overdue_queue(lake: str, *, now: datetime) -> int:
-    """Tell the keepers, once a day, which databases' restore is not proven; gives how many mails.
+    """Tell the keepers, once a day, which databases' restore is not proven; returns how many mails.
 
     Nobody is told while all is proven or waits for its turn.
     """

@@ -1,4 +1,4 @@
-"""How is a restore drill asked for, when does one begin, and what sample does it take?
+"""Requests restore tests, decides when one begins, and takes its sample.
 
 One drill at a time per lake. What becomes of what it found stands in `drill_results`.
 """
@@ -61,7 +61,7 @@ def drill_request(lake: str, *, user: User, reason: str = "", now: datetime) -> 
 
 
 def drill_under_way(lake: str, *, now: datetime) -> RestoreDrill | None:
-    """Give the drill that has not ended; one whose run is over without a word is closed first."""
+    """Return the drill that has not ended; one whose run is over without a word is closed first."""
     drill = RestoreDrill.objects.filter(lake=lake, finished_at=None).first()
     if drill is None:
         return None
@@ -73,7 +73,7 @@ def drill_under_way(lake: str, *, now: datetime) -> RestoreDrill | None:
 
 
 def drill_last_begun(lake: str) -> datetime | None:
-    """Give when the newest drill began, whoever asked for it; one that proved nothing is none."""
+    """Return when the newest drill began, whoever asked for it; one that proved nothing is none."""
     drills = RestoreDrill.objects.filter(lake=lake).exclude(state=DrillState.INCOMPLETE)
     newest = drills.order_by("-started_at").first()
     return newest.started_at if newest else None
@@ -89,7 +89,7 @@ def drill_wanted(lake: str, *, now: datetime) -> bool:
 
 
 def drill_every() -> timedelta:
-    """Give how long after one drill the next is due."""
+    """Return how long after one drill the next is due."""
     return timedelta(days=settings.LAKEWARDEN_DRILL_EVERY_DAYS)
 
 
@@ -124,7 +124,7 @@ def drill_begin(run: Run, *, now: datetime) -> RestoreDrill:
 
 
 def drill_params(drill: RestoreDrill) -> dict[str, Any]:
-    """Give the job what it needs: the drawn batches as the catalogue has them now."""
+    """Return the job what it needs: the drawn batches as the catalogue has them now."""
     config = get_lake(drill.lake)
     rows = {
         str(row.public_id): row

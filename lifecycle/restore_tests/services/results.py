@@ -1,4 +1,4 @@
-"""What becomes of what a drill found: its items, its end, and the proofs of its databases?
+"""Records a restore test's results: its items, its end, and the proofs of its databases.
 
 What it found is kept per item; per database stands when restoring was last proven and when it was
 last found wanting.

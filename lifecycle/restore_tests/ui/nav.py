@@ -1,4 +1,4 @@
-"""Which entry, home card and words do restore drills have?"""
+"""Navigation entry, home card and labels of restore tests."""
 
 from django.http import HttpRequest
 from django.utils import timezone

@@ -35,7 +35,7 @@ from portal.ui.tables import Column, Table
 
 
 def drill_url(drill: RestoreDrill) -> str:
-    """Give the page of a drill."""
+    """Return the page of a drill."""
     return reverse("lifecycle:drill", args=[drill.public_id])
 
 

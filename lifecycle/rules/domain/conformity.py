@@ -181,7 +181,7 @@ StandingWaivers = Mapping[tuple[str, str, Reason], date]
 
 
 def in_force(waivers: Iterable[Waiver], today: date) -> StandingWaivers:
-    """Give the last day of each waiver that counts today, by object and reason."""
+    """Return the last day of each waiver that counts today, by object and reason."""
     days: dict[tuple[str, str, Reason], date] = {}
     for one in waivers:
         if one.until >= today:

@@ -46,7 +46,7 @@ class Template:
         return OWNER in self.root.path
 
     def place_for(self, owner: str) -> LakePath | None:
-        """Give the directory of `owner`, or None if the name cannot be part of a directory."""
+        """Return the directory of `owner`, or None if the name cannot be part of a directory."""
         if not self.uses_owner:
             return self.root
         if not owner or "/" in owner or owner in {".", ".."}:
@@ -64,7 +64,7 @@ class Template:
 
 
 def template_for(db: str, templates: Sequence[Template]) -> Template:
-    """Give the first template whose pattern matches; the caller ends the list with `*`.
+    """Return the first template whose pattern matches; the caller ends the list with `*`.
 
     Raises RuleViolation when none matches, so that no database is judged by accident.
     """

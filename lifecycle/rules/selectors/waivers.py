@@ -1,4 +1,4 @@
-"""Which waivers of path rules stand, and what was let pass by one that stands no more?"""
+"""Reads the path rule waivers in force, and what a waiver no longer in force had let pass."""
 
 from datetime import date, datetime
 
@@ -14,7 +14,7 @@ from portal.lake.clock import day_of
 
 
 def waivers_standing(lake: str, *, today: date) -> QuerySet[PathWaiver]:
-    """Give the waivers of a lake that count today."""
+    """Return the waivers of a lake that count today."""
     return PathWaiver.objects.filter(lake=lake, ended_at=None, until__gte=today)
 
 

@@ -1,4 +1,4 @@
-"""Where may a database's owners keep their data? The path template by which it is judged."""
+"""Changes a database's path template, by which the locations of its owners' data are judged."""
 
 from dataclasses import dataclass
 from datetime import datetime

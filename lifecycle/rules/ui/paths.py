@@ -91,7 +91,7 @@ def _reasons(lake: str, user: User) -> list[dict[str, Any]]:
 
 
 def _chart(lake: str, generation: Generation | None, user: User) -> Chart | None:
-    """Give the trend of each reason in the whole lake, for who sees the whole lake."""
+    """Return the trend of each reason in the whole lake, for who sees the whole lake."""
     if generation is None or not user.is_lake_keeper:
         return None
     metrics = {f"reason.{reason.value}": reason.value for reason in Reason}

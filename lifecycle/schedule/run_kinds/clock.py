@@ -1,4 +1,4 @@
-"""What does the room do by the clock: make and start plans, probe, say the last chance, purge?
+"""Scheduled run kinds: make and start plans, probe, announce the last chance, report, purge.
 
 The platform asks each kind in its slot whether it is wanted; one key a slot makes two clocks
 harmless.
@@ -170,7 +170,7 @@ class PurgeKind(RunKind):
     schedule = Schedule(daily_at_hour=3)
 
     def environment(self, run: Run) -> dict[str, str]:
-        """Give the job the password of the metastore's database: it asks for live locations."""
+        """Return the job the password of the metastore's database: it asks for live locations."""
         return job_environment(run.lake)
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
@@ -183,7 +183,7 @@ class PurgeKind(RunKind):
         _claims(run)
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the job the claims."""
+        """Return the job the claims."""
         return _claims(run)
 
     def beat(self, run: Run) -> None:

@@ -43,15 +43,15 @@ class ScanKind(RunKind):
     schedule = Schedule(daily_at_hour=2)
 
     def scheduled_key(self, lake: str, slot: str) -> str:
-        """Give the day's key, which the clock and `daily_cycle` share."""
+        """Return the day's key, which the clock and `daily_cycle` share."""
         return f"scan:{lake}:{slot}"
 
     def environment(self, run: Run) -> dict[str, str]:
-        """Give the job the password of the metastore's database."""
+        """Return the job the password of the metastore's database."""
         return job_environment(run.lake)
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the job its instant, what people have set, and where the last good result lies."""
+        """Return the job its instant, what people have set, and where the last good result lies."""
         now = scan_instant(run)
         previous = CurrentGeneration.objects.filter(lake=run.lake).select_related("generation")
         last = previous.first()

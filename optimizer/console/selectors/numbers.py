@@ -1,4 +1,4 @@
-"""Which numbers of the room does a monitoring server read? Nothing names a table or a person."""
+"""Monitoring gauges of the optimizer. None names a table or a person."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -52,7 +52,7 @@ def open_tasks() -> Iterator[Sample]:
 
 
 def oldest_waiting() -> Iterator[Sample]:
-    """Give how long the oldest waits that nothing holds; nothing where none waits."""
+    """Yield how long the oldest waits that nothing holds; nothing where none waits."""
     waiting = OptimizeTask.objects.filter(state=TaskState.WAITING)
     oldest = waiting.aggregate(at=Min("noted_at"))["at"]
     if oldest is not None:

@@ -1,4 +1,4 @@
-"""What runs now, what waits for what, and what ended lately?"""
+"""Reads what runs now, what waits and for what, and what ended recently."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -73,12 +73,12 @@ class QueueNow:
 
 
 def waiting_visible(lake: str, user: User) -> QuerySet[OptimizeTask]:
-    """Give what waits or is held, of what the person may see."""
+    """Return what waits or is held, of what the person may see."""
     return tasks_visible(lake, user).filter(state__in=NOT_BEGUN)
 
 
 def queue_now(lake: str, user: User, *, now: datetime) -> QueueNow:
-    """Give the picture of the queue; of what runs and ended only the first."""
+    """Return the picture of the queue; of what runs and ended only the first."""
     rows = tasks_visible(lake, user)
     lately = rows.filter(state__in=FINAL, ended_at__gte=now - LOOK_BACK)
     by_state = _counted(rows.filter(state__in=(*NOT_BEGUN, TaskState.SENT)))

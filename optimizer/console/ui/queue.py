@@ -49,7 +49,7 @@ def queue(request: HttpRequest) -> HttpResponseBase:
 @login_required
 @require_GET
 def queue_live(request: HttpRequest) -> HttpResponse:
-    """Give one of the parts of the page that keep themselves up to date."""
+    """Return one of the parts of the page that keep themselves up to date."""
     part = "_queue_ended" if request.GET.get("part") == "ended" else "_queue_live"
     return render(request, f"optimizer/{part}.html", _live(request))
 

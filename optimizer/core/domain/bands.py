@@ -1,4 +1,4 @@
-"""In which band of health is a table or a partition, so that people can filter and see it?"""
+"""Assigns tables and partitions to health bands, so that people can filter and see them."""
 
 from enum import StrEnum
 
@@ -16,7 +16,7 @@ class HealthBand(StrEnum):
 
 
 def band_of(health: float | None) -> HealthBand:
-    """Give the band of a score from 0 to 100; None was not looked at yet."""
+    """Return the band of a score from 0 to 100; None was not looked at yet."""
     if health is None:
         return HealthBand.UNKNOWN
     if health < POOR_BELOW:

@@ -1,4 +1,4 @@
-"""What can be decided of a table and its partitions, and in which words is it kept?"""
+"""Defines the decisions on a table and its partitions, and the wording in which they are kept."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

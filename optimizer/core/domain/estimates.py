@@ -1,4 +1,4 @@
-"""What would a piece of work read, write, take away and cost, told before it is done?
+"""Estimates what a task would read, write, remove and cost, before it is done.
 
 Speeds come from finished tasks, as arguments: no number here is made up. The size of delete files
 is not known from the statistics; they count as files that are opened.
@@ -62,7 +62,7 @@ class Estimate:
         )
 
     def as_dict(self) -> dict[str, int | float]:
-        """Give the form that is stored with a task."""
+        """Return the form that is stored with a task."""
         return {
             "n_files_read": self.n_files_read,
             "bytes_read": self.bytes_read,
@@ -141,7 +141,7 @@ def estimate_task(
 
 
 def start_cost(speed: Speed) -> Estimate:
-    """Give what one application costs before it does anything; its tasks share it."""
+    """Return what one application costs before it does anything; its tasks share it."""
     return Estimate(
         seconds=speed.startup_seconds, gb_hours=speed.startup_seconds * speed.memory_gb / 3600
     )

@@ -26,7 +26,7 @@ class Deduction:
         return self.millionths / POINT
 
     def as_dict(self) -> dict[str, object]:
-        """Give the form in which it is stored."""
+        """Return the form in which it is stored."""
         return {"part": str(self.part), "points": self.points, "reason": self.reason}
 
 
@@ -48,7 +48,7 @@ class Health:
         return self.millionths / POINT
 
     def as_list(self) -> list[dict[str, object]]:
-        """Give what is stored: its deductions, or its note as one without part and points."""
+        """Return what is stored: its deductions, or its note as one without part and points."""
         if self.note:
             return [{"part": "", "points": 0.0, "reason": self.note}]
         return [one.as_dict() for one in self.deductions]
@@ -57,7 +57,7 @@ class Health:
 def taken(
     severities: Mapping[AnyPart, float], takes: Mapping[AnyPart, float], *, of: int
 ) -> dict[AnyPart, int]:
-    """Give what each part takes of what those before it left, in millionths.
+    """Return what each part takes of what those before it left, in millionths.
 
     A part takes at most its share in `takes`, and all of that at a severity of 1.
     """

@@ -1,4 +1,4 @@
-"""Which tasks come first, and which of them fit into today's budget?
+"""Ranks tasks, and selects those that fit into today's budget.
 
 The score is what is gained (files and delete files that readers no longer open, and files put in
 order, weighed by how often the table is read) over what it costs. A task's place in the line is its
@@ -60,7 +60,7 @@ class Chosen:
 
 
 def gain_of(estimate: Estimate, *, reads_per_day: float | None) -> float:
-    """Give what readers save: files not opened, and files that can be skipped."""
+    """Return what readers save: files not opened, and files that can be skipped."""
     files = (
         estimate.n_files_removed
         + DELETE_FILE_WEIGHT * estimate.n_delete_files_removed
@@ -70,12 +70,12 @@ def gain_of(estimate: Estimate, *, reads_per_day: float | None) -> float:
 
 
 def cost_of(estimate: Estimate, *, speed: Speed) -> float:
-    """Give its GB-hours with its share of an application's start."""
+    """Return its GB-hours with its share of an application's start."""
     return estimate.gb_hours + start_cost(speed).gb_hours / SHARING
 
 
 def score_of(candidate: Candidate, *, speed: Speed) -> float:
-    """Give gain over cost; what may be lost to other writers counts for less, cold for more."""
+    """Return gain over cost; what may be lost to other writers counts for less, cold for more."""
     gain = gain_of(candidate.estimate, reads_per_day=candidate.reads_per_day)
     cold = COLD_BONUS if candidate.is_cold else 1.0
     return (
@@ -84,7 +84,7 @@ def score_of(candidate: Candidate, *, speed: Speed) -> float:
 
 
 def place_of(score: float, *, since: datetime) -> float:
-    """Give a place in the line that never changes: the greater, the earlier it comes.
+    """Return a place in the line that never changes: the greater, the earlier it comes.
 
     Of two tasks the one with the higher score comes first, unless the other is older by more than
     their head starts differ; never by `PATIENCE` or more.

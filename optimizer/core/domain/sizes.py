@@ -1,4 +1,4 @@
-"""How is a size said, and into which buckets are files put by theirs? The same ones for all tables.
+"""Words sizes and assigns files to size buckets. All tables share the same buckets.
 
 Counts are kept as a list in the order of `BUCKETS`; what is stored stays comparable because the
 buckets do not depend on a table's target.

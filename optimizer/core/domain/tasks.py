@@ -1,4 +1,4 @@
-"""Which kinds of work on a table are there, and what can become of one task?"""
+"""Kinds of work on a table, and the states of a task."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Which looks at a table are kept for its trend, so that a year fits and no fall is smoothed away?
+"""Selects inspections kept for a table's trend, so that a year fits and no fall is smoothed.
 
 A point stands for some minutes; one between two others goes unless the health had changed there.
 So a table that is looked at each minute leaves a point each ten minutes, and beside them the depth

@@ -1,4 +1,4 @@
-"""How are 50,000 Java objects read from Python without a call for each of them?
+"""Reads 50,000 Java objects from Python without a call for each of them.
 
 A step is a Java method as a `java.util.function.Function`; a list is mapped inside the JVM, and
 only one long string comes over. Nothing here knows Iceberg.
@@ -28,7 +28,7 @@ class JavaColumns:
     def step(
         self, owner: str, method: str, *types: str, of: Any = None, last: tuple[Any, ...] = ()
     ) -> Any:
-        """Give a public method as a Function.
+        """Return a public method as a Function.
 
         `of` is the object that it is called on, if fixed; `last` are its last arguments.
         """
@@ -42,7 +42,7 @@ class JavaColumns:
         return self._proxy("java.util.function.Function", handle)
 
     def _known_step(self, owner: str, method: str, *types: str) -> Any:
-        """Give a step that many ask for; to make one takes ten calls."""
+        """Return a step that many ask for; to make one takes ten calls."""
         key = (owner, method, *types)
         if key not in self._steps:
             handle = self._handle(owner, method, types)
@@ -50,7 +50,7 @@ class JavaColumns:
         return self._steps[key]
 
     def always(self, value: Any) -> Any:
-        """Give a Function that answers the same whatever it is asked."""
+        """Return a Function that answers the same whatever it is asked."""
         handles, kind = (
             self.jvm.java.lang.invoke.MethodHandles,
             self._loader.loadClass("java.lang.Object"),
@@ -61,14 +61,14 @@ class JavaColumns:
         return self._proxy("java.util.function.Function", handles.dropArguments(handle, 0, ignored))
 
     def test(self, owner: str, method: str, *types: str, of: Any = None) -> Any:
-        """Give a public method that answers yes or no as a Predicate; `of` as for a step."""
+        """Return a public method that answers yes or no as a Predicate; `of` as for a step."""
         handle = self._handle(owner, method, types)
         if of is not None:
             handle = handle.bindTo(of)
         return self._proxy("java.util.function.Predicate", handle)
 
     def holds(self, interface: str, item: Any, *, contains: tuple[str, str]) -> Any:
-        """Give whether an iterable holds `item` as a Java interface of one such method.
+        """Return whether an iterable holds `item` as a Java interface of one such method.
 
         `contains` is the class and the static method of (Iterable, Object) that answers it.
         """
@@ -98,19 +98,19 @@ class JavaColumns:
         return [0 if text == "null" else int(text) for text in self.read(items, *steps)]
 
     def mapped(self, items: Any, *steps: Any) -> Any:
-        """Give a Java stream of what the steps make of each object."""
+        """Return a Java stream of what the steps make of each object."""
         stream = items.stream()
         for step in steps:
             stream = stream.map(step)
         return stream
 
     def flat(self, items: Any, *steps: Any) -> Any:
-        """Give a Java list of all elements of the lists that the steps give."""
+        """Return a Java list of all elements of the lists that the steps give."""
         stream = self.mapped(items, *steps).flatMap(self._stream)
         return stream.collect(self.jvm.java.util.stream.Collectors.toList())
 
     def grouped(self, items: Any, key: Any) -> dict[Any, Any]:
-        """Give Java lists of the objects by a key."""
+        """Return Java lists of the objects by a key."""
         found = items.stream().collect(self.jvm.java.util.stream.Collectors.groupingBy(key))
         return {entry: found.get(entry) for entry in found}
 

@@ -11,7 +11,7 @@ _MOST_CAUSES = 20
 
 
 def causes_of(error: Exception) -> list[tuple[str, str]]:
-    """Give class name and message of a Java error and of its causes, outermost first."""
+    """Return class name and message of a Java error and of its causes, outermost first."""
     java: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     found: list[tuple[str, str]] = []
     while java is not None and len(found) < _MOST_CAUSES:

@@ -1,4 +1,4 @@
-"""How do rows that the driver holds get into the spool, so that it never holds many of them?"""
+"""Writes the driver's rows to the spool, so that the driver never holds many of them."""
 
 from collections.abc import Iterable, Mapping
 from io import BytesIO

@@ -21,5 +21,5 @@ POINTS_DRAWN = 200
 
 
 def band_choices() -> list[tuple[str, str]]:
-    """Give the bands in words, for lists of choices."""
+    """Return the bands in words, for lists of choices."""
     return [(band.value, look_of(f"HEALTH_{band}").word) for band in HealthBand]

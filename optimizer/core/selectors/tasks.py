@@ -1,4 +1,4 @@
-"""Which work was there on tables, why, and what came of it?"""
+"""Reads the tasks of tables, their reasons and their results."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ _NOT_SHOWN = ("hudi__findings", "hudi__deductions", "hudi__verdicts", "hudi__ver
 
 
 def name_of(field: str, label: str) -> filters.CharFilter:
-    """Give a filter by the beginning of a name of a table of either format."""
+    """Return a filter by the beginning of a name of a table of either format."""
     found = prefix(field, label)
     found.method = "filter_name"
     return found
 
 
 def state_choices() -> list[tuple[str, str]]:
-    """Give the states of a task in words, for lists of choices."""
+    """Return the states of a task in words, for lists of choices."""
     return [(state.value, look_of(f"TASK_{state}").word) for state in TaskState]
 
 
@@ -84,28 +84,28 @@ class FormatFilter(ListFilter):
 
 
 def tasks_of(table: IcebergTable | HudiTable) -> QuerySet[OptimizeTask]:
-    """Give the tasks of one table, unordered."""
+    """Return the tasks of one table, unordered."""
     return table.tasks.all()
 
 
 def tasks_visible(lake: str, user: User) -> QuerySet[OptimizeTask]:
-    """Give the tasks on the tables of a lake that the person may see, unordered."""
+    """Return the tasks on the tables of a lake that the person may see, unordered."""
     mine = of_lake(lake) & of_either(user)
     return OptimizeTask.objects.filter(mine).select_related("table", "hudi").defer(*_NOT_SHOWN)
 
 
 def of_lake(lake: str) -> Q:
-    """Give the condition for rows that are of a lake's tables, of whichever format."""
+    """Return the condition for rows that are of a lake's tables, of whichever format."""
     return Q(table__lake=lake) | Q(hudi__lake=lake)
 
 
 def of_either(user: User) -> Q:
-    """Give the condition for rows of tables that a person may see, of whichever format."""
+    """Return the condition for rows of tables that a person may see, of whichever format."""
     return visible_to(user, prefix="table__") | visible_to(user, prefix="hudi__")
 
 
 def get_task_for_user(task_id: int, user: User) -> OptimizeTask:
-    """Give one task with its table, whatever its lake.
+    """Return one task with its table, whatever its lake.
 
     Raises:
         NotVisible: there is none for this person.
@@ -118,12 +118,12 @@ def get_task_for_user(task_id: int, user: User) -> OptimizeTask:
 
 
 def runs_by_id(ids: Iterable[UUID | None]) -> dict[UUID, Run]:
-    """Give the runs of tasks that the caller may see, in one question."""
+    """Return the runs of tasks that the caller may see, in one question."""
     return Run.objects.in_bulk({one for one in ids if one is not None})
 
 
 def open_tasks_of(table: IcebergTable | HudiTable) -> list[OptimizeTask]:
-    """Give what is not ended of a table; at most one task a kind."""
+    """Return what is not ended of a table; at most one task a kind."""
     return list(tasks_of(table).filter(is_open=True).order_by("kind"))
 
 

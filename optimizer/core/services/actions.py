@@ -17,12 +17,12 @@ AT_THE_SHELL = "shell"
 
 
 def asker(user: User | None) -> str:
-    """Give under which name somebody's act is kept."""
+    """Return under which name somebody's act is kept."""
     return AT_THE_SHELL if user is None else user.username
 
 
 def said_reason(reason: str) -> str:
-    """Give why somebody asks, without which nothing is done.
+    """Return why somebody asks, without which nothing is done.
 
     Raises:
         RuleViolation: `optimizer.reason`.

@@ -1,4 +1,4 @@
-"""What of the room's past is let go, and what stays however old it is?
+"""Deletes the optimizer's old history, and keeps what must stay however old it is.
 
 The hourly poll asks for it: at most some thousand rows a call, the oldest first, in transactions
 that are short. What a call leaves is taken by the next one.
@@ -55,7 +55,7 @@ def tasks_forget(lake: str, *, now: datetime) -> int:
 
 
 def kept(days: int) -> timedelta:
-    """Give for how long something stays that a setting gives so many days."""
+    """Return for how long something stays that a setting gives so many days."""
     return max(timedelta(days=days), LEAST)
 
 

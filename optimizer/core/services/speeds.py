@@ -1,4 +1,4 @@
-"""How fast are this lake's rewrites? Measured on its last finished tasks, and nothing else.
+"""Measures the speed of a lake's rewrites, on its last finished tasks and nothing else.
 
 The services of Hudi tables are measured by kind: of a compaction and of a clustering it is known
 beforehand what they read.
@@ -31,7 +31,7 @@ _MEMORY_GB = 1.0
 
 
 def speed_of(lake: str) -> Speed | None:
-    """Give the measured speed of a lake; None before the first task has ended."""
+    """Return the measured speed of a lake; None before the first task has ended."""
     n_bytes = n_files = 0
     seconds = 0.0
     for task in measured(lake):
@@ -45,7 +45,7 @@ def speed_of(lake: str) -> Speed | None:
 
 
 def measured(lake: str) -> list[OptimizeTask]:
-    """Give the last finished tasks of a lake, by which its speed is told; newest first."""
+    """Return the last finished tasks of a lake, by which its speed is told; newest first."""
     done = OptimizeTask.objects.filter(
         table__lake=lake,
         kind__in=REWRITES,
@@ -99,7 +99,7 @@ def _done(task: OptimizeTask) -> DoneTask:
 
 
 def _last(done: QuerySet[OptimizeTask]) -> list[OptimizeTask]:
-    """Give the last of them; where one day has enough, those before it are not put in order."""
+    """Return the last of them; where one day has enough, those before it are not put in order."""
     newest = OptimizeTask.objects.aggregate(at=Max("ended_at"))["at"]
     if newest is None:
         return []

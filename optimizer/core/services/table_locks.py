@@ -1,4 +1,4 @@
-"""Has any run a task of this table? Asked by whoever gives one to a run, one after the other."""
+"""Checks whether any run has a task of a table. Callers that give one to a run take turns."""
 
 from optimizer.core.domain.tasks import TaskState
 from optimizer.models import OptimizeTask

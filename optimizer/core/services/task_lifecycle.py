@@ -1,4 +1,4 @@
-"""How does a task leave the queue without having been done, or come back to it?
+"""Takes tasks off the queue that were not done, or returns them to it.
 
 One that a run has is told to stop: its row says so at once, the run's next beat tells the job, and
 the job leaves it before its next group of files. What is committed by then stays.
@@ -78,7 +78,7 @@ def tell_to_stop(task: OptimizeTask, *, why: str) -> bool:
 
 
 def told_to_stop(run: Run) -> list[int]:
-    """Give the tasks of a run that people cancelled and of which nothing was heard yet."""
+    """Return the tasks of a run that people cancelled and of which nothing was heard yet."""
     rows = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT, outcome_code=STOPPED)
     return list(rows.order_by("pk").values_list("pk", flat=True))
 

@@ -6,6 +6,6 @@ from portal.ui.tables import Column
 
 
 def cell(title: str, name: str, **options: Any) -> Column:
-    """Give a column that a template of the room shows."""
+    """Return a column that a template of the room shows."""
     template = f"optimizer/_cell_{name}.html"
     return Column(key="", title=title, kind="template", template=template, **options)

@@ -1,4 +1,4 @@
-"""Which page tells of the table that a task or a list is about, of whichever format?"""
+"""Links a task or a list to the page of its table, of whichever format."""
 
 from django.urls import reverse
 
@@ -6,7 +6,7 @@ from optimizer.models import OptimizeTask, RemovalPlan
 
 
 def tasks_page(row: OptimizeTask | RemovalPlan) -> str:
-    """Give the page of the tasks of the table that a row is about."""
+    """Return the page of the tasks of the table that a row is about."""
     if row.table_id is not None:
         return reverse("optimizer:table-tasks", args=[row.table_id])
     return reverse("optimizer:hudi-tasks", args=[row.hudi_id])

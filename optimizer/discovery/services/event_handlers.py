@@ -1,4 +1,4 @@
-"""What does the room do with an event of the metastore, and with events that were missed?
+"""Handles metastore events, and events that were missed.
 
 It writes rows only, in the transaction that moves the follower's position: a commit is either
 heard with all it means, or still to come.

@@ -1,4 +1,4 @@
-"""What did nobody tell? Iceberg and Hudi tables of a lake are read again, and compared with rows.
+"""Polls a lake's Iceberg and Hudi tables and compares them with rows, to find missed changes.
 
 It repairs what events missed and takes in the tables that were there before the portal. Several
 commits may hide behind one change: the look at the table's metadata finds them.
@@ -64,11 +64,11 @@ class PollKind(RunKind):
         return {}
 
     def environment(self, run: Run) -> dict[str, str]:
-        """Give the job the password of the metastore's database."""
+        """Return the job the password of the metastore's database."""
         return {"LW_METASTORE_DB_PASSWORD": get_lake(run.lake).metastore_db.password()}
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the job an instant that lies before its reading."""
+        """Return the job an instant that lies before its reading."""
         return {"read_at": timezone.now().isoformat()}
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
@@ -92,7 +92,7 @@ class PollKind(RunKind):
 def poll_compare(
     lake: str, listed: Iterator[Sequence[HeardTable]], *, read_at: datetime, now: datetime
 ) -> tuple[int, int]:
-    """Write what differs from our rows, in chunks; gives how many changed and how many went."""
+    """Write what differs from our rows, in chunks; returns how many changed and how many went."""
     seen: set[tuple[str, str]] = set()
     n_changed = 0
     for some in listed:
@@ -141,7 +141,7 @@ def _heard(row: Mapping[str, Any]) -> HeardTable | None:
 
 
 def _unseen(lake: str, seen: set[tuple[str, str]]) -> Iterator[list[int]]:
-    """Give the keys of tables that are there by our rows only, in keyset chunks."""
+    """Yield the keys of tables that are there by our rows only, in keyset chunks."""
     last = 0
     rows = IcebergTable.objects.filter(lake=lake, is_gone=False).order_by("pk")
     while chunk := list(rows.filter(pk__gt=last).values_list("pk", "db", "table")[:_CHUNK]):

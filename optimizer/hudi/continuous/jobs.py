@@ -135,7 +135,7 @@ class Resident:
         return ""
 
     def _first_to_look_at(self, watch: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-        """Give the table to look at first, so that a busy one never keeps others from their turn.
+        """Return the table to look at first, so that a busy one never keeps others from their turn.
 
         What a look is due for comes first, what waits longest first of all; then as many timelines
         as a second allows are asked, those that were asked longest ago.
@@ -180,7 +180,7 @@ class Resident:
         self._write("looks.json", self._looked)
 
     def _ahead(self, row: Mapping[str, Any]) -> float | None:
-        """Give how far ahead of UTC a table's instants are; None where it cannot be opened."""
+        """Return how far ahead of UTC a table's instants are; None where it cannot be opened."""
         place = str(row.get("location"))
         found = self._offsets.get(place)
         if found is None and (found := offset_of(self.job, row)) is not None:
@@ -188,7 +188,7 @@ class Resident:
         return found
 
     def _timeline(self, row: Mapping[str, Any]) -> str:
-        """Give what changes when an instant is begun, goes on or ends."""
+        """Return what changes when an instant is begun, goes on or ends."""
         try:
             return _instants(open_row(self.job, row))
         except PortalError as error:

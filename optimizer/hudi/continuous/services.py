@@ -1,4 +1,4 @@
-"""What does the portal tell the service that stays with Hudi tables, and what does it hear of it?
+"""Exchanges orders and results with the resident service of Hudi tables.
 
 All of it goes through files of the run's spool, at each of its beats (every 5 to 10 seconds): first
 what came of tasks and looks is taken in, then it is decided what follows, and that is written into
@@ -100,7 +100,7 @@ def _sent(run: Run) -> list[OptimizeTask]:
 
 
 def _orders(run: Run, before: Mapping[str, Any], *, now: datetime) -> list[dict[str, Any]]:
-    """Give what the run has to do, the first first; an order once given stays as it is."""
+    """Return what the run has to do, the first first; an order once given stays as it is."""
     sent = {turn_of(task): task for task in _sent(run)}
     given = [one for one in before.get("orders", ()) if one["turn"] in sent]
     known = {one["turn"] for one in given}

@@ -1,4 +1,4 @@
-"""Which runs look at Hudi tables, and when?"""
+"""Run kinds that inspect Hudi tables, and their schedule."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -40,7 +40,7 @@ class ObserveHudiKind(RunKind):
         return None if hudi_look_under_way(lake) is not None else hudi_looks_due(lake, now=now)
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the job its tables, as they are named and lie now."""
+        """Return the job its tables, as they are named and lie now."""
         return hudi_looks_request(run)
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:

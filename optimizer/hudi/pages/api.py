@@ -1,4 +1,4 @@
-"""What can a program ask of a Hudi table: a dry run, a step of a service now, a pause, its end?"""
+"""API requests on a Hudi table: a dry run, a service step now, a pause and its end."""
 
 from typing import Any
 
@@ -156,5 +156,5 @@ class HudiTablePolicy(APIView):
         operation_id="optimizer_hudi_tables_policy", responses=OptimizerTablePolicySerializer
     )
     def get(self, request: Request, table_id: int) -> Response:
-        """Give every setting as it holds for the table now, with the scope that says so."""
+        """Return every setting as it holds for the table now, with the scope that says so."""
         return table_policy_response(get_hudi_for_user(table_id, person(request)))

@@ -1,4 +1,4 @@
-"""Which runs serve Hudi tables? Many tables in one Spark application, one run at a time a lake.
+"""Run kinds of Hudi services: many tables in one Spark application, one run at a time a lake.
 
 One kind of run ends with its tasks. What people approved goes in runs of their own, in the lake's
 working hours, as of Iceberg tables. The one that stays with tables is in `hudi.continuous`.
@@ -53,7 +53,7 @@ class HudiServicesKind(TasksKind):
         hudi_claim(run, now=timezone.now())
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the job its tasks."""
+        """Return the job its tasks."""
         return {"tasks": orders_of(run, hudi_policies_of(run.lake))}
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
@@ -85,7 +85,7 @@ class HudiRemoveKind(FencedKind, HudiServicesKind):
 
 
 def hudi_lists_ready(lake: str, *, now: datetime) -> QuerySet[RemovalPlan]:
-    """Give the lists of Hudi tables that may be acted on."""
+    """Return the lists of Hudi tables that may be acted on."""
     return lists_ready(lake, "hudi", now=now)
 
 

@@ -1,4 +1,4 @@
-"""Which Hudi tables are there, what did the last look at each find, and how did it change?"""
+"""Hudi tables, what the last inspection of each found, and how that changed."""
 
 import json
 import zlib
@@ -142,7 +142,7 @@ class StoredLook(models.Model):
 
     @staticmethod
     def pack(look: HudiLook) -> bytes:
-        """Give what `packed` holds of a look; a slice of a file group takes some 20 bytes."""
+        """Return what `packed` holds of a look; a slice of a file group takes some 20 bytes."""
         return zlib.compress(json.dumps(look.as_dict()).encode())
 
 

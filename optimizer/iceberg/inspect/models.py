@@ -1,4 +1,4 @@
-"""How do the files of each partition stand, and how did a table's health change?"""
+"""Health of each partition's files, and a table's health over time."""
 
 from typing import ClassVar
 

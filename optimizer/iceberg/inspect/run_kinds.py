@@ -1,4 +1,4 @@
-"""Which runs look at Iceberg tables' metadata, and when?"""
+"""Run kinds that inspect Iceberg tables' metadata, and their schedule."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -44,7 +44,7 @@ class ObserveKind(RunKind):
         return {"tables": keys} if keys else None
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the job its tables, as they are named and meant to be now."""
+        """Return the job its tables, as they are named and meant to be now."""
         return {"tables": looks_request(run.lake, run.params["tables"], now=timezone.now())}
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:

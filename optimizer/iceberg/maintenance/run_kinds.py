@@ -73,7 +73,7 @@ class DeleteQuarantineKind(FencedKind):
         fence_open(run, now=now)
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the job what it may delete, each with its approved list."""
+        """Return the job what it may delete, each with its approved list."""
         rows = quarantines_take(run, most=0, now=timezone.now())
         orders = [
             {

@@ -66,7 +66,7 @@ class OptimizeKind(TasksKind):
         claim(run, now=timezone.now())
 
     def request(self, run: Run) -> dict[str, Any]:
-        """Give the job its tasks."""
+        """Return the job its tasks."""
         policies, speed = policies_of(run.lake), speed_of(run.lake)
         return {"tasks": [_order(task, policies, speed) for task in _tasks(run.pk)]}
 
@@ -105,7 +105,7 @@ class RemoveKind(FencedKind, OptimizeKind):
 
 
 def removals_ready(lake: str, *, now: datetime) -> QuerySet[RemovalPlan]:
-    """Give the lists of Iceberg tables that may be acted on."""
+    """Return the lists of Iceberg tables that may be acted on."""
     return lists_ready(lake, "table", now=now)
 
 
@@ -160,7 +160,7 @@ def _order(task: OptimizeTask, policies: LakePolicies, speed: Speed | None) -> d
 
 
 def _removal(task: OptimizeTask, policies: LakePolicies) -> dict[str, Any]:
-    """Give what the policy lets go as it stands now, and the list that this run may act on."""
+    """Return what the policy lets go as it stands now, and the list that this run may act on."""
     policy = policies.of(task.iceberg.db, task.iceberg.table).policy
     plan = task.removals.filter(state=RemovalState.RUNNING, run=task.run).first()
     return {

@@ -1,4 +1,4 @@
-"""Which fields do policies have in the API?"""
+"""Serializers of policies."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What can a program read of the optimizer's policies, try out, and set?"""
+"""API that reads, previews and sets the optimizer's policies."""
 
 from typing import Any
 
@@ -144,7 +144,7 @@ def table_policy_response(table: IcebergTable | HudiTable) -> Response:
 
 
 def _format(request: Request) -> TableFormat:
-    """Give the format of tables that was asked for.
+    """Return the format of tables that was asked for.
 
     Raises:
         RuleViolation: `policy.format`.

@@ -1,4 +1,4 @@
-"""How do the policies of one format of tables differ from those of another?
+"""Defines how the policies of one table format differ from those of another.
 
 Scopes, levels, versions and who may set them are the same for all; the settings, how they are
 written and what contradicts itself are each format's own.

@@ -1,4 +1,4 @@
-"""What do people want done to a Hudi table, when, and how are its writer and services kept apart?
+"""Policies of Hudi tables: what to do, when, and how writer and services are kept apart.
 
 The four levels, their patterns and which of them wins are those of all tables
 (`policies.domain.policy`). What no level names comes from the table's profile: an ETL table is
@@ -131,7 +131,7 @@ def check(policy: HudiPolicy) -> None:
 
 
 def contradiction(policy: HudiPolicy) -> RuleViolation | None:
-    """Give the first thing in a policy that cannot be meant, with the fields that it lies in."""
+    """Return the first thing in a policy that cannot be meant, with the fields that it lies in."""
     return first_broken(_rules(policy))
 
 

@@ -1,4 +1,4 @@
-"""How are the settings of Hudi policies written, in JSON and in forms, and in which words?
+"""Reads and writes the settings of Hudi policies, in JSON and forms, and their labels.
 
 The manners are those of all policies: absent is inherited, `null` is "none" for quiet hours and
 budget, and what is no setting is refused.
@@ -90,7 +90,7 @@ def read_values(raw: Mapping[str, object]) -> dict[str, object]:
 
 
 def write_policy(policy: HudiPolicy) -> dict[str, object]:
-    """Give every setting of a policy in its JSON form."""
+    """Return every setting of a policy in its JSON form."""
     return write_values({name: getattr(policy, name) for name in FIELDS})
 
 

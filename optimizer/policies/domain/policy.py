@@ -1,4 +1,4 @@
-"""What do people want done to a table, when, and who said so at which level?
+"""Policies of tables: what people want done, when, and who set it at which level.
 
 Settings stand on four levels: the lake, a pattern of databases (`etl*`), a pattern of tables
 (`etl*.events_*`) and a table (`etl.events`). A field that a level does not name comes from the one
@@ -196,7 +196,7 @@ def overlaid(
 
 
 def names_in(scope: str) -> tuple[str, str]:
-    """Give the database and the name of a table that a scope just fits."""
+    """Return the database and the name of a table that a scope just fits."""
     db, _, table = scope.partition(".")
     return _some(db), _some(table)
 
@@ -209,7 +209,7 @@ def check(policy: Policy) -> None:
 
 
 def contradiction(policy: Policy) -> RuleViolation | None:
-    """Give the first thing in a policy that cannot be meant, with the fields that it lies in."""
+    """Return the first thing in a policy that cannot be meant, with the fields that it lies in."""
     return first_broken(_rules(policy))
 
 
@@ -241,7 +241,7 @@ def working_rules(
 
 
 def first_broken(rules: Iterable[PolicyRule]) -> RuleViolation | None:
-    """Give the first rule that is broken as an error that names its settings."""
+    """Return the first rule that is broken as an error that names its settings."""
     for names, is_wrong, says in rules:
         if is_wrong:
             return RuleViolation(
@@ -324,7 +324,7 @@ def _together(policy: Policy) -> Iterable[PolicyRule]:
 
 
 def _some(pattern: str) -> str:
-    """Give a name that just fits a pattern."""
+    """Return a name that just fits a pattern."""
     return pattern.replace("*", "").replace("?", "x") or "x"
 
 

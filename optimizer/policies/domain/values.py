@@ -1,4 +1,4 @@
-"""How are a policy's settings written, in JSON and in forms, and what is refused in one of them?
+"""Reads and writes a policy's settings, in JSON and in forms, and refuses wrong values.
 
 A field that is absent is inherited. `null` means "none" for quiet hours and budget, and nothing
 else.
@@ -50,12 +50,12 @@ def read_settings(raw: Mapping[str, object], readers: Mapping[str, Reader]) -> d
 
 
 def write_values(values: Mapping[str, object]) -> dict[str, object]:
-    """Give the JSON form of settings that were read; `read_values` gives them back."""
+    """Return the JSON form of settings that were read; `read_values` gives them back."""
     return {name: _written(value) for name, value in values.items()}
 
 
 def write_policy(policy: Policy) -> dict[str, object]:
-    """Give every setting of a policy in its JSON form."""
+    """Return every setting of a policy in its JSON form."""
     return write_values({name: getattr(policy, name) for name in FIELDS})
 
 
@@ -68,7 +68,7 @@ def _written(value: object) -> object:
 
 
 def wrong_value(name: str, value: object, wanted: str) -> RuleViolation:
-    """Give the error for a value that a setting cannot have, saying how one is written."""
+    """Return the error for a value that a setting cannot have, saying how one is written."""
     return RuleViolation(
         "policy.value", f"{name} cannot be {value!r}: write {wanted}.", policy_fields=[name]
     )

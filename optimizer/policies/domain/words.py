@@ -1,4 +1,4 @@
-"""How does a setting of a policy stand in words, and how is one typed into a form?
+"""Words a policy's settings for display, and reads what is typed into a form.
 
 What is typed is turned into the JSON form, which `policy_values.py` reads and checks; empty is
 inherited and never gets here.

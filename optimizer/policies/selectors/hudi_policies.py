@@ -1,4 +1,4 @@
-"""Which policy holds for a Hudi table, and which scope says each field?"""
+"""Resolves the policy of a Hudi table, and the scope that sets each field."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class HudiPolicies:
         return resolve(self.levels, db=db, table=table)
 
     def versions(self, found: ResolvedHudi) -> tuple[int, ...]:
-        """Give the rows of `PolicyVersion` that say any of a policy."""
+        """Return the rows of `PolicyVersion` that say any of a policy."""
         return versions_in(found, self.ids)
 
 

@@ -1,4 +1,4 @@
-"""Which policy holds for a table, which scope says each field, and what stood there before?"""
+"""Resolves a table's policy, the scope that sets each field, and earlier versions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ def levels_of(lake: str, table_format: TableFormat) -> tuple[list[Level], dict[s
 
 
 def versions_in(found: AnyResolved, ids: Mapping[str, int]) -> tuple[int, ...]:
-    """Give the rows that say any of a policy, by the keys of their scopes."""
+    """Return the rows that say any of a policy, by the keys of their scopes."""
     scopes = {source for source in found.sources.values() if not is_built_in(source)}
     return tuple(ids[scope] for scope in sorted(scopes))
 
@@ -53,7 +53,7 @@ def versions_in(found: AnyResolved, ids: Mapping[str, int]) -> tuple[int, ...]:
 def inherited_by(
     lake: str, scope: str, table_format: TableFormat = TableFormat.ICEBERG
 ) -> AnyResolved:
-    """Give what would hold at a scope without settings of its own."""
+    """Return what would hold at a scope without settings of its own."""
     own = Level(scope, {})
     levels, _ = levels_of(lake, table_format)
     wider = [one for one in levels if one.order < own.order]
@@ -63,7 +63,7 @@ def inherited_by(
 def policy_current(
     lake: str, scope: str, table_format: TableFormat = TableFormat.ICEBERG
 ) -> PolicyVersion | None:
-    """Give what stands at one scope now."""
+    """Return what stands at one scope now."""
     rows = PolicyVersion.objects.filter(lake=lake, format=table_format, is_current=True)
     return rows.filter(scope=scope.lower()).first()
 
@@ -71,6 +71,6 @@ def policy_current(
 def policy_history(
     lake: str, scope: str, table_format: TableFormat = TableFormat.ICEBERG
 ) -> QuerySet[PolicyVersion]:
-    """Give all versions of one scope, newest first."""
+    """Return all versions of one scope, newest first."""
     rows = PolicyVersion.objects.filter(lake=lake, format=table_format, scope=scope.lower())
     return rows.order_by("-version")

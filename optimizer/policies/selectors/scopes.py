@@ -1,4 +1,4 @@
-"""Which scopes of a lake have settings, which of them may a person see, and which tables fit them?
+"""Reads a lake's scopes with settings, those a person may see, and the tables that fit them.
 
 The lake's own settings are everybody's. Of the rest a person sees what a table of theirs is under,
 or a database that they administer; keepers see all. Names of tables are read once and kept in
@@ -56,7 +56,7 @@ class TableNames:
     is_whole: bool
 
     def under(self, scope: str) -> Iterator[tuple[str, str, int]]:
-        """Give the tables that a scope fits, by name: database, table and key."""
+        """Yield the tables that a scope fits, by name: database, table and key."""
         level = Level(scope, {})
         begins = "" if scope == "*" else scope.lower().replace("?", "*").partition("*")[0]
         for place in range(bisect_left(self.names, (begins,)), len(self.names)):
@@ -181,7 +181,7 @@ def table_names(
 def scopes_visible(
     lake: str, user: User, names: TableNames, table_format: TableFormat = TableFormat.ICEBERG
 ) -> QuerySet[PolicyVersion]:
-    """Give what stands at the scopes that the person may see, unordered."""
+    """Return what stands at the scopes that the person may see, unordered."""
     rows = PolicyVersion.objects.filter(lake=lake, format=table_format, is_current=True)
     if user.is_lake_keeper:
         return rows
@@ -200,7 +200,7 @@ def get_scope_for_user(
     names: TableNames,
     table_format: TableFormat = TableFormat.ICEBERG,
 ) -> PolicyVersion:
-    """Give what stands at one scope.
+    """Return what stands at one scope.
 
     Raises:
         NotVisible: `policy.scope`, nothing was ever set there, or not for this person to see.
@@ -213,7 +213,7 @@ def get_scope_for_user(
 
 
 def scope_of_table(table: IcebergTable | HudiTable) -> str | None:
-    """Give the scope of a table alone; None where its name cannot be written as one."""
+    """Return the scope of a table alone; None where its name cannot be written as one."""
     scope = str(table).lower()
     try:
         return scope if kind_of_scope(scope) is LevelKind.TABLE else None
@@ -229,7 +229,7 @@ def format_of(table: IcebergTable | HudiTable) -> TableFormat:
 def table_of_scope(
     lake: str, scope: str, user: User, table_format: TableFormat = TableFormat.ICEBERG
 ) -> IcebergTable | HudiTable | None:
-    """Give the table that a scope names, the one that is there before one that is gone."""
+    """Return the table that a scope names, the one that is there before one that is gone."""
     db, _, table = scope.partition(".")
     rows = _tables_of(lake, user, table_format).filter(db=db, table=table)
     return rows.order_by("is_gone", "-pk").first()

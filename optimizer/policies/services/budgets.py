@@ -1,4 +1,4 @@
-"""How much of the day's GB-hours is spent? Tasks of Iceberg and Hudi tables draw on the same.
+"""Computes the GB-hours of the day spent. Iceberg and Hudi tasks draw on the same budget.
 
 A budget belongs to the scope whose policy names it. Where policies of both formats name one at the
 same scope, each is held against what the tasks of both took together.
@@ -19,7 +19,7 @@ _DAY = timedelta(days=1)
 
 
 def seconds_spent(lake: str, *, now: datetime) -> Mapping[str, float]:
-    """Give the seconds that tasks took in the last day, by the scope that sets their budget."""
+    """Return the seconds that tasks took in the last day, by the scope that sets their budget."""
     iceberg, hudi = policies_of(lake), hudi_policies_of(lake)
     # Only what names a budget is resolved: there may be ten thousand tables, and few scopes.
     of_iceberg = LakePolicies([one for one in iceberg.levels if BUDGET in one.values], iceberg.ids)

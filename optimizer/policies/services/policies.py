@@ -1,4 +1,4 @@
-"""How does a person say what shall be done to a table, to a pattern of them, or to a whole lake?
+"""Sets what is done to a table, to a pattern of tables, or to a whole lake.
 
 Whoever answers for a table sets its own policy; admins set those of databases, patterns and lakes.
 Each change is a new version with a reason; of two people at once the second is told to look again.
@@ -111,7 +111,7 @@ def policy_may_set(
 def policy_allowed(
     lake: str, scope: str, user: User, table_format: TableFormat = TableFormat.ICEBERG
 ) -> IcebergTable | HudiTable | None:
-    """Give the table where the scope is one; refuse who does not answer for the scope.
+    """Return the table where the scope is one; refuse who does not answer for the scope.
 
     Raises:
         RuleViolation: `policy.scope`; NotVisible: `policy.table`; NotAllowed: `policy.role`.

@@ -1,4 +1,4 @@
-"""What would change if a scope were set so? Asked before it is; nothing is kept.
+"""Previews what setting a scope would change. It is computed before it is set and not kept.
 
 Every setting is compared, because one may give others their defaults; of a scope that fits very
 many tables only the first ones are looked at: it is asked while a person waits.

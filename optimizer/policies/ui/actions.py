@@ -1,4 +1,4 @@
-"""What comes of a policy's form: opened, tried out, kept, refused, or late by another person?
+"""Handles a policy form: opened, previewed, saved, refused, or outrun by another person.
 
 The same for a table's tab and for the page of any scope. What was typed is never lost.
 """
@@ -61,13 +61,13 @@ class Said:
 
 
 def scope_url(lake: str, scope: str, table_format: TableFormat = TableFormat.ICEBERG) -> str:
-    """Give the page of a scope."""
+    """Return the page of a scope."""
     page = reverse(f"optimizer:{_PAGES[table_format]}", args=[scope])
     return f"{page}?{urlencode({'lake': lake})}"
 
 
 def settings_of(table: IcebergTable | HudiTable) -> list[SettingRow]:
-    """Give every setting of a table as it resolves now."""
+    """Return every setting of a table as it resolves now."""
     about = format_of(table)
     manners, (levels, _) = MANNERS[about], levels_of(table.lake, about)
     found = manners.resolve(levels, db=table.db, table=table.table)

@@ -1,4 +1,4 @@
-"""What does a person type to set a policy? Empty is inherited; what is refused stays as typed.
+"""Forms that set a policy. An empty field is inherited; a refused one stays as typed.
 
 What is the same for tables of every format; the settings of each are a form of its own.
 """
@@ -75,7 +75,7 @@ class ScopeForm(forms.Form):
         return self.cleaned_data
 
     def values(self) -> dict[str, object]:
-        """Give the settings that were filled in, in their JSON form."""
+        """Return the settings that were filled in, in their JSON form."""
         out: dict[str, object] = {}
         for name in self._manners.fields:
             said = self.cleaned_data.get(name)
@@ -85,7 +85,7 @@ class ScopeForm(forms.Form):
         return out
 
     def change(self, lake: str, scope: str) -> PolicyChange:
-        """Give what the person asks for."""
+        """Return what the person asks for."""
         said = self.cleaned_data
         seen, why = said.get("seen") or 0, said.get("why", "")
         return PolicyChange(lake, scope, self.values(), seen, why, self.table_format)
@@ -111,7 +111,7 @@ class ScopeForm(forms.Form):
 
 
 def shown(values: Mapping[str, object], seen: int) -> dict[str, Any]:
-    """Give what a form opens with: the scope's own settings, as they are typed."""
+    """Return what a form opens with: the scope's own settings, as they are typed."""
     initial: dict[str, Any] = {"seen": seen}
     for name, value in values.items():
         if name == "kinds" and isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What does a person type to set the policy of Hudi tables?"""
+"""Form that sets the policy of Hudi tables."""
 
 from django import forms
 

@@ -1,4 +1,4 @@
-"""What can become of a list of what would be removed, from its drawing up to its end?"""
+"""States of a removal list, from its drawing up to its end."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""How is the list of what shall go kept, so that exactly what people approved is read again?
+"""Stores the removal list, so that exactly what people approved is read again.
 
 One JSON object a line in the run's spool: first what the list is about, then an item each. The
 digest is the file's sha256; whoever acts counts it again.
@@ -30,7 +30,7 @@ class Approved:
 def write_list(
     job: JobContext, task: int, *, head: Mapping[str, Any], items: Iterable[Mapping[str, Any]]
 ) -> tuple[str, str]:
-    """Write a list into the spool; gives its address and its digest."""
+    """Write a list into the spool; returns its address and its digest."""
     folder = job.spool.results.child("removals")
     job.spool.fs.make_directories(folder, mode=0o700)
     data = b"".join(_line(one) for one in (head, *items))

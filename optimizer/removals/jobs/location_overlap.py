@@ -67,7 +67,7 @@ class OwnPlace:
 
 @contextmanager
 def own_place(job: JobContext, *, db: str, table: str, place: LakePath) -> Iterator[OwnPlace]:
-    """Give the place of a table, compared with everything registered; check it before each batch.
+    """Yield the place of a table, compared with everything registered; check it before each batch.
 
     Raises:
         RuleViolation: `removal.shared`.

@@ -32,7 +32,7 @@ from portal.safety.selectors import red_button_wait
 
 
 def lists_ready(lake: str, of: str, *, now: datetime) -> QuerySet[RemovalPlan]:
-    """Give the approved lists whose cooling-off is over, of tables on which nothing else runs.
+    """Return the approved lists whose cooling-off is over, of tables on which nothing else runs.
 
     `of` is the field that names the table: `table` of Iceberg's, `hudi` of Hudi's.
     """

@@ -1,4 +1,4 @@
-"""How does a list of what would be removed wait for people, and how does it end?
+"""Moves removal lists through their approval, up to their end.
 
 A list comes from the job that drew it up; two people who neither asked for it nor set the policy
 approve exactly its digest. Each step is one transaction that moves the plan by compare-and-set,
@@ -240,7 +240,7 @@ def _unanswered(approval: Approval, to: RemovalState, *, by: str, why: str, now:
 
 
 def _requesters(task: OptimizeTask) -> list[str]:
-    """Give who asked, and who wrote the policy by which something goes."""
+    """Return who asked, and who wrote the policy by which something goes."""
     versions = PolicyVersion.objects.filter(pk__in=task.policy_versions)
     wrote = {one.by for one in versions if DECIDES & one.values.keys()}
     asked = [task.asked_by] if task.asked_by else []

@@ -30,7 +30,7 @@ from portal.ui.tables import Column
 
 
 def removal_url(row: RemovalPlan) -> str:
-    """Give the page of a list."""
+    """Return the page of a list."""
     return reverse("optimizer:removal", args=[row.pk])
 
 

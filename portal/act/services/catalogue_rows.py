@@ -1,4 +1,4 @@
-"""How does one batch, read from its files, become its row, its probes and its audit events?"""
+"""Stores one batch, read from its files, as its row, its probes and its audit events."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta

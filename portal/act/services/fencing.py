@@ -1,4 +1,4 @@
-"""How does an acting run get its fence, and a restore or purge the backups it works on?"""
+"""Creates the fence of an acting run, and claims the backups of a restore or purge."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ _SAID = ("backup", "name")
 
 
 def act_prepare(run: Run, *, root: str, day: date, now: datetime) -> dict[str, Any]:
-    """Make a drop run's fence; gives the request's {"root", "fence", "day"}. Twice = the same.
+    """Make a drop run's fence; returns the request's {"root", "fence", "day"}. Twice = the same.
 
     Raises:
         DataSafetyError: the root's marker belongs to another deployment.
@@ -115,7 +115,7 @@ def restore_claims(run: Run, *, batches: Sequence[BackupBatch]) -> dict[str, Any
 def _parents_of_all(
     place: Place, claims: Sequence[Mapping[str, Any]], params: Mapping[str, Any]
 ) -> tuple[FileFact, ...]:
-    """Give every directory above what comes back once, however many items lie below it."""
+    """Return every directory above what comes back once, however many items lie below it."""
     wanted, to = params.get("partitions"), params.get("rename_to")
     found: dict[str, FileFact] = {}
     for claim in claims:
@@ -157,7 +157,7 @@ def _parents(place: Place, item: ItemIntent, to: Mapping[str, Any] | None) -> tu
 
 
 def _new_location(place: Place, to: Mapping[str, Any] | None) -> LakePath | None:
-    """Give where a new name has its data, if it is known and can be moved to from the backup."""
+    """Return where a new name has its data, if it is known and can be moved to from the backup."""
     location = place.config.path(to["location"]) if to and to.get("location") else None
     return location if location and location.same_file_system(place.day.root) else None
 
@@ -182,7 +182,7 @@ def purge_prepare(run: Run, *, batches: Sequence[BackupBatch], now: datetime) ->
 def _claim(
     run: Run, kind: FenceKind, batches: Sequence[BackupBatch], *, now: datetime
 ) -> tuple[dict[str, Any], dict[str, Place]]:
-    """Give what was claimed and what is busy, and the places behind the fences by their paths."""
+    """Return what was claimed and what is busy, and the places behind the fences by their paths."""
     _check_red_button(run.lake)
     claims: list[dict[str, Any]] = []
     busy: list[dict[str, Any]] = []

@@ -1,4 +1,6 @@
-"""Who may keep a database, table or partition from being dropped or purged, and until when?
+"""Holds that keep a database, table or partition from drop and purge.
+
+Checks who may place a hold, and until when it applies.
 
 A hold is checked when a plan is made, before each batch of a drop, and before a purge. A restore
 places one by itself, so that the next run does not take the data again.

@@ -1,4 +1,4 @@
-"""How does the portal's catalogue learn what acting runs did, from the files beside the data?"""
+"""Updates the portal's catalogue of acting runs from the files beside the data."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -189,7 +189,7 @@ def _store(
 def _report(
     report: IngestReport, entry: Entry, *, run_id: str, kind: FenceKind
 ) -> list[tuple[str, str, str]]:
-    """Add what this run did with a batch; gives the names that it restored."""
+    """Add what this run did with a batch; returns the names that it restored."""
     intent = entry.batch.intent
     if kind is FenceKind.DROP:
         done = list(entry.done.items)

@@ -1,4 +1,4 @@
-"""Where does a backup lie just now: at its own place, or with a run that has taken it?
+"""Locates a backup: at its own location, or with a run that has claimed it.
 
 A restore or purge takes the whole directory of a drop run behind its fence. Who only reads follows
 it to a restore; what a purge has is left alone.

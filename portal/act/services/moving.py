@@ -1,4 +1,4 @@
-"""What did a run of moves do, as the files beside the data tell?"""
+"""Reads what a run of moves did from the files beside the data."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""When is a backup looked at again, and what follows from what was found?"""
+"""Requests the probes of backups that are due, and processes their findings."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ Told = list[dict[str, Any]]
 
 
 def probes_request(lake: str, *, now: datetime) -> dict[str, Any] | None:
-    """Give the params of a probe run for what is due now (at most 2,000 batches), or None."""
+    """Return the params of a probe run for what is due now (at most 2,000 batches), or None."""
     rows = [
         {
             "probe": probe.pk,
@@ -97,7 +97,7 @@ def _is_older_look(probe: BackupProbe, run_id: UUID) -> bool:
 
 
 def _news(probe: BackupProbe) -> Told:
-    """Give what an owner has not been told by an earlier look at the same backup."""
+    """Return what an owner has not been told by an earlier look at the same backup."""
     if not probe.details:
         return []
     before = Q(done_at__lt=probe.done_at) | Q(done_at=probe.done_at, pk__lt=probe.pk)

@@ -1,4 +1,4 @@
-"""What does the portal keep of a purge run: what is gone, what was left alone, what was seen?"""
+"""Stores the result of a purge run: what was purged, what was left, and what was seen."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime

@@ -1,4 +1,4 @@
-"""What does a worker need to touch a lake's files and metastore on behalf of an acting run?"""
+"""Gives a worker access to a lake's files and metastore on behalf of an acting run."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -65,7 +65,7 @@ class Place:
 
 @contextmanager
 def settle_tools(place: Place, *, now: datetime, may_finish: bool) -> Iterator[SettleTools]:
-    """Give the tools for looking at, and bringing to rest, what lies at a place."""
+    """Yield the tools for looking at, and bringing to rest, what lies at a place."""
     with Metastore.connect(place.config) as metastore:
         yield SettleTools(
             fs=place.fs,

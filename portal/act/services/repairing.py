@@ -1,4 +1,4 @@
-"""What if a zombie's DROP reaches the metastore after the item came back? It is added again.
+"""Registers an item again when a zombie's DROP reaches the metastore after its return.
 
 A client frozen between its last look and its send cannot be fenced. Its DROP arrives as an event;
 if it hits what a restore (or settle, of a drop or of an undo) brought back a short while ago, and
@@ -91,7 +91,7 @@ def drop_repair(
 def _came_back(
     batch: JournalBatch, steps: Iterable[RestoreStep], name: TableName, *, now: datetime
 ) -> Iterator[_Back]:
-    """Give what came back under `name` lately: by a restore, or taken back by settle."""
+    """Yield what came back under `name` lately: by a restore, or taken back by settle."""
     items = {item.item: item for item in batch.intent.items}
     for step in steps:
         if step.done is None or _is_over(step.done.at, now):

@@ -1,4 +1,4 @@
-"""What have drops saved, by owner, database and month? Added up from the sums of the days.
+"""Savings of drops by owner, database and month. Computed from the daily totals.
 
 Told as it is: what came back is no saving, and what lies in a backup is none yet.
 """
@@ -37,7 +37,7 @@ def _of_month(lake: str, month: date) -> list[Any]:
 
 
 def _added(rows: QuerySet[Any], names: dict[str, str]) -> list[Any]:
-    """Give sums by owner and database; the aliases keep clear of the models' own fields."""
+    """Return sums by owner and database; the aliases keep clear of the models' own fields."""
     sums: dict[str, Any] = {f"of_{name}": Coalesce(Sum(of), 0) for name, of in names.items()}
     return list(rows.order_by().values(owner=F("table_owner"), name=F("db")).annotate(**sums))
 

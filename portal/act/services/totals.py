@@ -1,4 +1,4 @@
-"""How do the sums of each day's backups follow what becomes of the batches?
+"""Updates the daily totals of backups as the status of their batches changes.
 
 A day is added up anew, under a lock on its row, from the batches as they are committed then: any
 number of runs may ask for the same day at once, and asking again changes nothing.

@@ -1,4 +1,4 @@
-"""Which program sends this request? `Authorization: Bearer`, where a view names a scope for it.
+"""Authenticates programs by `Authorization: Bearer`, where a view names a scope for it.
 
 A view takes tokens by its class attribute `token_scope`; everywhere else a token is refused
 without being looked at, and people sign in. A token needs no CSRF token, because no browser sends
@@ -29,7 +29,7 @@ class BearerAuthentication(BaseAuthentication):
     """API tokens."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Give the token's owner and the token; None where no token is sent.
+        """Return the token's owner and the token; None where no token is sent.
 
         Raises:
             AuthenticationFailed: the token is not good.

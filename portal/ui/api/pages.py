@@ -1,4 +1,4 @@
-"""How does an API list turn its pages? By the same keyset, filters and caps as its page."""
+"""Pagination of API lists, by the same keyset, filters and caps as their pages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What of a request's body is read as JSON? Anything else is a 400 in words, never a mistake."""
+"""Parses a request's body as JSON. Anything else is a 400 with a message, never a server error."""
 
 from typing import IO, Any
 

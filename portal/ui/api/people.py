@@ -1,4 +1,4 @@
-"""What can a program do with people and the names of service accounts?"""
+"""API of people and the names of service accounts."""
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema

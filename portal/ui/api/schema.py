@@ -1,4 +1,4 @@
-"""How does a person read what the API offers? As plain tables, or by Swagger inside our frame."""
+"""Shows what the API offers as plain tables, or by Swagger inside the portal's frame."""
 
 from functools import cache
 from typing import Any, NamedTuple
@@ -45,7 +45,7 @@ class ApiExplorer(LoginRequiredMixin, SpectacularSwaggerSplitView):
 
     @extend_schema(exclude=True)
     def get(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        """Give the page, or its script with `?script=`."""
+        """Return the page, or its script with `?script=`."""
         response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]  # library untyped
         response["Cross-Origin-Opener-Policy"] = "same-origin"
         return response

@@ -1,4 +1,4 @@
-"""Which fields do runs, events and the red button have in the API?"""
+"""Serializers of runs, events and the emergency stop."""
 
 from typing import Any
 

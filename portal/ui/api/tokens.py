@@ -1,4 +1,4 @@
-"""What can a person's program do with API tokens? By a log-in only: no token makes another."""
+"""API of API tokens. It requires a log-in: no token creates another."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What can a program do with runs, the audit record and the red button?"""
+"""API of runs, the audit record and the emergency stop."""
 
 from typing import Any
 from uuid import UUID
@@ -81,7 +81,7 @@ class RunDetail(APIView):
 
     @extend_schema(operation_id="runs_get", responses=RunDetailSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Give a run with the last lines of its log."""
+        """Return a run with the last lines of its log."""
         run: Any = get_run_for_user(run_id, person(request))
         lines = run_lines(run).order_by("-seq")[:LAST_LINES]
         run.last_lines = list(reversed(lines))
@@ -146,7 +146,7 @@ class MailDetail(APIView):
 
     @extend_schema(operation_id="mails_get", responses=MailDetailSerializer)
     def get(self, request: Request, notice_id: UUID) -> Response:
-        """Give a mail with what it says."""
+        """Return a mail with what it says."""
         notice = get_notice_for_user(notice_id, person(request))
         return Response(MailDetailSerializer(notice).data)
 

@@ -1,4 +1,4 @@
-"""How are bytes, times, days, states and links shown? Human first, exact on hover."""
+"""Formats bytes, times, days, states and links. Human first, exact on hover."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -82,7 +82,7 @@ def span(seconds: float | None) -> str:
 
 @register.filter
 def kind_title(name: str) -> str:
-    """Give the title of a kind of run; its name where the kind is gone."""
+    """Return the title of a kind of run; its name where the kind is gone."""
     try:
         return get_kind(name).title
     except NotVisible:
@@ -211,19 +211,19 @@ def state_badge(state: str) -> SafeString:
 
 @register.filter
 def pairs(value: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
-    """Give the pairs of a mapping; `value.items` would look for a key named `items` first."""
+    """Return the pairs of a mapping; `value.items` would look for a key named `items` first."""
     return list((value or {}).items())
 
 
 @register.filter
 def state_word(state: str) -> str:
-    """Give the word of a state, for text and option lists."""
+    """Return the word of a state, for text and option lists."""
     return look_of(str(state)).word
 
 
 @register.simple_tag(takes_context=True)
 def query(context: Context, **changes: object) -> str:
-    """Give this page's query string with changes; an empty value takes the key out.
+    """Return this page's query string with changes; an empty value takes the key out.
 
     A change of filter or order starts the list anew, so cursors fall out unless they are set here.
     """
@@ -240,7 +240,7 @@ def query(context: Context, **changes: object) -> str:
 
 @register.simple_tag(takes_context=True)
 def sort_url(context: Context, table: Table, name: str) -> str:
-    """Give the link that sorts by a column, or the other way round if it does already."""
+    """Return the link that sorts by a column, or the other way round if it does already."""
     flipped = f"-{name}"
     if name not in table.orders:
         return query(context, sort=flipped)

@@ -1,4 +1,4 @@
-"""What happened, who did it, and is the record whole?"""
+"""Page of the audit record: what happened, who did it, and whether the record is intact."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase

@@ -1,4 +1,4 @@
-"""Does everything that the portal needs answer, and what does it mean where it does not?"""
+"""Page of the portal's dependencies: which respond, and what it means where one does not."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse

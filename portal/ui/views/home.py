@@ -1,4 +1,4 @@
-"""What waits for this person, and how does the lake do?"""
+"""Home page of a person: what waits for them, and the status of the lake."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse

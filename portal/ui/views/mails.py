@@ -1,4 +1,4 @@
-"""Who was written to, did the mail server take it, and if not, why?"""
+"""Pages of mails: recipient, acceptance by the mail server, and the reason of a failure."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Which people stand behind the names of service accounts, and who says so?"""
+"""Pages of the people behind the names of service accounts, and who assigned them."""
 
 from django import forms
 from django.contrib import messages

@@ -1,4 +1,4 @@
-"""Who has an account, by which way, and who has left? An admin closes accounts and opens them."""
+"""Pages of accounts, their sign-in methods and departures. An admin closes and reopens accounts."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required

@@ -1,4 +1,4 @@
-"""How is everything that acts on the lake stopped, and let go again?"""
+"""Page of the emergency stop: stops everything that acts on the lake, and releases it."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required

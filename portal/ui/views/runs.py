@@ -1,4 +1,4 @@
-"""What work runs or ran, how far is it, what did it say, and how is it stopped?"""
+"""Pages of current and past runs: their progress, log and cancellation."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -124,7 +124,7 @@ def _seconds(run: Run, now: datetime) -> float | None:
 
 
 def _facts(run: Run) -> list[tuple[str, object]]:
-    """Give the plain values of the run's result, in order of name; counts spelled out."""
+    """Return the plain values of the run's result, in order of name; counts spelled out."""
     result = run.result if isinstance(run.result, dict) else {}
     plain = {
         **result,
@@ -138,7 +138,7 @@ def _facts(run: Run) -> list[tuple[str, object]]:
 
 
 def _counts(result: dict[str, Any]) -> list[tuple[str, int]]:
-    """Give an acting run's counts by outcome, each as its badge says it."""
+    """Return an acting run's counts by outcome, each as its badge says it."""
     counts = result.get("counts")
     if not isinstance(counts, dict):
         return []

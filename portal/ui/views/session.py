@@ -1,4 +1,4 @@
-"""How does a person come in, prove again who they are, and go out?"""
+"""Views of sign-in, re-authentication and sign-out."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How does a person come in, or prove again who they are, by single sign-on?
+"""Views of sign-in and re-authentication by single sign-on.
 
 What the provider needs back is kept in the session under its state, so a second tab does not
 disturb the first. Everything that goes wrong is said on the page where it began.

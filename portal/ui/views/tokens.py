@@ -1,4 +1,4 @@
-"""Which programs may come in by an API token, who makes one, who ends it?"""
+"""Pages of API tokens: the programs that use them, who creates them, and who ends them."""
 
 from uuid import UUID
 

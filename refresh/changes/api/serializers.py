@@ -1,4 +1,4 @@
-"""Which fields do schedulers send, and which do they get?"""
+"""Serializers of what schedulers send and receive."""
 
 from typing import Any
 

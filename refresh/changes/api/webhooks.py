@@ -1,4 +1,4 @@
-"""How does a scheduler tell that a job has written a table? `POST /api/refresh/`."""
+"""Webhook by which a scheduler reports that a job wrote a table: `POST /api/refresh/`."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ class Tell(APIView):
 
 
 def as_json(taken: Taken) -> dict[str, Any]:
-    """Give the API's form of what was noted."""
+    """Return the API's form of what was noted."""
     return {
         "lake": str(taken.hive.lake),
         "table": str(taken.hive),

@@ -1,4 +1,4 @@
-"""What does a notification mean for a table, and what waits for one?
+"""Meaning of a notification for a table, and the changes pending for one.
 
 Order is forgotten on purpose: notifications come late, twice and out of order, so what is done
 about a name is decided by what the metastore has when it is done, not by the last event heard.
@@ -61,7 +61,7 @@ EVENT_TYPES = _TABLE_EVENTS | _PARTITION_EVENTS.keys()
 
 
 def heard(kind: str, partitions: Iterable[str]) -> tuple[bool, dict[str, Touch]]:
-    """Give what one notification means: whether the table itself changed, and which partitions.
+    """Return what one notification means: whether the table itself changed, and which partitions.
 
     A partition event without names, such as an INSERT into an unpartitioned table, means the
     table. Types that change nothing a front end caches mean nothing.

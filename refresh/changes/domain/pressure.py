@@ -1,4 +1,4 @@
-"""What if more comes in than goes out? Gather longer, then stop taking in; nothing is thrown away.
+"""Back pressure: gathers longer, then stops taking in. Nothing is discarded.
 
 The follower's position stays where it is and the hook asks its caller to come again, so what is not
 taken in is not lost. The metastore has a purse of calls a second, that a giant may overdraw.

@@ -1,4 +1,4 @@
-"""How are many changes written at once? Rows of many tables, in a fixed number of statements.
+"""Writes many changes at once: rows of many tables, in a fixed number of statements.
 
 A transaction of the follower holds some hundred events; table by table it would lock for seconds.
 """
@@ -56,7 +56,7 @@ def both(before: str | None, touch: Touch) -> Touch:
 
 
 def digest_of(name: str) -> str:
-    """Give the key of a partition name, which may be longer than an index takes."""
+    """Return the key of a partition name, which may be longer than an index takes."""
     return hashlib.sha256(name.encode()).hexdigest()
 
 
@@ -91,7 +91,7 @@ def watched_rows(
 def write_partitions(
     changes: Mapping[WatchedTable, Mapping[str, Touch]], *, now: datetime
 ) -> set[int]:
-    """Write the latest change of each partition; gives the tables some of which count as updated.
+    """Write the latest change of each partition; returns the tables some of which count as updated.
 
     Queries on those may be answered wrongly until they are taken in.
     """

@@ -1,4 +1,4 @@
-"""What does the room do with an event of the metastore, and with events that were missed?
+"""Handles metastore events, and events that were missed.
 
 Both write rows only: they run in the transaction that moves the follower's position, so an event
 is either taken in with all it means, or still to come.

@@ -1,4 +1,4 @@
-"""How does a change of a Hive table become something that every front end owes?
+"""Records a change of a Hive table as a pending refresh of every front end.
 
 Whoever tells of it (event, hook, sweep, person), it ends here: the change is kept once per table
 and partition, and each table of each cluster that shows it gets its place in the queue. Telling
@@ -37,7 +37,7 @@ _CHUNK = 500
 
 
 def note_change(change: Change, *, now: datetime) -> int:
-    """Note a change for all who show the table; gives how many do (0: nothing was written).
+    """Note a change for all who show the table; returns how many do (0: nothing was written).
 
     The latest instant counts: only a refresh that begins after it takes the change in.
     """

@@ -1,4 +1,4 @@
-"""Which table and which of its partitions does a scheduler mean? The metastore knows.
+"""Resolves the table and partitions that a scheduler means, by the metastore.
 
 Names that no refresh could ever be sent for are refused here, in words, before anything is noted.
 """

@@ -1,4 +1,4 @@
-"""What happens when a scheduler says that a job has written a table? Nothing of it is ever lost.
+"""Handles a scheduler's report that a job has written a table. No report is ever lost.
 
 Said twice it waits once. Partitions that the metastore has count as updated, full names that it has
 not as dropped; no names mean the table itself. While the metastore does not answer, the whole table
@@ -104,7 +104,7 @@ def refresh_tell(told: Told, *, user: User | None, now: datetime) -> Taken:
 
 
 def shown_as(named: Sequence[Named]) -> tuple[str, ...]:
-    """Give what clusters call a table, as `cluster: catalog.db.table`."""
+    """Return what clusters call a table, as `cluster: catalog.db.table`."""
     names = dict(Cluster.objects.values_list("pk", "name"))
     return tuple(f"{names.get(one.cluster_id, '?')}: {one.full_name}" for one in named)
 

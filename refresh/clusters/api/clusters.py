@@ -1,4 +1,4 @@
-"""What can a program do with clusters? All that their pages do, as admins and operators."""
+"""API of clusters for admins and operators. It does all that their pages do."""
 
 from typing import Any
 
@@ -112,7 +112,7 @@ class ClusterDetail(APIView):
 
     @extend_schema(operation_id="refresh_clusters_get", responses=ClusterDetailSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """Give a cluster with its front ends, catalogs and settings to change."""
+        """Return a cluster with its front ends, catalogs and settings to change."""
         found = get_cluster_for_user(name, user=person(request))
         rows = front_ends_of(found, now=timezone.now())
         front_ends = [row.fe for row in rows]

@@ -1,4 +1,4 @@
-"""Which fields do clusters have in the API?"""
+"""Serializers of clusters."""
 
 from typing import Any, ClassVar
 

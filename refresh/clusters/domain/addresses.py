@@ -1,4 +1,4 @@
-"""What is the address of a front end, as somebody wrote it?"""
+"""Address of a front end as a person wrote it."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which addresses of front ends may people name without being an admin? Pure.
+"""Addresses of front ends that people may name without being an admin. Pure.
 
 An entry is a host (`fe1.example.org`), a domain (`*.example.org`) or a network (`10.4.0.0/16`),
 followed by `:port` or `:*`; without one it is the query port 9030. Networks match addresses written

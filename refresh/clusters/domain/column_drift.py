@@ -1,4 +1,4 @@
-"""Have the columns of a table on a resource drifted from those of its Hive table?
+"""Detects drift between the columns of a table on a resource and its Hive table.
 
 Such a table was declared once with columns of its own; no refresh mends them. Types are compared by
 the families that StarRocks takes for one another.
@@ -66,7 +66,7 @@ def column_drift(*, starrocks: Columns, hive: Columns) -> ColumnDrift:
 
 
 def family(kind: str) -> str:
-    """Give the family of a type's text; a nested type is known by its outermost word only."""
+    """Return the family of a type's text; a nested type is known by its outermost word only."""
     match = _HEAD.match(kind.lower())
     head = match[1] if match else kind.strip().lower()
     return _FAMILIES.get(head, head)

@@ -1,4 +1,4 @@
-"""What do SHOW RESOURCES, SHOW CREATE CATALOG and SHOW CREATE TABLE say?
+"""Parses the results of SHOW RESOURCES, SHOW CREATE CATALOG and SHOW CREATE TABLE.
 
 Rows come by column name. The DDL texts are StarRocks' own, so only their form is read here; what
 cannot be read is None, and the table or catalog is then shown as not understood.
@@ -28,7 +28,7 @@ class ResourceTable:
 
 
 def read_resources(rows: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Give the metastore addresses by resource, from one row per resource and property."""
+    """Return the metastore addresses by resource, from one row per resource and property."""
     return {
         row["Name"]: row["Value"]
         for row in rows
@@ -37,7 +37,7 @@ def read_resources(rows: Iterable[Mapping[str, str]]) -> dict[str, str]:
 
 
 def read_catalog(ddl: str) -> str | None:
-    """Give the metastore addresses of a Hive catalog; None for a catalog of any other kind."""
+    """Return the metastore addresses of a Hive catalog; None for a catalog of any other kind."""
     properties = read_properties(ddl)
     if properties.get("type", "").lower() != _HIVE:
         return None

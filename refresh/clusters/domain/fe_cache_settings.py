@@ -1,4 +1,4 @@
-"""Which settings of a front end's own caches work against a portal that keeps them fresh?
+"""Cache settings of a front end that work against a portal that keeps the caches fresh.
 
 Front ends renew and forget by themselves too. That is not wrong, but it loads the metastore unseen,
 throws away what was just loaded, or does nothing at all although it looks as if it did.

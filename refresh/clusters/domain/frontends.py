@@ -1,4 +1,4 @@
-"""Which front ends has a cluster, and in what state is each?
+"""Front ends of a cluster, and the state of each.
 
 Dead means that nobody can ask it: its caches are gone with it. Frozen, or cut off, means that it
 may answer people with what it had; it never counts as fresh and is never left out of a proof.
@@ -81,7 +81,7 @@ def state_of(
 def empty_after(
     known: FrontEnd | None, seen: FrontEnd, *, known_at: datetime | None
 ) -> datetime | None:
-    """Give an instant before which nothing in the caches of `seen` was loaded; None if unknown.
+    """Return an instant before which nothing in the caches of `seen` was loaded; None if unknown.
 
     A front end whose start changed began anew with empty caches after we last saw the old start.
     """

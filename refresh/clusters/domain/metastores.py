@@ -1,4 +1,4 @@
-"""Which lake's metastore does a cluster read, by the addresses that it gives?"""
+"""Finds the lake whose metastore a cluster reads, by the addresses that it gives."""
 
 from collections.abc import Iterable, Mapping
 
@@ -27,7 +27,7 @@ def lake_of(uris: str, lakes: Mapping[LakeId, Iterable[str]]) -> LakeId | None:
 
 
 def addresses(uris: Iterable[str]) -> frozenset[str]:
-    """Give the `host:port` of every address in a list, itself of comma separated ones."""
+    """Return the `host:port` of every address in a list, itself of comma separated ones."""
     found = set()
     for uri in ",".join(uris).split(","):
         place = uri.strip().rpartition("://")[2].rstrip("/").lower()

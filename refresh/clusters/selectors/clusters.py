@@ -1,4 +1,4 @@
-"""How does each cluster stand: its front ends, catalogs, declared tables and own settings?
+"""Status of each cluster: its front ends, catalogs, declared tables and own settings.
 
 Clusters are the business of admins and operators; for others there are none.
 """
@@ -101,7 +101,7 @@ def check_keeper(user: User) -> None:
 
 
 def clusters_for(user: User) -> QuerySet[Cluster]:
-    """Give the clusters, with what a list says of them."""
+    """Return the clusters, with what a list says of them."""
     check_keeper(user)
     return Cluster.objects.prefetch_related("front_ends").annotate(
         n_catalogs=Count("catalogs", distinct=True),
@@ -111,7 +111,7 @@ def clusters_for(user: User) -> QuerySet[Cluster]:
 
 
 def get_cluster_for_user(name: str, *, user: User) -> Cluster:
-    """Give one cluster; NotVisible for those who keep none, and where there is none."""
+    """Return one cluster; NotVisible for those who keep none, and where there is none."""
     check_keeper(user)
     found = Cluster.objects.filter(name=name).first()
     if found is None:
@@ -149,7 +149,7 @@ def state_of_cluster(cluster: Cluster, states: Iterable[FeState]) -> ClusterStat
 
 
 def front_ends_of(cluster: Cluster, *, now: datetime) -> list[FrontEndRow]:
-    """Give the front ends of a cluster, the leader first."""
+    """Return the front ends of a cluster, the leader first."""
     warmed = TargetOnFe.objects.filter(fe=OuterRef("pk"), done_at__gte=OuterRef("empty_after"))
     rows = cluster.front_ends.annotate(is_warm=Exists(warmed)).order_by("-is_leader", "name")
     return [
@@ -173,12 +173,12 @@ def _is_cold(fe: ClusterFrontEnd, *, is_warm: bool) -> bool:
 
 
 def catalogs_of(cluster: Cluster) -> QuerySet[ClusterCatalog]:
-    """Give the catalogs of a cluster by name."""
+    """Return the catalogs of a cluster by name."""
     return ClusterCatalog.objects.filter(cluster=cluster).order_by("name")
 
 
 def declared_of(cluster: Cluster) -> QuerySet[DeclaredTable]:
-    """Give the tables on resources, each with how it stands beside its Hive table."""
+    """Return the tables on resources, each with how it stands beside its Hive table."""
     return DeclaredTable.objects.filter(cluster=cluster).annotate(state=_declared_state())
 
 

@@ -1,4 +1,4 @@
-"""What do the front ends of a cluster do by themselves, and which of it works against us?"""
+"""Cache settings of a cluster's front ends, and which of them conflict with the portal."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def judged_settings(front_ends: Iterable[ClusterFrontEnd]) -> list[Judged]:
 
 
 def setting_rows(front_ends: Iterable[ClusterFrontEnd]) -> list[SettingRow]:
-    """Give all settings as they are, by front end and by catalog."""
+    """Return all settings as they are, by front end and by catalog."""
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for fe in _read(front_ends):
         scopes = {"": fe.config.get("front_end", {}), **fe.config.get("catalogs", {})}

@@ -1,4 +1,4 @@
-"""How is a cluster taken in, stopped for a while, bounded, and given up?
+"""Adds, pauses, limits and removes clusters.
 
 Admins and operators keep clusters; only an admin removes one. What happened to a cluster stands in
 the record of every lake, because its catalogs may read several.

@@ -1,4 +1,4 @@
-"""How is a cluster reached from now on, where its addresses or its login have changed?
+"""Changes how a cluster is reached when its addresses or its login have changed.
 
 Its queue, what is known of its tables, and their history stay. Front ends that are not listed at
 the new addresses are forgotten, so that nobody asks them any more who the front ends are.

@@ -1,4 +1,4 @@
-"""How is each front end set to renew and forget by itself?
+"""Reads how each front end is set to renew and evict its own caches.
 
 Asked of each one, because settings are their own and lost where it starts anew. One that does not
 answer keeps what was known, with its age.

@@ -1,4 +1,4 @@
-"""How does the portal get hold of a front end of a cluster, and what does each of them show it?
+"""Connects the portal to the front ends of a cluster, and reports how each responds.
 
 Only own addresses of front ends are used. Everything here takes its time on the network, so nothing
 of it may run inside a transaction.
@@ -35,7 +35,7 @@ class Member:
 
 
 def members_of(cluster: Cluster) -> list[Member]:
-    """Give the front ends of a cluster, those that live first, then its other addresses."""
+    """Return the front ends of a cluster, those that live first, then its other addresses."""
     started = cluster.front_ends.exclude(query_port=0)
     rows = sorted(started, key=lambda row: (_ORDER[row.state], row.name))
     found = [Member(Place(row.host, row.query_port), row.dialect) for row in rows]

@@ -1,4 +1,4 @@
-"""Which front ends has a cluster now, and which of them answer us?
+"""Reads which front ends a cluster has now, and which of them respond.
 
 What the leader lists and what our own contact shows are two witnesses, each with its instant. A
 front end that is listed no more is forgotten and owes nothing; one that merely fails is kept.
@@ -39,7 +39,7 @@ _SAME_EVERYWHERE = (Meaning.BAD_LOGIN, Meaning.NO_RIGHT)
 
 
 def login_of(cluster: Cluster) -> Login:
-    """Give the login of a cluster.
+    """Return the login of a cluster.
 
     Raises:
         RuleViolation: its password file is not as it must be.
@@ -205,7 +205,7 @@ def _take_over(row: ClusterFrontEnd, fe: FrontEnd, *, now: datetime) -> None:
 
 
 def _emptied(row: ClusterFrontEnd, seen: FrontEnd) -> datetime | None:
-    """Give the instant before which nothing in its caches was loaded, if it began anew."""
+    """Return the instant before which nothing in its caches was loaded, if it began anew."""
     if row.seen_start_at is None:
         return None
     known = replace(seen, start=row.seen_start)

@@ -1,4 +1,4 @@
-"""Where may the portal log in on behalf of a person, and with which password files?
+"""Limits where the portal may log in on behalf of a person, and with which password files.
 
 A log-in sends the hash of the file's password to whatever answers at the address. So password files
 come from one directory, and people who are not admins name addresses of the allowed set. What lies

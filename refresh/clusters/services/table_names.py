@@ -1,4 +1,4 @@
-"""Which tables of a cluster stand for which Hive tables, as the cluster itself says now?
+"""Reads from a cluster which of its tables represent which Hive tables.
 
 What was read replaces what was known, as a set. Where a metastore does not answer, the names still
 count, and what was known of drifted columns stays with its age.
@@ -67,7 +67,7 @@ def names_read(cluster: Cluster, *, now: datetime) -> None:
 
 
 def lake_behind(uris: str) -> str:
-    """Give the lake whose metastore the addresses name; empty if none is governed here.
+    """Return the lake whose metastore the addresses name; empty if none is governed here.
 
     Raises:
         RuleViolation: two lakes have it.
@@ -78,7 +78,7 @@ def lake_behind(uris: str) -> str:
 
 
 def drift_find(tables: Iterable[DeclaredTable], *, cluster: Cluster, now: datetime) -> list[str]:
-    """Compare declared columns with the metastore's; gives what kept it from asking."""
+    """Compare declared columns with the metastore's; returns what kept it from asking."""
     _remember(tables, cluster)
     problems = []
     by_lake: dict[str, list[DeclaredTable]] = {}
@@ -177,7 +177,7 @@ def _declared(cluster: Cluster, client: FrontEndClient) -> Names:
 def _one(
     cluster: Cluster, client: FrontEndClient, name: tuple[str, str], lakes: dict[str, str]
 ) -> list[DeclaredTable]:
-    """Give the row of a table on a resource; nothing of any other kind, or of one just gone."""
+    """Return the row of a table on a resource; nothing of any other kind, or of one just gone."""
     external = ExternalTable(ClusterId(cluster.name), "", *name)
     try:
         found = client.resource_table(external)

@@ -1,4 +1,4 @@
-"""What would come of adding a cluster: who answers, what may we do, what is wrong and what next?
+"""Tries a cluster before it is added: who responds, privileges, problems and next steps.
 
 Only asks; nothing is stored, nothing refreshed.
 """
@@ -47,7 +47,7 @@ class ClusterWish:
     password_file: str
 
     def places(self) -> tuple[Place, ...]:
-        """Give the addresses, each once.
+        """Return the addresses, each once.
 
         Raises:
             RuleViolation: one is none, there are none or too many, or the user is no name.

@@ -1,4 +1,4 @@
-"""What do keepers do with a cluster: try out, add, edit, read anew, pause, bound, remove?"""
+"""Actions of operators on a cluster: try, add, edit, reload, pause, limit and remove."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ class ReachForm(forms.Form):
     )
 
     def wish(self) -> ClusterWish:
-        """Give what was typed."""
+        """Return what was typed."""
         said = self.cleaned_data
         places = said["addresses"].replace(",", "\n").splitlines()
         return ClusterWish(tuple(places), said["user"], said["password_file"])
@@ -179,7 +179,7 @@ def limits_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
 @require_POST
 @require_fresh
 def remove_view(request: HttpRequest, name: str) -> HttpResponse:
-    """Give a cluster up."""
+    """Return a cluster up."""
     found = _found(request, name)
     cluster_remove(
         found,

@@ -1,4 +1,4 @@
-"""Which entry and words do the pages of clusters have?"""
+"""Navigation entry and words of the pages of clusters."""
 
 from portal.access.models import KEEPERS
 from portal.access.registry import Page, register_page

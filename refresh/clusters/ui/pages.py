@@ -38,7 +38,7 @@ from refresh.worker.domain.lanes import Lane
 
 
 def cluster_url(cluster: Cluster) -> str:
-    """Give the page of a cluster."""
+    """Return the page of a cluster."""
     return reverse("refresh:cluster", args=[cluster.name])
 
 

@@ -1,4 +1,4 @@
-"""What does the portal ask one front end, and tell it? Reading, and the one statement that acts."""
+"""Client of one front end. It reads, and sends the one statement that acts."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -74,33 +74,33 @@ class FrontEndClient:
     # -- reading ---------------------------------------------------------------------------
 
     def front_ends(self) -> list[FrontEnd]:
-        """Give all registered front ends, as the leader last heard of them."""
+        """Return all registered front ends, as the leader last heard of them."""
         return read_frontends(self._read(statements.SHOW_FRONTENDS))
 
     def catalogs(self) -> dict[str, str]:
-        """Give the metastore addresses of each Hive catalog."""
+        """Return the metastore addresses of each Hive catalog."""
         found = {name: read_catalog(ddl) for name, ddl in self._catalog_ddls().items()}
         return {name: uris for name, uris in found.items() if uris is not None}
 
     def catalog_properties(self) -> dict[str, dict[str, str]]:
-        """Give the properties of each Hive catalog that were set; the rest has its defaults."""
+        """Return the properties of each Hive catalog that were set; the rest has its defaults."""
         return {name: read_properties(ddl) for name, ddl in self._catalog_ddls().items()}
 
     def databases(self) -> list[str]:
-        """Give the names of the databases outside catalogs."""
+        """Return the names of the databases outside catalogs."""
         return [str(next(iter(row.values()))) for row in self._read(statements.SHOW_DATABASES)]
 
     def resources(self) -> dict[str, str]:
-        """Give the metastore addresses of each Hive resource."""
+        """Return the metastore addresses of each Hive resource."""
         return read_resources(self._read(statements.SHOW_RESOURCES))
 
     def tables(self, db: str, *, catalog: str = "") -> list[str]:
-        """Give the names of a database's tables."""
+        """Return the names of a database's tables."""
         rows = self._read(statements.show_tables(db, catalog=catalog))
         return [str(next(iter(row.values()))) for row in rows]
 
     def resource_table(self, table: ExternalTable) -> ResourceTable | None:
-        """Give what a table on a resource stands for; None if it is anything else."""
+        """Return what a table on a resource stands for; None if it is anything else."""
         return read_resource_table(self._ddl(statements.show_create_table(table)))
 
     def plan(self, table: ExternalTable, where: Sequence[tuple[str, str]] = ()) -> Costs:
@@ -109,11 +109,11 @@ class FrontEndClient:
         return read_costs("\n".join(str(next(iter(row.values()))) for row in rows))
 
     def kept_table(self, table: ExternalTable) -> Picture:
-        """Give the location and DDL time that it keeps of a table in a catalog."""
+        """Return the location and DDL time that it keeps of a table in a catalog."""
         return read_ddl(self._ddl(statements.show_create_table(table)))
 
     def config(self, pattern: str) -> dict[str, str]:
-        """Give its own settings that fit a pattern of LIKE."""
+        """Return its own settings that fit a pattern of LIKE."""
         rows = self._read(statements.frontend_config(pattern))
         return {str(row["Key"]): str(row["Value"]) for row in rows}
 

@@ -1,4 +1,4 @@
-"""How does a statement reach one front end, and what of everything that can go wrong on the way?
+"""Sends a statement to one front end, and handles everything that can fail on the way.
 
 Whatever goes wrong comes out as one `Answer`: the front end's error, or one of the client's own
 codes when there was no sensible answer. After the latter the connection is closed and of no use.

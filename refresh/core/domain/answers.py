@@ -1,4 +1,4 @@
-"""What does a front end's error mean, and what is done about it?
+"""Meaning of a front end's error, and the remedy for it.
 
 Codes alone say little: 1064 stands for a dozen things, and 5502 for a table that is gone as well as
 for a metastore that is down. So code and text are read together, by a list per dialect; the

@@ -1,4 +1,4 @@
-"""May a metastore or front end that keeps failing be asked again yet?
+"""Circuit breaker: decides when a failing metastore or front end may be called again.
 
 After some failures in a row nobody asks for a while; then one may try, and what comes of it
 decides. A trial that never reports counts as given up after its own time.

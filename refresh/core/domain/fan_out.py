@@ -1,4 +1,4 @@
-"""What came of one refresh on each front end? The one that took it names those that failed.
+"""Outcome of one refresh on each front end. The one that took it names those that failed.
 
 It refreshes itself first; if that fails nobody else is asked. Then it asks every registered one of
 another host, and error 5074 names who failed. That is a partial success, nothing is rolled back.
@@ -35,7 +35,7 @@ class FeOutcome:
 
 
 def read_failures(text: str) -> dict[str, str]:
-    """Give the words of failure by host; empty if the text names nobody.
+    """Return the words of failure by host; empty if the text names nobody.
 
     A host that is named inside another one's words counts as failed too: rather once too often
     called stale than once fresh.

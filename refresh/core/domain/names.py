@@ -1,4 +1,4 @@
-"""What does StarRocks call a table, and how does that name stand in a statement?
+"""Names of tables in StarRocks, and their form in a statement.
 
 A table of a Hive catalog has three parts. One that hangs on a resource (before catalogs) is a table
 of StarRocks' own with a name of its own; its catalog is empty here.

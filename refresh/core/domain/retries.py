@@ -1,4 +1,4 @@
-"""When is a statement tried again after it failed?"""
+"""Decides when a failed statement is retried."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

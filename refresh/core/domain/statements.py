@@ -1,4 +1,4 @@
-"""Which texts are sent to a front end? Every statement of the room is written here.
+"""Texts of the statements sent to a front end. Every statement of the app is written here.
 
 FORCE is never sent: no released version takes it. A refresh has no form for a whole catalog or
 database, and names partitions as the metastore does, letter by letter.

@@ -1,4 +1,4 @@
-"""Which StarRocks is this front end, and what does that change for us?
+"""StarRocks version of a front end, and the differences it makes for the portal.
 
 Before catalogs (2.3) tables hang on resources, and all refreshes of a front end wait for one lock.
 A build of its main line, or one whose version cannot be read, counts as the newest.
@@ -47,5 +47,5 @@ class Version:
 
 
 def oldest(dialects: Iterable[Dialect]) -> Dialect:
-    """Give a cluster's dialect; while it is upgraded, the older one's statements fit both."""
+    """Return a cluster's dialect; while it is upgraded, the older one's statements fit both."""
     return Dialect.RESOURCES if Dialect.RESOURCES in set(dialects) else Dialect.CATALOGS

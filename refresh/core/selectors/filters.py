@@ -8,7 +8,7 @@ from refresh.models import (
 
 
 def cluster_choices() -> list[tuple[str, str]]:
-    """Give the names of all clusters, for lists of choices."""
+    """Return the names of all clusters, for lists of choices."""
     names = Cluster.objects.order_by("name").values_list("name", flat=True)
     return [(name, name) for name in names]
 

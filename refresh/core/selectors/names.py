@@ -1,4 +1,4 @@
-"""Which tables of which clusters stand for a Hive table?"""
+"""Queries of the tables of clusters that represent a Hive table."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ class Named:
 
 
 def named_for(hive: TableName) -> list[Named]:
-    """Give every table that shows this Hive table, in a fixed order."""
+    """Return every table that shows this Hive table, in a fixed order."""
     return named_for_all([hive])[hive]
 
 
 def named_for_all(hives: Iterable[TableName]) -> dict[TableName, list[Named]]:
-    """Give every table that shows each of these Hive tables; two queries, however many.
+    """Return every table that shows each of these Hive tables; two queries, however many.
 
     A catalog shows each table of its metastore under its own name; tables on resources were
     declared one by one, and one Hive table may have many.

@@ -1,4 +1,4 @@
-"""What has the metastore of a table, and of those of its partitions that changed?"""
+"""Reads a table, and those of its partitions that changed, from the metastore."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Look:
 
 
 def hive_of(watched: WatchedTable) -> TableName:
-    """Give the name of a watched table as the platform knows it."""
+    """Return the name of a watched table as the platform knows it."""
     return TableName(LakeId(watched.lake), watched.db, watched.table)
 
 

@@ -1,4 +1,4 @@
-"""May a lake's metastore, or a front end, be asked now, and what did the last call show of it?"""
+"""Limits calls to a lake's metastore or a front end, and records what the last call showed."""
 
 from datetime import datetime
 

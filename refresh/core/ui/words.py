@@ -1,4 +1,4 @@
-"""How are the room's states said and shown? The same words on every page."""
+"""Labels of the optimizer's states. Every page uses the same words."""
 
 from collections.abc import Mapping
 

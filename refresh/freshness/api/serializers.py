@@ -1,4 +1,4 @@
-"""Which fields do tables, the queue and statements have in the API?"""
+"""Serializers of tables, the queue and statements."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What can a program do with tables? Read how they stand, and ask for what a person may ask."""
+"""API of tables. It reads their status and takes the requests that a person may make."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ class TableDetail(APIView):
 
     @extend_schema(operation_id="refresh_tables_get", responses=TargetDetailSerializer)
     def get(self, request: Request, target_id: int) -> Response:
-        """Give a table with every front end."""
+        """Return a table with every front end."""
         return _answer(get_target_for_user(target_id, person(request)))
 
 

@@ -1,4 +1,4 @@
-"""How does a scheduler wait until what a job wrote is visible? `/api/refresh/wait`."""
+"""API by which a scheduler waits until a job's write is visible: `/api/refresh/wait`."""
 
 from dataclasses import asdict
 from datetime import timedelta

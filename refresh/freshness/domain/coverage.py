@@ -1,4 +1,4 @@
-"""What does a completed refresh renew, and so: is a write visible after it that ended before it?
+"""Decides what a completed refresh renews, and so whether an earlier write is visible.
 
 In a catalog a table refresh renews everything that is cached of the table. Before catalogs it
 renews only the list of partitions, so an updated partition must be named; of an unpartitioned

@@ -1,4 +1,4 @@
-"""How does a table stand on a front end: fresh, stale, diverged, cold or unknown, and why?
+"""Status of a table on a front end, with its reason: fresh, stale, diverged, cold or unknown.
 
 The worst comes first: an updated partition whose refresh failed or waits is answered wrongly now. A
 new or dropped one is only missing, or is loaded when it is asked for.
@@ -51,7 +51,7 @@ class Standing:
 
 
 def rank_of(freshness: Freshness, danger: Danger) -> int:
-    """Give the place in a list that shows first what must be seen first, as one number."""
+    """Return the place in a list that shows first what must be seen first, as one number."""
     return _DANGERS.index(danger) * len(_STATES) + _STATES.index(freshness)
 
 

@@ -1,4 +1,4 @@
-"""What does each front end still owe of what changed, and whom do we ask next?
+"""Pending refreshes of each front end, and the choice of the next one to request.
 
 The queue is no list of orders but this difference: what changed, less what completed refreshes took
 in. So nothing can be lost between an event and the last front end, whoever dies on the way, and
@@ -44,7 +44,7 @@ class Attempt:
 
 
 def owed_by(fe: FeRecord, changes: TableChanges) -> dict[str, Changed]:
-    """Give each change that no completed refresh, and no new beginning, took in."""
+    """Return each change that no completed refresh, and no new beginning, took in."""
     known: dict[str, Changed] = {
         name: one for name, one in changes.partitions.items() if one[1] is not Touch.UNREADY
     }

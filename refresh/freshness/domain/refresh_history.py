@@ -1,4 +1,4 @@
-"""Which completed refreshes are kept for a front end, and how are they written down?
+"""Completed refreshes that are kept for a front end, and their stored form.
 
 Leaving one out only makes less provable, never more: what it took in is owed again.
 """

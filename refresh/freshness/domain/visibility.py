@@ -1,4 +1,4 @@
-"""Is what I wrote visible on every front end? The rule behind `GET /api/refresh/wait`.
+"""Decides whether a write is visible on every front end, for `GET /api/refresh/wait`.
 
 Visible means: every front end that can still be asked by anybody has completed a refresh, begun
 after the write, that covers it; or began anew, with empty caches, after the write. A probe can

@@ -1,4 +1,4 @@
-"""What do the rows say of a table on its front ends, in the words of the domain?
+"""Reads the rows of a table on its front ends as objects of the domain.
 
 Everything that judges (the worker, the pages, the wait) reads it here, for one table or for many
 with a fixed number of queries.
@@ -22,12 +22,12 @@ from refresh.models import (
 
 
 def changes_of(watched: WatchedTable) -> TableChanges:
-    """Give what changed in a table and is not settled."""
+    """Return what changed in a table and is not settled."""
     return changes_of_all([watched])[watched.pk]
 
 
 def changes_of_all(watched: Iterable[WatchedTable]) -> dict[int, TableChanges]:
-    """Give what changed, by the table's key; one query.
+    """Return what changed, by the table's key; one query.
 
     A table that nobody looked at yet counts as partitioned, which asks for more.
     """
@@ -57,7 +57,7 @@ def records_of(target: RefreshTarget) -> list[FeRecord]:
 def records_of_all(
     targets: Sequence[RefreshTarget],
 ) -> dict[int, list[tuple[ClusterFrontEnd, FeRecord]]]:
-    """Give each target's front ends and what is known of it there, by its key; two queries.
+    """Return each target's front ends and what is known of it there, by its key; two queries.
 
     A front end on which nothing was done yet is there too, with nothing done.
     """

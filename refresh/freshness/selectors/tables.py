@@ -1,4 +1,4 @@
-"""How do tables stand, in which clusters and on which front ends, as far as a person may see?"""
+"""Status of tables by cluster and front end, as far as a person may see it."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -41,7 +41,7 @@ COUNTED_AT_MOST = 10_000
 
 
 def danger_choices() -> list[tuple[str, str]]:
-    """Give what queries may see, in words, for lists of choices."""
+    """Return what queries may see, in words, for lists of choices."""
     return [(one.value, look_of(f"DANGER_{one}").word) for one in Danger]
 
 
@@ -118,7 +118,7 @@ def answered_by(username: str) -> Q:
 
 
 def targets_of(lake: str, user: User) -> QuerySet[RefreshTarget]:
-    """Give the tables of a lake that the person may see."""
+    """Return the tables of a lake that the person may see."""
     rows = RefreshTarget.objects.for_user(user)
     if not user.is_lake_keeper:
         return rows.filter(watched__lake=lake)
@@ -128,7 +128,7 @@ def targets_of(lake: str, user: User) -> QuerySet[RefreshTarget]:
 
 
 def targets_visible(lake: str, user: User) -> QuerySet[RefreshTarget]:
-    """Give the same with their marks by front end."""
+    """Return the same with their marks by front end."""
     marks = TargetOnFe.objects.select_related("fe").order_by("fe__name").defer("done", "fe__config")
     rows = targets_of(lake, user)
     rows = rows.select_related("cluster", "watched")
@@ -136,7 +136,7 @@ def targets_visible(lake: str, user: User) -> QuerySet[RefreshTarget]:
 
 
 def get_target_for_user(target_id: int, user: User) -> RefreshTarget:
-    """Give one table, whatever its lake.
+    """Return one table, whatever its lake.
 
     Raises:
         NotVisible: there is none for this person.
@@ -149,7 +149,7 @@ def get_target_for_user(target_id: int, user: User) -> RefreshTarget:
 
 
 def on_front_ends(target: RefreshTarget) -> list[TargetOnFe]:
-    """Give how a table stands on every front end; where nothing was done yet, a row not saved."""
+    """Return how a table stands on every front end; where nothing was done yet, a row not saved."""
     records = {row.fe_id: row for row in target.on_fes.defer("done").select_related("fe")}
     fes = target.cluster.front_ends.order_by("name")
     return [records.get(fe.pk) or _nothing_done(target, fe) for fe in fes]
@@ -180,7 +180,7 @@ def checks_of(target: RefreshTarget) -> Checks:
 
 
 def changes_of(target: RefreshTarget) -> QuerySet[ChangedPartition]:
-    """Give the partitions whose last change some front end still owes, unordered."""
+    """Return the partitions whose last change some front end still owes, unordered."""
     return target.watched.changed.all()
 
 

@@ -1,4 +1,4 @@
-"""Is what was written visible on every front end of every cluster that shows it?
+"""Checks whether a write is visible on every front end of every cluster that shows it.
 
 The proof is `judge_wait` for each table that shows it. It counts only with a list of front ends
 taken after the write: on an older one somebody who serves old data may be missing, or be called

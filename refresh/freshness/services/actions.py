@@ -1,4 +1,4 @@
-"""What may a person ask of a table: a refresh now, a repair, to be left out or taken in again?
+"""Handles what people request for a table: refresh now, repair, opt out or opt in again.
 
 Whoever sees a table may ask for its refresh; repairs and opting out are for admins and operators.
 A request becomes a change like any other, so it waits its turn and nothing is asked for twice.

@@ -1,4 +1,4 @@
-"""How do tables stand on every front end now? Writes the domain's judgement where pages read it.
+"""Evaluates tables on every front end. Writes the domain's decision where pages read it.
 
 Judging twice writes the same: it follows from what changed and what was completed.
 """

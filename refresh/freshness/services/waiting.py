@@ -1,4 +1,4 @@
-"""How does a job wait until what it wrote is visible? It asks, is kept a while, and asks again.
+"""Waits until a job's write is visible. The job polls, and each call is held a while.
 
 A web thread is held for some seconds only, and few at a time; nothing is written.
 """

@@ -1,4 +1,4 @@
-"""How do the last statements of a table become pictures: how long they took, how late they came?"""
+"""Charts of a table's last statements: how long they took, and how late they came."""
 
 from collections.abc import Sequence
 

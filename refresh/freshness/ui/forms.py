@@ -1,4 +1,4 @@
-"""What does a person type when asking for a refresh?"""
+"""Form of a request for a refresh."""
 
 from django import forms
 
@@ -21,6 +21,6 @@ class AskForm(forms.Form):
     )
 
     def names(self) -> list[str]:
-        """Give the names; a space at the end of one belongs to it, as other line signs do."""
+        """Return the names; a space at the end of one belongs to it, as other line signs do."""
         lines = self.cleaned_data["partitions"].replace("\r\n", "\n").split("\n")
         return [line for line in lines if line.strip()]

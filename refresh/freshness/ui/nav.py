@@ -19,7 +19,7 @@ def register_pages() -> None:
 
 
 def list_url(name: str, lake: str, **query: str) -> str:
-    """Give a list of the room under its filter."""
+    """Return a list of the room under its filter."""
     return f"{reverse(f'refresh:{name}')}?{urlencode({'lake': lake, **query})}"
 
 

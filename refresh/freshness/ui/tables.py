@@ -35,7 +35,7 @@ HISTORY_SHOWN = 20
 
 
 def table_url(row: RefreshTarget) -> str:
-    """Give the page of a table in a cluster."""
+    """Return the page of a table in a cluster."""
     return reverse("refresh:table", args=[row.pk])
 
 

@@ -1,4 +1,4 @@
-"""What can a program read of what was sent?"""
+"""API of the statements that were sent."""
 
 from uuid import UUID
 
@@ -46,5 +46,5 @@ class StatementDetail(APIView):
 
     @extend_schema(operation_id="refresh_history_get", responses=StatementSerializer)
     def get(self, request: Request, public_id: UUID) -> Response:
-        """Give a statement with what came of it on each front end."""
+        """Return a statement with what came of it on each front end."""
         return Response(StatementSerializer(get_refresh_for_user(public_id, person(request))).data)

@@ -1,4 +1,4 @@
-"""What does a probe show of one front end's picture, and does it differ from the metastore's?
+"""Compares a front end's view of a table, as a probe shows it, with the metastore's.
 
 A probe can only disprove: equal numbers may be luck. `partitions=a/b` holds in b how many names the
 front end knows. Its rows of a whole table say nothing: they are the mean of the partitions whose

@@ -1,4 +1,4 @@
-"""Which tables are worth a look though nobody told of a change, and what does a look show?
+"""Chooses tables to inspect without a reported change, and detects what an inspection shows.
 
 Writers such as Spark overwrite files without a word to the metastore. So the files of hot tables
 are looked at from time to time: often while a table changes, seldom when it has been quiet.

@@ -1,4 +1,4 @@
-"""Who is told that a front end answers from other data than the metastore's, and when it is over?
+"""Notifies people that a front end's data diverges from the metastore's, and when it ends.
 
 Keepers are, once a divergence: it lasts until a probe agrees again, however often a refresh seemed
 to mend it meanwhile. Telling twice writes nothing new.
@@ -24,7 +24,7 @@ DIVERGED, AGREES = "refresh.diverged", "refresh.agrees"
 
 
 def divergences_tell(target: RefreshTarget, *, now: datetime) -> int:
-    """Write of each front end that began, or ceased, to contradict; gives how many mails."""
+    """Write of each front end that began, or ceased, to contradict; returns how many mails."""
     rows = TargetOnFe.objects.filter(target=target).select_related("fe").order_by("fe__name")
     begun = rows.filter(freshness=Freshness.DIVERGED, diverged_told_at=None)
     agreed = Q(disproof_at=None) | Q(disproof_at__lt=F("probed_at"))

@@ -1,4 +1,6 @@
-"""Were the files of a hot table changed without a word? One look at its newest partitions.
+"""Detects unreported changes in the files of a hot table.
+
+One inspection of its newest partitions.
 
 Nothing is concluded from a look that failed, and nothing from the first. What differs is noted as
 changed, also if it was told meanwhile: nobody can know whether the refresh took all of it in, and
@@ -31,7 +33,7 @@ _CALLS = 4
 
 
 def look_at_files(watched: WatchedTable, *, clock: Clock, limits: SweepLimits) -> int | None:
-    """Look at a table and note what changed; gives the number of directories listed.
+    """Look at a table and note what changed; returns the number of directories listed.
 
     None: it was not due any more, or it could not be looked at; its row says why.
     """

@@ -1,4 +1,6 @@
-"""What do the metastore and the file system have of a table now? Reads only, nothing is concluded.
+"""Reads a table's present state in the metastore and the file system.
+
+Read-only, without any conclusion.
 
 The metastore is asked first: of each partition that it gives, the directory is listed once.
 """
@@ -79,7 +81,7 @@ def _registered(
 
 
 def _locations(structs: Mapping[str, object]) -> dict[str, str]:
-    """Give where each lies; a view lies nowhere."""
+    """Return where each lies; a view lies nowhere."""
     found = {
         name: getattr(getattr(struct, "sd", None), "location", None)
         for name, struct in structs.items()

@@ -1,4 +1,4 @@
-"""What does a front end believe of a table, and what has the metastore? Reads only.
+"""Reads a front end's view of a table, and the metastore's. Read-only.
 
 A probe loads the names of partitions, so only what is hot and no giant is asked for plans. Each
 plan selects one partition: the newest, and those that changed lately.

@@ -1,4 +1,4 @@
-"""Does a front end answer from something else than the metastore has? One probe of one table.
+"""Detects a front end that answers from other data than the metastore's. One probe of one table.
 
 A probe can only disprove, and proves nothing while anything moves: it counts when the table was
 quiet before and after it, and the metastore said the same both times.
@@ -39,7 +39,7 @@ _PROBLEM_LENGTH = 1000
 
 
 def probe(target: RefreshTarget, *, clock: Clock) -> list[str] | None:
-    """Probe a table on every front end that can be asked; gives the names of the disproved ones.
+    """Probe a table on every front end that can be asked; returns the names of the disproved ones.
 
     None: nothing could be concluded. What contradicts is shown as diverged and refreshed whole.
     """

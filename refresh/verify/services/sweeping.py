@@ -1,4 +1,4 @@
-"""What did nobody tell? One turn of the sweep: files of hot tables, then their front ends.
+"""Finds unreported changes. One turn of the sweep: files of hot tables, then their front ends.
 
 Tables of which nobody told lately follow, page by page, where hot ones leave room; a turn also
 finds tables that were never heard of. It is bounded in tables, directories and time; what it leaves

@@ -1,4 +1,4 @@
-"""What can a program read of the queue?"""
+"""Read-only API of the queue."""
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request

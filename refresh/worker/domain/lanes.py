@@ -1,4 +1,4 @@
-"""How long will a statement take, what does it cost the metastore, and which lane is it for?
+"""Estimates a statement's duration and its cost for the metastore, and chooses its lane.
 
 Lanes keep what is slow away from what is fast. What a statement took before counts most; without a
 past the number of partitions that it makes the metastore give is counted.

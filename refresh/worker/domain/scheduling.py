@@ -1,4 +1,4 @@
-"""Whose turn is it? Chooses what starts now, and on which front end, within every limit.
+"""Schedules statements: what starts now, and on which front end, within every limit.
 
 In each lane the oldest comes first, and what is urgent counts as somewhat older: so nothing waits
 for ever. A table of several statements goes back in line after each, behind all that waited
@@ -121,7 +121,7 @@ class _Places:
             _add(self.catalogs, one.table.catalog, one.lane)
 
     def fe_for(self, one: Waiting) -> str | None:
-        """Give the front end with room and the fewest running; None if none that it may use."""
+        """Return the front end with room and the fewest running; None if none that it may use."""
         able = [
             fe
             for fe in self.cluster.fes

@@ -1,4 +1,4 @@
-"""Which statements make a table's front ends equal to the metastore again, in which order?
+"""Plans which statements, in which order, make a table's front ends equal to the metastore.
 
 Only names that the metastore has are ever sent, because one that it has not fails a statement
 whole. A table goes before its partitions, so that new ones are known when they are loaded.

@@ -1,4 +1,4 @@
-"""May a statement follow one of which nobody knows whether it still runs?
+"""Decides whether a statement may follow one that may still be running.
 
 A front end goes on after its client gave up, or died. Refreshes of one kind wait for each other
 there, so the later one reads later. Of two kinds the older may write what it had read into the
@@ -24,7 +24,7 @@ class Unsure:
 def follow(
     steps: tuple[Step, ...], unsure: Unsure | None, *, dialect: Dialect, now: datetime
 ) -> tuple[tuple[Step, ...], datetime | None]:
-    """Give the steps that may follow, and from when on (None: now).
+    """Return the steps that may follow, and from when on (None: now).
 
     A table refresh renews all that partition refreshes would, so it takes their place at once; a
     table refresh after partition refreshes must wait.

@@ -1,4 +1,4 @@
-"""Which numbers of the room does a monitoring server read? Nothing names a table or a person."""
+"""Monitoring gauges of the optimizer. None names a table or a person."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -40,7 +40,7 @@ def waiting_by_lane() -> Iterator[Sample]:
 
 
 def oldest_waiting() -> Iterator[Sample]:
-    """Give how long the oldest of each cluster and lane waits."""
+    """Yield how long the oldest of each cluster and lane waits."""
     for labels, _, oldest in _waiting():
         if oldest is not None:
             yield labels, (timezone.now() - oldest).total_seconds()

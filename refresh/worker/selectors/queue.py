@@ -1,4 +1,4 @@
-"""What runs, what waits in which lane and for how long, and what is tried again when?"""
+"""Queries of what runs, what waits in which lane and how long, and what is retried when."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -96,18 +96,18 @@ class QueueNow:
 
 
 def waiting_visible(lake: str, user: User) -> QuerySet[RefreshTarget]:
-    """Give what waits of what the person may see."""
+    """Return what waits of what the person may see."""
     # Said so, the database takes the index on what is due, not the one on what runs.
     return _mine(lake, user).filter(due_at__isnull=False).exclude(running_since__isnull=False)
 
 
 def running_visible(lake: str, user: User) -> QuerySet[RefreshTarget]:
-    """Give what runs of what the person may see, longest first."""
+    """Return what runs of what the person may see, longest first."""
     return _mine(lake, user).filter(running_since__isnull=False).order_by("running_since", "pk")
 
 
 def queue_now(lake: str, user: User) -> QueueNow:
-    """Give the picture of the queue; of what runs only the first."""
+    """Return the picture of the queue; of what runs only the first."""
     return QueueNow(
         clusters=hindered_clusters(),
         lanes=lane_counts(lake, user),
@@ -116,7 +116,7 @@ def queue_now(lake: str, user: User) -> QueueNow:
 
 
 def hindered_clusters() -> list[Cluster]:
-    """Give the clusters that are paused or under pressure."""
+    """Return the clusters that are paused or under pressure."""
     rows = Cluster.objects.filter(Q(is_paused=True) | ~Q(pressure=Pressure.NONE))
     return list(rows.order_by("name"))
 

@@ -1,4 +1,4 @@
-"""Which statements does a waiting table need, in which lane? Planned from rows and one look.
+"""Plans the statements of a waiting table, and their lane, from rows and one inspection.
 
 The plan is stored with the target; changes that come later make the next plan. Planning twice
 does no harm, and nothing is sent here.

@@ -1,4 +1,4 @@
-"""What did a statement come to, on each front end, and what is next for its table?
+"""Records a statement's outcome on each front end, and decides what is next for its table.
 
 One transaction writes it all. A result whose statement was given up meanwhile, because its worker
 was taken for dead, is not counted.

@@ -1,4 +1,4 @@
-"""How does one planned statement go out? A row first, then the network, outside any transaction."""
+"""Sends one planned statement. A row first, then the network, outside any transaction."""
 
 import logging
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ def send(order: Order, *, cluster: Cluster) -> Answer | None:
 
 
 def longest(lane: Lane) -> float:
-    """Give the seconds after which a statement of a lane has ended, heard or not."""
+    """Return the seconds after which a statement of a lane has ended, heard or not."""
     budget = _budget(lane, settings.LAKEWARDEN_REFRESH_SECONDS[lane])
     return budget.connect + budget.read
 

@@ -29,7 +29,7 @@ def n_ahead(cluster: Cluster, catalog: str, lake: str, *, now: datetime) -> int:
 
 
 def ready(cluster: Cluster, *, now: datetime) -> dict[str, RefreshTarget]:
-    """Give the first of each lane that are planned and whose metastore may be asked."""
+    """Return the first of each lane that are planned and whose metastore may be asked."""
     rows = RefreshTarget.objects.filter(cluster=cluster, running_since=None, steps__isnull=False)
     rows = rows.exclude(not_before__gt=now).select_related("watched", "cluster")
     first = [

@@ -1,4 +1,4 @@
-"""Who plans and sends in a cluster, and what does that one do in a turn?
+"""Worker that plans and sends in a cluster: who leads, and what the leader does in a turn.
 
 Any number of workers may run. For each cluster one leads, by a lease; its statements run in
 threads, and their rows are the truth: what a dead worker left running is called lost by the next
@@ -88,7 +88,7 @@ class Worker:
         self.poked = threading.Event()
 
     def turn(self) -> int:
-        """Do what can be done now in every cluster that this worker leads; gives how many began.
+        """Do what can be done now in every cluster that this worker leads; returns how many began.
 
         `poked` is set when something ended since, so that a next turn may find more to do.
         """

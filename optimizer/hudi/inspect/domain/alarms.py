@@ -1,4 +1,4 @@
-"""Which alarms does a look at a Hudi table open, and which does it close?
+"""Decides which alarms an inspection of a Hudi table opens, and which it closes.
 
 Each kind of finding has one, and so has a timeline that cannot be relied on. An alarm is closed by
 a look that could have found the same and did not: what was not read is no good news.
@@ -37,7 +37,7 @@ class Raised:
 
 
 def raised(look: HudiLook, findings: Iterable[Finding]) -> dict[str, Raised]:
-    """Give the alarms that hold by a look whose findings come the worst first."""
+    """Return the alarms that hold by a look whose findings come the worst first."""
     left_alone = unfit(look)
     if left_alone is not None and left_alone.code == "broken":
         return {BROKEN: Raised(BROKEN, Severity.CRITICAL, left_alone.reason)}
@@ -56,7 +56,7 @@ def raised(look: HudiLook, findings: Iterable[Finding]) -> dict[str, Raised]:
 
 
 def over(look: HudiLook, holds: Collection[str], is_open: Collection[str]) -> frozenset[str]:
-    """Give the open alarms that this look ends."""
+    """Return the open alarms that this look ends."""
     ended = frozenset(is_open) - frozenset(holds)
     if unfit(look) is not None:
         # Nothing else can be told of such a table; one that is merely too old is not broken.

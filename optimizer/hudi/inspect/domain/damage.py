@@ -1,4 +1,4 @@
-"""Which rows of a Hudi table are lost, doubled or hidden, by the evidence of its files and logs?
+"""Finds lost, doubled or hidden rows of a Hudi table, by the evidence of its files and logs.
 
 Hudi takes every instant before the first write of the active timeline for completed. A block whose
 instant is in neither timeline is therefore merged if it is that old: rows that nobody committed,
@@ -30,7 +30,7 @@ from optimizer.hudi.maintenance.domain.tasks import Service, Step
 
 
 def damage(look: HudiLook) -> Iterable[Finding]:
-    """Give everything that makes the table's rows wrong."""
+    """Yield everything that makes the table's rows wrong."""
     yield from _corrupt(look)
     yield from _lost_base(look)
     yield from _unknown(look)
@@ -38,7 +38,7 @@ def damage(look: HudiLook) -> Iterable[Finding]:
 
 
 def damaged_groups(look: HudiLook) -> frozenset[FileGroupId]:
-    """Give the file groups in which a service would make the damage last."""
+    """Return the file groups in which a service would make the damage last."""
     return frozenset(
         {one.group for one in corrupt_blocks(look)}
         | {one.group for one in merged_blocks(look)}
@@ -47,7 +47,7 @@ def damaged_groups(look: HudiLook) -> frozenset[FileGroupId]:
 
 
 def spared(look: HudiLook, instants: Iterable[str]) -> tuple[str, ...]:
-    """Give those of some plans that take no damaged file group, in their order.
+    """Return those of some plans that take no damaged file group, in their order.
 
     What cannot be read of a plan may be any group, so it is not among them.
     """
@@ -61,7 +61,7 @@ def spared(look: HudiLook, instants: Iterable[str]) -> tuple[str, ...]:
 
 
 def corrupt_blocks(look: HudiLook) -> tuple[LogBlock, ...]:
-    """Give the corrupt blocks in logs that readers read.
+    """Return the corrupt blocks in logs that readers read.
 
     The logs of an instant that is pending, or unknown and not taken for completed, are not read.
     """
@@ -75,13 +75,13 @@ def corrupt_blocks(look: HudiLook) -> tuple[LogBlock, ...]:
 
 
 def merged_blocks(look: HudiLook) -> tuple[LogBlock, ...]:
-    """Give the blocks of instants in neither timeline that Hudi merges all the same."""
+    """Return the blocks of instants in neither timeline that Hudi merges all the same."""
     is_read = _reader(look)
     return tuple(one for one in _nowhere(look) if is_read(one.instant or ""))
 
 
 def lost_bases(look: HudiLook) -> tuple[FileSlice, ...]:
-    """Give the log-only slices of file groups that had a base file before.
+    """Return the log-only slices of file groups that had a base file before.
 
     A group whose compaction is planned is not one of them: until the plan is executed its newest
     slice holds logs only, and readers merge the one before.
@@ -105,7 +105,7 @@ def _nowhere(look: HudiLook) -> tuple[LogBlock, ...]:
 
 
 def _reader(look: HudiLook) -> Callable[[str], bool]:
-    """Give what Hudi asks of an instant before it reads what that wrote."""
+    """Return what Hudi asks of an instant before it reads what that wrote."""
     first = first_write(look)
     ended = {one.instant for one in look.instants if not one.is_pending}
     return lambda instant: instant in ended or (first is not None and instant < first)

@@ -1,4 +1,4 @@
-"""What did a look at a Hudi table find: its settings, timeline, plans, file slices and log blocks?
+"""Facts of a Hudi table inspection: settings, timeline, plans, file slices and log blocks.
 
 The looking job fills this from Hudi's own metadata and log readers, without judging; it is kept as
 plain JSON, so neither Spark nor Django is needed to read it. Instants are named as Hudi names them:
@@ -300,7 +300,7 @@ class HudiLook:
     has_read_keys: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the form in which it is stored: plain JSON."""
+        """Return the form in which it is stored: plain JSON."""
         return {one.name: plain(getattr(self, one.name)) for one in fields(self)}
 
     @classmethod
@@ -333,7 +333,7 @@ class HudiLook:
 
 
 def plain(value: object) -> Any:
-    """Give a fact, or a sequence of facts, in plain JSON; `from_dict` of its class reads it."""
+    """Return a fact, or a sequence of facts, in plain JSON; `from_dict` of its class reads it."""
     if is_dataclass(value):
         return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, datetime):

@@ -1,4 +1,4 @@
-"""How is it told that something is wrong with a Hudi table: what, how bad, shown by what, what now?
+"""Findings on Hudi tables: what is wrong, how severe, the evidence, and the remedy.
 
 Evidence is kept as rows of plain JSON, at most `MOST_ROWS` of them, with the number that there are.
 """
@@ -76,7 +76,7 @@ class Finding:
     also: Remedy | None = None  # what helps besides
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the form in which it is stored."""
+        """Return the form in which it is stored."""
         return dict(plain(self))
 
 
@@ -96,7 +96,7 @@ def finding(
 def remedy_of(
     ruling: Ruling, service: Service, step: Step, words: str, instants: Iterable[str] = ()
 ) -> Remedy:
-    """Give a service as a remedy, as it was ruled on."""
+    """Return a service as a remedy, as it was ruled on."""
     return Remedy(
         words,
         service,

@@ -1,4 +1,4 @@
-"""How healthy is a Hudi table, from 0 to 100, and what costs it how many points?
+"""Scores the health of a Hudi table from 0 to 100, with the points that each part costs.
 
 Points are counted as for all tables (`core.domain.health`): each part takes its share of what the
 parts before it left. How much a part can take, and when it takes all of it:
@@ -132,5 +132,5 @@ def _small(look: HudiLook, policy: HudiPolicy) -> _Judged:
 
 
 def _over(times: float) -> float:
-    """Give how bad a multiple of what is allowed is, from 0 to 1."""
+    """Return how bad a multiple of what is allowed is, from 0 to 1."""
     return min(1.0, max(0.0, (times - _FREE) / (_FULL - _FREE)))

@@ -15,7 +15,7 @@ _CODES = tuple(Code)
 
 
 def failures(look: HudiLook, policy: HudiPolicy, now: datetime) -> tuple[Finding, ...]:
-    """Give what is wrong; nothing of a table whose timeline cannot be relied on.
+    """Return what is wrong; nothing of a table whose timeline cannot be relied on.
 
     Such a table is not well: `timeline.unfit` says what it is.
     """

@@ -1,4 +1,4 @@
-"""When is a Hudi table looked at again, how closely, and what of an earlier look still holds?
+"""Schedules a Hudi table's next inspection, its depth, and what earlier results still hold.
 
 Hudi's commits leave no event in the metastore unless the writer keeps it in step, so tables are
 looked at by the clock. Log files are read each hour and keys each day; what was found in them then
@@ -47,7 +47,7 @@ def next_look_at(looked_at: datetime, policy: HudiPolicy) -> datetime:
 def carried(
     look: HudiLook, before: HudiLook | None, *, read_logs: bool, read_keys: bool
 ) -> HudiLook:
-    """Give a look with what an earlier one found in logs and keys that were not read again.
+    """Return a look with what an earlier one found in logs and keys that were not read again.
 
     Logs that are gone since, and blocks whose instant was completed since, are left out.
     """

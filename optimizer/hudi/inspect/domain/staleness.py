@@ -1,4 +1,4 @@
-"""How far does the read-optimized view of a merge-on-read table lie behind, and will that end?
+"""Computes a merge-on-read table's read-optimized view lag, and whether it will end.
 
 The view reads base files only: what stands in logs is not seen before a compaction. A writer that
 schedules compactions does so after its own commits, so once it falls silent the last ones wait for
@@ -54,7 +54,7 @@ class Staleness:
 
 
 def staleness_of(look: HudiLook) -> Staleness | None:
-    """Give what the read-optimized view lacks; None if it lacks nothing."""
+    """Return what the read-optimized view lacks; None if it lacks nothing."""
     if look.table.table_type is TableType.COPY_ON_WRITE or not look.uncompacted:
         return None
     with_logs = [one for one in look.slices if one.n_logs]
@@ -67,13 +67,13 @@ def staleness_of(look: HudiLook) -> Staleness | None:
 
 
 def unplanned(look: HudiLook) -> tuple[FileSlice, ...]:
-    """Give the latest slices with logs that no pending plan takes."""
+    """Return the latest slices with logs that no pending plan takes."""
     planned = planned_groups(look)
     return tuple(one for one in look.slices if one.n_logs and one.group not in planned)
 
 
 def unplanned_commits(look: HudiLook) -> tuple[Uncompacted, ...]:
-    """Give the delta commits that stand in those slices, as far as their logs' instants tell."""
+    """Return the delta commits that stand in those slices, as far as their logs' instants tell."""
     free = unplanned(look)
     oldest = min((one.oldest_log_instant for one in free if one.oldest_log_instant), default=None)
     newest = max((one.newest_log_instant for one in free if one.newest_log_instant), default=None)

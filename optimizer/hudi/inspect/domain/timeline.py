@@ -1,4 +1,4 @@
-"""What does a Hudi table's timeline say: is it whole, what is pending, and who is silent?
+"""Reads a Hudi table's timeline: whether it is whole, what is pending, and who is silent.
 
 A timeline that is broken, or of a release that we do not know, is only spoken of: nothing is done
 to its table.
@@ -42,33 +42,33 @@ def unfit(look: HudiLook) -> Unfit | None:
 
 
 def pending(look: HudiLook, actions: Iterable[Action]) -> tuple[Instant, ...]:
-    """Give the instants of some actions that are not completed, oldest first."""
+    """Return the instants of some actions that are not completed, oldest first."""
     wanted = frozenset(actions)
     found = (one for one in look.instants if one.is_pending and one.action in wanted)
     return tuple(sorted(found, key=lambda one: one.instant))
 
 
 def completed(look: HudiLook, actions: Iterable[Action]) -> tuple[Instant, ...]:
-    """Give the completed instants of some actions, oldest first."""
+    """Return the completed instants of some actions, oldest first."""
     wanted = frozenset(actions)
     found = (one for one in look.instants if not one.is_pending and one.action in wanted)
     return tuple(sorted(found, key=lambda one: one.instant))
 
 
 def plans_of(look: HudiLook, actions: Iterable[Action]) -> tuple[PendingPlan, ...]:
-    """Give the pending plans of some actions, oldest first."""
+    """Return the pending plans of some actions, oldest first."""
     wanted = frozenset(actions)
     found = (one for one in look.plans if one.action in wanted)
     return tuple(sorted(found, key=lambda one: one.instant))
 
 
 def planned_groups(look: HudiLook) -> dict[FileGroupId, PendingPlan]:
-    """Give the file groups that sit in a pending plan: no other plan takes them meanwhile."""
+    """Return the file groups that sit in a pending plan: no other plan takes them meanwhile."""
     return {group: plan for plan in look.plans for group in plan.file_groups}
 
 
 def first_write(look: HudiLook) -> str | None:
-    """Give the instant before which Hudi takes every instant for completed and archived."""
+    """Return the instant before which Hudi takes every instant for completed and archived."""
     saved = {one.instant for one in look.instants if one.action is Action.SAVEPOINT}
     return min(
         (
@@ -129,7 +129,7 @@ def silence_of(look: HudiLook, instant: Instant, *, patience: timedelta, now: da
 
 
 def stuck(look: HudiLook, *, patience: timedelta, now: datetime) -> tuple[Silence, ...]:
-    """Give the instants that began, never ended and are silent, oldest first."""
+    """Return the instants that began, never ended and are silent, oldest first."""
     found = (
         silence_of(look, one, patience=patience, now=now)
         for one in pending(look, Action)

@@ -1,4 +1,4 @@
-"""Which plans pile up, which were never executed, and which instants began and never ended?"""
+"""Finds piled-up plans, plans never executed, and instants that began and never ended."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta

@@ -70,7 +70,7 @@ def open_row(job: JobContext, row: Mapping[str, Any]) -> OpenedTable:
 
 
 def asked_of(row: Mapping[str, Any]) -> Asked:
-    """Give how closely a row of a request wants its table looked at."""
+    """Return how closely a row of a request wants its table looked at."""
     return Asked(bool(row.get("read_logs", True)), bool(row.get("read_keys", False)))
 
 

@@ -1,4 +1,4 @@
-"""What does the timeline of a Hudi table say, instant by instant?
+"""Reads the timeline of a Hudi table, instant by instant.
 
 The active timeline is listed once, with the clocks of its files. Of the archived one as much is
 read as is asked for: which instants of some completed, and when.
@@ -32,11 +32,11 @@ class Timeline:
     faults: tuple[str, ...] = ()
 
     def completed(self) -> dict[str, Instant]:
-        """Give the instants of which we know that they completed."""
+        """Return the instants of which we know that they completed."""
         return {one.instant: one for one in self.instants if not one.is_pending}
 
     def pending(self) -> frozenset[str]:
-        """Give those that are requested or inflight."""
+        """Return those that are requested or inflight."""
         return frozenset(one.instant for one in self.instants if one.is_pending)
 
 
@@ -98,7 +98,7 @@ def _instants(table: OpenedTable, listed: Any) -> list[Instant]:
 
 
 def _clocks(table: OpenedTable, folder: Any, *, ending: str = "") -> dict[str, datetime]:
-    """Give when the files of a folder were written, by the digits that their names begin with."""
+    """Return when the files of a folder were written, by the digits that their names begin with."""
     storage = table.java.getStorage()
     if not storage.exists(folder):
         return {}
@@ -131,7 +131,7 @@ def _described(one: Instant, timeline: Any, java: Any, faults: list[str]) -> Ins
 
 
 def _archived_to(table: OpenedTable, faults: list[str]) -> str | None:
-    """Give the newest instant of the archived timeline, by the names of its files."""
+    """Return the newest instant of the archived timeline, by the names of its files."""
     lsm = table.hudi.common.table.timeline.LSMTimeline
     try:
         manifest = lsm.latestSnapshotManifest(table.java, table.java.getArchivePath())

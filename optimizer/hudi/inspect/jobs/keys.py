@@ -1,4 +1,4 @@
-"""Which record keys of a Hudi table stand in more than one file group of a partition?
+"""Finds record keys of a Hudi table that are in more than one file group of a partition.
 
 This reads the keys of the whole table as an engine does that lists files itself.
 """
@@ -18,7 +18,7 @@ def has_keys(table: OpenedTable) -> bool:
 
 
 def duplicate_keys(table: OpenedTable) -> tuple[DuplicateKey, ...]:
-    """Give some of them, at most a hundred."""
+    """Return some of them, at most a hundred."""
     rows = (
         table.spark.read.format("hudi")
         .option("hoodie.metadata.enable", "false")

@@ -1,4 +1,4 @@
-"""Which blocks of a Hudi table's log files are not simply those of a completed commit?
+"""Finds log file blocks of a Hudi table that are not simply those of a completed commit.
 
 Hudi's own log reader goes from block to block and passes over what they hold, so a file costs a
 few small reads. What it makes of a damaged file is the evidence: how much it skipped.
@@ -81,7 +81,7 @@ def _judged(one: _Found, completed: Iterable[str], pending: Iterable[str]) -> Lo
 
 
 def _blocks(table: OpenedTable, log: LogFile) -> list[_Found]:
-    """Give the blocks of a file; nothing of one that is there no more."""
+    """Return the blocks of a file; nothing of one that is there no more."""
     of = table.hudi.common
     path = table.hudi.storage.StoragePath(log.path)
     storage = table.java.getStorage()

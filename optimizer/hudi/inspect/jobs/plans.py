@@ -1,4 +1,4 @@
-"""Which plans of compaction and clustering of a Hudi table wait, for which file groups?"""
+"""Reads the pending compaction and clustering plans of a Hudi table, and their file groups."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,7 @@ _GROUP = "org.apache.hudi.avro.model.HoodieClusteringGroup"
 def read_plans(
     table: OpenedTable, timeline: Timeline, sizes: Mapping[str, int], faults: list[str]
 ) -> tuple[PendingPlan, ...]:
-    """Give the pending plans, oldest first; `sizes` are of the files by name."""
+    """Return the pending plans, oldest first; `sizes` are of the files by name."""
     found = []
     for one in timeline.instants:
         if one.is_pending and one.action in _PLANNED:
@@ -69,7 +69,7 @@ def _of(
 
 
 def _items(table: OpenedTable, one: Instant) -> tuple[Any, str]:
-    """Give Java's list of what a plan works on, and its class."""
+    """Return Java's list of what a plan works on, and its class."""
     of = table.hudi.common.util
     if one.action is Action.CLUSTERING:
         groups = of.ClusteringUtils.getPendingClusteringPlan(table.java, one.instant)

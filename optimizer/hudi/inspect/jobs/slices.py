@@ -1,4 +1,4 @@
-"""Which files do the file groups of a Hudi table consist of, and which of them does a reader merge?
+"""Reads the files of a Hudi table's file groups, and which of them a reader merges.
 
 One listing of the whole table, by Hudi's own view of it and without its metadata table: what lies
 there is what an engine merges that lists by itself.
@@ -58,12 +58,12 @@ class Files:
     bases: tuple[BaseFile, ...] = ()
 
     def sizes(self) -> dict[str, int]:
-        """Give the bytes of every file by its name."""
+        """Return the bytes of every file by its name."""
         logs = {one.name: one.n_bytes for one in self.logs}
         return logs | {one.name: one.n_bytes for one in self.bases}
 
     def totals(self) -> dict[str, int]:
-        """Give the numbers of the latest slices that are told before and after a service."""
+        """Return the numbers of the latest slices that are told before and after a service."""
         bases = [one.base_bytes for one in self.slices if one.base_bytes is not None]
         return {
             "n_file_groups": len(self.slices),
@@ -97,7 +97,7 @@ def read_files(table: OpenedTable) -> Files:
 
 
 def uncompacted(files: Files, completed: dict[str, Instant]) -> tuple[Uncompacted, ...]:
-    """Give the completed commits of which something stands only in logs, oldest first."""
+    """Return the completed commits of which something stands only in logs, oldest first."""
     found: defaultdict[str, list[LogFile]] = defaultdict(list)
     for one in files.merged:
         found[one.instant].append(one)
@@ -116,7 +116,7 @@ def uncompacted(files: Files, completed: dict[str, Instant]) -> tuple[Uncompacte
 def earlier_bases(
     table: OpenedTable, slices: Iterable[FileSlice], faults: list[str]
 ) -> set[FileGroupId]:
-    """Give those of some slices without a base file whose commits tell of one they had.
+    """Return those of some slices without a base file whose commits tell of one they had.
 
     A base file that is gone leaves its trace in the metadata of the commit that wrote it, and of
     those that wrote logs to it.
@@ -173,11 +173,11 @@ class _Reader:
         return self.streamed(groups, _GROUP, "getAllRawFileSlices")
 
     def streamed(self, items: Any, owner: str, method: str) -> Any:
-        """Give Java's list of all that the streams of the items hold."""
+        """Return Java's list of all that the streams of the items hold."""
         return self.table.listed(items.stream().flatMap(self.step(owner, method)))
 
     def latest(self, view: Any, instant: str) -> Any:
-        """Give the slices that a reader merges, those of pending compactions joined."""
+        """Return the slices that a reader merges, those of pending compactions joined."""
         slices = self.step(
             _VIEW, "getLatestMergedFileSlicesBeforeOrOn", _TEXT, _TEXT, of=view, last=(instant,)
         )
@@ -258,5 +258,5 @@ class _Reader:
         return tuple(sorted(found, key=lambda one: one.group))
 
     def partition(self, path: str) -> str:
-        """Give the partition in which a file of the table lies."""
+        """Return the partition in which a file of the table lies."""
         return path.removeprefix(self.prefix).rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""What is the state of one Hudi table? Everything that a look finds, put together.
+"""Inspects the state of one Hudi table, and puts together everything that is found.
 
 The timeline is read before the files. A log file of which the timeline knows nothing may have been
 begun in between, so the timeline is asked once more before that is called evidence.
@@ -80,7 +80,7 @@ def _files(table: OpenedTable, faults: list[str]) -> Files:
 
 
 def _told_of(table: OpenedTable, timeline: Timeline, files: Files) -> Timeline:
-    """Give the timeline with all that it tells of the instants of the log files."""
+    """Return the timeline with all that it tells of the instants of the log files."""
     wanted = {one.instant for one in files.logs}
     told = with_archived(table, timeline, wanted)
     if wanted <= {one.instant for one in told.instants}:
@@ -110,7 +110,7 @@ def _keys(table: OpenedTable, faults: list[str]) -> tuple[DuplicateKey, ...] | N
 
 
 def _slices(table: OpenedTable, files: Files, faults: list[str]) -> tuple[FileSlice, ...]:
-    """Give the latest slices; of those without any base file, whether there was one."""
+    """Return the latest slices; of those without any base file, whether there was one."""
     doubtful = [one for one in files.slices if one.is_log_only and not one.has_earlier_base]
     had = earlier_bases(table, doubtful, faults)
     return tuple(
@@ -119,7 +119,7 @@ def _slices(table: OpenedTable, files: Files, faults: list[str]) -> tuple[FileSl
 
 
 def _counted(instants: tuple[Instant, ...], plans: tuple[PendingPlan, ...]) -> tuple[Instant, ...]:
-    """Give the instants, the pending ones with what their plans are made of."""
+    """Return the instants, the pending ones with what their plans are made of."""
     sizes = {plan.instant: len(plan.file_groups) for plan in plans}
     return tuple(
         replace(one, n_operations=sizes[one.instant]) if one.instant in sizes else one

@@ -1,4 +1,4 @@
-"""Which instants of a Hudi table were undone on purpose, by a rollback or a restore?
+"""Finds the instants of a Hudi table that a rollback or a restore undid on purpose.
 
 Both timelines are read, because Hudi archives rollbacks like all other actions. What cannot be read
 leaves the question open, and then nothing may be brought back.

@@ -1,4 +1,4 @@
-"""What stands in a Hudi table's timeline, which of it is stuck, and what was found of the rest?"""
+"""Reads the instants of a Hudi table's timeline, the stuck ones, and what is known of the rest."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class InstantRow:
 
 
 def instants_of(look: HudiLook, policy: HudiPolicy, *, now: datetime) -> list[InstantRow]:
-    """Give every instant that the look found, the newest first."""
+    """Return every instant that the look found, the newest first."""
     silent = {
         one.instant.instant: one.since for one in stuck(look, patience=policy.patience, now=now)
     }

@@ -1,4 +1,4 @@
-"""How do the file groups of a Hudi table stand: base file, logs, in which plan, damaged or not?"""
+"""Reads the file groups of a Hudi table: base file, logs, the plan it is in, and damage."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -61,7 +61,7 @@ class SliceSums:
 
 
 def slices_of(look: HudiLook, policy: HudiPolicy) -> list[SliceRow]:
-    """Give the latest slice of every file group, by partition."""
+    """Return the latest slice of every file group, by partition."""
     planned, damaged = planned_groups(look), _damaged(look)
     rows = []
     for one in look.slices:

@@ -1,4 +1,4 @@
-"""What did the last look at a Hudi table find, and by which policy is it judged?
+"""Reads the last inspection of a Hudi table, and the policy by which it is judged.
 
 A look at a table of 100,000 file groups takes a second to unpack, so the last few unpacked ones are
 kept: turning a page or a filter asks for the same look again.
@@ -25,7 +25,7 @@ class Seen:
 
 
 def last_look(table: HudiTable) -> Seen:
-    """Give what the last look at a table found."""
+    """Return what the last look at a table found."""
     rows = StoredLook.objects.filter(table=table)
     packed = rows.values_list("packed", flat=True).first()
     if packed is None:
@@ -37,7 +37,7 @@ def last_look(table: HudiTable) -> Seen:
 
 
 def hudi_policy_of(table: HudiTable) -> ResolvedHudi:
-    """Give the policy that holds for a table now."""
+    """Return the policy that holds for a table now."""
     return hudi_policies_of(table.lake).of(table.db, table.table)
 
 

@@ -1,4 +1,4 @@
-"""Which alarms of Hudi tables are open, and who is told that one began or is over?
+"""Opens and closes alarms of Hudi tables, and notifies people that one began or ended.
 
 Keepers are told of every table and owners of theirs, once an alarm: it lasts from the look that
 finds it until one that does not. Telling twice writes nothing new.
@@ -51,7 +51,7 @@ def alarms_keep(
 
 
 def alarms_tell(lake: str, *, now: datetime) -> int:
-    """Write of every alarm of a lake that began, or is over, untold; gives how many mails."""
+    """Write of every alarm of a lake that began, or is over, untold; returns how many mails."""
     rows = HudiAlarm.objects.filter(table__lake=lake).exclude(severity=Severity.INFO)
     begun = rows.filter(is_open=True, told_at=None)
     ended = rows.filter(is_open=None, over_told_at=None).exclude(told_at=None)
@@ -62,7 +62,7 @@ def alarms_tell(lake: str, *, now: datetime) -> int:
 
 
 def alarms_open(lake: str) -> QuerySet[HudiAlarm]:
-    """Give the open alarms of a lake's tables, the worst first."""
+    """Return the open alarms of a lake's tables, the worst first."""
     rows = HudiAlarm.objects.filter(table__lake=lake, is_open=True).select_related("table")
     return rows.order_by("severity", "table__db", "table__table", "code")
 
@@ -99,7 +99,7 @@ def _write(kind: str, lake: str, alarms: Sequence[HudiAlarm], *, now: datetime) 
 
 
 def _by_recipient(alarms: Sequence[HudiAlarm]) -> dict[tuple[str, str], list[HudiAlarm]]:
-    """Give whom to write to, by name and address, and of what."""
+    """Return whom to write to, by name and address, and of what."""
     keepers = keepers_reached()
     found: defaultdict[tuple[str, str], list[HudiAlarm]] = defaultdict(list)
     owners: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Which Hudi tables are looked at, how closely, and how is what was found taken in?
+"""Selects Hudi tables to inspect and how closely, and takes in what was found.
 
 A look is due when something was heard of a table, when somebody asks, and every so often, because
 Hudi's commits leave no event. Taken in twice it is the same.
@@ -35,7 +35,7 @@ Decide = Callable[..., object]
 
 
 def hudi_looks_due(lake: str, *, now: datetime) -> dict[str, list[int]] | None:
-    """Give the params of a run: the tables longest due, few enough; None where none is due.
+    """Return the params of a run: the tables longest due, few enough; None where none is due.
 
     At those that a service watches it looks itself, unless it is long at work elsewhere.
     """
@@ -45,7 +45,7 @@ def hudi_looks_due(lake: str, *, now: datetime) -> dict[str, list[int]] | None:
 
 
 def hudi_looks_request(run: Run) -> dict[str, Any]:
-    """Give what the job must know of each table, as it is named and lies now."""
+    """Return what the job must know of each table, as it is named and lies now."""
     logs, keys = set(run.params["logs"]), set(run.params["keys"])
     rows = HudiTable.objects.filter(lake=run.lake, is_gone=False, pk__in=run.params["tables"])
     tables = (
@@ -56,7 +56,7 @@ def hudi_looks_request(run: Run) -> dict[str, Any]:
 
 
 def look_request(row: HudiTable, *, now: datetime) -> dict[str, Any]:
-    """Give what a job must know of a table to look at it, as closely as is due."""
+    """Return what a job must know of a table to look at it, as closely as is due."""
     last = _last_read(row)
     return _request(row, read_logs=last.reads_logs(now), read_keys=last.reads_keys(now))
 
@@ -142,7 +142,7 @@ def hudi_look_ask(
 
 
 def hudi_look_under_way(lake: str) -> Run | None:
-    """Give the run that looks at Hudi tables of a lake now, or waits to."""
+    """Return the run that looks at Hudi tables of a lake now, or waits to."""
     return Run.objects.filter(lake=lake, kind=KIND, finished_at=None).first()
 
 

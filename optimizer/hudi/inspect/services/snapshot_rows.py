@@ -1,4 +1,4 @@
-"""What does a look at one Hudi table become in the portal's database?
+"""Stores an inspection of one Hudi table in the portal's database.
 
 All of it in one transaction, and only where it is newer than what stands there: two runs may end
 in another order than they began.

@@ -1,4 +1,4 @@
-"""Which log blocks of a Hudi table hold rows that readers and a compaction leave out?
+"""Finds log blocks of a Hudi table whose rows readers and a compaction leave out.
 
 Of blocks whose instant is in neither timeline Hudi skips those that are younger than the first
 write of the active timeline. What was undone on purpose is none of them. What is older than all

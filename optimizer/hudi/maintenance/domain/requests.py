@@ -1,4 +1,4 @@
-"""May a person have a step of a service now, on which instants, and does it need approval?
+"""Decides if a person may run a service step now, on which instants, and if it needs approval.
 
 Quiet hours, thresholds and what the policy does by itself do not bind people; what keeps writer and
 services apart does, and so does damage that a service would make last.
@@ -25,7 +25,7 @@ _NOTHING = "hudi.nothing"
 def wish_of(
     look: HudiLook, policy: HudiPolicy, wish: HudiTask, *, lately: Lately, now: datetime
 ) -> HudiTask:
-    """Give the task that a wish comes to, with its instants and whether people approve it first.
+    """Return the task that a wish comes to, with its instants and whether people approve it first.
 
     A wish without instants means all on which it may be done.
 

@@ -1,4 +1,4 @@
-"""What may be done to a Hudi table beside its writer, and why not?
+"""Decides what may be done to a Hudi table beside its writer, and the reason for each refusal.
 
 Hudi's timeline is safe against two processes only under a lock that both take. Without one a
 service outside the writer does no more than execute plans that the writer scheduled, and cleans

@@ -1,4 +1,4 @@
-"""Which services are there for a Hudi table, and which of its pending plans does a task take?
+"""Services of Hudi tables, and the pending plans that each task takes.
 
 Scheduling and executing are tasks of their own: a writer may schedule what we execute, and people
 may approve between the two what would be taken away.
@@ -45,7 +45,7 @@ ACTIONS = {
 
 
 def service_of(action: Action) -> Service | None:
-    """Give the service that executes a pending instant of an action, None if none does."""
+    """Return the service that executes a pending instant of an action, None if none does."""
     return next((service for service, actions in ACTIONS.items() if action in actions), None)
 
 
@@ -72,7 +72,7 @@ class HudiTask:
 
 
 def task_name(service: Service, step: Step) -> str:
-    """Give the name of a step of a service among the tasks of all tables."""
+    """Return the name of a step of a service among the tasks of all tables."""
     return f"HUDI_{service}_{step}"
 
 

@@ -1,4 +1,4 @@
-"""How do two that would execute one plan at once keep off each other, without a lock?
+"""Prevents two executors of one plan from running it at once, without a lock.
 
 Hudi rolls back what another has begun and begins anew, and the first one's files are gone under
 its commit. So whoever executes an instant holds it by the heartbeat that Hudi itself knows: a file

@@ -1,4 +1,4 @@
-"""Which files would a clean delete, by a plan in the timeline or by one that is only computed?
+"""Reads the files that a clean would delete, by a timeline plan or a plan only computed.
 
 Hudi's planner computes a list without saving it. With the oldest commit that a list retains, the
 same list is computed again later, whatever was committed since. A partition whose whole directory

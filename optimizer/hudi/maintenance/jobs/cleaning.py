@@ -1,4 +1,4 @@
-"""How are file versions cleaned away that no reader needs: a list first, then exactly that list?
+"""Cleans file versions that no reader needs: it makes a list, then cleans exactly that list.
 
 The list is computed by Hudi's planner and not saved. After people have approved its digest, the
 plan is computed again, compared, written into the timeline, compared once more and executed. A

@@ -1,4 +1,4 @@
-"""How are the pending plans of compaction and clustering executed: one, some, or all, oldest first?
+"""Executes pending compaction and clustering plans: one, some or all, oldest first.
 
 A plan that was begun and left is rolled back and executed anew by Hudi itself, so a killed run
 loses nothing but its time. Told to stop, the job ends between two plans.
@@ -43,7 +43,7 @@ def execute(present: Present, order: Order, result: Result, check_stop: Stop) ->
 
 
 def still_pending(order: Order, pending: tuple[str, ...], result: Result) -> tuple[str, ...] | None:
-    """Give those that the order names and that are pending; of the others a note is made."""
+    """Return those that the order names and that are pending; of the others a note is made."""
     if order.instants is None:
         return None
     for digits in sorted(set(order.instants) - set(pending)):
@@ -67,7 +67,7 @@ def _execute_one(now: Present, order: Order, digits: str, result: Result) -> Non
 
 
 def not_completed(order: Order, one: Instant) -> ExternalFailure:
-    """Give the error of an instant that Hudi executed and that is pending nevertheless."""
+    """Return the error of an instant that Hudi executed and that is pending nevertheless."""
     return ExternalFailure(
         "hudi.not_completed",
         f"{order.name}: {one.action} {one.instant} was executed and is still pending. The run's "
@@ -87,7 +87,7 @@ def _run(client: Any, one: Instant) -> Any:
 
 
 def _counts(written: Any) -> dict[str, int]:
-    """Give what a commit wrote, as its own metadata sums it up."""
+    """Return what a commit wrote, as its own metadata sums it up."""
     metadata = written.getCommitMetadata()
     if not metadata.isPresent():
         return {}

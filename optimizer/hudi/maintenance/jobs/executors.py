@@ -1,4 +1,4 @@
-"""What is done for a step of a service? The one place where the job tells them apart."""
+"""Maps a service step to its action. It is the one place where the job tells them apart."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
@@ -32,5 +32,5 @@ ACTS: Mapping[tuple[Service, Step], Act] = {
 
 
 def act_of(order: Order) -> Act:
-    """Give what an order asks for, not begun."""
+    """Return what an order asks for, not begun."""
     return ACTS[order.service, order.step]

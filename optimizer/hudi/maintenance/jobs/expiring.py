@@ -1,4 +1,4 @@
-"""Which partitions are older than they may become, and how are those dropped that people approved?
+"""Lists partitions older than allowed, and drops those that people approved.
 
 The list writes nothing. What is dropped goes out of every reader's sight by one commit; its files
 go with a later clean.
@@ -88,7 +88,7 @@ def drop_old(present: Present, order: Order, result: Result, check_stop: Stop) -
 
 
 def partitions_of(table: OpenedTable) -> dict[str, Partition]:
-    """Give the partitions that hold anything; a rewrite of their files counts as written."""
+    """Return the partitions that hold anything; a rewrite of their files counts as written."""
     with clear_errors(table.name):
         timeline = read_timeline(table, with_metadata=False)
         files = read_files(table)

@@ -1,4 +1,4 @@
-"""What does the portal ask of the job for one Hudi table, and what does the job answer?"""
+"""The portal's order to the job for one Hudi table, and the job's result."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -155,7 +155,7 @@ class Result:
         return TaskState.ABANDONED if lost else TaskState.FAILED
 
     def as_dict(self, *, seconds: float) -> dict[str, Any]:
-        """Give the row of the manifest; the first error speaks for all."""
+        """Return the row of the manifest; the first error speaks for all."""
         first = self.errors[0] if self.errors else None
         said = []
         if first is not None:

@@ -1,4 +1,4 @@
-"""What do a Hudi table's settings and timeline say right now, for the rules to judge an act by?
+"""Reads a Hudi table's present settings and timeline, by which the rules judge an act.
 
 Asked afresh before every act: between the look, the order and the act somebody else may have been
 there. No file of data is listed for it, but where a rule asks for them.
@@ -25,12 +25,12 @@ class Present:
     look: HudiLook
 
     def instant(self, digits: str) -> Instant | None:
-        """Give a pending instant, None where it is not pending (any more)."""
+        """Return a pending instant, None where it is not pending (any more)."""
         found = (one for one in self.look.instants if one.is_pending and one.instant == digits)
         return next(found, None)
 
     def pending(self, actions: Iterable[Action]) -> tuple[str, ...]:
-        """Give the pending instants of some actions, oldest first."""
+        """Return the pending instants of some actions, oldest first."""
         return tuple(one.instant for one in pending(self.look, actions))
 
 
@@ -58,7 +58,7 @@ def present_of(table: OpenedTable, *, closely: bool = False) -> Present:
 
 
 def with_slices(present: Present) -> Present:
-    """Give it with the table's file groups too."""
+    """Return it with the table's file groups too."""
     with clear_errors(present.table.name):
         slices = read_files(present.table).slices
     return replace(present, look=replace(present.look, slices=slices))

@@ -1,4 +1,4 @@
-"""How do rows come back that lie in logs and that nobody reads: a list first, then exactly that?
+"""Recovers rows in logs that nobody reads: makes a list, then recovers exactly that list.
 
 The list reads and writes nothing. What was approved is read again, compared by its digest, written
 by one upsert with the table's own keys and ordering, and confirmed by reading it back. The blocks

@@ -1,4 +1,4 @@
-"""How is rolled back what began and never ended, one instant at a time and only by name?
+"""Rolls back instants that began and never ended, one at a time and only by name.
 
 What a service began goes back to its plan, which is executed later. What a writer began is taken
 away as Hudi's own writer would take it, after it is known that the writer is dead.
@@ -112,7 +112,7 @@ def _back_to_plan(table: OpenedTable, client: Any, one: Instant) -> None:
 
 
 def _target(table: OpenedTable, one: Instant) -> str:
-    """Give the instant to roll back: of a rollback that was broken off, the one it rolls back."""
+    """Return the instant to roll back: of a rollback that was broken off, the one it rolls back."""
     if one.action is not Action.ROLLBACK:
         return one.instant
     for instant in table.java.getActiveTimeline().getRollbackTimeline().getInstants():

@@ -1,4 +1,4 @@
-"""May this be done to the table as it stands now? The rules are the domain's; a no is an error."""
+"""Checks an act against a table's present state. The domain has the rules; a refusal raises."""
 
 from datetime import datetime
 
@@ -17,7 +17,7 @@ _PASSES = frozenset({"writer-at-work"})
 
 
 def policy_of(order: Order) -> HudiPolicy:
-    """Give as much of the table's policy as the rules need."""
+    """Return as much of the table's policy as the rules need."""
     return HudiPolicy(
         is_on=True,
         lock=order.lock.get(LOCK_PROVIDER, ""),

@@ -47,7 +47,7 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
 
 
 def task_done(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """Do one task; gives its result, None where nothing was done, and why to end the run."""
+    """Do one task; returns its result, None where nothing was done, and why to end the run."""
     started = time.monotonic()
     result = Result(int(row["task"]), _name(row))
     try:
@@ -66,7 +66,7 @@ def task_done(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] |
 
 
 def offset_of(job: JobContext, row: Mapping[str, Any]) -> float | None:
-    """Give how far ahead of UTC the digits of a table's instants are; None if it does not open.
+    """Return how far ahead of UTC the digits of a table's instants are; None if it does not open.
 
     Hudi never makes an instant in a JVM that lies before the last one, and waits instead: hours,
     if a table whose timeline is in UTC came after one in a zone that is ahead.

@@ -1,4 +1,4 @@
-"""How is a plan of compaction, clustering or cleaning written, without executing it?"""
+"""Writes a plan of compaction, clustering or cleaning, without executing it."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""How does a service write to a Hudi table without doing more than it was asked?
+"""Configures a service's writes to a Hudi table, so that it does no more than requested.
 
 Hudi's client would upgrade the table, clean, archive, roll others back, and build or drop parts of
 the metadata table on the way. All of that is switched off: the table stays as its writer has it.
@@ -82,7 +82,7 @@ def settings_for(table: OpenedTable, order: Order) -> dict[str, str]:
 
 
 def write_config(table: OpenedTable, order: Order) -> Any:
-    """Give Hudi's settings as its client takes them."""
+    """Return Hudi's settings as its client takes them."""
     settings = table.jvm.java.util.HashMap()
     for key, value in settings_for(table, order).items():
         settings.put(key, value)
@@ -94,7 +94,7 @@ def write_config(table: OpenedTable, order: Order) -> Any:
 
 @contextmanager
 def writing_client(table: OpenedTable, order: Order) -> Iterator[Any]:
-    """Give Hudi's client for a task; what Java throws in here is told as a PortalError."""
+    """Yield Hudi's client for a task; what Java throws in here is told as a PortalError."""
     zone = table.config.getTimelineTimezone()
     with clear_errors(order.name):
         table.hudi.common.table.timeline.HoodieInstantTimeGenerator.setCommitTimeZone(zone)
@@ -106,13 +106,13 @@ def writing_client(table: OpenedTable, order: Order) -> Iterator[Any]:
 
 
 def _locks_of_lake(table: OpenedTable) -> dict[str, str]:
-    """Give what the Spark of the lake says of locks: the address of a ZooKeeper, say."""
+    """Return what the Spark of the lake says of locks: the address of a ZooKeeper, say."""
     known = table.spark.sparkContext.getConf().getAll()
     return {key.removeprefix("spark."): text for key, text in known if key.startswith(_OF_LOCKS)}
 
 
 def _schema(table: OpenedTable) -> str:
-    """Give the schema of its rows as its last commit has it; '' of a table that has no commit."""
+    """Return the schema of its rows as its last commit has it; '' of a table that has no commit."""
     of = table.hudi.common.table
     if not table.java.getCommitsTimeline().filterCompletedInstants().lastInstant().isPresent():
         return ""

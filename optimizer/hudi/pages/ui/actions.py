@@ -91,7 +91,7 @@ def resume(request: HttpRequest, table_id: int) -> HttpResponse:
 
 
 def services_url(table: HudiTable) -> str:
-    """Give the page of a table's services."""
+    """Return the page of a table's services."""
     return reverse("optimizer:hudi-services", args=[table.pk])
 
 

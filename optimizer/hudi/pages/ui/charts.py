@@ -1,4 +1,4 @@
-"""How do a Hudi table's trend, timeline and file groups become pictures with their numbers?"""
+"""Draws charts of a Hudi table's trend, timeline and file groups, with their numbers."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -144,7 +144,7 @@ def slices(sums: SliceSums) -> list[Chart]:
 
 
 def _in_state(rows: Sequence[InstantRow], state: str) -> list[InstantRow]:
-    """Give the instants of a state; a stuck one is inflight."""
+    """Return the instants of a state; a stuck one is inflight."""
     return [
         one
         for one in rows

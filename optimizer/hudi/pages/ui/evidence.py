@@ -1,4 +1,4 @@
-"""How does what shows that something is wrong become tables that people can read?
+"""Turns the evidence of a finding into tables that people can read.
 
 Evidence is kept as rows of plain JSON, of one finding sometimes of two kinds: each kind is a table
 of its own, without columns in which nothing stands.

@@ -1,4 +1,4 @@
-"""How does what a look found, which is in no table of the database, become a list with pages?
+"""Pages inspection results that are in no database table as a list.
 
 It has the manners of every list: filters and order in the address, pages by the last row shown, a
 CSV of exactly the filter. A row has a `key`; a page that begins after a row which is not there any
@@ -39,7 +39,7 @@ class HeldFilter(forms.Form):
         raise NotImplementedError
 
     def kept(self, rows: Sequence[Any]) -> list[Any]:
-        """Give the rows of the list; none where a value is not valid (the form says which)."""
+        """Return the rows of the list; none where a value is not valid (the form says which)."""
         if not self.is_valid():
             return []
         return [row for row in rows if self.keeps(row, self.cleaned_data)]

@@ -53,5 +53,5 @@ def hudi_card(request: HttpRequest) -> Card | None:
 
 
 def frame_of(table: HudiTable, seen: Seen, shown: dict[str, Any]) -> dict[str, Any]:
-    """Give what stands above every tab, and the tab's own."""
+    """Return what stands above every tab, and the tab's own."""
     return {"hudi": table, "seen": seen, "tabs": HUDI_TABS, **shown}

@@ -48,7 +48,7 @@ def policy(request: HttpRequest, table_id: int) -> HttpResponse:
 
 
 def settings_of(table: HudiTable) -> list[HudiSetting]:
-    """Give every setting of a table as it resolves now."""
+    """Return every setting of a table as it resolves now."""
     found, own = hudi_policy_of(table), str(table).lower()
     values = write_policy(found.policy)
     return [

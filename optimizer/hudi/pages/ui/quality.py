@@ -86,7 +86,7 @@ def judge(look: HudiLook, policy: HudiPolicy, *, now: datetime) -> Judged:
 
 
 def trend_of(table: HudiTable) -> list[Any]:
-    """Give the pictures of how the table did."""
+    """Return the pictures of how the table did."""
     return charts.trend(last_hudi_points(table))
 
 
@@ -110,7 +110,7 @@ def _wrong(number: int, one: Finding, *, same_as: int) -> Wrong:
 
 
 def _sent(remedy: Remedy | None) -> dict[str, str]:
-    """Give what the form of a remedy sends."""
+    """Return what the form of a remedy sends."""
     if remedy is None or remedy.service is None or remedy.step is None:
         return {}
     return {
@@ -121,7 +121,7 @@ def _sent(remedy: Remedy | None) -> dict[str, str]:
 
 
 def _label(remedy: Remedy) -> str:
-    """Give what stands on the remedy's button."""
+    """Return what stands on the remedy's button."""
     if remedy.service is Service.ROLLBACK:
         return "List what they wrote" if remedy.step is Step.SCHEDULE else "Roll it back"
     if remedy.step is Step.SCHEDULE:

@@ -1,4 +1,4 @@
-"""What does each service of a Hudi table say now: its steps, its pending plans, what holds them?
+"""Builds each Hudi service's board: its steps, its pending plans and what holds them.
 
 What was decided stands as it was stored then; what may be asked for is ruled on now, by the policy
 that holds now.
@@ -130,7 +130,7 @@ def boards_of(
     expect: Expect,
     now: datetime,
 ) -> list[Board]:
-    """Give the board of every service, in the order in which they are told.
+    """Return the board of every service, in the order in which they are told.
 
     What failed lately is tried again at once where a person asks for it.
     """
@@ -139,7 +139,7 @@ def boards_of(
 
 
 def said_of_all(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Give what was decided of the table as a whole, such as that nothing is done to it."""
+    """Return what was decided of the table as a whole, such as that nothing is done to it."""
     return [str(one["reason"]) for one in verdicts if not one.get("service")]
 
 
@@ -189,7 +189,7 @@ def _said(verdicts: Sequence[Mapping[str, Any]], service: Service, step: Step) -
 
 
 def _plans(case: Case, service: Service, expect: Expect) -> list[PlanRow]:
-    """Give a service's pending instants, oldest first, each with why it does not go."""
+    """Return a service's pending instants, oldest first, each with why it does not go."""
     if service not in ACTIONS:
         return []
     held = {
@@ -228,7 +228,7 @@ def _alone(one: Instant, waiting: Sequence[str]) -> str:
 
 
 def _stuck(case: Case) -> list[PlanRow]:
-    """Give what is stuck; what a service began is rolled back at once, a write by approval."""
+    """Return what is stuck; what a service began is rolled back at once, a write by approval."""
     rows = []
     for one in stuck(case.look, patience=case.policy.patience, now=case.now):
         ruling = may_roll_back(case.look, case.policy, one)

@@ -18,7 +18,7 @@ from portal.ui.lists import ListSpec, list_response
 
 
 def hudi_url(row: HudiTable) -> str:
-    """Give the page of a table."""
+    """Return the page of a table."""
     return reverse("optimizer:hudi-table", args=[row.pk])
 
 

@@ -60,13 +60,13 @@ def tasks(request: HttpRequest, table_id: int) -> HttpResponseBase:
 @login_required
 @require_GET
 def tasks_now(request: HttpRequest, table_id: int) -> HttpResponse:
-    """Give the part of the page that keeps itself up to date."""
+    """Return the part of the page that keeps itself up to date."""
     table = get_hudi_for_user(table_id, person(request))
     return render(request, "optimizer/_hudi_now.html", {"hudi": table, **now_of(table)})
 
 
 def now_of(table: HudiTable) -> dict[str, Any]:
-    """Give what is open of a table, with the runs that have it."""
+    """Return what is open of a table, with the runs that have it."""
     found = open_tasks_of(table)
     runs = runs_by_id(one.run for one in found)
     return {

@@ -1,4 +1,4 @@
-"""On which line of a picture of a timeline does an instant stand, so that none hides another?
+"""Assigns the instants of a timeline picture to lines, so that none hides another.
 
 Each action has a lane; instants that were under way at once stand on lines of their own within it,
 as far as a lane has lines.
@@ -42,7 +42,7 @@ def lanes_of(rows: Sequence[InstantRow], *, now: datetime) -> Lanes:
 
 
 def _line(lines: list[datetime], one: InstantRow, now: datetime) -> int:
-    """Give the first line that is free, or the one that is free next where all are taken."""
+    """Return the first line that is free, or the one that is free next where all are taken."""
     end = now if one.is_pending else one.completed_at or one.requested_at
     free = next((n for n, busy in enumerate(lines) if busy <= one.requested_at), None)
     if free is None and len(lines) < LINES_AT_MOST:

@@ -1,4 +1,4 @@
-"""How are the states of Hudi tables said and shown? The same words on every page."""
+"""Labels of Hudi table states. Every page uses the same words."""
 
 from collections.abc import Mapping
 

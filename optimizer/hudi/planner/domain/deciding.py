@@ -1,4 +1,4 @@
-"""What shall be done to a Hudi table now, by which service and why, and why is the rest not done?
+"""Decides which services a Hudi table gets now, why, and why the rest is not done.
 
 Rollbacks come first, for what is stuck holds others up; then clusterings, whose file groups take no
 updates until they are executed; then compactions, cleans and partitions by age. What begins at
@@ -100,7 +100,7 @@ def decide(
 
 
 def precedence(service: Service, step: Step) -> int:
-    """Give how early a step comes among those of one table: the greater, the earlier."""
+    """Return how early a step comes among those of one table: the greater, the earlier."""
     at = _PRECEDENCE.index((service, step)) if (service, step) in _PRECEDENCE else len(_PRECEDENCE)
     return len(_PRECEDENCE) - at
 

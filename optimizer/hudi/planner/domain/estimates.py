@@ -1,4 +1,4 @@
-"""What does a task of a Hudi table read, and how long will it take?
+"""Estimates what a task of a Hudi table reads, and how long it will take.
 
 Only plans of compaction and clustering say what they read. Seconds come from tasks of the same
 kind that are done; without one, or for anything else, nothing is estimated.

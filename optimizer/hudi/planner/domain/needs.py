@@ -1,4 +1,4 @@
-"""Which steps of which services does a Hudi table need now, whoever may do them?
+"""Determines the service steps that a Hudi table needs now, whoever may do them.
 
 A need says what is to be done, on which instants and why; what is not needed says that in words
 too. Whether a need becomes a task is decided in `deciding.py`.

@@ -1,4 +1,4 @@
-"""What may people ask of a Hudi table: a step of a service now, a pause, what would be done?
+"""Requests on a Hudi table: a service step now, a pause, and a dry run.
 
 Owners of a table, administrators of its database and keepers of the lake may; the rules that keep
 writer and services apart hold for them too. All of it is audited.

@@ -1,4 +1,4 @@
-"""What does the job that serves Hudi tables get told of a task?"""
+"""Builds the order that the job serving Hudi tables gets for a task."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ LOCK_PROVIDER = "hoodie.write.lock.provider"
 
 
 def orders_of(run: Run, policies: HudiPolicies) -> list[dict[str, Any]]:
-    """Give what a run does, the first first.
+    """Return what a run does, the first first.
 
     Raises:
         DataSafetyError: `hudi.not_approved`, a task would take away what nobody approved.
@@ -34,7 +34,7 @@ def orders_of(run: Run, policies: HudiPolicies) -> list[dict[str, Any]]:
 
 
 def order_of(task: OptimizeTask, policies: HudiPolicies) -> dict[str, Any] | None:
-    """Give one task's; None where the table's last look leaves nothing of it to do.
+    """Return one task's; None where the table's last look leaves nothing of it to do.
 
     Raises:
         DataSafetyError: as `orders_of`; RuleViolation: `hudi.look`, that look cannot be read.
@@ -71,7 +71,7 @@ def order_of(task: OptimizeTask, policies: HudiPolicies) -> dict[str, Any] | Non
 
 
 def _approved(task: OptimizeTask) -> RemovalPlan | None:
-    """Give the list that a task acts on; no task without one takes anything away."""
+    """Return the list that a task acts on; no task without one takes anything away."""
     plan = None
     if task.kind in LISTED:
         plan = task.removals.filter(state=RemovalState.RUNNING, run=task.run).first()

@@ -1,4 +1,4 @@
-"""How do the services that a Hudi table needs get into the queue, and out of it again?
+"""Queues the services that a Hudi table needs, and takes them off the queue again.
 
 A table is decided on after each look, and once an hour besides, because what is young, failed or
 silent gets older without one. One task is open a table and step of a service. What a person asked
@@ -50,7 +50,7 @@ class _Table:
 
 
 def hudi_decide(lake: str, *, now: datetime, limit: int = AT_ONCE) -> int:
-    """Decide on the tables that were looked at since their last decision; gives how many.
+    """Decide on the tables that were looked at since their last decision; returns how many.
 
     Of the others on those whose policy may have changed since, and on those whose decision is an
     hour old, unless a look at them is due anyway.
@@ -117,7 +117,7 @@ def decision_of(row: HudiTable, look: HudiLook, policy: HudiPolicy, now: datetim
 
 
 def look_of_table(row: HudiTable) -> HudiLook | None:
-    """Give a table's last look, None where there is none.
+    """Return a table's last look, None where there is none.
 
     Raises:
         RuleViolation: `hudi.look`, it was stored in another form.
@@ -127,7 +127,7 @@ def look_of_table(row: HudiTable) -> HudiLook | None:
 
 
 def listed_first(one: HudiTask) -> HudiTask:
-    """Give the task that draws the list up where people approve what another would do."""
+    """Return the task that draws the list up where people approve what another would do."""
     if not one.needs_approval:
         return one
     return HudiTask(one.service, Step.SCHEDULE, one.reason, one.instants)

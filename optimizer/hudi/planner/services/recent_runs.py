@@ -1,4 +1,4 @@
-"""What did the portal itself do with a Hudi table lately, and what does it do still?"""
+"""Reads what the portal did with a Hudi table lately, and what it still does."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -64,7 +64,7 @@ def last_end(row: HudiTable) -> datetime | None:
 
 
 def given_way(row: HudiTable, *, now: datetime) -> dict[str, datetime]:
-    """Give by kind until when a step waits that was given up for somebody who was at work."""
+    """Return by kind until when a step waits that was given up for somebody who was at work."""
     since = now - WRITER_LEFT_ALONE
     lost = row.tasks.filter(state=TaskState.ABANDONED, sent_at__isnull=False, ended_at__gt=since)
     found = lost.order_by().values_list("kind").annotate(Max("ended_at"))

@@ -1,4 +1,4 @@
-"""How does what a run listed of a Hudi table become a list that people approve?
+"""Turns what a run listed of a Hudi table into a list that people approve.
 
 The list stands whole in its plan; what people approve is the sha256 of it. Its task waits for them,
 and is the only one that may act on it.
@@ -96,7 +96,7 @@ def propose_list(task: OptimizeTask, listed: HudiList, *, now: datetime) -> Remo
 
 
 def digest_of(acting: OptimizeTask, found: Mapping[str, Any]) -> str:
-    """Give what is approved: the place, the service, and all that it may act on."""
+    """Return what is approved: the place, the service, and all that it may act on."""
     table = acting.subject
     meant = {
         "location": table.location,

@@ -1,4 +1,4 @@
-"""What came of the tasks of a run over Hudi tables? One without a word waits again.
+"""Takes in task results of a run over Hudi tables. A task without a result waits again.
 
 Every table of the run is looked at anew, whatever was said of it: a plan may have been executed
 before the run died. What a run listed is shown to people; a list whose run was lost is used up.
@@ -55,7 +55,7 @@ def hudi_result_take(
 
 
 def hudi_reclaim(lake: str, *, now: datetime) -> int:
-    """Take tasks back from runs that ended without a word of them; gives how many."""
+    """Take tasks back from runs that ended without a word of them; returns how many."""
     sent = OptimizeTask.objects.filter(hudi__lake=lake, state=TaskState.SENT)
     runs = {run for run in sent.values_list("run", flat=True) if run is not None}
     if not runs:
@@ -129,7 +129,7 @@ def _look(task: OptimizeTask, *, now: datetime) -> None:
 
 
 def _removed(done: list[Any]) -> dict[str, int]:
-    """Give what went, as the list's page tells it."""
+    """Return what went, as the list's page tells it."""
     if not done:
         return {}
     return {

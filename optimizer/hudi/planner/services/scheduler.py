@@ -1,4 +1,4 @@
-"""Which tasks of Hudi tables go into the next run, and which are held, by what?
+"""Selects tasks of Hudi tables for the next run, and records which are held, and by what.
 
 As for Iceberg tables: what is held says why and is asked again at the next turn, and a run takes
 its tasks by a conditional UPDATE. What takes something away never goes this way, but by its list.
@@ -37,7 +37,7 @@ _LIST_IT = "A writer began what it would roll back: that is listed and approved 
 
 
 def hudi_waiting(lake: str, *, now: datetime) -> QuerySet[OptimizeTask]:
-    """Give what could be sent: in no run, by no list, of tables that are there and not paused."""
+    """Return what could be sent: in no run, by no list, of tables that are there and not paused."""
     listed = RemovalPlan.objects.filter(hudi__lake=lake).values("task")
     rows = OptimizeTask.objects.filter(
         hudi__lake=lake, hudi__is_gone=False, hudi__is_paused=False, state__in=NOT_SENT
@@ -80,7 +80,7 @@ def hudi_claim(run: Run, *, now: datetime) -> int:
 
 
 def hudi_claim_more(run: Run, *, now: datetime) -> int:
-    """Let the run that stays take what waits now, beside what it has; gives how many."""
+    """Let the run that stays take what waits now, beside what it has; returns how many."""
     n_free = MOST_IN_A_RUN - OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT).count()
     if n_free <= 0 or red_button_wait(run.lake):
         return 0
@@ -95,7 +95,7 @@ def needs_a_list(task: OptimizeTask) -> bool:
 
 
 def begun_by_services(task: OptimizeTask) -> list[str]:
-    """Give those of a rollback's instants that a service began: undone, their plans stay.
+    """Return those of a rollback's instants that a service began: undone, their plans stay.
 
     What the table's last look does not know is not among them.
     """
@@ -125,7 +125,7 @@ def _taken(run: Run, task: OptimizeTask, *, now: datetime) -> int:
 
 
 def _candidates(rows: QuerySet[OptimizeTask]) -> Iterator[OptimizeTask]:
-    """Give the best and the oldest of what waits, in the order in which it goes."""
+    """Yield the best and the oldest of what waits, in the order in which it goes."""
     lines = (
         rows.exclude(asked_by="").order_by("noted_at", "pk"),
         rows.order_by("-score", "pk"),

@@ -1,4 +1,4 @@
-"""What does the metastore say of a Hudi table, in an event's message or in a row of its database?
+"""Parses what the metastore says of a Hudi table, in an event's message or a database row.
 
 Spark's tables are told by their provider, those of other writers by their input format. A writer
 that keeps the metastore in step registers one merge-on-read table up to three times at one place:
@@ -63,7 +63,7 @@ class HudiWord:
 
 
 def place_of(location: str) -> str:
-    """Give what tells a location from others, however it is spelled."""
+    """Return what tells a location from others, however it is spelled."""
     scheme, colon, path = location.partition(":")
     spelled = f"{scheme}:{path}" if colon else scheme
     if scheme == "file" and colon:

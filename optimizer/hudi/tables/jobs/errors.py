@@ -60,7 +60,7 @@ def sorted_error(error: Exception, table: str) -> PortalError:
 
 
 def said(error: Exception) -> str:
-    """Give the innermost class of a Java error and the first line of what it says."""
+    """Return the innermost class of a Java error and the first line of what it says."""
     causes = causes_of(error)
     kind, text = causes[-1] if causes else (type(error).__name__, str(error))
     line = text.strip().partition("\n")[0]
@@ -69,7 +69,7 @@ def said(error: Exception) -> str:
 
 
 def gone(table: str, location: str) -> StaleState:
-    """Give the error of a table whose folder is not there any more."""
+    """Return the error of a table whose folder is not there any more."""
     return StaleState(
         GONE,
         f"{table}: {location} does not exist (any more); nothing was done. Drop the table from "
@@ -79,7 +79,7 @@ def gone(table: str, location: str) -> StaleState:
 
 
 def not_hudi(table: str, location: str) -> RuleViolation:
-    """Give the error of a folder in which no Hudi table lies."""
+    """Return the error of a folder in which no Hudi table lies."""
     return RuleViolation(
         NOT_HUDI,
         f"{table}: there is no .hoodie folder with hoodie.properties in {location}, so it is no "
@@ -89,7 +89,7 @@ def not_hudi(table: str, location: str) -> RuleViolation:
 
 
 def old_version(table: str, version: int, layout: int) -> RuleViolation:
-    """Give the error of a table whose timeline is of Hudi 0.x."""
+    """Return the error of a table whose timeline is of Hudi 0.x."""
     return RuleViolation(
         OLD_VERSION,
         f"{table}: its table version is {version} and its timeline has the layout {layout} of Hudi "
@@ -100,7 +100,7 @@ def old_version(table: str, version: int, layout: int) -> RuleViolation:
 
 
 def at_work(table: str, words: str) -> StaleState:
-    """Give the error of an instant at which somebody may be working."""
+    """Return the error of an instant at which somebody may be working."""
     return StaleState(
         AT_WORK,
         f"{table}: {words} Somebody may be working at it, so it is left alone; it is tried again "
@@ -110,7 +110,7 @@ def at_work(table: str, words: str) -> StaleState:
 
 
 def broken(table: str, what: str) -> ExternalFailure:
-    """Give the error of a table whose own metadata cannot be read."""
+    """Return the error of a table whose own metadata cannot be read."""
     return ExternalFailure(
         BROKEN,
         f"{table}: {what} Nothing is done to the table until a person has mended its .hoodie "
@@ -172,7 +172,7 @@ def _files(causes: list[tuple[str, str]], table: str) -> PortalError | None:
 
 
 def _text_of(causes: list[tuple[str, str]], *names: str) -> str | None:
-    """Give the message of the first cause whose class has one of the names."""
+    """Return the message of the first cause whose class has one of the names."""
     return next((text for name, text in causes if name.rpartition(".")[2] in names), None)
 
 

@@ -1,4 +1,4 @@
-"""How does a job reach a Hudi table, and what do its settings say?
+"""Opens a Hudi table for a job, and reads its settings.
 
 Thin doors by py4j to Hudi's own classes. A table is found by its location, as the metastore has
 it; no catalog and no SQL extension takes part, so the session may be anybody's.
@@ -114,11 +114,11 @@ class OpenedTable:
         return UTC if str(self.config.getTimelineTimezone()) == "UTC" else self.lake_zone
 
     def at(self, digits: str) -> datetime:
-        """Give the time of one of its instants."""
+        """Return the time of one of its instants."""
         return instant_at(digits, self.zone)
 
     def facts(self, faults: Iterable[str] = ()) -> HudiTable:
-        """Give its settings as the domain has them."""
+        """Return its settings as the domain has them."""
         both = {**self.written, **self.metastore}
         fields = str(self.config.getPartitionFieldProp() or "")
         return HudiTable(
@@ -134,11 +134,11 @@ class OpenedTable:
         )
 
     def path(self, *below: str) -> Any:
-        """Give a path below the table as Hudi's class."""
+        """Return a path below the table as Hudi's class."""
         return self.hudi.storage.StoragePath("/".join((self.location, *below)))
 
     def listed(self, stream: Any) -> Any:
-        """Give Java's list of a stream."""
+        """Return Java's list of a stream."""
         return stream.collect(self.jvm.java.util.stream.Collectors.toList())
 
     def again(self) -> "OpenedTable":
@@ -163,7 +163,7 @@ class OpenedTable:
 
 @lru_cache(maxsize=1)
 def _columns(spark: SparkSession) -> JavaColumns:
-    """Give the reader that all tables of a session share, with the steps that it knows."""
+    """Return the reader that all tables of a session share, with the steps that it knows."""
     return JavaColumns(spark)
 
 

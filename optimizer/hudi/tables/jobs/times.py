@@ -1,4 +1,7 @@
-"""When was a Hudi instant? Its name says so in digits, in the time zone of the table's timeline."""
+"""Converts a Hudi instant's name into a time.
+
+The name says so in digits, in the time zone of the table's timeline.
+"""
 
 from datetime import UTC, datetime, tzinfo
 
@@ -6,7 +9,7 @@ _WITH_MILLISECONDS, _WITH_SECONDS = 17, 14
 
 
 def instant_at(digits: str, zone: tzinfo) -> datetime:
-    """Give an instant's time, aware and in UTC.
+    """Return an instant's time, aware and in UTC.
 
     Hudi's own first instants (00000000000002 and the like) are no dates: they lie before all.
     """
@@ -19,5 +22,5 @@ def instant_at(digits: str, zone: tzinfo) -> datetime:
 
 
 def from_milliseconds(milliseconds: int) -> datetime:
-    """Give a time of the file system's clock."""
+    """Return a time of the file system's clock."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC)

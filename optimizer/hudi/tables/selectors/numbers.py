@@ -1,4 +1,4 @@
-"""Which numbers of Hudi tables does a monitoring server read? Nothing names a table or a person."""
+"""Monitoring gauges of Hudi tables. None names a table or a person."""
 
 from collections.abc import Iterator
 
@@ -50,7 +50,7 @@ def plans() -> Iterator[Sample]:
 
 
 def stalest() -> Iterator[Sample]:
-    """Give the age of the oldest write that a view lacks; 0 where none lacks any."""
+    """Yield the age of the oldest write that a view lacks; 0 where none lacks any."""
     now = timezone.now()
     for lake, since in _there().values_list("lake").annotate(since=Min("stale_since")):
         yield {"lake": lake}, max(0.0, (now - since).total_seconds()) if since else 0.0

@@ -1,4 +1,4 @@
-"""Which Hudi tables does a staying service watch, and is there one now?"""
+"""Reads the Hudi tables that a resident service watches, and whether one runs now."""
 
 from optimizer.models import HudiTable
 from portal.runs.domain import RunState
@@ -10,13 +10,13 @@ MOST_WATCHED = 200
 
 
 def resident_tables(lake: str) -> list[int]:
-    """Give the tables that a service shall stay with, the oldest first."""
+    """Return the tables that a service shall stay with, the oldest first."""
     rows = HudiTable.objects.filter(lake=lake, is_gone=False, is_resident=True)
     return list(rows.order_by("pk").values_list("pk", flat=True)[:MOST_WATCHED])
 
 
 def resident_run(lake: str) -> Run | None:
-    """Give the run that stays with them now; None where none runs, or it was told to end.
+    """Return the run that stays with them now; None where none runs, or it was told to end.
 
     One that is only being started, which a cluster may put off for hours, is none yet.
     """
@@ -25,5 +25,5 @@ def resident_run(lake: str) -> Run | None:
 
 
 def watched_tables(lake: str) -> list[int]:
-    """Give the tables that a service watches now: no other run looks at them or serves them."""
+    """Return the tables that a service watches now: no other run looks at them or serves them."""
     return resident_tables(lake) if resident_run(lake) is not None else []

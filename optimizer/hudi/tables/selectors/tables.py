@@ -1,4 +1,4 @@
-"""Which Hudi tables may a person see, how well are they, and how did that go?"""
+"""Reads the Hudi tables visible to a person, their health, and its history."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ _IS_FRESH = Case(When(stale_since=None, then=1), default=0, output_field=Integer
 
 
 def type_choices() -> list[tuple[str, str]]:
-    """Give the types of tables in words, for lists of choices."""
+    """Return the types of tables in words, for lists of choices."""
     return [(one.value, look_of(f"HUDI_{one}").word) for one in TableType]
 
 
@@ -91,19 +91,19 @@ class HudiFilter(ListFilter):
 
 
 def hudi_of(lake: str, user: User) -> QuerySet[HudiTable]:
-    """Give the Hudi tables of a lake that the person may see, gone ones too."""
+    """Return the Hudi tables of a lake that the person may see, gone ones too."""
     return HudiTable.objects.filter(visible_to(user), lake=lake)
 
 
 def hudi_visible(lake: str, user: User) -> QuerySet[HudiTable]:
-    """Give the same with what a list shows beside them: the last points."""
+    """Return the same with what a list shows beside them: the last points."""
     points = HudiPoint.objects.filter(health__isnull=False).order_by("-at")[:TREND_SHOWN]
     rows = hudi_of(lake, user).annotate(is_unseen=_IS_UNSEEN, is_fresh=_IS_FRESH)
     return rows.prefetch_related(Prefetch("trend", points, to_attr="points"))
 
 
 def get_hudi_for_user(table_id: int, user: User) -> HudiTable:
-    """Give one table, whatever its lake.
+    """Return one table, whatever its lake.
 
     Raises:
         NotVisible: there is none for this person.
@@ -120,6 +120,6 @@ def n_critical_tables(lake: str, user: User) -> int:
 
 
 def last_hudi_points(table: HudiTable) -> list[HudiPoint]:
-    """Give the last looks at a table, oldest first."""
+    """Return the last looks at a table, oldest first."""
     newest = table.trend.order_by("-at")[:POINTS_DRAWN]
     return list(reversed(newest))

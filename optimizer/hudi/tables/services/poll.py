@@ -1,4 +1,4 @@
-"""Which Hudi tables did a poll of the metastore's database find unheard of, or not find?"""
+"""Compares Hudi tables found by a metastore poll with the stored rows, for new and gone ones."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ _CHUNK = 500
 
 
 def hudi_listed(lake: str, results_uri: str) -> list[HeardHudi]:
-    """Give the Hudi tables that a poll read, one for each place: the best of its names."""
+    """Return the Hudi tables that a poll read, one for each place: the best of its names."""
     said: defaultdict[int, dict[str, str]] = defaultdict(dict)
     for rows in result_rows(get_lake(lake), results_uri, PROPERTIES):
         for row in rows:
@@ -33,7 +33,7 @@ def hudi_listed(lake: str, results_uri: str) -> list[HeardHudi]:
 def hudi_compare(
     lake: str, listed: Sequence[HeardHudi], *, read_at: datetime, now: datetime
 ) -> tuple[int, int]:
-    """Write what differs from our rows; gives how many changed and how many went."""
+    """Write what differs from our rows; returns how many changed and how many went."""
     seen = {(one.db, one.table) for one in listed}
     n_gone = 0
     # First what went: a table that was renamed leaves its place to the new name.
@@ -58,7 +58,7 @@ def _heard(row: Mapping[str, Any], said: Mapping[str, str]) -> HeardHudi | None:
 
 
 def _unseen(lake: str, seen: set[tuple[str, str]]) -> Iterator[list[int]]:
-    """Give the keys of tables that are there by our rows only, in keyset chunks."""
+    """Yield the keys of tables that are there by our rows only, in keyset chunks."""
     last = 0
     rows = HudiTable.objects.filter(lake=lake, is_gone=False).order_by("pk")
     while chunk := list(rows.filter(pk__gt=last).values_list("pk", "db", "table")[:_CHUNK]):

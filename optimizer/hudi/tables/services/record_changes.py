@@ -1,4 +1,4 @@
-"""How does what was heard of Hudi tables become rows: tables, at which place, what is gone?
+"""Records events of Hudi tables as rows: the tables, their places, and what is gone.
 
 Events and polls write through here, and hearing the same twice does no harm. A name may come to
 mean a table at another place, and then the old row is gone and a new one begins; one place may
@@ -85,7 +85,7 @@ class _Rows:
         self.touched[id(row)] = row
 
     def _begin(self, after: HeardHudi) -> HudiTable | None:
-        """Give the row of a table that was not there: a new one, or its own of earlier days.
+        """Return the row of a table that was not there: a new one, or its own of earlier days.
 
         None where the place has another name already that is the better one.
         """

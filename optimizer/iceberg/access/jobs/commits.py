@@ -1,4 +1,4 @@
-"""How is one commit of upkeep sent, and did it happen?
+"""Sends one upkeep commit, and determines whether it happened.
 
 Iceberg's own actions and updates write their files and delete them again where the commit did not
 happen. What is left to do is to sign the commit, and to find it again where nobody said whether it
@@ -46,7 +46,7 @@ def send(table: IcebergTable, signature: Signature, act: Send) -> Any | None:
 
 
 def told(snapshot: Any, **numbers: int) -> dict[str, Any]:
-    """Give the row of a commit that rewrote no data file."""
+    """Return the row of a commit that rewrote no data file."""
     return {
         "snapshot_id": int(snapshot.snapshotId()),
         "sequence": int(snapshot.sequenceNumber()),

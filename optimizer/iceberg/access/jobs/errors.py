@@ -1,4 +1,4 @@
-"""What does an error out of Iceberg, Spark or the file system mean for a task, and what is next?
+"""Maps errors of Iceberg, Spark or the file system to a task's outcome and what is next.
 
 Java's exceptions are told apart by class names along their causes; who calls gets one PortalError
 with a stable code. What is not known here becomes `iceberg.failed` with Java's own first line.
@@ -69,7 +69,7 @@ def sorted_error(error: Exception, table: str) -> PortalError:
 
 
 def conflict(table: str, why: str) -> StaleState:
-    """Give the error of a rewrite that lost against another writer."""
+    """Return the error of a rewrite that lost against another writer."""
     return StaleState(
         CONFLICT,
         f"{table}: another writer was first; nothing of this commit was done. {_short(why)}",
@@ -78,7 +78,7 @@ def conflict(table: str, why: str) -> StaleState:
 
 
 def in_doubt(table: str, why: str = "") -> ExternalFailure:
-    """Give the error of a commit of which nobody knows whether it happened."""
+    """Return the error of a commit of which nobody knows whether it happened."""
     return ExternalFailure(
         UNKNOWN,
         f"{table}: the metastore did not say whether the commit arrived. The new files are left "
@@ -109,7 +109,7 @@ def _table(causes: list[tuple[str, str]], table: str) -> PortalError | None:
 
 
 def replaced(table: str) -> StaleState:
-    """Give the error of a name under which another table now lies."""
+    """Return the error of a name under which another table now lies."""
     return StaleState(
         REPLACED,
         f"{table}: another table lies under this name now (its uuid differs); it is left alone. "
@@ -156,7 +156,7 @@ def _files(causes: list[tuple[str, str]], table: str) -> PortalError | None:
 
 
 def _said(causes: list[tuple[str, str]], *names: str) -> str | None:
-    """Give the message of the first cause whose class has one of the names."""
+    """Return the message of the first cause whose class has one of the names."""
     return next((text for name, text in causes if name.rpartition(".")[2] in names), None)
 
 

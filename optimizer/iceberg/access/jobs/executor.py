@@ -1,4 +1,4 @@
-"""What do all kinds of work on one table have in common: open it, count it, do it, count it again?
+"""Common parts of every kind of work on a table: open, count, do, count again.
 
 Which work a kind asks for is told in `iceberg.execution`, what it does in the file of each.
 """
@@ -45,7 +45,7 @@ class Work:
                     result.after = self.count(table.again())
 
     def count(self, table: IcebergTable) -> dict[str, int]:
-        """Give the numbers that are told before and after."""
+        """Return the numbers that are told before and after."""
         return table.totals()
 
     def work(self, table: IcebergTable) -> None:

@@ -1,4 +1,4 @@
-"""By what are our commits known, and which snapshots in main's history are ours?"""
+"""Defines the signature of the portal's commits, and finds its snapshots in main's history."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Signature:
     layout: str = ""
 
     def keys(self) -> dict[str, str]:
-        """Give the summary keys."""
+        """Return the summary keys."""
         return {TASK_KEY: str(self.task), RUN_KEY: self.run, LAYOUT_KEY: self.layout}
 
 
@@ -32,7 +32,7 @@ def commit_of(table: IcebergTable, commit: str) -> Any | None:
 
 
 def ancestors(table: IcebergTable) -> Iterator[Any]:
-    """Give main's snapshots from the newest back, as far as they have not expired."""
+    """Yield main's snapshots from the newest back, as far as they have not expired."""
     snapshot = table.snapshot
     while snapshot is not None:
         yield snapshot

@@ -1,4 +1,4 @@
-"""How does a job reach the lake's Iceberg tables, and what does their metadata say?
+"""Opens the lake's Iceberg tables for a job, and reads their metadata.
 
 Thin doors by py4j. A table is opened freshly each time (no catalog cache), because a job lives long
 and its name may mean another table by then; the uuid is what identifies it.
@@ -22,7 +22,7 @@ _JAR = "iceberg-spark-runtime"
 
 
 def iceberg_session_settings(config: LakeConfig) -> dict[str, str]:
-    """Give the settings that make the lake's Iceberg tables reachable as `lake.<db>.<table>`."""
+    """Return the settings that make the lake's Iceberg tables reachable as `lake.<db>.<table>`."""
     prefix = f"spark.sql.catalog.{CATALOG}"
     return {
         prefix: "org.apache.iceberg.spark.SparkCatalog",
@@ -110,7 +110,7 @@ class IcebergTable:
         return int(self.java.spec().specId())
 
     def spec_for_new(self, spec_id: int) -> int:
-        """Give the spec for files that take the place of a spec's files: its own, if it can be.
+        """Return the spec for files that take the place of a spec's files: its own, if it can be.
 
         Nothing can be written by a spec of which a source column was dropped.
         """
@@ -140,18 +140,18 @@ class IcebergTable:
         return self._summary("total-records") or 0
 
     def listed(self, items: Any) -> Any:
-        """Give Java's list of what something of Java's iterates over."""
+        """Return Java's list of what something of Java's iterates over."""
         lists = self.jvm.org.apache.iceberg.relocated.com.google.common.collect.ImmutableList
         return lists.copyOf(items)
 
     def manifests(self) -> Any:
-        """Give Java's list of main's manifests, of data and of delete files."""
+        """Return Java's list of main's manifests, of data and of delete files."""
         if self.snapshot is None:
             return self.jvm.java.util.ArrayList()
         return self.snapshot.allManifests(self.java.io())
 
     def totals(self) -> dict[str, int]:
-        """Give the whole table's files, bytes and delete files, as main's snapshot sums them up.
+        """Return the whole table's files, bytes and delete files, as main's snapshot sums them up.
 
         What the snapshot does not say, or says as no number, is left out; a table without a
         snapshot has none of anything.
@@ -171,7 +171,7 @@ class IcebergTable:
         return int(text) if text.isascii() and text.isdecimal() else None
 
     def actions(self) -> Any:
-        """Give Iceberg's own actions; they run in this session, whichever thread calls them."""
+        """Return Iceberg's own actions; they run in this session, whichever thread calls them."""
         session = self.spark._jsparkSession
         self.jvm.org.apache.spark.sql.SparkSession.setActiveSession(session)
         return self.jvm.org.apache.iceberg.spark.actions.SparkActions.get(session)
@@ -182,7 +182,7 @@ class IcebergTable:
 
 
 def summary_of(snapshot: Any) -> Any:
-    """Give what a snapshot's writer says of it; writers of the first format may say nothing."""
+    """Return what a snapshot's writer says of it; writers of the first format may say nothing."""
     return snapshot.summary() or {}
 
 
@@ -214,7 +214,7 @@ def open_table(spark: SparkSession, db: str, table: str, *, uuid: str = "") -> I
 
 
 def java_strings(spark: SparkSession, *texts: str) -> Any:
-    """Give an array of Java's strings, as varargs are passed."""
+    """Return an array of Java's strings, as varargs are passed."""
     context: Any = spark.sparkContext
     found = context._gateway.new_array(context._jvm.java.lang.String, len(texts))
     for n, text in enumerate(texts):

@@ -11,7 +11,7 @@ from optimizer.iceberg.maintenance.domain.orphans import (
 
 
 def places_of(table: IcebergTable) -> tuple[str, ...]:
-    """Give the directories that are the table's by its own metadata."""
+    """Return the directories that are the table's by its own metadata."""
     metadata = table.properties.get("write.metadata.path", table.location)
     return (table.location, table.data_location, metadata)
 

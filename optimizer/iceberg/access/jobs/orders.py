@@ -1,4 +1,4 @@
-"""What does the portal ask of the job for one table, and what does the job answer?"""
+"""The portal's order to the job for one table, and the job's result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -103,7 +103,7 @@ class Result:
         return message if self.table in message else f"{self.table}: {message}"
 
     def as_dict(self, *, seconds: float) -> dict[str, Any]:
-        """Give the row of the manifest; the first error speaks for all."""
+        """Return the row of the manifest; the first error speaks for all."""
         first = self.errors[0] if self.errors else None
         said = [self._named(first.message)] if first else []
         if len(self.errors) > 1:

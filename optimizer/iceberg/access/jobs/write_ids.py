@@ -1,4 +1,4 @@
-"""Which write made a data file? Iceberg puts the id of the writing query into the file's name."""
+"""Reads which write made a data file. Iceberg puts the writing query's id in the file's name."""
 
 import re
 
@@ -10,5 +10,5 @@ IN_NAME = rf"({_ID})"
 
 
 def write_ids_of(location: str) -> set[str]:
-    """Give the ids that the file's own name holds (`<partition>-<task>-<id>-..-<n>.parquet`)."""
+    """Return the ids that the file's own name holds (`<partition>-<task>-<id>-..-<n>.parquet`)."""
     return set(_UUID.findall(location.rpartition("/")[2]))

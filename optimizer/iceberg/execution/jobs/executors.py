@@ -1,4 +1,4 @@
-"""Which work does a kind of task ask for? The one place where the job tells kinds apart."""
+"""Maps a task kind to its work. It is the one place where the job tells kinds apart."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ WORKS: Mapping[TaskKind, type[Work]] = {
 
 
 def work_of(job: JobContext, order: Order) -> Work:
-    """Give the work of a task, not begun.
+    """Return the work of a task, not begun.
 
     Raises:
         RuleViolation: `optimize.kind`, this job does not do the kind.

@@ -37,7 +37,7 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
 
 
 def _task(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """Give the result of one task, and why to end the run; no result where nothing was done."""
+    """Return the result of one task, and why to end the run; no result where nothing was done."""
     started = time.monotonic()
     name = f"{row.get('db')}.{row.get('table')}"
     result = Result(int(row["task"]), name)

@@ -1,4 +1,4 @@
-"""How healthy are the files of a table, from 0 to 100, and what costs it how many points?
+"""Scores the health of a table's files from 0 to 100, with the points that each part costs.
 
 Each part takes its share of what the parts before it left, so no score leaves 0..100 and the points
 lost add up to exactly what is missing. A partition is judged by its own files; a table by its

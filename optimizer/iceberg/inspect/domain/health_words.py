@@ -1,4 +1,4 @@
-"""What can cost a table's health points, and how is each of it said to people?"""
+"""Names the parts that can cost a table health points, and words the reason of each."""
 
 from enum import StrEnum
 from math import ceil
@@ -27,7 +27,7 @@ class Part(StrEnum):
 
 
 def packed_files(stats: PartitionStats, target_bytes: int) -> int:
-    """Give about how many files the small ones of a partition would be if they were packed."""
+    """Return about how many files the small ones of a partition would be if they were packed."""
     return max(1, ceil(stats.small_bytes / target_bytes)) if stats.n_small else 0
 
 

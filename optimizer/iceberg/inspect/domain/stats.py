@@ -1,4 +1,4 @@
-"""What is known of an Iceberg table's files when a decision is taken, without reading any data?
+"""Statistics of an Iceberg table's files for decisions, taken without reading any data.
 
 The numbers are counted by the observing job from metadata only. "Small" is below 0.75 of the
 target size and "big" above 1.8 of it: the bounds that Iceberg's own planner uses.

@@ -1,4 +1,4 @@
-"""What does a table's own metadata say besides its files: columns, spec, snapshots, commits?
+"""Reads a table's metadata other than its files: columns, spec, snapshots and commits.
 
 Read from the metadata that Iceberg holds already, as JSON texts: one call each, however wide a
 schema or long a summary is.
@@ -16,7 +16,7 @@ MOST_COMMITS = 500
 
 
 def table_facts(table: IcebergTable) -> dict[str, Any]:
-    """Give what stands in the table's row of the result, without the counts of its files."""
+    """Return what stands in the table's row of the result, without the counts of its files."""
     iceberg, snapshot = table.jvm.org.apache.iceberg, table.snapshot
     # Read as the metastore's parameters are, so that an event and a look say the same.
     said = iceberg_table(
@@ -47,7 +47,7 @@ def table_facts(table: IcebergTable) -> dict[str, Any]:
 
 
 def commits_since(table: IcebergTable, since: int | None) -> Iterator[dict[str, Any]]:
-    """Give main's commits from the newest back to the one looked at last, which is left out.
+    """Yield main's commits from the newest back to the one looked at last, which is left out.
 
     Several can hide behind one event. At most `MOST_COMMITS`, and none that has expired.
     """
@@ -76,7 +76,7 @@ def _commit(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _oldest(table: IcebergTable) -> int:
-    """Give the instant of the oldest snapshot that is kept: files of expired ones are older."""
+    """Return the instant of the oldest snapshot that is kept: files of expired ones are older."""
     return int(table.java.operations().current().snapshots().get(0).timestampMillis())
 
 

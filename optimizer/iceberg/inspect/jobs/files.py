@@ -1,4 +1,4 @@
-"""How do the files of each partition of a table stand? Counted in Spark, from metadata only.
+"""Counts the files of each partition of a table in Spark, from metadata only.
 
 Reads the entries of the snapshot's manifests. Nothing that grows with files comes to the driver:
 what leaves Spark is one row a partition.
@@ -34,7 +34,7 @@ class Asked:
 
 
 def partition_rows(table: IcebergTable, asked: Asked) -> DataFrame:
-    """Give one row for each partition (and spec) that has files in the table's snapshot."""
+    """Return one row for each partition (and spec) that has files in the table's snapshot."""
     files = _files(table)
     by_partition = Window.partitionBy("spec_id", "partition")
     # Data files first, the smallest of them first of all.
@@ -50,7 +50,7 @@ def _is_outside(table: IcebergTable) -> Column:
 
 
 def _files(table: IcebergTable) -> DataFrame:
-    """Give the live files of the snapshot: data files and delete files."""
+    """Return the live files of the snapshot: data files and delete files."""
     entries = _metadata(table, "entries", snapshot_id=table.snapshot_id)
     united = "partition" in entries.select("data_file.*").columns
     partition = (
@@ -75,7 +75,7 @@ def _files(table: IcebergTable) -> DataFrame:
 
 
 def _commits(table: IcebergTable) -> DataFrame:
-    """Give when each snapshot that is kept was committed, and whether it only rewrote files."""
+    """Return when each snapshot that is kept was committed, and whether it only rewrote files."""
     return _metadata(table, "snapshots").select(
         "snapshot_id",
         F.unix_micros("committed_at").alias("at_us"),

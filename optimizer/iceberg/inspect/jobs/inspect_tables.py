@@ -1,4 +1,4 @@
-"""The Spark program that looks at Iceberg tables' metadata: how healthy are their files?
+"""Spark program that inspects Iceberg tables' metadata and measures the health of their files.
 
 Many tables in one application, one after the other, and never their data. A table that cannot be
 looked at is an entry in `failed` and stops nothing; results are Parquet in the spool:

@@ -1,4 +1,4 @@
-"""What is a partition called, as text? In Spark, for every file at once, exactly as Iceberg does.
+"""Names partitions as text, in Spark for every file at once, exactly as Iceberg does.
 
 Iceberg's `PartitionSpec.partitionToPath` runs only in a JVM that holds the table; here it is spelt
 in Spark's own expressions, so that no file has to come to the driver. A test compares both.
@@ -33,7 +33,7 @@ Specs = Mapping[int, tuple[PathField, ...]]
 
 
 def specs_of(table: IcebergTable) -> dict[int, tuple[PathField, ...]]:
-    """Give the fields of every spec that the table has had."""
+    """Return the fields of every spec that the table has had."""
     iceberg = table.jvm.org.apache.iceberg
     united = {
         int(field.fieldId()): (str(field.name()), str(field.type()))
@@ -54,7 +54,7 @@ def specs_of(table: IcebergTable) -> dict[int, tuple[PathField, ...]]:
 
 
 def path_column(specs: Specs, *, spec_id: Column, partition: str) -> Column:
-    """Give a partition's path; `partition` is the name of the struct of all specs' fields."""
+    """Return a partition's path; `partition` is the name of the struct of all specs' fields."""
     found = F.lit("")
     for key, fields in specs.items():
         if fields:

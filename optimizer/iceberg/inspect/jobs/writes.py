@@ -1,4 +1,4 @@
-"""Which of some old writes does a table still hold files of, in any snapshot that it has?"""
+"""Finds which old writes still have files in any snapshot of a table."""
 
 from collections.abc import Collection
 
@@ -11,7 +11,7 @@ _DELETED = 2
 
 
 def writes_in_use(table: IcebergTable, write_ids: Collection[str]) -> set[str]:
-    """Give those that stand in the name of a file of any snapshot, on any branch.
+    """Return those that stand in the name of a file of any snapshot, on any branch.
 
     Raises:
         PortalError: the table went, or another lies under its name by now.

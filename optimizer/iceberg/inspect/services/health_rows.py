@@ -1,4 +1,4 @@
-"""What does each row of a look's Parquet become in the portal's database?"""
+"""Converts each row of an inspection's Parquet into rows of the portal's database."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def digest_of(spec_id: int, partition: str) -> str:
-    """Give what identifies a partition: its text may be longer than an index takes."""
+    """Return what identifies a partition: its text may be longer than an index takes."""
     return hashlib.sha256(f"{spec_id}\n{partition}".encode()).hexdigest()
 
 
@@ -47,7 +47,7 @@ def partition_health_row(
 
 
 def newest_of(row: Row, *, before: datetime | None, oldest_at: datetime | None) -> datetime | None:
-    """Give when a writer last committed to a partition.
+    """Return when a writer last committed to a partition.
 
     A rewrite hides it, as it makes all files its own: then it is what was known before. Where
     nothing was, the rewrite's own instant is taken, and for files older than every snapshot that is

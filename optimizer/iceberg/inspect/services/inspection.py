@@ -1,4 +1,4 @@
-"""Which tables are looked at, and how does what was found become what readers see?
+"""Selects tables to inspect, and turns what was found into what readers see.
 
 A table's partitions are loaded beside those that are shown, a chunk a transaction; the table's row
 flips last, then the old rows go. Taken in twice it is the same. A look is done with only when
@@ -43,13 +43,13 @@ Decide = Callable[..., object]
 
 
 def looks_due(lake: str, *, now: datetime) -> list[int]:
-    """Give the tables whose look is due, longest due first; few enough for one run."""
+    """Return the tables whose look is due, longest due first; few enough for one run."""
     due = IcebergTable.objects.filter(lake=lake, is_gone=False, look_due_at__lte=now)
     return list(due.order_by("look_due_at", "pk").values_list("pk", flat=True)[:MOST_TABLES])
 
 
 def looks_request(lake: str, keys: list[int], *, now: datetime) -> list[Row]:
-    """Give what the job must know of each table: its name, identity, and what it is held to."""
+    """Return what the job must know of each table: its name, identity, and what it is held to."""
     policies = policies_of(lake)
     tables = list(IcebergTable.objects.filter(lake=lake, is_gone=False, pk__in=keys).order_by("pk"))
     asked = {row.pk: policies.of(row.db, row.table).policy for row in tables}
@@ -101,7 +101,7 @@ class Look:
     now: datetime
 
     def rows(self, part: str, below: str = "results") -> Iterator[Row]:
-        """Give the rows of one kind of result."""
+        """Yield the rows of one kind of result."""
         uri = f"{self.run.spool.rstrip('/')}/{below}"
         for chunk in result_rows(get_lake(self.run.lake), uri, part):
             yield from chunk
@@ -254,7 +254,7 @@ def _failed(
 
 
 def _writes(layouts: Mapping[int, str]) -> dict[int, list[str]]:
-    """Give the writes of ours whose files lie as each table's policy asks."""
+    """Return the writes of ours whose files lie as each table's policy asks."""
     found: defaultdict[int, list[str]] = defaultdict(list)
     rows = LayoutWrite.objects.filter(table_id__in=layouts, layout__in=set(layouts.values()))
     for table_id, layout, write_id in rows.values_list("table_id", "layout", "write_id"):

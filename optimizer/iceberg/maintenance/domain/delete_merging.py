@@ -1,4 +1,4 @@
-"""In which partitions does merging position-delete files leave fewer of them?
+"""Finds the partitions in which merging position-delete files leaves fewer of them.
 
 A deletion vector is already the best there can be: at most one a data file. Position-delete files
 of the second format merge into one a data file, or into one a partition where the table's
@@ -44,7 +44,7 @@ def merging(
     granularity: str,
     target_bytes: int = TARGET_BYTES,
 ) -> Merging:
-    """Give the partitions in which merging leaves fewer delete files, or vectors for files."""
+    """Return the partitions in which merging leaves fewer delete files, or vectors for files."""
     won: list[tuple[str, int, int]] = []
     for one in partitions:
         after = one.n_data_files if granularity == BY_FILE else -(-one.n_bytes // target_bytes)

@@ -1,4 +1,4 @@
-"""Which snapshots of a table may go, and why does each of the others stay?
+"""Decides which snapshots of a table may expire, and gives the reason why each other one stays.
 
 Pure, and on the safe side: what is current, what a branch or a tag holds, what is young, what is
 among the newest and what somebody wrote aside for later stays. Metadata that contradicts itself
@@ -114,7 +114,7 @@ def judge(
 
 
 def still_going(approved: Iterable[int], judged: Judged) -> tuple[int, ...]:
-    """Give those of the approved snapshots that may still go, in the order of the judgement."""
+    """Return those of the approved snapshots that may still go, in the order of the judgement."""
     wanted = frozenset(approved)
     return tuple(one for one in judged.goes if one in wanted)
 
@@ -138,7 +138,7 @@ def _waits(one: SnapshotFact, known: set[int]) -> bool:
 
 
 def _history(start: int, by_id: Mapping[int, SnapshotFact]) -> list[int]:
-    """Give a snapshot and its ancestors as far as they are there, the newest first."""
+    """Return a snapshot and its ancestors as far as they are there, the newest first."""
     found: list[int] = []
     seen: set[int] = set()
     key: int | None = start

@@ -1,4 +1,4 @@
-"""Which manifests of a table are merged, into how many, and which partitions lie together in each?
+"""Decides which manifests merge, into how many, and which partitions share each of them.
 
 A reader opens every manifest that its filter does not rule out. Few manifests are fewer openings,
 and files of neighbouring partitions in one manifest let a filter rule out the others. Manifests of
@@ -35,7 +35,7 @@ class Merge:
 
 
 def merges(manifests: Iterable[Manifest], *, target_bytes: int) -> list[Merge]:
-    """Give what is worth merging; manifests of two specs, or of data and deletes, never mix."""
+    """Return what is worth merging; manifests of two specs, or of data and deletes, never mix."""
     kinds: dict[tuple[int, bool], list[Manifest]] = {}
     for one in manifests:
         if one.n_bytes < SMALL_BELOW * target_bytes or not one.n_live:

@@ -1,4 +1,4 @@
-"""Which files below a table are orphans: old, in its own place, and named by nothing of it?
+"""Finds orphan files below a table: old, in its own place, and not named by anything of it.
 
 Pure, and on the safe side. Paths are compared without scheme and authority, so that another
 spelling of the same place never makes a file unknown; a file whose name alone is known somewhere is

@@ -1,4 +1,4 @@
-"""Of which columns does a table need statistics: how many different values are there?
+"""Selects the columns for which a table needs statistics of distinct values.
 
 Engines choose the order of joins by them. Each column is read whole, so their number is bounded:
 first those by which rows are laid out or partitioned, then the others in their order.

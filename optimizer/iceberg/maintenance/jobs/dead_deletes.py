@@ -1,4 +1,4 @@
-"""Which delete files of a table apply to no data file any more, and how are they dropped?
+"""Finds and drops delete files of a table that apply to no data file any more.
 
 Iceberg plans a scan of the whole table and so names every delete file that a reader would open. A
 delete file that none of main's data files needs holds no row back: data that comes later is newer
@@ -19,7 +19,7 @@ _ITERABLES = "org.apache.iceberg.relocated.com.google.common.collect.Iterables"
 
 
 def dead_deletes(table: IcebergTable) -> Any:
-    """Give Java's list of the delete files of main that no data file needs."""
+    """Return Java's list of the delete files of main that no data file needs."""
     jvm, columns = table.jvm, table.columns
     dead = jvm.java.util.ArrayList()
     if table.snapshot is None:

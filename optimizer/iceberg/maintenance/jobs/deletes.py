@@ -1,4 +1,4 @@
-"""How do delete files get fewer, so that readers open fewer of them and no row comes back?
+"""Reduces delete files, so that readers open fewer of them and no row comes back.
 
 Three steps, each with its own commit. Data files under equality deletes, or of which much is
 deleted, are written anew as any others (`rewrite`): the read applies every delete. Position deletes

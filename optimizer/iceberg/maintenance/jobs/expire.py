@@ -1,4 +1,4 @@
-"""How do old snapshots go: which ones, what goes with them, and the act itself?
+"""Expires old snapshots: selects them and what is removed with them, and performs the act.
 
 Drawing up touches nothing: what would go is the difference between what the table reaches now and
 what it would reach without the snapshots. The act judges anew, and has Iceberg expire by id those
@@ -131,7 +131,7 @@ def _would_expire(table: IcebergTable, ids: Sequence[int]) -> list[int]:
 
 
 def _without(table: IcebergTable, ids: Sequence[int]) -> Any:
-    """Give the table as it would be without the snapshots; it exists in this driver only."""
+    """Return the table as it would be without the snapshots; it exists in this driver only."""
     jvm: Any = table.jvm
     iceberg = jvm.org.apache.iceberg
     now = table.java.operations().current()
@@ -155,7 +155,7 @@ def _without(table: IcebergTable, ids: Sequence[int]) -> Any:
 
 
 def _only_before(table: IcebergTable, after: Any, what: str, path: str, size: str) -> DataFrame:
-    """Give kind, path and size of what the table reaches now and would not reach afterwards."""
+    """Return kind, path and size of what the table reaches now and would not reach afterwards."""
     before = metadata_rows(table, table.java, what)
     content = F.col("content") if what == "ALL_FILES" else F.lit(None)
     kind = F.when(content.isNull(), "manifests").when(content == 0, "data files")
@@ -169,7 +169,7 @@ def _only_before(table: IcebergTable, after: Any, what: str, path: str, size: st
 
 
 def metadata_rows(table: IcebergTable, java: Any, what: str) -> DataFrame:
-    """Give one of Iceberg's metadata tables of `java`, the table as it is or as it would be."""
+    """Return one of Iceberg's metadata tables of `java`, the table as it is or as it would be."""
     iceberg = table.jvm.org.apache.iceberg
     session: Any = table.spark._jsparkSession
     kind = iceberg.MetadataTableType.valueOf(what)

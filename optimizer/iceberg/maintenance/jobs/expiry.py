@@ -1,4 +1,4 @@
-"""How does one expiry go: a list is drawn up for people, or what they approved is expired?
+"""Runs one expiry: draws up a list for people, or expires what they approved.
 
 Drawing up and acting ask the same questions in the same order; what the act finds changed it
 leaves out, and says so.

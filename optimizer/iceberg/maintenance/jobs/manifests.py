@@ -1,4 +1,4 @@
-"""How do many small manifests become few, with neighbouring partitions in each?
+"""Merges many small manifests into few, with neighbouring partitions in each.
 
 Data manifests go through Iceberg's own update of a table's manifests, whose entries keep all that
 they say. (Spark's action of the same purpose leaves out the first row id of each file: rows of a
@@ -36,7 +36,7 @@ class ManifestWork(Work):
     """A rewrite of a table's manifests."""
 
     def count(self, table: IcebergTable) -> dict[str, int]:
-        """Give the numbers that are told before and after."""
+        """Return the numbers that are told before and after."""
         with clear_errors(table.name):
             return table.totals() | {"n_manifests": int(table.manifests().size())}
 
@@ -125,7 +125,7 @@ def _read(table: IcebergTable, manifests: Any) -> list[Manifest]:
 
 
 def _clusters(table: IcebergTable, merge: Merge) -> Any:
-    """Give the function from a data file to the part that its entry goes into."""
+    """Return the function from a data file to the part that its entry goes into."""
     columns = table.columns
     parts = table.jvm.java.util.HashMap()
     if merge.n_out > 1:

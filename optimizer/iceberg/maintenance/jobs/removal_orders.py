@@ -1,4 +1,4 @@
-"""What does the portal ask of a removal on one table, and what does the job answer?
+"""The portal's order to remove from one table, and the job's result.
 
 Without an approval the job draws a list up and touches nothing; with one it removes what is on the
 approved list and still may go.
@@ -67,7 +67,7 @@ class RemovalAsk:
 
 
 def head_of(order: Order) -> dict[str, Any]:
-    """Give what a list is about: one of another table, kind or generation is not this one."""
+    """Return what a list is about: one of another table, kind or generation is not this one."""
     return {"kind": order.kind.value, "db": order.db, "table": order.table, "uuid": order.uuid}
 
 
@@ -88,6 +88,6 @@ class RemovalResult(Result):
         return super().outcome
 
     def as_dict(self, *, seconds: float) -> dict[str, Any]:
-        """Give the row of the manifest."""
+        """Return the row of the manifest."""
         said = super().as_dict(seconds=seconds)
         return {**said, "proposal": self.proposal, "removed": self.removed}

@@ -1,4 +1,4 @@
-"""How do a table's columns get their numbers of different values, for engines that order joins?
+"""Writes statistics of distinct values per column, for engines that order joins.
 
 Iceberg's own action reads the columns and registers one Puffin file with main's snapshot. Where
 only rewrites came after the snapshot that has statistics, they still hold: then the same file is
@@ -25,7 +25,7 @@ class StatisticsWork(Work):
     """Statistics of a table's columns."""
 
     def count(self, table: IcebergTable) -> dict[str, int]:
-        """Give the numbers that are told before and after."""
+        """Return the numbers that are told before and after."""
         with clear_errors(table.name):
             own = _files(table).get(table.snapshot_id)
             known = [] if own is None else _columns_of(table, own)
@@ -104,12 +104,12 @@ class StatisticsWork(Work):
 
 
 def _files(table: IcebergTable) -> dict[int, Any]:
-    """Give the statistics file of each snapshot that has one."""
+    """Return the statistics file of each snapshot that has one."""
     return {int(one.snapshotId()): one for one in table.java.statisticsFiles()}
 
 
 def _still_holds(table: IcebergTable) -> Any | None:
-    """Give the newest statistics after which no row was written or deleted."""
+    """Return the newest statistics after which no row was written or deleted."""
     files = _files(table)
     for snapshot in ancestors(table):
         if found := files.get(int(snapshot.snapshotId())):
@@ -124,7 +124,7 @@ def _is_of_others(file: Any) -> bool:
 
 
 def _columns_of(table: IcebergTable, file: Any) -> list[str]:
-    """Give the names of the columns that a file has numbers of."""
+    """Return the names of the columns that a file has numbers of."""
     schema = _schema(table)
     ids = [blob.fields().get(0) for blob in file.blobMetadata() if str(blob.type()) == _THETA]
     names = [schema.findColumnName(one) for one in ids]
@@ -132,7 +132,7 @@ def _columns_of(table: IcebergTable, file: Any) -> list[str]:
 
 
 def _schema(table: IcebergTable) -> Any:
-    """Give the schema of main's snapshot: that by which its columns are read."""
+    """Return the schema of main's snapshot: that by which its columns are read."""
     key = table.snapshot.schemaId() if table.snapshot is not None else None
     found = table.java.schema() if key is None else table.java.schemas().get(key)
     if found is None:

@@ -1,4 +1,4 @@
-"""What can a program ask of an Iceberg table: a plan, to be optimized now, a pause, its end?
+"""API requests on an Iceberg table: a plan, optimization now, a pause, the end of a pause.
 
 And a list of what would be removed from it.
 """

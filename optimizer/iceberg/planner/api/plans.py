@@ -1,4 +1,4 @@
-"""Which fields does a dry run have in the API?"""
+"""Serializers of dry runs."""
 
 from typing import Any
 

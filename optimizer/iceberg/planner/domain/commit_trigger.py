@@ -1,4 +1,4 @@
-"""What can be said of a table right after a commit, from its snapshot's own totals alone?
+"""Derives what is known of a table right after a commit, from its snapshot's own totals alone.
 
 Only that so many files of such a size need to be merged: the word that a task is made of within
 seconds. The look at the table's partitions comes later, and has the last word.

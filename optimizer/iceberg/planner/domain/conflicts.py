@@ -1,4 +1,4 @@
-"""Would a rewrite that begins now be lost to another writer, and what is done about that?
+"""Estimates whether a rewrite begun now would be lost to another writer, and advises on it.
 
 Appends never conflict with a rewrite. A delete, an overwrite or a merge that touches one of its
 files does, and then the whole commit of the rewrite is refused. How soon the next such change will
@@ -66,7 +66,7 @@ class History:
         return self.changes[-1] if self.changes else None
 
     def rate(self, now: datetime) -> float:
-        """Give the changes a second to be expected: of a burst that goes on, or of the last days.
+        """Return the changes a second to be expected: of a burst that goes on, or of the last days.
 
         Those of long ago count for less.
         """
@@ -94,7 +94,7 @@ class History:
         return at
 
     def free_for(self, now: datetime) -> float:
-        """Give the seconds until the next change is due, of changes that come at intervals.
+        """Return the seconds until the next change is due, of changes that come at intervals.
 
         0 where they do not, or where one is due or overdue.
         """
@@ -154,7 +154,7 @@ class Changes:
         self._anywhere.sort()
 
     def of(self, partition: str, *, newest_commit_at: datetime | None) -> History:
-        """Give the changes that may have touched a partition.
+        """Return the changes that may have touched a partition.
 
         Where a commit does not say which partitions it touched, those after the partition's newest
         commit did not touch this one.
@@ -169,13 +169,13 @@ class Changes:
 
 
 def risk_of(history: History, *, seconds: float, now: datetime) -> float:
-    """Give the chance, 0 to 1, that a change comes within `seconds`."""
+    """Return the chance, 0 to 1, that a change comes within `seconds`."""
     exposed = seconds - history.free_for(now)
     return 1.0 - exp(-history.rate(now) * exposed) if exposed > 0 else 0.0
 
 
 def longest_at(history: History, *, most_risk: float, now: datetime) -> float:
-    """Give the longest time for which the risk stays at or below `most_risk`."""
+    """Return the longest time for which the risk stays at or below `most_risk`."""
     rate = history.rate(now)
     return history.free_for(now) + (-log(1.0 - most_risk) / rate if rate > 0 else inf)
 

@@ -1,4 +1,4 @@
-"""What shall be done to a table now, to which of its partitions and why, and why not to the others?
+"""Decides what is done to a table now, to which partitions, and the reason for each decision.
 
 Statistics and a policy come in; every partition gets a verdict in words, done or not. The rules of
 one partition are `partition_rules.py`. What begins when is not decided here: quiet hours are

@@ -1,4 +1,4 @@
-"""Which partitions of a task go now, cold ones first, and which wait for other writers to pause?
+"""Selects a task's partitions to run now, cold ones first; others wait until writers pause.
 
 Each partition is advised on by its own time and writers. A task takes those that may go and leaves
 the others for later; where none may go, the whole task waits.

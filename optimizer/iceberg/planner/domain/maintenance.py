@@ -1,4 +1,4 @@
-"""Which upkeep does a table as a whole need: manifests, snapshots, orphans, statistics?"""
+"""Decides the upkeep of a table as a whole: manifests, snapshots, orphans and statistics."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ REFUSED_FOR = timedelta(days=7)
 
 
 def upkeep(table: TableStats, policy: Policy, last: LastTimes, now: datetime) -> Iterable[Verdict]:
-    """Give the verdicts on a table's upkeep; kinds that its policy does not allow say nothing."""
+    """Yield the verdicts on a table's upkeep; kinds that its policy does not allow say nothing."""
     for kind, is_needed, reason in _upkeep_rules(table, policy):
         if kind not in policy.kinds or not is_needed:
             continue

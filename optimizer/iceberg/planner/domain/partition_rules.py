@@ -1,4 +1,4 @@
-"""What does one partition need, and why not more?
+"""Decides what one partition needs, and gives the reason why not more.
 
 The rules weigh what a rewrite takes away against what it has to write: where many files have piled
 up, those of an eighth of the target or less are worth it at once, larger ones the longer the
@@ -58,7 +58,7 @@ class Case:
 
 
 def of_partition(case: Case) -> Verdict:
-    """Give the verdict on a partition: the first rule that fits, or why none does."""
+    """Return the verdict on a partition: the first rule that fits, or why none does."""
     if not case.stats.n_files:
         return _no(case, "empty", "It has no data files.")
     for rule in _RULES:
@@ -188,7 +188,7 @@ def _why_not_ordered(case: Case) -> Verdict:
 
 
 def _wanted(case: Case) -> set[TaskKind]:
-    """Give the kinds that would help if everything were allowed."""
+    """Return the kinds that would help if everything were allowed."""
     stats = case.stats
     gone, price = _bargain(case)
     wanted: set[TaskKind] = set()
@@ -202,7 +202,7 @@ def _wanted(case: Case) -> set[TaskKind]:
 
 
 def _bargain(case: Case) -> tuple[int, float]:
-    """Give by how many files there would be fewer, and the targets of bytes written for each."""
+    """Return by how many files there would be fewer, and the targets of bytes written for each."""
     stats = case.stats
     if stats.n_small < 2 or stats.two_smallest_bytes > case.target:
         return 0, inf

@@ -1,4 +1,4 @@
-"""What would be done to a table now, what would it cost, and why is the rest not done?
+"""Makes a table's dry run: what would be done now, its cost, and why the rest is not done.
 
 A dry run: it decides exactly as the optimizer does, begins nothing, and can be shown, stored or
 compared. Speeds are measured ones and come as an argument; before the first task has been measured
@@ -164,7 +164,7 @@ def _weigher(
 
 
 def _going(proposal: Proposal, how: Weighed | None, verdicts: Sequence[Verdict]) -> Proposal:
-    """Give a proposal with the partitions that go, in their order, and the reason for these."""
+    """Return a proposal with the partitions that go, in their order, and the reason for these."""
     if how is None:
         return proposal
     reason = proposal.reason

@@ -1,4 +1,4 @@
-"""What may people ask of the optimizer: run now, show a plan, cancel, pause a table and resume it?
+"""Requests to the optimizer: run now, dry run, cancel, pause a table and resume it.
 
 Owners of a table, administrators of its database and keepers of the lake may. All of it is audited;
 `user` None is whoever stands at the shell.
@@ -108,7 +108,7 @@ def removal_ask(
 
 
 def kind_for_now(row: IcebergTable) -> TaskKind:
-    """Give what "run now" means where nobody names a kind: the open rewrite, else a bin-pack."""
+    """Return what "run now" means where nobody names a kind: the open rewrite, else a bin-pack."""
     kinds = row.tasks.filter(is_open=True, kind__in=REWRITES).order_by("-score", "pk")
     kind = kinds.values_list("kind", flat=True).first()
     return TaskKind(kind) if kind else TaskKind.MINOR

@@ -1,4 +1,4 @@
-"""How do tasks get into the queue: from a commit's first word, and from the look at a table?
+"""Queues tasks, from a commit's own totals and from the inspection of the table.
 
 One task is open a table and kind. A commit that was just heard makes a task from its own totals,
 without any look; once the partitions were looked at, `decide_due` has the last word and takes back
@@ -96,7 +96,7 @@ def queue_heard(tables: Iterable[IcebergTable], *, now: datetime) -> int:
 
 
 def decide_due(lake: str, *, now: datetime, limit: int = AT_ONCE) -> int:
-    """Decide on the tables that were looked at since their last decision; gives how many.
+    """Decide on the tables that were looked at since their last decision; returns how many.
 
     And again on those whose partitions waited for other writers until now.
     """
@@ -213,7 +213,7 @@ def _propose(
 
 
 def asked_of(found: TablePolicy, kind: TaskKind) -> dict[str, Any]:
-    """Give the fields of a task that say which policy it follows.
+    """Return the fields of a task that say which policy it follows.
 
     Only what takes all files that do not lie as asked puts rows in order; the others merge.
     """

@@ -1,4 +1,4 @@
-"""What came of the tasks of a run? Each gets its outcome; one without a word waits again."""
+"""Takes in the results of a run's tasks. Each gets its outcome; one without any waits again."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -31,7 +31,7 @@ def results_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> N
 
 
 def reclaim(lake: str, *, now: datetime) -> int:
-    """Take tasks back from runs that ended without a word of them; gives how many."""
+    """Take tasks back from runs that ended without a word of them; returns how many."""
     sent = OptimizeTask.objects.filter(table__lake=lake, state=TaskState.SENT)
     runs = {run for run in sent.values_list("run", flat=True) if run is not None}
     if not runs:

@@ -1,4 +1,4 @@
-"""Which waiting tasks go into the next run, and which are held, by whom and until when?
+"""Selects waiting tasks for the next run, and records which are held, by whom and until when.
 
 A run takes its tasks when it starts, by a conditional UPDATE: however many portals there are, a
 task is in one run. What is held says why, and is asked again at the next turn.
@@ -29,7 +29,7 @@ _MOST_RANKED = 500
 
 
 def waiting(lake: str, *, now: datetime) -> QuerySet[OptimizeTask]:
-    """Give what could be sent: in no run, of tables that are there and not paused.
+    """Return what could be sent: in no run, of tables that are there and not paused.
 
     What waits for other writers to pause is left out until then.
     """
@@ -92,7 +92,7 @@ def _take(run: Run, task: OptimizeTask, *, now: datetime) -> int:
 
 
 def _candidates(lake: str, *, now: datetime) -> Iterator[OptimizeTask]:
-    """Give the best and the oldest of what waits: nobody else can be first in the line."""
+    """Yield the best and the oldest of what waits: nobody else can be first in the line."""
     rows = waiting(lake, now=now)
     lines = (
         rows.order_by("-score", "pk"),

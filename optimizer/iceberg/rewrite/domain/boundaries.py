@@ -1,4 +1,4 @@
-"""Which small number stands for a value of a column, so that all columns weigh the same?
+"""Maps column values to small numbers, so that all columns have the same weight.
 
 A sample's quantiles are the boundaries; a value's id is how many of them are not above it. Files
 laid out by the same boundaries can be compared, so they are stored (as JSON) and used again.
@@ -84,7 +84,7 @@ class Boundaries:
     bits: int = BITS
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the JSON form."""
+        """Return the JSON form."""
         columns = [
             {"column": one.column, "form": one.form, "values": list(one.values)}
             for one in self.columns
@@ -131,7 +131,7 @@ class Ranks:
         self.ids: Ids = filled.astype(np.uint32)
 
     def __call__(self, values: Values, *, is_null: NDArray[np.bool_] | None = None) -> Ids:
-        """Give the id of each value; nulls have id 0, whatever stands in their place."""
+        """Return the id of each value; nulls have id 0, whatever stands in their place."""
         # A text is cut to the longest boundary's length: what comes later decides nothing.
         counts = np.searchsorted(self.edges, values.astype(self.edges.dtype), side="right")
         if is_null is not None:
@@ -150,7 +150,7 @@ def _edges(boundaries: ColumnBoundaries) -> Values:
 
 
 def _roundest(low: Values, high: Values) -> Values:
-    """Give for each pair the number with the most zeros above the first, up to the second."""
+    """Return for each pair the number with the most zeros above the first, up to the second."""
     found, is_open = high.copy(), low < high
     for step in _STEPS:
         # Below the smallest long a multiple comes out as a big one.
@@ -162,7 +162,7 @@ def _roundest(low: Values, high: Values) -> Values:
 
 
 def _shortest(below: str, text: str) -> str:
-    """Give the shortest beginning of a text that is above the next one below it in the sample.
+    """Return the shortest beginning of a text that is above the next one below it in the sample.
 
     No more of people's data is stored than is needed. NULs at the end mean nothing in an array of
     bytes, so a boundary has none.

@@ -1,4 +1,4 @@
-"""Where on a curve through all columns at once does a row lie?
+"""Computes a row's key on a curve through all columns at once.
 
 A row is a point: one id a column, each of `bits` bits. The Hilbert key follows J. Skilling,
 "Programming the Hilbert curve" (AIP Conf. Proc. 707, 2004), for many points at a time; the Z-order
@@ -18,7 +18,7 @@ Keys = NDArray[np.int64]
 
 
 def hilbert_keys(columns: Sequence[Ids], *, bits: int) -> Keys:
-    """Give each point's distance along the Hilbert curve; with one column that is the id itself.
+    """Return each point's distance along the Hilbert curve; with one column that is the id itself.
 
     The ids are not changed. Neighbours on the curve differ by one in one column.
 
@@ -36,7 +36,7 @@ def hilbert_keys(columns: Sequence[Ids], *, bits: int) -> Keys:
 
 
 def zorder_keys(columns: Sequence[Ids], *, bits: int) -> Keys:
-    """Give each point's place on the Z-order curve; with one column that is the id itself.
+    """Return each point's place on the Z-order curve; with one column that is the id itself.
 
     Raises:
         RuleViolation: `curve.bits`.
@@ -83,7 +83,7 @@ def _gray(axes: Ids, bits: int) -> None:
 
 
 def _ones_where_set(axis: Ids, level: int) -> Ids:
-    """Give a mask of all ones where the bit is set: a choice without branches."""
+    """Return a mask of all ones where the bit is set: a choice without branches."""
     return np.uint32(0) - ((axis >> np.uint32(level)) & np.uint32(1))
 
 

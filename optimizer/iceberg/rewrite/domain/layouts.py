@@ -1,4 +1,4 @@
-"""In which order shall the rows of a table lie, how is that written, and which columns can do it?
+"""Row layouts of a table: their order, their text form, and the columns that support them.
 
 The text form stands in policies, in the summary of our own commits, and on pages:
 `hilbert(a,b)`, `zorder(a,b)`, `sort(a,b)`, and '' for none.

@@ -1,4 +1,4 @@
-"""Which key does a row have on its layout's curve, and into which of n files does that key belong?
+"""Computes a row's key on its layout's curve, and which of n files the key belongs to.
 
 The files are cut where a sample's keys say that each gets as many rows. A key that is more than a
 file's worth by itself is spread over the files that are cut at it.
@@ -41,7 +41,7 @@ class RowKeys:
         self._ranks = boundaries.ranks()
 
     def __call__(self, values: Sequence[NDArray[Any]], *, nulls: Nulls) -> Keys:
-        """Give each row's key; bit i of its `nulls` says that column i is null."""
+        """Return each row's key; bit i of its `nulls` says that column i is null."""
         some = bool(nulls.any())
         ids = [
             rank(column, is_null=(nulls >> number) & 1 == 1 if some else None)
@@ -51,7 +51,7 @@ class RowKeys:
 
 
 def cut_points(keys: Keys, *, n_files: int) -> Keys:
-    """Give the n - 1 keys at which files of as many rows each begin, from the keys of a sample.
+    """Return the n - 1 keys at which files of as many rows each begin, from the keys of a sample.
 
     One key stands there several times if it fills several files; an empty sample cuts nothing.
     """
@@ -62,7 +62,7 @@ def cut_points(keys: Keys, *, n_files: int) -> Keys:
 
 
 def places_of(keys: Keys, cuts: Keys) -> Places:
-    """Give the number of the file, from 0, that each row goes into; the same at every try."""
+    """Return the number of the file, from 0, that each row goes into; the same at every try."""
     places = np.searchsorted(cuts, keys, side="right")
     if len(cuts) and (cuts[1:] == cuts[:-1]).any():
         n_cuts = places - np.searchsorted(cuts, keys, side="left")

@@ -1,4 +1,4 @@
-"""As what are the values of a column compared, so that any orderable type is one of three arrays?
+"""Forms in which column values are compared: any orderable type is one of three arrays.
 
 Longs (also decimals without their point, days, microseconds and booleans), doubles, or the bytes
 of a text in UTF-8, whose order is that of its characters. The form is stored with boundaries: a
@@ -35,7 +35,7 @@ _FORMS = {
 
 
 def form_of(spark_type: str) -> str:
-    """Give the form of a type as Spark writes it (`simpleString`).
+    """Return the form of a type as Spark writes it (`simpleString`).
 
     Decimals of more than 18 digits are compared as their nearest doubles.
 
@@ -58,6 +58,6 @@ def form_of(spark_type: str) -> str:
 
 
 def scale_of(form: str) -> int | None:
-    """Give the scale in a decimal's form, nothing for the other forms."""
+    """Return the scale in a decimal's form, nothing for the other forms."""
     name, _, scale = form.partition("(")
     return int(scale.rstrip(")")) if name == Form.SCALED else None

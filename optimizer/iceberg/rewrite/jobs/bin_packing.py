@@ -1,4 +1,4 @@
-"""Which files of a partition are rewritten together, and into how many?
+"""Groups a partition's files to be rewritten together, and decides into how many.
 
 Pure functions over plain numbers. A group that wins nothing is never made: it must leave fewer
 files, apply deletes, split what is too big, or lay out what is not yet laid out as asked.
@@ -84,7 +84,7 @@ class Group:
 
 
 def pick(files: Iterable[PlannedFile], picking: Picking) -> list[Group]:
-    """Give the groups of one partition, oldest files first; no file stands in two of them."""
+    """Return the groups of one partition, oldest files first; no file stands in two of them."""
     wanted = sorted(
         (file for file in files if _is_wanted(file, picking)),
         key=lambda file: (file.sequence, file.n),

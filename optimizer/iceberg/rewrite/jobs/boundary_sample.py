@@ -1,4 +1,4 @@
-"""What does a sample of a frame say about how its rows spread over the columns of a layout?
+"""Samples a frame for how its rows spread over the columns of a layout.
 
 The sample is bounded, and comes to the driver in the form in which values are compared
 (`value_forms`): never null, with one number a row that says which columns are null.
@@ -50,7 +50,7 @@ class Sample:
         return Boundaries(tuple(found), bits)
 
     def keys(self, kind: LayoutKind, boundaries: Boundaries) -> Keys:
-        """Give the keys of the sample's rows, of which `cut_points` makes the files."""
+        """Return the keys of the sample's rows, of which `cut_points` makes the files."""
         return RowKeys(kind, boundaries)(self.values, nulls=self.nulls)
 
 
@@ -84,7 +84,7 @@ def use_arrow(spark: SparkSession) -> None:
 
 
 def forms_of(df: DataFrame, columns: Sequence[str]) -> dict[str, str]:
-    """Give the form of each column's values.
+    """Return the form of each column's values.
 
     Raises:
         RuleViolation: `layout.missing`, `boundaries.type`.
@@ -95,12 +95,12 @@ def forms_of(df: DataFrame, columns: Sequence[str]) -> dict[str, str]:
 
 
 def named(column: str) -> Column:
-    """Give a column by its name, whatever characters the name has."""
+    """Return a column by its name, whatever characters the name has."""
     return F.col("`" + column.replace("`", "``") + "`")
 
 
 def compared(column: str, form: str) -> Column:
-    """Give a column's values in the form in which they are compared, something for null."""
+    """Return a column's values in the form in which they are compared, something for null."""
     value, scale = named(column), scale_of(form)
     if form == Form.TEXT:
         return F.coalesce(value.cast("binary"), F.lit(b""))
@@ -116,6 +116,6 @@ def compared(column: str, form: str) -> Column:
 
 
 def nulls_of(columns: Sequence[str]) -> Column:
-    """Give a number whose bit i says that column i is null."""
+    """Return a number whose bit i says that column i is null."""
     bits = [named(column).isNull().cast("int") * (1 << i) for i, column in enumerate(columns)]
     return reduce(Column.__add__, bits)

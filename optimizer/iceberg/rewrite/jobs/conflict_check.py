@@ -1,4 +1,4 @@
-"""What have others done to the files of a plan since it was made: is a group of them lost already?
+"""Detects what others did to a plan's files since it was made, and whether a group is lost.
 
 Asked between groups and before each costly write, so that work which no commit can save any more
 ends early. Only what others took away is read: the files that their commits removed, and the data
@@ -105,7 +105,7 @@ class Meanwhile:
         self._seen = int(current.snapshotId()) if current is not None else 0
 
     def _since(self, java: Any, snapshot: Any) -> Iterator[Any]:
-        """Give main's snapshots after the last one seen, newest first."""
+        """Yield main's snapshots after the last one seen, newest first."""
         while snapshot is None or int(snapshot.snapshotId()) != self._seen:
             if snapshot is None:
                 self._cut = "The table was rolled back, or its history expired, since the plan."
@@ -131,7 +131,7 @@ class Meanwhile:
         return Change(at, fact.operation, frozenset([*files, *scoped]), partitions)
 
     def _deleted_in(self, java: Any, deletes: Any) -> tuple[list[str], frozenset[tuple[int, str]]]:
-        """Give the data files, and else the partitions, that new position deletes mean.
+        """Return the data files, and else the partitions, that new position deletes mean.
 
         Equality deletes apply to the new files as to the old: they are no conflict.
         """

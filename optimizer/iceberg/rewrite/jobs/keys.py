@@ -1,4 +1,4 @@
-"""How are the rows of a frame brought into the order of a layout, spread over n files?
+"""Brings a frame's rows into the order of a layout, spread over n files.
 
 A curve's key is computed once a row, by an Arrow function over batches of 64k rows. Spark's
 `repartitionByRange` would compute it twice, in a pass of its own that samples the keys; here the
@@ -47,7 +47,7 @@ def clustered(
     n_rows: int | None = None,
     sample: Sample | None = None,
 ) -> DataFrame:
-    """Give the same rows in the order of the layout: n partitions that follow each other.
+    """Return the same rows in the order of the layout: n partitions that follow each other.
 
     With one column a curve is a sort. `sample` is a sample of this very frame, for the cuts;
     without it one is taken, and without `n_rows` its rows are counted first. Changes the
@@ -86,7 +86,7 @@ def placer(keys: RowKeys, cuts: Keys, numbers: Ints) -> Callable[[Batches], Iter
 
 
 def numbers_for(spark: SparkSession, n_files: int) -> Ints:
-    """Give for each place a number that Spark's hash partitioning sends to just that place."""
+    """Return for each place a number that Spark's hash partitioning sends to just that place."""
     found: dict[int, int] = {}
     first, asked = 0, 16 * n_files + 64
     while len(found) < n_files:

@@ -1,4 +1,4 @@
-"""Which condition on a table's columns keeps an action of Iceberg to some of its partitions?
+"""Builds a condition on a table's columns that keeps an Iceberg action to some partitions.
 
 It may let more through (fields of transforms that are not known here are left out), never less.
 """
@@ -17,7 +17,7 @@ _TRANSFORM = re.compile(r"(identity|year|month|day|hour|bucket|truncate)(?:\[(\d
 
 
 def filter_of(table: IcebergTable, partitions: Sequence[PlannedPartition]) -> Any:
-    """Give Iceberg's expression that holds for the rows of these partitions."""
+    """Return Iceberg's expression that holds for the rows of these partitions."""
     expressions = table.jvm.org.apache.iceberg.expressions.Expressions
     if not 0 < len(partitions) <= MOST:
         return expressions.alwaysTrue()

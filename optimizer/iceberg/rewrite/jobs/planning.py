@@ -1,4 +1,4 @@
-"""Which data files does a table have now, by partition, and which deletes apply to each?
+"""Plans a table's data files by partition, with the deletes that apply to each.
 
 Iceberg plans the scan (metadata only); Python gets columns of numbers, Java keeps the scan tasks.
 """
@@ -78,7 +78,7 @@ def plan_files(
 
 
 def all_tasks(table: IcebergTable) -> Any:
-    """Give Java's list of the scan tasks of all of main's files, with their deletes."""
+    """Return Java's list of the scan tasks of all of main's files, with their deletes."""
     planned = table.java.newScan().useSnapshot(table.snapshot_id).ignoreResiduals().planFiles()
     try:
         return table.listed(planned)

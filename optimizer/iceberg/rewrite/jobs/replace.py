@@ -1,4 +1,4 @@
-"""How do staged files take the place of the old ones: in one commit, wholly or not at all?
+"""Replaces old files by staged ones in one commit, wholly or not at all.
 
 Iceberg checks that the old files are still there and that nobody has deleted rows in them since
 the plan. Only a commit that certainly did not happen lets the new files be deleted.
@@ -68,7 +68,7 @@ def _commit(
 def _prepared(
     plan: Plan, staged: Sequence[Staged], *, keys: dict[str, str], area: StagingArea
 ) -> Any:
-    """Give the operation on the table as it is now; nothing has been sent yet."""
+    """Return the operation on the table as it is now; nothing has been sent yet."""
     try:
         for one in staged:
             area.check(one.stage)

@@ -1,4 +1,4 @@
-"""How are the files of one group written anew, without the table knowing of it yet?
+"""Writes the new files of one group, without the table knowing of it yet.
 
 The scan tasks of exactly these files are staged under an id, read (deletes applied), and written
 as files that belong to no snapshot. Reading and writing use the table as it was planned, put into
@@ -33,7 +33,7 @@ class Arrange(Protocol):
     """Puts the rows of a group in order, spread over so many files."""
 
     def __call__(self, rows: DataFrame, n_files: int, n_rows: int, /) -> DataFrame:
-        """Give the same rows, in order; there are `n_rows` at most."""
+        """Return the same rows, in order; there are `n_rows` at most."""
         ...
 
 
@@ -156,7 +156,7 @@ def _read_and_write(table: IcebergTable, set_id: str, group: Group, *, wanted: W
 
 
 def _table_writing_to(table: IcebergTable, folder: str) -> Any:
-    """Give the table as it was planned, but with its new files below `folder`."""
+    """Return the table as it was planned, but with its new files below `folder`."""
     iceberg = table.jvm.org.apache.iceberg
     operations = table.java.operations()
     place = table.jvm.java.util.HashMap()

@@ -1,4 +1,4 @@
-"""In which order are the rows of a table written, and what are the ids of its columns cut at?
+"""Decides the order in which a table's rows are written, and the boundaries of column ids.
 
 The boundaries are those of earlier writes where there are any, so that new files can be compared
 with old ones; else they come from a sample of the whole table, never of one group of its files.
@@ -33,7 +33,7 @@ class Arrangement:
     """Rows in the files of the table that was sampled, deleted ones too; 0: nobody said."""
 
     def __call__(self, rows: DataFrame, n_files: int, n_rows: int, /) -> DataFrame:
-        """Give the same rows in order, spread over so many files; `n_rows` of them, about."""
+        """Return the same rows in order, spread over so many files; `n_rows` of them, about."""
         is_whole = 0 < _NEARLY_ALL * self.n_table_rows <= n_rows
         return clustered(
             rows,
@@ -52,7 +52,7 @@ def arrangement_of(
     stored: Mapping[str, Any] | None,
     target_bytes: int = 0,
 ) -> Arrangement:
-    """Give the order of a table's rows; `stored` are boundaries of before.
+    """Return the order of a table's rows; `stored` are boundaries of before.
 
     `target_bytes` says into about how many files the table may be cut.
 

@@ -1,4 +1,4 @@
-"""Where do files lie that are written but not committed, so that no death leaves them for ever?
+"""Stages files that are written but not committed, so that no crash leaves them for ever.
 
 Each group of files is written below a folder of its own, `<data>/lakewarden/<stage>/`, announced
 by a marker `<table>/_lakewarden/<stage>` before the first byte, which says where the folder is.
@@ -124,7 +124,7 @@ class StagingArea:
         certain: timedelta = CERTAIN,
         kept: timedelta = KEPT,
     ) -> int:
-        """Clean up after runs of this deployment that died; gives how many files were deleted.
+        """Clean up after runs of this deployment that died; returns how many files were deleted.
 
         A stage that any snapshot names was committed: only its marker goes, and what was moved
         aside comes back.
@@ -193,7 +193,7 @@ class StagingArea:
         return Stage(f"{self._data}/{name}", f"{self._markers}/{name}")
 
     def _announced(self, name: str, *, mark: str = "") -> Stage:
-        """Give a stage as its marker says: the table may write to another place by now."""
+        """Return a stage as its marker says: the table may write to another place by now."""
         stage, said = self._stage(name), ""
         # A marker that its writer's death cut short says nothing, and nothing was written then.
         with suppress(PortalError), clear_errors(self._table.name):

@@ -1,4 +1,4 @@
-"""How is one table rewritten: plan, pick, write the groups, commit some at a time, once more?
+"""Rewrites one table: plans, picks, writes groups, commits some at a time, and retries once.
 
 What another writer wins is planned anew and tried once more, then given up; what is committed stays
 (partial progress). A group that is lost already is not written, nor does it sink the others of its
@@ -100,7 +100,7 @@ class TableWork(Work):
         return found
 
     def _batches(self, plan: Plan) -> list[list[Choice]]:
-        """Give the groups of each commit; there are at most `max_commits`."""
+        """Return the groups of each commit; there are at most `max_commits`."""
         chosen = [
             (partition, group)
             for partition in plan.partitions
@@ -150,7 +150,7 @@ class TableWork(Work):
         return staged
 
     def _kept(self, attempt: Attempt, staged: list[Staged], choice: Choice) -> list[Staged]:
-        """Give what was written of a group, unless others have changed its files meanwhile."""
+        """Return what was written of a group, unless others have changed its files meanwhile."""
         try:
             attempt.meanwhile.check(*choice)
         except PortalError:

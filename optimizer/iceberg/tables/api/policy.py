@@ -18,5 +18,5 @@ class TablePolicy(APIView):
 
     @extend_schema(operation_id="optimizer_tables_policy", responses=OptimizerTablePolicySerializer)
     def get(self, request: Request, table_id: int) -> Response:
-        """Give every setting as it holds for the table now, with the scope that says so."""
+        """Return every setting as it holds for the table now, with the scope that says so."""
         return table_policy_response(get_table_for_user(table_id, person(request)))

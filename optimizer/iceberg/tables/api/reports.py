@@ -1,4 +1,4 @@
-"""How does a writer report a commit? As to Iceberg's REST catalog, with the lake as the prefix."""
+"""API for writers' commit reports, as to Iceberg's REST catalog with the lake as the prefix."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class ReportSerializer(serializers.Serializer[Any]):
     """Iceberg's ReportMetricsRequest; fields that are not named here are left unread."""
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Give the fields, whose names hold dashes."""
+        """Return the fields, whose names hold dashes."""
         return {
             "report-type": serializers.ChoiceField([COMMIT, SCAN], source="kind"),
             "table-name": serializers.CharField(max_length=1024, required=False, source="name"),

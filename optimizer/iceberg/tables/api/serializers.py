@@ -1,4 +1,4 @@
-"""Which fields do Iceberg tables, their partitions, commits and tasks have in the API?"""
+"""Serializers of Iceberg tables, their partitions, commits and tasks."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ class IcebergTableSerializer(serializers.ModelSerializer[IcebergTable]):
         read_only_fields = fields
 
     def get_band(self, row: IcebergTable) -> HealthBand:
-        """Give the band of its health."""
+        """Return the band of its health."""
         return band_of(row.health)
 
 

@@ -1,4 +1,4 @@
-"""What can a program read of Iceberg tables?"""
+"""API reads of Iceberg tables."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ class TableDetail(APIView):
 
     @extend_schema(operation_id="optimizer_tables_get", responses=IcebergTableDetailSerializer)
     def get(self, request: Request, table_id: int) -> Response:
-        """Give a table with the reasons of its score and what is under way."""
+        """Return a table with the reasons of its score and what is under way."""
         table: Any = get_table_for_user(table_id, person(request))
         table.coverage = coverage_of(table)
         table.open_tasks = open_tasks_of(table)

@@ -1,4 +1,4 @@
-"""What does the metastore say of an Iceberg table, in an event's message or in its parameters?
+"""Parses what the metastore says of an Iceberg table, in an event's message or its parameters.
 
 Writers that use Iceberg's own Hive catalog put the snapshot with its summary into the table's
 parameters. Others (Trino) change `metadata_location` alone and leave the rest as it was: there only
@@ -195,7 +195,7 @@ def _snapshot(parameters: Mapping[str, str]) -> HeardSnapshot | None:
 
 
 def commit_of(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what a snapshot's summary says of its commit, by the fields of `HeardSnapshot`.
+    """Return what a snapshot's summary says of its commit, by the fields of `HeardSnapshot`.
 
     The operation itself is not in it: only that nothing was taken away can be told, as an append.
     """
@@ -217,7 +217,7 @@ def commit_of(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _columns(text: str | None) -> tuple[dict[str, str] | None, dict[int, str]]:
-    """Give the type of each top-level column by name, and their names by id."""
+    """Return the type of each top-level column by name, and their names by id."""
     schema = _json_object(text)
     fields = [one for one in _objects(schema.get("fields")) if "name" in one]
     if not fields:
@@ -231,7 +231,7 @@ def _type(found: Any) -> str:
 
 
 def _spec(text: str | None, names: Mapping[int, str]) -> str | None:
-    """Give a partition spec in words: `dt, day(ts), bucket[16](id)`; '' is unpartitioned."""
+    """Return a partition spec in words: `dt, day(ts), bucket[16](id)`; '' is unpartitioned."""
     if text is None:
         return None
     parts = []

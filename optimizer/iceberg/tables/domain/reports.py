@@ -1,4 +1,4 @@
-"""What does a writer's own report of a commit say? Iceberg's CommitReport, read without trust."""
+"""Parses a writer's report of a commit: Iceberg's CommitReport, read without trust."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,12 +21,12 @@ class CommitReport:
     metrics: Mapping[str, int] = field(default_factory=dict)
 
     def count(self, name: str) -> int:
-        """Give one of the numbers, 0 where the writer did not tell it."""
+        """Return one of the numbers, 0 where the writer did not tell it."""
         return self.metrics.get(name, 0)
 
     @property
     def as_dict(self) -> dict[str, Any]:
-        """Give the form that is kept with the commit."""
+        """Return the form that is kept with the commit."""
         return dict(self.metrics)
 
 

@@ -1,4 +1,4 @@
-"""What does a table's metadata file say of its snapshots, branches, tags and retention?
+"""Parses a table's metadata file for its snapshots, branches, tags and retention.
 
 Read from the JSON text that Iceberg itself writes; nothing here opens a table.
 """
@@ -92,7 +92,7 @@ class MetadataSaid:
         return self.properties.get(_GC, "true").strip().lower() == "true"
 
     def retention(self, *, expire_days: int, keep_snapshots: int) -> Retention:
-        """Give what stays: by the policy, and by what the table's own settings ask for."""
+        """Return what stays: by the policy, and by what the table's own settings ask for."""
         own = _whole(self.properties.get(_MAX_AGE))
         return Retention(
             expire_days,
@@ -102,7 +102,7 @@ class MetadataSaid:
         )
 
     def lapsed_refs(self, now: datetime) -> list[str]:
-        """Give the branches and tags that their own retention lets Iceberg take away by now."""
+        """Return the branches and tags that their own retention lets Iceberg take away by now."""
         at = {one.snapshot_id: one.at for one in self.snapshots}
         return sorted(
             ref.name
@@ -137,7 +137,7 @@ def _ref(name: str, one: Mapping[str, Any]) -> RefFact:
 def _ref_ages(
     refs: Mapping[str, Mapping[str, Any]], properties: Mapping[str, str]
 ) -> dict[str, timedelta]:
-    """Give how old branches and tags may become; main has no such age."""
+    """Return how old branches and tags may become; main has no such age."""
     default = _whole(properties.get(_MAX_REF_AGE)) or None
     ages = {name: one.get("max-ref-age-ms") or default for name, one in refs.items()}
     return {

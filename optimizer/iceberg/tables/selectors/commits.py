@@ -1,4 +1,4 @@
-"""What was committed to a table, by us and by others?"""
+"""Reads the commits to a table, by the portal and by others."""
 
 from typing import Any
 
@@ -38,11 +38,11 @@ class CommitFilter(ListFilter):
 
 
 def commits_of(table: IcebergTable) -> QuerySet[Commit]:
-    """Give the commits of a table, unordered."""
+    """Return the commits of a table, unordered."""
     return table.commits.all()
 
 
 def last_commits(table: IcebergTable) -> list[Commit]:
-    """Give the last commits of a table, oldest first."""
+    """Return the last commits of a table, oldest first."""
     newest = commits_of(table).order_by("-at", "-pk")[:DRAWN]
     return list(reversed(newest))

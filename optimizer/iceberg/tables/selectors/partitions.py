@@ -1,4 +1,4 @@
-"""How do the files of a table's partitions stand at its last look?"""
+"""Reads the files of a table's partitions as of its last inspection."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class Coverage:
 
 
 def partitions_of(table: IcebergTable) -> QuerySet[PartitionHealth]:
-    """Give the partitions as the last look found them, unordered; none before the first look."""
+    """Return the partitions as the last look found them, unordered; none before the first look."""
     rows = table.partitions.annotate(n_open=F("n_files") - F("n_laid_out"))
     if table.looked_snapshot_id is None:
         return rows.none()
@@ -77,12 +77,12 @@ def partitions_of(table: IcebergTable) -> QuerySet[PartitionHealth]:
 
 
 def worst_of(table: IcebergTable) -> list[PartitionHealth]:
-    """Give the worst partitions, as many as a picture can show."""
+    """Return the worst partitions, as many as a picture can show."""
     return list(partitions_of(table).order_by("health", "pk")[:DRAWN_AT_MOST])
 
 
 def least_laid_out(table: IcebergTable) -> list[PartitionHealth]:
-    """Give the partitions with the most files that do not lie as asked."""
+    """Return the partitions with the most files that do not lie as asked."""
     return list(partitions_of(table).order_by(*LAYOUT_ORDERS["-open"], "pk")[:DRAWN_AT_MOST])
 
 
@@ -104,5 +104,5 @@ def coverage_of(table: IcebergTable) -> Coverage:
 
 
 def layouts_of(table: IcebergTable) -> list[LayoutWrite]:
-    """Give the newest writes of ours with how their files lie."""
+    """Return the newest writes of ours with how their files lie."""
     return list(table.layouts.order_by("-at", "-pk")[:LAYOUTS_SHOWN])

@@ -1,4 +1,4 @@
-"""Which Iceberg tables may a person see, and how healthy are they?"""
+"""Reads the Iceberg tables visible to a person, and their health."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -82,12 +82,12 @@ class TableFilter(ListFilter):
 
 
 def tables_of(lake: str, user: User) -> QuerySet[IcebergTable]:
-    """Give the tables of a lake that the person may see, gone ones too."""
+    """Return the tables of a lake that the person may see, gone ones too."""
     return IcebergTable.objects.filter(visible_to(user), lake=lake)
 
 
 def tables_visible(lake: str, user: User) -> QuerySet[IcebergTable]:
-    """Give the same with what a list shows beside them: the last points and the open tasks."""
+    """Return the same with what a list shows beside them: the last points and the open tasks."""
     points = HealthPoint.objects.order_by("-at")[:TREND_SHOWN]
     tasks = OptimizeTask.objects.filter(is_open=True).order_by("kind")
     rows = tables_of(lake, user).annotate(is_unseen=_IS_UNSEEN)
@@ -97,7 +97,7 @@ def tables_visible(lake: str, user: User) -> QuerySet[IcebergTable]:
 
 
 def get_table_for_user(table_id: int, user: User) -> IcebergTable:
-    """Give one table, whatever its lake.
+    """Return one table, whatever its lake.
 
     Raises:
         NotVisible: there is none for this person.
@@ -109,7 +109,7 @@ def get_table_for_user(table_id: int, user: User) -> IcebergTable:
 
 
 def trend_of(table: IcebergTable) -> QuerySet[HealthPoint]:
-    """Give the looks at a table, unordered."""
+    """Return the looks at a table, unordered."""
     return table.trend.all()
 
 
@@ -119,7 +119,7 @@ def n_poor(lake: str, user: User) -> int:
 
 
 def last_points(table: IcebergTable) -> list[HealthPoint]:
-    """Give the last looks at a table, oldest first."""
+    """Return the last looks at a table, oldest first."""
     newest = trend_of(table).order_by("-at")[:POINTS_DRAWN]
     return list(reversed(newest))
 

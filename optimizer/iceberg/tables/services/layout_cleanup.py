@@ -1,4 +1,4 @@
-"""Of which writes of ours does no file exist any more, so that their rows may go?
+"""Finds writes of the portal without a remaining file, so that their rows may be deleted.
 
 A look is asked for the files of old writes, a few at a time and each once a week, in all snapshots
 that a table still has. Only what it did not find there goes. The newest write of a layout always
@@ -21,7 +21,7 @@ ASK_AGAIN = timedelta(days=7)
 
 
 def writes_to_search(tables: Collection[int], *, now: datetime) -> dict[int, list[str]]:
-    """Give the write ids of which files are searched for in the next look, by table."""
+    """Return the write ids of which files are searched for in the next look, by table."""
     searched = Q(searched_at__gte=now - ASK_AGAIN)
     rows = _old(now).filter(table__in=tables).exclude(searched).order_by("at", "pk")
     found: defaultdict[int, list[str]] = defaultdict(list)
@@ -31,7 +31,7 @@ def writes_to_search(tables: Collection[int], *, now: datetime) -> dict[int, lis
 
 
 def writes_settle(searched: Iterable[Mapping[str, Any]], *, now: datetime) -> int:
-    """Forget writes of which a look found no file; gives how many. Taken in twice it is the same.
+    """Forget writes of which a look found no file; returns how many. Taken in twice it is the same.
 
     `searched` has `table_id`, `write_id` and `is_used` of each that was searched for.
     """
@@ -53,7 +53,7 @@ def writes_settle(searched: Iterable[Mapping[str, Any]], *, now: datetime) -> in
 
 
 def _old(now: datetime) -> QuerySet[LayoutWrite]:
-    """Give the writes that are old and not the newest of their table and layout."""
+    """Return the writes that are old and not the newest of their table and layout."""
     same = LayoutWrite.objects.filter(table=OuterRef("table_id"), layout=OuterRef("layout"))
     is_later = Q(at__gt=OuterRef("at")) | Q(at=OuterRef("at"), pk__gt=OuterRef("pk"))
     before = now - kept(settings.LAKEWARDEN_OPTIMIZER_LAYOUT_DAYS)

@@ -1,4 +1,4 @@
-"""How does what was heard of Iceberg tables become rows: tables, their commits, what is gone?
+"""Records events of Iceberg tables as rows: the tables, their commits, and what is gone.
 
 Events and polls write through here. Many tables take a fixed number of statements, and hearing the
 same twice does no harm. A name may come to mean another table: the uuid tells, and then the old row
@@ -106,7 +106,7 @@ class _Rows:
         return not row.uuid and (row.db, row.table, after.uuid) in self.gone
 
     def _begin(self, after: HeardTable) -> IcebergTable:
-        """Give the row of a table that was not there: a new one, or its own of earlier days."""
+        """Return the row of a table that was not there: a new one, or its own of earlier days."""
         row = self.gone.pop((after.db, after.table, after.uuid), None)
         if row is None:
             row = IcebergTable(

@@ -1,4 +1,4 @@
-"""What becomes of a writer's own report of a commit? It is kept with it, heard or not yet."""
+"""Stores a writer's report with its commit, whether the commit's event is in or not yet."""
 
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from portal.lake.errors import NotVisible
 
 
 def table_of_report(lake: str, db: str, table: str, *, user: User) -> IcebergTable:
-    """Give the table that a report is about.
+    """Return the table that a report is about.
 
     Raises:
         NotVisible: `lake.unknown`, or `optimizer.table` where the person sees none of this name.

@@ -1,4 +1,4 @@
-"""How do a table's health, files, layout and commits become pictures with their numbers?"""
+"""Draws charts of a table's health, files, layout and commits, with their numbers."""
 
 from collections.abc import Sequence
 

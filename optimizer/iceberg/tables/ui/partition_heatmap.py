@@ -1,4 +1,4 @@
-"""Where in a picture does a partition stand, so that neighbours in time or value are neighbours?"""
+"""Places partitions in a heat map, so that neighbours in time or value are neighbours."""
 
 import re
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ def grid_of(partitions: Iterable[tuple[str, float]]) -> Grid:
 
 
 def place_of(partition: str) -> tuple[str, str]:
-    """Give the row and the column of a partition."""
+    """Return the row and the column of a partition."""
     first, _, rest = partition.partition("/")
     if rest:
         return first, rest

@@ -204,7 +204,7 @@ def tasks(request: HttpRequest, table_id: int) -> HttpResponseBase:
 
 
 def frame_of(table: IcebergTable, shown: dict[str, Any]) -> dict[str, Any]:
-    """Give what stands above every tab, and the tab's own."""
+    """Return what stands above every tab, and the tab's own."""
     return {
         "iceberg": table,
         "open_tasks": open_tasks_of(table),

@@ -19,7 +19,7 @@ from portal.ui.tables import Column
 
 
 def table_url(row: IcebergTable) -> str:
-    """Give the page of a table."""
+    """Return the page of a table."""
     return reverse("optimizer:table", args=[row.pk])
 
 
