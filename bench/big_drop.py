@@ -200,13 +200,13 @@ def restored(watch: Watch, user: Any) -> None:
     """Restore the day as its page does, preview first."""
     from django.utils import timezone
 
+    from lifecycle.backup.models import BackupBatch
     from lifecycle.restore.selectors.backups import BackupChoice
     from lifecycle.restore.services.backups import (
         RestoreWish,
         restore_preview_request,
         restore_run_of,
     )
-    from portal.act.models import BackupBatch
     from portal.runs.services import run_drive
 
     day = BackupBatch.objects.values_list("day", flat=True).order_by("pk")[0]
@@ -266,8 +266,8 @@ def _tell_holds() -> None:
     """Print how much an acting run is told now that everything is held."""
     from django.utils import timezone
 
-    from portal.act.models import Hold
-    from portal.act.services.beating import act_beat
+    from lifecycle.backup.models import Hold
+    from lifecycle.backup.services.beating import act_beat
     from portal.runs.models import Run
     from portal.runs.spools import new_spool
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pyspark
 
-from portal.act.journal import batches
-from portal.act.protocol import BATCH_ITEMS, WINDOW_SECONDS
+from lifecycle.backup.engine.journal.reading import batches
+from lifecycle.backup.engine.protocol import BATCH_ITEMS, WINDOW_SECONDS
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 from stack.stack import Stack

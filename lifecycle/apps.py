@@ -5,6 +5,7 @@ from importlib import import_module
 from django.apps import AppConfig
 
 CAPABILITIES = (
+    "backup",
     "core",
     "inventory",
     "policies",

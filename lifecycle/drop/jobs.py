@@ -10,17 +10,17 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from lifecycle.backup.domain.layout import Day
+from lifecycle.backup.engine.drop import drop_items
+from lifecycle.backup.engine.facts import ActItem, was_read_since
+from lifecycle.backup.engine.files.backup_root import check_marker, preflight
+from lifecycle.backup.engine.protocol import DropOrder
 from lifecycle.backup.jobs.papers import leave_program
 from lifecycle.drop.domain.plan import days_kept, plan_digest
 from lifecycle.drop.domain.refusal import Name, Names
 from lifecycle.planning.jobs.acting import LifecycleRules, acting_tools, approved_rows
 from lifecycle.planning.jobs.hdfs_barriers import barrier_check
 from lifecycle.planning.jobs.live_metastore import LiveMetastore
-from portal.act.backup_root import check_marker, preflight
-from portal.act.drop import drop_items
-from portal.act.facts import ActItem, was_read_since
-from portal.act.layout import Day
-from portal.act.protocol import DropOrder
 from portal.connectors.filesystem import FileStatus, FileSystem, open_file_system
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotVisible, RuleViolation

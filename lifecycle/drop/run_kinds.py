@@ -10,6 +10,10 @@ from typing import Any
 
 from django.utils import timezone
 
+from lifecycle.backup.services.beating import act_beat
+from lifecycle.backup.services.fencing import act_prepare
+from lifecycle.backup.services.ingesting import act_ingest
+from lifecycle.backup.services.settling import act_settle
 from lifecycle.drop.services.execution import (
     DROP_KIND,
     approval_day,
@@ -45,10 +49,6 @@ from lifecycle.planning.services.parties import plan_requesters
 from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
 from portal.access.models import KEEPERS
-from portal.act.services.beating import act_beat
-from portal.act.services.fencing import act_prepare
-from portal.act.services.ingesting import act_ingest
-from portal.act.services.settling import act_settle
 from portal.approvals import kinds as approval_kinds
 from portal.runs import kinds as run_kinds
 from portal.runs.models import Run

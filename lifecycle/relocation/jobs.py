@@ -9,11 +9,11 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from lifecycle.backup.engine.files.backup_root import check_marker, preflight
+from lifecycle.backup.engine.move.items import MoveOrder, move_items
+from lifecycle.backup.engine.move.records import MoveItem
 from lifecycle.planning.jobs.acting import LifecycleRules, acting_tools, approved_rows
 from lifecycle.planning.jobs.live_metastore import LiveMetastore
-from portal.act.backup_root import check_marker, preflight
-from portal.act.move import MoveOrder, move_items
-from portal.act.moves import MoveItem
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore

@@ -9,6 +9,10 @@ from typing import Any
 
 from django.utils import timezone
 
+from lifecycle.backup.services.beating import act_beat
+from lifecycle.backup.services.fencing import move_prepare
+from lifecycle.backup.services.moving import moves_read
+from lifecycle.backup.services.settling import act_settle
 from lifecycle.models import PathFix, PlanState
 from lifecycle.planning.services.approved_runs import (
     check_modes,
@@ -44,10 +48,6 @@ from lifecycle.relocation.services.store import fix_draw
 from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
 from portal.access.models import KEEPERS
-from portal.act.services.beating import act_beat
-from portal.act.services.fencing import move_prepare
-from portal.act.services.moving import moves_read
-from portal.act.services.settling import act_settle
 from portal.approvals import kinds as approval_kinds
 from portal.runs import kinds as run_kinds
 from portal.runs.domain import Schedule

@@ -6,17 +6,17 @@ from typing import Any
 
 from django.utils import timezone
 
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.selectors import restorable_batches
+from lifecycle.backup.services.beating import act_beat
+from lifecycle.backup.services.fencing import restore_claims, restore_prepare
+from lifecycle.backup.services.ingesting import act_ingest
+from lifecycle.backup.services.locating import restore_that_has
+from lifecycle.backup.services.settling import act_settle
 from lifecycle.planning.services.approved_runs import left_lines
 from lifecycle.restore.services.backups import ITEMS_KIND, PREVIEW_KIND, RESTORE_KIND, restore_start
 from lifecycle.restore.services.reading import Wanted, backup_items_copy, restore_preview
 from portal.access.models import User
-from portal.act.models import BackupBatch
-from portal.act.selectors import restorable_batches
-from portal.act.services.beating import act_beat
-from portal.act.services.fencing import restore_claims, restore_prepare
-from portal.act.services.ingesting import act_ingest
-from portal.act.services.locating import restore_that_has
-from portal.act.services.settling import act_settle
 from portal.runs.kinds import RunKind, register
 from portal.runs.logs import run_log_many
 from portal.runs.models import Run

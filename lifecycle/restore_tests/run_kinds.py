@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from lifecycle.backup.services.beating import act_beat
 from lifecycle.restore_tests.domain import is_due
 from lifecycle.restore_tests.services.alarms import drill_failed_queue
 from lifecycle.restore_tests.services.drills import (
@@ -17,7 +18,6 @@ from lifecycle.restore_tests.services.drills import (
 )
 from lifecycle.restore_tests.services.results import drill_ingest
 from portal.access.models import KEEPERS
-from portal.act.services.beating import act_beat
 from portal.runs.domain import Schedule
 from portal.runs.kinds import RunKind, register
 from portal.runs.models import Run

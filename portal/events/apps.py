@@ -1,16 +1,10 @@
-"""Registers the events app, the repair of zombie drops among its subscribers."""
+"""Registers the events app."""
 
 from django.apps import AppConfig
 
 
 class EventsConfig(AppConfig):
-    """Registers the app under the label `events`."""
+    """Registers the app under the label `events`; areas bring subscribers in their own `ready`."""
 
     name = "portal.events"
     label = "events"
-
-    def ready(self) -> None:
-        """Bring in the platform's own subscriber; rooms bring theirs in their own `ready`."""
-        from portal.events import repair
-
-        repair.register()

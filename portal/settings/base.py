@@ -13,8 +13,6 @@ from urllib.parse import unquote, urlsplit
 import pymysql
 from csp.constants import NONE, SELF
 
-from portal.act.states import BackupState
-
 pymysql.install_as_MySQLdb()
 
 BASE_DIR = Path(__file__).resolve().parents[2]
@@ -116,11 +114,11 @@ INSTALLED_APPS = [
     "portal.people",
     "portal.runs",
     "portal.safety",
-    "portal.act",
     "portal.events",
     "portal.notices",
     "portal.approvals",
     "portal.ui",
+    "lifecycle.backup",
     *ROOMS,
     "tasks",
 ]
@@ -261,9 +259,7 @@ SPECTACULAR_SETTINGS = {
         "portal.ui.api.error_answers.describe_errors",
     ],
     "ENUM_NAME_OVERRIDES": {
-        "BackupStateEnum": [
-            (state.value, state.value.lower().replace("_", " ")) for state in BackupState
-        ],
+        "BackupStateEnum": "lifecycle.backup.models.BACKUP_STATES",
         "DatabaseModeEnum": "lifecycle.core.domain.modes.DatabaseMode",
         "PolicyRequestKindEnum": "lifecycle.policies.domain.states.RequestKind",
         "PolicyRequestStateEnum": "lifecycle.policies.domain.states.RequestState",

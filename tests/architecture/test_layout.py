@@ -20,6 +20,11 @@ LAYERS = {
     "urls",
     "registration",
     "converters",
+    # The protocol of moving data, for jobs and for services that settle what a job left half done:
+    # neither may import the other, and it reads files and the metastore, which a domain may not.
+    "engine",
+    # Only of a capability whose tables have an app label of their own.
+    "apps",
 }
 # What an area has once: how its capabilities are put together, and what Django looks for by name;
 # `refresh.client` is one file, so that schedulers can copy it.

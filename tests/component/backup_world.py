@@ -8,9 +8,8 @@ from uuid import uuid4
 
 from pymetastore.hive_metastore import ttypes
 
-from portal.act.layout import done_name, intent_name
-from portal.act.models import BackupBatch, BackupProbe
-from portal.act.records import (
+from lifecycle.backup.domain.layout import done_name, intent_name
+from lifecycle.backup.engine.journal.records import (
     BatchDone,
     BatchIntent,
     FileFact,
@@ -19,7 +18,8 @@ from portal.act.records import (
     ItemIntent,
     Outcome,
 )
-from portal.act.services.totals import backup_totals_refresh
+from lifecycle.backup.models import BackupBatch, BackupProbe
+from lifecycle.backup.services.totals import backup_totals_refresh
 from portal.connectors.metastore import to_json
 from tests.component.plan_world import LAKE, NOW
 

@@ -7,6 +7,8 @@ people's own share stays the same, so whatever a page of theirs costs more is th
 
 from datetime import UTC, date, datetime, time, timedelta
 
+from lifecycle.backup.models import BackupBatch, Hold
+from lifecycle.backup.services.totals import backup_totals_refresh
 from lifecycle.core.services.statistics import statistics_refresh
 from lifecycle.drop.services.parts import plan_parts_write
 from lifecycle.inventory.services.totals import totals_load
@@ -28,8 +30,6 @@ from lifecycle.models import (
     TrendPoint,
 )
 from portal.access.models import DatabaseAdministrator
-from portal.act.models import BackupBatch, Hold
-from portal.act.services.totals import backup_totals_refresh
 from portal.audit.models import AuditEvent, AuditHead
 from portal.notices.models import Notice
 from portal.runs.models import Run

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from lifecycle.backup.engine.move.records import MoveItem
 from lifecycle.drop.domain.refusal import Name
 from lifecycle.models import Generation, PathFinding, PathFix
 from lifecycle.relocation.domain.moves import Unfixable
@@ -9,7 +10,6 @@ from lifecycle.relocation.services.draft import FixDraft
 from lifecycle.relocation.services.plans import fix_request
 from lifecycle.relocation.services.store import fix_store
 from portal.access.models import User
-from portal.act.moves import MoveItem
 from portal.lake.paths import LakePath
 
 

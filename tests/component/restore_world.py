@@ -7,10 +7,10 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.models import BackupBatch
 from lifecycle.restore.selectors.backups import BackupChoice
 from lifecycle.restore.services.backups import RestoreWish, restore_preview_request
 from lifecycle.restore.services.names import RestoreTo
-from portal.act.models import BackupBatch
 from portal.runs.models import Run
 from tests.component.plan_world import LAKE, NOW, World, make_world, partitions
 

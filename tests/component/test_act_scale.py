@@ -12,28 +12,35 @@ from typing import Any, cast
 import pytest
 from pytest_django.fixtures import Settings
 
-from portal.act.backup_root import ensure_root
-from portal.act.catalogue import read_entries
-from portal.act.control import ControlReader
-from portal.act.drop import parents_of
-from portal.act.journal import (
+from lifecycle.backup.domain.control import ControlReader
+from lifecycle.backup.domain.layout import Day, done_name, intent_name, item_name
+from lifecycle.backup.domain.states import FenceKind
+from lifecycle.backup.engine.drop import parents_of
+from lifecycle.backup.engine.files.backup_root import ensure_root
+from lifecycle.backup.engine.journal.catalogue import read_entries
+from lifecycle.backup.engine.journal.reading import (
     JournalBatch,
     items_in_backup,
     names_by_batch,
     read_batch,
     restore_steps,
 )
-from portal.act.layout import Day, done_name, intent_name, item_name
-from portal.act.models import ActFence, BackupBatch, Hold
-from portal.act.protocol import Tools
-from portal.act.records import BatchDone, BatchIntent, FileFact, ItemDone, ItemIntent, Outcome
-from portal.act.restore_order import BackupBatchRef
-from portal.act.services.beating import act_beat
-from portal.act.services.catalogue_rows import batch_store
-from portal.act.services.fencing import restore_claims, restore_prepare
-from portal.act.services.holds import holds_place_restored, holds_release_restored
-from portal.act.services.ingesting import act_ingest, backups_rebuild
-from portal.act.states import FenceKind
+from lifecycle.backup.engine.journal.records import (
+    BatchDone,
+    BatchIntent,
+    FileFact,
+    ItemDone,
+    ItemIntent,
+    Outcome,
+)
+from lifecycle.backup.engine.protocol import Tools
+from lifecycle.backup.engine.restore.order import BackupBatchRef
+from lifecycle.backup.models import ActFence, BackupBatch, Hold
+from lifecycle.backup.services.beating import act_beat
+from lifecycle.backup.services.catalogue_rows import batch_store
+from lifecycle.backup.services.fencing import restore_claims, restore_prepare
+from lifecycle.backup.services.holds import holds_place_restored, holds_release_restored
+from lifecycle.backup.services.ingesting import act_ingest, backups_rebuild
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.errors import DataSafetyError
 from portal.lake.paths import LakePath
@@ -159,7 +166,7 @@ def test_a_batch_is_added_up_once_and_not_once_for_each_of_its_items(
         counted["kept"] += 1
         return items_in_backup(batch)
 
-    monkeypatch.setattr("portal.act.catalogue.items_in_backup", counting)
+    monkeypatch.setattr("lifecycle.backup.engine.journal.catalogue.items_in_backup", counting)
     assert not any(batch_store(one, refused=(), actor="ada", now=NOW) for one in entries)
     assert counted["kept"] < 20 * BATCHES
 

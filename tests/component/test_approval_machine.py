@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
+from lifecycle.backup.domain.states import HoldKind
+from lifecycle.backup.models import Hold
+from lifecycle.backup.services.holds import hold_place, hold_release
 from lifecycle.planning.services.parties import requesters_of
 from portal.access.models import User
-from portal.act.models import Hold
-from portal.act.services.holds import hold_place, hold_release
-from portal.act.states import HoldKind
 from portal.approvals.domain import ApprovalState
 from portal.approvals.kinds import ApprovalKind, register
 from portal.approvals.models import Approval

@@ -7,13 +7,13 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.models import BackupBatch
 from lifecycle.restore.services.contents import (
     WIDE_LOOK_KIND,
     BackupOfTable,
     backup_look_newest,
     backup_look_request,
 )
-from portal.act.models import BackupBatch
 from portal.lake.errors import NotVisible
 from portal.runs.kinds import get_kind
 from portal.runs.models import Run

@@ -10,6 +10,9 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.services.purging import purge_ingest
+from lifecycle.backup.services.totals import backup_totals_refresh
 from lifecycle.models import BackupSlice, PurgeAnnouncement
 from lifecycle.restore.selectors.backups import BackupChoice
 from lifecycle.restore.services.backups import (
@@ -22,9 +25,6 @@ from lifecycle.restore.services.backups import (
 from lifecycle.restore.services.late_commits import late_commits_queue
 from lifecycle.restore.services.purges import last_chance_queue, purge_due
 from lifecycle.schedule.run_kinds.clock import ProbeKind, PurgeKind
-from portal.act.models import BackupBatch
-from portal.act.services.purging import purge_ingest
-from portal.act.services.totals import backup_totals_refresh
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run

@@ -11,11 +11,11 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.services.totals import backup_totals_refresh
 from lifecycle.models import DropPlan, DropPlanResult, PlanState, TrendPoint
 from lifecycle.notices.services.daily_report import ALARM, REPORT, daily_report_queue
 from lifecycle.schedule.run_kinds.clock import DailyReportKind
-from portal.act.models import BackupBatch
-from portal.act.services.totals import backup_totals_refresh
 from portal.connectors.lake_config import LakeConfig
 from portal.notices.models import Notice
 from portal.notices.services import notices_send

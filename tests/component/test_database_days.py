@@ -11,6 +11,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.services.totals import backup_totals_refresh
 from lifecycle.core.domain.days import Days
 from lifecycle.core.selectors.database_days import days_of
 from lifecycle.databases.services.days import DaysChange, database_days_change
@@ -19,8 +21,6 @@ from lifecycle.models import DatabaseSetting
 from lifecycle.notices.services.week_ahead import notifying_days
 from portal.access.lakes import get_lake
 from portal.access.models import User
-from portal.act.models import BackupBatch
-from portal.act.services.totals import backup_totals_refresh
 from portal.audit.models import AuditEvent
 from portal.lake.errors import PortalError
 from tests.component.backup_world import backup

@@ -13,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.models import BackupBatch
 from lifecycle.core.selectors.scratch import is_own_scratch
 from lifecycle.guard.services.events import on_event
 from lifecycle.models import DatabaseProof, DrillItem, DroppedObject, RestoreDrill
@@ -31,7 +32,6 @@ from lifecycle.restore_tests.services.alarms import (
 )
 from lifecycle.restore_tests.services.drills import drill_begin, drill_params, drill_request
 from lifecycle.restore_tests.services.results import drill_ingest
-from portal.act.models import BackupBatch
 from portal.audit.models import AuditEvent
 from portal.events.messages import DROP_NOTE, LakeEvent
 from portal.lake.errors import NotAllowed, StaleState

@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.engine.protocol import WINDOW
 from lifecycle.drop.services.execution import plan_finish, plans_start_due
 from lifecycle.drop.services.plans import plan_approve
 from lifecycle.models import DropPlan
-from portal.act.protocol import WINDOW
 from portal.runs.models import Run
 from tests.component.plan_world import NOW, World, make_world, partitions
 

@@ -11,6 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from lifecycle.backup.domain.states import HoldKind
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.services.holds import hold_place
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.domain.due import Due, Gone, dropped_part
 from lifecycle.models import (
@@ -26,9 +29,6 @@ from lifecycle.notices.services.day_ahead import KIND as DAY_AHEAD
 from lifecycle.notices.services.day_ahead import day_ahead_queue
 from lifecycle.notices.services.week_ahead import week_ahead_queue
 from portal.access.services import person_create
-from portal.act.models import BackupBatch
-from portal.act.services.holds import hold_place
-from portal.act.states import HoldKind
 from portal.audit.services import audit_record
 from portal.connectors.lake_config import LakeConfig
 from portal.notices.models import Notice

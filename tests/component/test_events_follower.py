@@ -12,13 +12,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from portal.act.models import BackupBatch
-from portal.act.states import BackupState
+from lifecycle.backup.domain.states import BackupState
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.run_kinds import NAME as REPAIR
 from portal.events.gaps import HOLE_GRACE, AlarmKind
 from portal.events.messages import LakeEvent
 from portal.events.models import EventAlarm, EventPosition, TableTouch
 from portal.events.registry import Missed, Subscriber, subscribe, unsubscribe
-from portal.events.repair import NAME as REPAIR
 from portal.events.selectors import (
     alarms_open,
     clock_behind,

@@ -9,10 +9,10 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
+from lifecycle.backup.models import Hold
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import DatabaseSetting
 from portal.access.models import DatabaseAdministrator, User
-from portal.act.models import Hold
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run

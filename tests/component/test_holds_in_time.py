@@ -13,14 +13,14 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.domain.control import Control, ControlReader
+from lifecycle.backup.domain.states import HoldKind
+from lifecycle.backup.models import Hold
+from lifecycle.backup.services.holds import hold_place, hold_release
 from lifecycle.drop.services.execution import plans_start_due
 from lifecycle.drop.services.plans import plan_approve
 from lifecycle.models import PlanState
 from lifecycle.policies.services.holding import HoldWish, legal_hold_place
-from portal.act.control import Control, ControlReader
-from portal.act.models import Hold
-from portal.act.services.holds import hold_place, hold_release
-from portal.act.states import HoldKind
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.runs.kinds import get_kind

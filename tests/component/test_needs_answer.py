@@ -9,14 +9,14 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from lifecycle.backup.domain.states import HoldKind
+from lifecycle.backup.services.holds import hold_place
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.ui.nav import due_card, paths_card, soon_card, waiting_card
 from lifecycle.models import Generation
 from lifecycle.notices.services.daily_report import REPORT, daily_report_queue
 from lifecycle.notices.services.week_ahead import week_ahead_queue
 from portal.access.models import User
-from portal.act.services.holds import hold_place
-from portal.act.states import HoldKind
 from portal.connectors.lake_config import LakeConfig
 from portal.notices.models import Notice
 from tests.component.conftest import People

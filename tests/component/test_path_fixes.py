@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from lifecycle.backup.services.ingesting import IngestReport
 from lifecycle.models import Generation, PathFinding, PathFix
 from lifecycle.relocation.services.execution import fix_execute, fix_finish, fixes_start_due
 from lifecycle.relocation.services.plans import (
@@ -17,7 +18,6 @@ from lifecycle.relocation.services.plans import (
     fix_withdraw,
 )
 from portal.access.models import User
-from portal.act.services.ingesting import IngestReport
 from portal.approvals.domain import SaidWord
 from portal.approvals.services import approvals_lapse
 from portal.audit.models import AuditEvent

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.models import Hold
 from lifecycle.drop.services.clean_now import clean_now_request
 from lifecycle.drop.services.execution import (
     keep_days,
@@ -25,7 +26,6 @@ from lifecycle.drop.services.plans import (
 )
 from lifecycle.models import DatabaseSetting, DropPlan, PlanState
 from portal.access.models import User
-from portal.act.models import Hold
 from portal.approvals.services import approvals_lapse
 from portal.audit.models import AuditEvent
 from portal.audit.services import audit_record, audit_verify

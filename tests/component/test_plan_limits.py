@@ -12,11 +12,11 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.domain.control import Control
 from lifecycle.drop.services.execution import plan_execute, plans_start_due
 from lifecycle.drop.services.plans import plan_approve
 from lifecycle.models import DatabaseSetting, DropPlan, PlanState
 from portal.access.lakes import get_lake
-from portal.act.control import Control
 from portal.approvals.services import approvals_lapse
 from portal.lake.errors import ExternalFailure, StaleState
 from portal.runs.kinds import get_kind

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.domain.states import HoldKind
+from lifecycle.backup.models import Hold
+from lifecycle.backup.services.holds import hold_place, hold_release
 from lifecycle.drop.services.execution import plan_execute
 from lifecycle.drop.services.plans import plan_approve, plan_reject
 from lifecycle.models import DropPlan, PlanState
 from lifecycle.planning.services.parties import requesters_of
-from portal.act.models import Hold
-from portal.act.services.holds import hold_place, hold_release
-from portal.act.states import HoldKind
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, PortalError, StaleState
 from tests.component.plan_world import LAKE, NOW, World, make_world, partitions

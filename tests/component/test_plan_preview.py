@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.models import Hold
 from lifecycle.drop.services.preview import plan_preview
 from lifecycle.models import DatabaseSetting, DropPlan
-from portal.act.models import Hold
 from tests.component.plan_world import LAKE, NOW, Item, World, make_world, partitions
 
 pytestmark = pytest.mark.django_db(transaction=True)

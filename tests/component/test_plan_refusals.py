@@ -9,13 +9,13 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.models import Hold
 from lifecycle.drop.domain.plan import read_line
 from lifecycle.drop.services.clean_now import clean_now_request
 from lifecycle.drop.services.execution import plan_finish
 from lifecycle.inventory.services.file_system_alarms import file_system_alarm_queue
 from lifecycle.models import CleanNowRequest, DatabaseSetting, DropPlan, PlanState
 from lifecycle.planning.services.approved_runs import check_picture
-from portal.act.models import Hold
 from portal.audit.services import audit_record
 from portal.events.models import EventAlarm, EventPosition, TableTouch
 from portal.lake.errors import StaleState

@@ -11,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from lifecycle.backup.models import Hold
 from lifecycle.models import (
     DatabaseSetting,
     Enrolment,
@@ -23,7 +24,6 @@ from lifecycle.models import (
     TableFinding,
 )
 from portal.access.models import User
-from portal.act.models import Hold
 from portal.audit.services import AuditEntry, audit_record, audit_record_many
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run

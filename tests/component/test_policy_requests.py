@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from lifecycle.backup.domain.states import HoldKind
+from lifecycle.backup.models import Hold
+from lifecycle.backup.services.holds import hold_release
 from lifecycle.inventory.selectors.policy import asked_here
 from lifecycle.models import PolicyRequest, PolicySeen, TableFinding
 from lifecycle.policies.domain.policy import Values
@@ -35,9 +38,6 @@ from lifecycle.policies.services.wishes import (
     policy_set_request,
 )
 from portal.access.models import User
-from portal.act.models import Hold
-from portal.act.services.holds import hold_release
-from portal.act.states import HoldKind
 from portal.approvals.domain import SaidWord
 from portal.approvals.models import Approval
 from portal.approvals.services import approvals_lapse

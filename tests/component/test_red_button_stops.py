@@ -8,12 +8,12 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.domain.control import Control
 from lifecycle.drop.services.execution import plans_start_due
 from lifecycle.drop.services.plans import plan_approve
 from lifecycle.drop.services.standing_plans import standing_plans_make
 from lifecycle.drop.services.standing_rules import RuleWish, standing_rule_request
 from lifecycle.models import DropPlan, PlanState
-from portal.act.control import Control
 from portal.lake.errors import NotAllowed, StaleState
 from portal.runs import steps
 from portal.runs.claims import run_claim

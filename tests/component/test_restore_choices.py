@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.domain.restore_choice import WHY, Choice
 from lifecycle.models import DatabaseFinding, TableFinding
 from lifecycle.restore.selectors.backups import BackupChoice
 from lifecycle.restore.services.backups import RestoreWish, restore_preview_request, restore_request
 from lifecycle.restore.services.names import RestoreTo
-from portal.act.restore_choice import WHY, Choice
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.runs.models import Run
 from tests.component.backup_world import backup

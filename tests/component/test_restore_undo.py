@@ -8,6 +8,8 @@ import pytest
 from django.db import transaction
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.models import BackupBatch, Hold
+from lifecycle.backup.services.holds import holds_place_restored, holds_release_restored
 from lifecycle.restore.services.backups import restore_request
 from lifecycle.restore.services.undo import (
     UNDO_KIND,
@@ -16,8 +18,6 @@ from lifecycle.restore.services.undo import (
     restore_undo_request,
     undo_runs,
 )
-from portal.act.models import BackupBatch, Hold
-from portal.act.services.holds import holds_place_restored, holds_release_restored
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.runs.kinds import get_kind

@@ -9,8 +9,8 @@ import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from portal.act.models import ActFence
-from portal.act.states import FenceKind
+from lifecycle.backup.domain.states import FenceKind
+from lifecycle.backup.models import ActFence
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 from portal.runs.claims import run_claim_settling, run_to_settling

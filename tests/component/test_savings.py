@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from lifecycle.backup.models import BackupBatch, Savings
+from lifecycle.backup.services.totals import backup_totals_refresh
 from portal.access.models import User
-from portal.act.models import BackupBatch, Savings
-from portal.act.services.totals import backup_totals_refresh
 from tests.component.conftest import LAKE, People
 from tests.component.test_daily_report import dropped
 

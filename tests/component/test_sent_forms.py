@@ -12,9 +12,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from lifecycle.backup.models import Hold
 from lifecycle.models import DatabaseFinding, DatabaseSetting, DropPlan, PolicyRequest, TableFinding
 from portal.access.models import User
-from portal.act.models import Hold
 from portal.audit.models import AuditEvent
 from portal.safety.selectors import red_button_state
 from portal.safety.services import red_button_on_danger

@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from portal.act.drop import drop_items
-from portal.act.facts import ActItem
-from portal.act.move import MoveOrder, move_items
-from portal.act.moves import MoveItem
-from portal.act.protocol import ActResult, DropOrder, Tools
-from portal.act.purge import PurgeOrder, PurgeResult, purge_batches
-from portal.act.restore import restore_batches
-from portal.act.restore_order import BackupBatchRef, NewName, RestoreOrder
-from portal.act.undo import UndoOrder, undo_batches
+from lifecycle.backup.engine.drop import drop_items
+from lifecycle.backup.engine.facts import ActItem
+from lifecycle.backup.engine.move.items import MoveOrder, move_items
+from lifecycle.backup.engine.move.records import MoveItem
+from lifecycle.backup.engine.protocol import ActResult, DropOrder, Tools
+from lifecycle.backup.engine.purge.batches import PurgeOrder, PurgeResult, purge_batches
+from lifecycle.backup.engine.restore.batches import restore_batches
+from lifecycle.backup.engine.restore.order import BackupBatchRef, NewName, RestoreOrder
+from lifecycle.backup.engine.undo.batches import UndoOrder, undo_batches
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
 from portal.lake.paths import LakePath

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from portal.act.journal import batch_numbers, batches, is_unsettled
-from portal.act.records import IN_BACKUP, Outcome
-from portal.act.restore_order import NewName
+from lifecycle.backup.engine.journal.reading import batch_numbers, batches, is_unsettled
+from lifecycle.backup.engine.journal.records import IN_BACKUP, Outcome
+from lifecycle.backup.engine.restore.order import NewName
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath

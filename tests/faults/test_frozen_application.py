@@ -20,12 +20,12 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.services.beating import act_beat
+from lifecycle.backup.services.fencing import act_prepare
+from lifecycle.backup.services.ingesting import act_ingest
+from lifecycle.backup.services.settling import act_settle
 from portal.access.models import User
-from portal.act.models import BackupBatch
-from portal.act.services.beating import act_beat
-from portal.act.services.fencing import act_prepare
-from portal.act.services.ingesting import act_ingest
-from portal.act.services.settling import act_settle
 from portal.lake.names import TableName
 from portal.runs.domain import RunState
 from portal.runs.kinds import RunKind, register

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from portal.act.layout import restore_done_name
-from portal.act.models import ActFence, BackupBatch
-from portal.act.services.ingesting import backups_rebuild
-from portal.act.services.repairing import drop_repair
-from portal.act.states import FenceKind
+from lifecycle.backup.domain.layout import restore_done_name
+from lifecycle.backup.domain.states import FenceKind
+from lifecycle.backup.models import ActFence, BackupBatch
+from lifecycle.backup.services.ingesting import backups_rebuild
+from lifecycle.backup.services.repairing import drop_repair
 from portal.runs.models import Run
 from stack.stack import Stack
 from tests.faults.scene import Broken, Scene

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from portal.act.moves import MoveItem
+from lifecycle.backup.engine.move.records import MoveItem
 from portal.lake.errors import DataSafetyError
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from portal.act.models import BackupBatch
-from portal.act.selectors import purgeable_batches
-from portal.act.services.fencing import purge_prepare
-from portal.act.services.ingesting import backups_rebuild
-from portal.act.services.purging import purge_ingest
-from portal.act.services.settling import act_settle
-from portal.act.states import BackupState
+from lifecycle.backup.domain.states import BackupState
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.selectors import purgeable_batches
+from lifecycle.backup.services.fencing import purge_prepare
+from lifecycle.backup.services.ingesting import backups_rebuild
+from lifecycle.backup.services.purging import purge_ingest
+from lifecycle.backup.services.settling import act_settle
 from portal.audit.models import AuditEvent
 from portal.runs.models import Run
 from stack.stack import Stack

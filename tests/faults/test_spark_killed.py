@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from portal.act.journal import batch_numbers, batches
-from portal.act.records import IN_BACKUP
+from lifecycle.backup.engine.journal.reading import batch_numbers, batches
+from lifecycle.backup.engine.journal.records import IN_BACKUP
 from portal.spark.launch import Launched
 from stack.stack import Stack
 from tests.integration.act_cases import make_lake

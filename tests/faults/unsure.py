@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from portal.act.drop import drop_items
-from portal.act.journal import batches, has_purge_begun
-from portal.act.layout import BackupRef
-from portal.act.move import move_items
-from portal.act.purge import PurgeBatch, PurgeOrder, PurgeResult, purge_batches
-from portal.act.restore import restore_batches
-from portal.act.restore_order import NewName, RestoreOrder
-from portal.act.states import FenceKind
-from portal.act.undo import UndoOrder, undo_batches
+from lifecycle.backup.domain.layout import BackupRef
+from lifecycle.backup.domain.states import FenceKind
+from lifecycle.backup.engine.drop import drop_items
+from lifecycle.backup.engine.journal.reading import batches, has_purge_begun
+from lifecycle.backup.engine.move.items import move_items
+from lifecycle.backup.engine.purge.batches import PurgeBatch, PurgeOrder, PurgeResult, purge_batches
+from lifecycle.backup.engine.restore.batches import restore_batches
+from lifecycle.backup.engine.restore.order import NewName, RestoreOrder
+from lifecycle.backup.engine.undo.batches import UndoOrder, undo_batches
 from portal.lake.errors import ExternalFailure, StaleState
 from portal.lake.paths import LakePath
 from portal.safety.fence import move_directory, open_fence

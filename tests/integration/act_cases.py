@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from portal.act.control import Control, HoldRule
-from portal.act.journal import JournalBatch, batches
-from portal.act.probes import Probed
-from portal.act.records import FileFact
-from portal.act.restore_order import NewName
+from lifecycle.backup.domain.control import Control, HoldRule
+from lifecycle.backup.engine.journal.reading import JournalBatch, batches
+from lifecycle.backup.engine.journal.records import FileFact
+from lifecycle.backup.engine.purge.probes import Probed
+from lifecycle.backup.engine.restore.order import NewName
 from portal.lake.errors import StaleState
 from portal.lake.names import TableName
 from stack.stack import Stack

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyspark
 
-from portal.act.layout import SCRIPT
+from lifecycle.backup.domain.layout import SCRIPT
 from tests.support.act_jobs import SUBMIT_SECONDS, drop_params, finished, restore_params, start
 from tests.support.act_lake import ActLake
 

@@ -8,26 +8,26 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from lifecycle.backup.domain.states import BackupState, ProbeState
+from lifecycle.backup.engine.journal.reading import read_batch
+from lifecycle.backup.engine.purge.batches import PurgeOrder, PurgeResult, purge_batches
+from lifecycle.backup.engine.restore.batches import restore_batches
+from lifecycle.backup.engine.restore.order import BackupBatchRef, NewName, RestoreOrder
+from lifecycle.backup.models import ActFence, BackupBatch, BackupProbe, Hold, Savings
+from lifecycle.backup.selectors import probes_due, purgeable_batches
+from lifecycle.backup.services.beating import act_beat
+from lifecycle.backup.services.fencing import act_prepare, purge_prepare, restore_prepare
+from lifecycle.backup.services.ingesting import act_ingest, backups_rebuild
+from lifecycle.backup.services.probing import probes_ingest, probes_request
+from lifecycle.backup.services.purging import purge_ingest
+from lifecycle.backup.services.repairing import drop_repair
+from lifecycle.backup.services.settling import act_settle
 from lifecycle.restore.services.reading import (
     OTHER_RESTORE,
     Wanted,
     backup_contents,
     restore_preview,
 )
-from portal.act.journal import read_batch
-from portal.act.models import ActFence, BackupBatch, BackupProbe, Hold, Savings
-from portal.act.purge import PurgeOrder, PurgeResult, purge_batches
-from portal.act.restore import restore_batches
-from portal.act.restore_order import BackupBatchRef, NewName, RestoreOrder
-from portal.act.selectors import probes_due, purgeable_batches
-from portal.act.services.beating import act_beat
-from portal.act.services.fencing import act_prepare, purge_prepare, restore_prepare
-from portal.act.services.ingesting import act_ingest, backups_rebuild
-from portal.act.services.probing import probes_ingest, probes_request
-from portal.act.services.purging import purge_ingest
-from portal.act.services.repairing import drop_repair
-from portal.act.services.settling import act_settle
-from portal.act.states import BackupState, ProbeState
 from portal.audit.models import AuditEvent
 from portal.lake.errors import DataSafetyError, NotAllowed, StaleState
 from portal.lake.names import TableName

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from portal.act.drop import drop_items
-from portal.act.extras import ACCURATE as ACCURATE_NAME
-from portal.act.facts import generation_of
-from portal.act.journal import JournalBatch, batches
-from portal.act.layout import done_name
-from portal.act.probes import Probed
-from portal.act.records import ItemIntent, Outcome
-from portal.act.registry import drop_exactly
-from portal.act.settle import settled, write_done
+from lifecycle.backup.domain.layout import done_name
+from lifecycle.backup.engine.drop import drop_items
+from lifecycle.backup.engine.extras import ACCURATE as ACCURATE_NAME
+from lifecycle.backup.engine.facts import generation_of
+from lifecycle.backup.engine.journal.reading import JournalBatch, batches
+from lifecycle.backup.engine.journal.records import ItemIntent, Outcome
+from lifecycle.backup.engine.metastore.registry import drop_exactly
+from lifecycle.backup.engine.purge.probes import Probed
+from lifecycle.backup.engine.settle.batches import settled, write_done
 from portal.connectors.metastore import to_json
 from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError
 from portal.lake.names import TableName

@@ -15,13 +15,13 @@ from django.utils import timezone
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
+from lifecycle.backup.engine.journal.reading import batches
+from lifecycle.backup.models import BackupBatch
 from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
 from lifecycle.restore_tests.domain import Compared, DrillState, read_scratch
 from lifecycle.restore_tests.services.drills import KIND, drill_params, drill_request
 from portal.access.models import User
 from portal.access.services import person_create
-from portal.act.journal import batches
-from portal.act.models import BackupBatch
 from portal.audit.models import AuditEvent
 from portal.runs.models import Run
 from stack.stack import Stack

@@ -13,9 +13,9 @@ from django.test import Client
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
+from lifecycle.backup.engine.files.backup_root import preflight
 from lifecycle.models import PlanState
 from lifecycle.planning.jobs.hdfs_barriers import barrier_check
-from portal.act.backup_root import preflight
 from portal.connectors.hdfs_filesystem import HdfsFileSystem
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from portal.act.journal import batches
+from lifecycle.backup.engine.journal.reading import batches
 from stack.stack import Stack
 from tests.integration.act_cases import make_lake
 from tests.support.act_extras import dress, extras_of

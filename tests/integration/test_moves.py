@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pymetastore.hive_metastore import ttypes
 
-from portal.act.control import Control, HoldRule
-from portal.act.moves import move_batches
+from lifecycle.backup.domain.control import Control, HoldRule
+from lifecycle.backup.engine.move.records import move_batches
 from portal.lake.errors import StaleState
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath

@@ -15,6 +15,7 @@ from django.contrib.auth.models import Group
 from django.utils import timezone
 from pytest_django import Settings
 
+from lifecycle.backup.models import BackupBatch
 from lifecycle.models import (
     CurrentGeneration,
     DatabaseSetting,
@@ -26,7 +27,6 @@ from lifecycle.models import (
 from lifecycle.relocation.services.execution import fixes_start_due
 from lifecycle.relocation.services.plans import fix_decide, fix_request, fix_undo_request
 from portal.access.models import ADMIN, User
-from portal.act.models import BackupBatch
 from portal.approvals.domain import SaidWord
 from portal.lake.paths import LakePath
 from portal.runs.models import Run

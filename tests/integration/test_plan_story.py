@@ -11,6 +11,8 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from lifecycle.backup.engine.protocol import WINDOW
+from lifecycle.backup.models import BackupBatch, Hold
 from lifecycle.drop.services.execution import plans_start_due
 from lifecycle.models import BackupSlice, DropPlan, PlanState
 from lifecycle.restore.selectors.backups import BackupChoice
@@ -22,8 +24,6 @@ from lifecycle.restore.services.backups import (
 )
 from lifecycle.restore.services.undo import UndoWish, restore_undo_request
 from lifecycle.schedule.services import daily_cycle
-from portal.act.models import BackupBatch, Hold
-from portal.act.protocol import WINDOW
 from portal.audit.models import AuditEvent
 from portal.lake.errors import StaleState
 from portal.runs.models import Run

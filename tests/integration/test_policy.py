@@ -12,6 +12,7 @@ from pymetastore.hive_metastore import ttypes
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
+from lifecycle.backup.engine.facts import DDL_TIME
 from lifecycle.enrollment.services.enrolments import (
     EnrolWish,
     enrolment_decide,
@@ -41,7 +42,6 @@ from lifecycle.policies.services.wishes import (
     policy_set_request,
 )
 from portal.access.models import ADMIN, User
-from portal.act.facts import DDL_TIME
 from portal.approvals.domain import SaidWord
 from portal.audit.models import AuditEvent
 from portal.lake.names import TableName

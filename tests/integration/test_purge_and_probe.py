@@ -19,17 +19,17 @@ from django.test import Client
 from pymetastore.hive_metastore import ttypes
 from pytest_django import Settings
 
+from lifecycle.backup.domain.layout import item_name
+from lifecycle.backup.domain.states import BackupState, HoldKind, ProbeState
+from lifecycle.backup.engine.journal.reading import items_left, read_batch
+from lifecycle.backup.engine.journal.records import FileFact
+from lifecycle.backup.models import BackupBatch, BackupProbe
+from lifecycle.backup.services.fencing import restore_prepare
+from lifecycle.backup.services.holds import hold_place
+from lifecycle.backup.services.settling import act_settle
 from lifecycle.restore.services.purges import last_chance_queue
 from lifecycle.schedule.run_kinds.clock import ProbeKind, PurgeKind
 from portal.access.models import ADMIN, User
-from portal.act.journal import items_left, read_batch
-from portal.act.layout import item_name
-from portal.act.models import BackupBatch, BackupProbe
-from portal.act.records import FileFact
-from portal.act.services.fencing import restore_prepare
-from portal.act.services.holds import hold_place
-from portal.act.services.settling import act_settle
-from portal.act.states import BackupState, HoldKind, ProbeState
 from portal.audit.models import AuditEvent
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath

@@ -22,13 +22,13 @@ from django.utils import timezone
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
+from lifecycle.backup.models import BackupBatch
 from lifecycle.inventory.services.scan import scan_request
 from lifecycle.models import PlanState
 from lifecycle.planning.jobs.acting import spread_lister
 from lifecycle.restore.selectors.backups import BackupChoice
 from lifecycle.restore.services.backups import RestoreWish, restore_preview_request, restore_request
 from portal.access.models import User
-from portal.act.models import BackupBatch
 from portal.connectors.hdfs_filesystem import HdfsFileSystem
 from portal.connectors.lake_config import load_lakes
 from portal.lake.errors import ExternalFailure

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from lifecycle.backup.engine.journal.reading import batches, read_batch, restore_steps
 from lifecycle.backup.jobs import restore_backup
 from lifecycle.backup.jobs.restore_backup import REFUSED, REGISTER, RESTORE, THERE, Backup
-from portal.act.journal import batches, read_batch, restore_steps
 from portal.lake.errors import StaleState
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath

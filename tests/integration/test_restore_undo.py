@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from pymetastore.hive_metastore import ttypes
 
-from portal.act.control import Control, HoldRule
-from portal.act.extras_change import CHANGED
-from portal.act.restore_order import NewName
+from lifecycle.backup.domain.control import Control, HoldRule
+from lifecycle.backup.engine.metastore.extras_change import CHANGED
+from lifecycle.backup.engine.restore.order import NewName
 from portal.lake.names import TableName
 from stack.stack import Stack
 from tests.integration.act_cases import make_lake

@@ -7,12 +7,12 @@ from datetime import timedelta
 import pytest
 from pytest_django import Settings
 
-from portal.act.journal import read_batch
-from portal.act.layout import intent_name, restore_intent_name
-from portal.act.models import ActFence, BackupBatch
-from portal.act.records import ItemTarget, RestoreIntent
-from portal.act.services.fencing import purge_prepare, restore_prepare
-from portal.act.services.settling import act_settle
+from lifecycle.backup.domain.layout import intent_name, restore_intent_name
+from lifecycle.backup.engine.journal.reading import read_batch
+from lifecycle.backup.engine.journal.records import ItemTarget, RestoreIntent
+from lifecycle.backup.models import ActFence, BackupBatch
+from lifecycle.backup.services.fencing import purge_prepare, restore_prepare
+from lifecycle.backup.services.settling import act_settle
 from portal.lake.errors import DataSafetyError
 from stack.stack import Stack
 from tests.support.act_lake import DAY, ActLake

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from portal.act.drop import drop_items
-from portal.act.facts import Lister, list_here
-from portal.act.move import move_items
-from portal.act.protocol import DropResult
-from portal.act.records import Outcome
+from lifecycle.backup.engine.drop import drop_items
+from lifecycle.backup.engine.facts import Lister, list_here
+from lifecycle.backup.engine.journal.records import Outcome
+from lifecycle.backup.engine.move.items import move_items
+from lifecycle.backup.engine.protocol import DropResult
 from portal.connectors.file_status import FileStatus
 from portal.events.messages import read_event
 from portal.lake.names import TableName

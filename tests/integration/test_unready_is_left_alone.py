@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from portal.act.drop import drop_items
-from portal.act.facts import NOT_READY, Lister
-from portal.act.protocol import DropResult
+from lifecycle.backup.engine.drop import drop_items
+from lifecycle.backup.engine.facts import NOT_READY, Lister
+from lifecycle.backup.engine.protocol import DropResult
 from portal.connectors.file_status import FileStatus
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath

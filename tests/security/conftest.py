@@ -11,6 +11,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from lifecycle.backup.domain.states import BackupState, HoldKind
+from lifecycle.backup.models import BackupBatch, Hold
+from lifecycle.backup.services.holds import hold_place
 from lifecycle.drop.services.clean_now import clean_now_request
 from lifecycle.drop.services.standing_rules import RuleWish, standing_rule_request
 from lifecycle.enrollment.services.enrolments import EnrolWish, enrolment_request
@@ -31,9 +34,6 @@ from lifecycle.policies.services.wishes import SetWish, policy_set_request
 from lifecycle.restore.services.backups import PREVIEW_KIND
 from optimizer.models import IcebergTable
 from portal.access.scopes import Scope, register_scope
-from portal.act.models import BackupBatch, Hold
-from portal.act.services.holds import hold_place
-from portal.act.states import BackupState, HoldKind
 from portal.notices.calendar import calendar_address_make
 from portal.notices.services import Mail, notice_queue
 from portal.people.token_rules import TokenWish

@@ -15,15 +15,15 @@ from django.db.models import CharField
 from django.test import Client
 from django.utils import timezone
 
+from lifecycle.backup.domain.layout import done_name, intent_name
+from lifecycle.backup.domain.states import HoldKind
+from lifecycle.backup.engine.journal.records import BatchDone, BatchIntent, ItemDone, Outcome
+from lifecycle.backup.models import BackupBatch, BackupProbe, Hold
+from lifecycle.backup.services.totals import backup_totals_refresh
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import DropPlan, PolicyEvent
 from lifecycle.restore.services.backups import backup_items_request
 from portal.access.lakes import get_lake
-from portal.act.layout import done_name, intent_name
-from portal.act.models import BackupBatch, BackupProbe, Hold
-from portal.act.records import BatchDone, BatchIntent, ItemDone, Outcome
-from portal.act.services.totals import backup_totals_refresh
-from portal.act.states import HoldKind
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.connectors.metastore import to_json
 from portal.lake.names import PartitionName

@@ -9,6 +9,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 
+from lifecycle.backup.models import Hold
 from lifecycle.models import (
     CleanNowRequest,
     DatabaseSetting,
@@ -23,7 +24,6 @@ from lifecycle.models import (
 )
 from optimizer.models import HudiTable, IcebergTable, OptimizeTask, PolicyVersion
 from portal.access.models import DatabaseAdministrator
-from portal.act.models import Hold
 from portal.approvals.models import Approval, Decision
 from portal.notices.models import Notice
 from portal.people.models import ApiToken

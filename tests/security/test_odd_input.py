@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from lifecycle.backup.models import Hold
 from lifecycle.models import CleanNowRequest, Enrolment, PolicyRequest
-from portal.act.models import Hold
 from portal.audit.services import audit_verify
 from portal.runs.models import Run
 from tests.component.plan_world import PASSWORD

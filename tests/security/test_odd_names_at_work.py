@@ -14,11 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle.backup.jobs.papers import restore_program
-from lifecycle.drop.domain.plan import PlanDigest, PlanItem, canonical_line, read_line
-from lifecycle.notices.domain.calendar import Event, render_calendar
-from lifecycle.rules.domain.templates import Template
-from portal.act.records import (
+from lifecycle.backup.engine.journal.records import (
     BatchDone,
     BatchIntent,
     FileFact,
@@ -30,6 +26,10 @@ from portal.act.records import (
     Outcome,
     RestoreIntent,
 )
+from lifecycle.backup.jobs.papers import restore_program
+from lifecycle.drop.domain.plan import PlanDigest, PlanItem, canonical_line, read_line
+from lifecycle.notices.domain.calendar import Event, render_calendar
+from lifecycle.rules.domain.templates import Template
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import RuleViolation
 from portal.lake.ids import LakeId

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from lifecycle.backup.models import BackupBatch, Hold
 from lifecycle.models import (
     CleanNowRequest,
     DatabaseFinding,
@@ -22,7 +23,6 @@ from lifecycle.models import (
     StillReadYes,
     TableFinding,
 )
-from portal.act.models import BackupBatch, Hold
 from portal.audit.services import audit_record
 from portal.people.models import ApiToken
 from portal.runs.models import Run, RunEvent

@@ -9,9 +9,9 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+from lifecycle.backup.engine.journal.reading import read_batch
+from lifecycle.backup.engine.purge.batches import PurgeBatch
 from lifecycle.drop.domain.plan import PlanDigest, PlanItem, plan_digest
-from portal.act.journal import read_batch
-from portal.act.purge import PurgeBatch
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath

@@ -14,21 +14,26 @@ from typing import Any
 
 from pymetastore.hive_metastore import ttypes
 
-from portal.act.backup_root import ensure_root
-from portal.act.control import Control
-from portal.act.drop import drop_items
-from portal.act.facts import ActItem, Policy, generation_of, list_here
-from portal.act.journal import DirectoryNames, JournalBatch, batch_numbers, batches
-from portal.act.layout import BackupRef, Day
-from portal.act.probes import ProbeResult, probe_batch
-from portal.act.protocol import ActResult, DropOrder, DropResult, Tools
-from portal.act.records import FileFact, files_of
-from portal.act.registry import partition_name
-from portal.act.restore import restore_batches
-from portal.act.restore_order import BackupBatchRef, NewName, RestoreOrder
-from portal.act.restore_settle import settle_restores
-from portal.act.settle import SettleTools, make_parents, settle_directory
-from portal.act.states import FenceKind
+from lifecycle.backup.domain.control import Control
+from lifecycle.backup.domain.layout import BackupRef, Day
+from lifecycle.backup.domain.states import FenceKind
+from lifecycle.backup.engine.drop import drop_items
+from lifecycle.backup.engine.facts import ActItem, Policy, generation_of, list_here
+from lifecycle.backup.engine.files.backup_root import ensure_root
+from lifecycle.backup.engine.journal.reading import (
+    DirectoryNames,
+    JournalBatch,
+    batch_numbers,
+    batches,
+)
+from lifecycle.backup.engine.journal.records import FileFact, files_of
+from lifecycle.backup.engine.metastore.registry import partition_name
+from lifecycle.backup.engine.protocol import ActResult, DropOrder, DropResult, Tools
+from lifecycle.backup.engine.purge.probes import ProbeResult, probe_batch
+from lifecycle.backup.engine.restore.batches import restore_batches
+from lifecycle.backup.engine.restore.order import BackupBatchRef, NewName, RestoreOrder
+from lifecycle.backup.engine.settle.batches import SettleTools, make_parents, settle_directory
+from lifecycle.backup.engine.settle.restores import settle_restores
 from portal.connectors.filesystem import FileStatus, FileSystem, open_file_system
 from portal.connectors.hdfs_filesystem import HdfsFileSystem
 from portal.connectors.lake_config import LakeConfig

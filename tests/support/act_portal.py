@@ -4,19 +4,19 @@ from datetime import UTC, date, datetime
 from typing import Any
 from uuid import uuid4
 
-from portal.act.drop import drop_items
-from portal.act.facts import ActItem
-from portal.act.layout import Day
-from portal.act.models import BackupBatch
-from portal.act.protocol import ActResult, DropOrder
-from portal.act.restore import restore_batches
-from portal.act.restore_order import BackupBatchRef, NewName, RestoreOrder
-from portal.act.selectors import restorable_batches
-from portal.act.services.beating import act_beat
-from portal.act.services.fencing import act_prepare, restore_prepare, undo_prepare
-from portal.act.services.ingesting import act_ingest
-from portal.act.services.settling import act_settle
-from portal.act.undo import UndoOrder, undo_batches
+from lifecycle.backup.domain.layout import Day
+from lifecycle.backup.engine.drop import drop_items
+from lifecycle.backup.engine.facts import ActItem
+from lifecycle.backup.engine.protocol import ActResult, DropOrder
+from lifecycle.backup.engine.restore.batches import restore_batches
+from lifecycle.backup.engine.restore.order import BackupBatchRef, NewName, RestoreOrder
+from lifecycle.backup.engine.undo.batches import UndoOrder, undo_batches
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.selectors import restorable_batches
+from lifecycle.backup.services.beating import act_beat
+from lifecycle.backup.services.fencing import act_prepare, restore_prepare, undo_prepare
+from lifecycle.backup.services.ingesting import act_ingest
+from lifecycle.backup.services.settling import act_settle
 from portal.lake.names import TableName
 from portal.runs.models import Run
 from portal.runs.spools import new_spool

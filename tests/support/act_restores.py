@@ -5,14 +5,14 @@ import uuid
 from dataclasses import replace
 from typing import Any
 
-from portal.act.journal import batches
-from portal.act.protocol import ActResult
-from portal.act.records import FileFact
-from portal.act.restore import restore_batches
-from portal.act.restore_order import NewName
-from portal.act.restore_target import parents_above
-from portal.act.settle import make_parents
-from portal.act.undo import UndoOrder, undo_batches
+from lifecycle.backup.engine.journal.reading import batches
+from lifecycle.backup.engine.journal.records import FileFact
+from lifecycle.backup.engine.protocol import ActResult
+from lifecycle.backup.engine.restore.batches import restore_batches
+from lifecycle.backup.engine.restore.order import NewName
+from lifecycle.backup.engine.restore.target import parents_above
+from lifecycle.backup.engine.settle.batches import make_parents
+from lifecycle.backup.engine.undo.batches import UndoOrder, undo_batches
 from portal.lake.paths import LakePath
 from tests.support.act_lake import ActLake
 

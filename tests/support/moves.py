@@ -6,13 +6,13 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from lifecycle.backup.domain.control import Control
+from lifecycle.backup.engine.files.backup_root import ensure_root
+from lifecycle.backup.engine.move.items import MoveOrder, move_items
+from lifecycle.backup.engine.move.records import MoveItem
+from lifecycle.backup.engine.protocol import DropResult
+from lifecycle.backup.engine.settle.moves import settle_moves
 from lifecycle.relocation.jobs import PlaceRules
-from portal.act.backup_root import ensure_root
-from portal.act.control import Control
-from portal.act.move import MoveOrder, move_items
-from portal.act.move_settle import settle_moves
-from portal.act.moves import MoveItem
-from portal.act.protocol import DropResult
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from portal.act.facts import list_here
-from portal.act.layout import done_name, intent_name, item_name
-from portal.act.records import (
+from lifecycle.backup.domain.layout import done_name, intent_name, item_name
+from lifecycle.backup.engine.facts import list_here
+from lifecycle.backup.engine.journal.records import (
     BatchDone,
     BatchIntent,
     Generation,

@@ -2,8 +2,8 @@
 
 import json
 
-from portal.act.extras import Extras, with_accuracy
-from portal.act.records import BatchIntent, Generation, ItemIntent
+from lifecycle.backup.engine.extras import Extras, with_accuracy
+from lifecycle.backup.engine.journal.records import BatchIntent, Generation, ItemIntent
 
 BOTH = '{"BASIC_STATS":"true","COLUMN_STATS":{"a":"true","B":"true"}}'
 

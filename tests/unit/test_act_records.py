@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.act.records import (
+from lifecycle.backup.engine.journal.records import (
     BatchDone,
     BatchIntent,
     FileFact,

@@ -10,17 +10,8 @@ from typing import Any
 
 import pytest
 
-from portal.act.control import Control, HoldRule
-from portal.act.facts import (
-    ActItem,
-    Policy,
-    being_written,
-    changes,
-    file_changes,
-    was_read_since,
-)
-from portal.act.journal import JournalBatch
-from portal.act.layout import (
+from lifecycle.backup.domain.control import Control, HoldRule
+from lifecycle.backup.domain.layout import (
     BackupRef,
     Day,
     batch_of_intent,
@@ -31,9 +22,18 @@ from portal.act.layout import (
     restore_done_name,
     restore_intent_name,
 )
-from portal.act.probes import Probed, judge_probe
-from portal.act.purge import PurgeBatch, purge_refusal
-from portal.act.records import BatchDone, BatchIntent, FileFact, Generation
+from lifecycle.backup.engine.facts import (
+    ActItem,
+    Policy,
+    being_written,
+    changes,
+    file_changes,
+    was_read_since,
+)
+from lifecycle.backup.engine.journal.reading import JournalBatch
+from lifecycle.backup.engine.journal.records import BatchDone, BatchIntent, FileFact, Generation
+from lifecycle.backup.engine.purge.batches import PurgeBatch, purge_refusal
+from lifecycle.backup.engine.purge.probes import Probed, judge_probe
 from portal.connectors.file_status import FileStatus
 from portal.lake.errors import RuleViolation
 from portal.lake.paths import LakePath

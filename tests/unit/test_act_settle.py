@@ -7,9 +7,9 @@ import itertools
 
 import pytest
 
-from portal.act.registry import NameState
-from portal.act.restore_settle import Return, decide_return
-from portal.act.settle import Verdict, decide
+from lifecycle.backup.engine.metastore.registry import NameState
+from lifecycle.backup.engine.settle.batches import Verdict, decide
+from lifecycle.backup.engine.settle.restores import Return, decide_return
 
 _NAMES = {"S": NameState.SAME, "C": NameState.CHANGED, "F": NameState.FREE}
 _SETTLE = {

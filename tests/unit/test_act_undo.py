@@ -9,11 +9,16 @@ from typing import Any
 import pytest
 from pymetastore.hive_metastore import ttypes
 
-from portal.act.catalogue import Entry
-from portal.act.journal import JournalBatch, RestoreStep, restored_items, standing_items
-from portal.act.layout import Day
-from portal.act.purge import PurgeBatch, _disagrees
-from portal.act.records import (
+from lifecycle.backup.domain.layout import Day
+from lifecycle.backup.domain.restore_choice import Choice
+from lifecycle.backup.engine.journal.catalogue import Entry
+from lifecycle.backup.engine.journal.reading import (
+    JournalBatch,
+    RestoreStep,
+    restored_items,
+    standing_items,
+)
+from lifecycle.backup.engine.journal.records import (
     BatchDone,
     BatchIntent,
     FileFact,
@@ -24,12 +29,12 @@ from portal.act.records import (
     Outcome,
     RestoreIntent,
 )
-from portal.act.restore import table_choice
-from portal.act.restore_choice import Choice
-from portal.act.restore_order import NewName, RestoreOrder
-from portal.act.tags import tag_of, tagged, tagged_table
-from portal.act.undo import brought_back
-from portal.act.undo_facts import is_as_made, metadata_change
+from lifecycle.backup.engine.metastore.tags import tag_of, tagged, tagged_table
+from lifecycle.backup.engine.purge.batches import PurgeBatch, _disagrees
+from lifecycle.backup.engine.restore.batches import table_choice
+from lifecycle.backup.engine.restore.order import NewName, RestoreOrder
+from lifecycle.backup.engine.undo.batches import brought_back
+from lifecycle.backup.engine.undo.facts import is_as_made, metadata_change
 from portal.connectors.metastore import from_json, to_json
 from portal.lake.ids import LakeId
 from portal.lake.paths import LakePath

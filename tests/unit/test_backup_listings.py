@@ -4,13 +4,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
-from portal.act.control import Control
-from portal.act.facts import list_here
-from portal.act.journal import DirectoryNames, read_batch
-from portal.act.probes import Probed, probe_batch
-from portal.act.protocol import Tools
-from portal.act.purge import PurgeBatch, PurgeOrder, PurgeResult, purge_batches
-from portal.act.settle import SettleTools
+from lifecycle.backup.domain.control import Control
+from lifecycle.backup.engine.facts import list_here
+from lifecycle.backup.engine.journal.reading import DirectoryNames, read_batch
+from lifecycle.backup.engine.protocol import Tools
+from lifecycle.backup.engine.purge.batches import PurgeBatch, PurgeOrder, PurgeResult, purge_batches
+from lifecycle.backup.engine.purge.probes import Probed, probe_batch
+from lifecycle.backup.engine.settle.batches import SettleTools
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.connectors.metastore import Metastore
 from portal.lake.paths import LakePath

@@ -3,7 +3,7 @@
 import random
 from functools import reduce
 
-from portal.act.contents import VALUES_KEPT, VALUES_SHOWN, Contents
+from lifecycle.backup.engine.journal.contents import VALUES_KEPT, VALUES_SHOWN, Contents
 
 N_VALUES = VALUES_KEPT + 5_000
 SCHEMA = {"columns": [], "partition_keys": [{"name": "id", "type": "string", "comment": ""}]}

@@ -5,10 +5,10 @@ import itertools
 
 import pytest
 
+from lifecycle.backup.engine.journal.records import Generation
+from lifecycle.backup.engine.move.records import MoveItem, Registered, placed
+from lifecycle.backup.engine.settle.moves import Lies, Rest, decide_move
 from lifecycle.relocation.jobs import Moves
-from portal.act.move_settle import Lies, Rest, decide_move
-from portal.act.moves import MoveItem, Registered, placed
-from portal.act.records import Generation
 from portal.connectors.lake_config import LakeConfig, MetastoreDb
 from portal.lake.ids import LakeId
 from portal.lake.paths import LakePath

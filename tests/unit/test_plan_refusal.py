@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from lifecycle.backup.domain.control import HoldRule
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.drop.domain.plan import Coverage, PlanItem
 from lifecycle.drop.domain.refusal import (
@@ -16,7 +17,6 @@ from lifecycle.drop.domain.refusal import (
     refusal,
 )
 from lifecycle.expiry.domain.rule import ExpiryClass
-from portal.act.control import HoldRule
 
 TODAY = date(2026, 11, 22)
 ITEM = PlanItem(

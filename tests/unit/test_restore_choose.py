@@ -6,11 +6,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from portal.act.control import Control
-from portal.act.facts import list_here
-from portal.act.journal import JournalBatch
-from portal.act.protocol import Tools
-from portal.act.records import (
+from lifecycle.backup.domain.control import Control
+from lifecycle.backup.domain.restore_choice import Choice
+from lifecycle.backup.engine.facts import list_here
+from lifecycle.backup.engine.journal.reading import JournalBatch
+from lifecycle.backup.engine.journal.records import (
     BatchDone,
     BatchIntent,
     Generation,
@@ -19,9 +19,9 @@ from portal.act.records import (
     Outcome,
     files_of,
 )
-from portal.act.restore import choose
-from portal.act.restore_choice import Choice
-from portal.act.restore_order import RestoreOrder
+from lifecycle.backup.engine.protocol import Tools
+from lifecycle.backup.engine.restore.batches import choose
+from lifecycle.backup.engine.restore.order import RestoreOrder
 from portal.connectors.file_status import FileStatus
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.ids import LakeId

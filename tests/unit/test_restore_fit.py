@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pymetastore.hive_metastore import ttypes
 
-from portal.act.records import FileFact, Generation, ItemIntent
-from portal.act.restore_fit import storage_misfit, table_misfit
-from portal.act.restore_target import parents_above
+from lifecycle.backup.engine.journal.records import FileFact, Generation, ItemIntent
+from lifecycle.backup.engine.restore.fit import storage_misfit, table_misfit
+from lifecycle.backup.engine.restore.target import parents_above
 from portal.lake.paths import LakePath
 
 Columns = list[tuple[str, str]]

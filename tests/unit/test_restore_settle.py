@@ -6,12 +6,12 @@ from typing import cast
 
 import pytest
 
-from portal.act.facts import list_here
-from portal.act.journal import read_batch, restore_steps
-from portal.act.layout import intent_name, item_name, restore_intent_name
-from portal.act.records import ItemTarget, Outcome, RestoreIntent
-from portal.act.restore_settle import settle_restores
-from portal.act.settle import SettleTools
+from lifecycle.backup.domain.layout import intent_name, item_name, restore_intent_name
+from lifecycle.backup.engine.facts import list_here
+from lifecycle.backup.engine.journal.reading import read_batch, restore_steps
+from lifecycle.backup.engine.journal.records import ItemTarget, Outcome, RestoreIntent
+from lifecycle.backup.engine.settle.batches import SettleTools
+from lifecycle.backup.engine.settle.restores import settle_restores
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import DataSafetyError

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from portal.act.services.surroundings import check_surroundings
+from lifecycle.backup.engine.surroundings import check_surroundings
 from portal.connectors.file_status import FileStatus
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.errors import StaleState

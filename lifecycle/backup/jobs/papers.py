@@ -7,7 +7,7 @@ backup's place and the metastore's address filled in; it is written before anyth
 import pkgutil
 import re
 
-from portal.act.layout import SCRIPT
+from lifecycle.backup.domain.layout import SCRIPT
 from portal.connectors.filesystem import FileSystem
 from portal.lake.errors import DataSafetyError, StaleState
 from portal.lake.paths import LakePath

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from django.db.models import Min, Sum
 
+from lifecycle.backup.models import BackupTotals
 from lifecycle.core.domain.days import Days
 from lifecycle.models import DatabaseSetting
-from portal.act.models import BackupTotals
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from lifecycle.backup.models import BackupBatch, BackupProbe
 from lifecycle.core.api.names import PartitionField
 from lifecycle.drop.domain.loss_words import NOT_RESTORED
 from lifecycle.models import (
@@ -14,7 +15,6 @@ from lifecycle.models import (
     DropPlanTable,
     StandingRule,
 )
-from portal.act.models import BackupBatch, BackupProbe
 from portal.ui.api.serializers import ReasonSerializer
 
 

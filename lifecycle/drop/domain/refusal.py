@@ -118,7 +118,7 @@ class Names:
         )
 
     def hold(self, item: "PlanItem | Name") -> bool:
-        """Whether the item may not go, as a running drop reads holds (`portal.act.control`).
+        """Whether the item may not go, as a running drop reads holds (`backup.domain.control`).
 
         A partial name (`dt=x`) keeps all below it; one partition keeps its whole table from going.
         """

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
+from lifecycle.backup.engine.protocol import WINDOW_SECONDS
 from lifecycle.drop.domain.plan import days_kept
 from lifecycle.drop.domain.refusal import Name
 from lifecycle.drop.services.plans import APPROVAL_KIND, digest_of, plan_audit, plan_move
@@ -36,7 +37,6 @@ from lifecycle.planning.services.parties import requesters_now
 from lifecycle.policies.services.still_read import still_read_names
 from lifecycle.rules.selectors.waivers import no_longer_waived
 from portal.access.lakes import get_lake
-from portal.act.protocol import WINDOW_SECONDS
 from portal.approvals.services import approval_check, approval_lock, approval_use
 from portal.approvals.sizes import FEWEST_APPROVALS, plan_needed
 from portal.lake.clock import day_of

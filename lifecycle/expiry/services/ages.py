@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from django.db import transaction
 
+from lifecycle.backup.selectors import holds_active
 from lifecycle.expiry.domain.what_if import Ages, Amount, Bucket
 from lifecycle.expiry.services.buckets import COLUMNS, Known, Name, with_buckets
 from lifecycle.models import Generation, TableAges, TableFinding
 from portal.access.lakes import get_lake
-from portal.act.selectors import holds_active
 from portal.runs.results import CHUNK, result_tables
 
 _KEYS = ["tbl_id", "bucket", "age"]

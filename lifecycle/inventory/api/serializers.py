@@ -4,10 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
+from lifecycle.backup.models import Hold
 from lifecycle.core.api.names import PartitionField
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.models import DatabaseFinding, ItemExample, PathFinding, ShadowRecord, TableFinding
-from portal.act.models import Hold
 
 
 class PathSerializer(serializers.ModelSerializer[PathFinding]):

@@ -14,9 +14,9 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Concat
 from django.utils import timezone
 
+from lifecycle.backup.models import BackupBatch
 from lifecycle.inventory.domain.due import DUE_NAMES, Due, Gone, dropped_part
 from lifecycle.models import CurrentGeneration, DropPlanTable, ItemExample, TableFinding
-from portal.act.models import BackupBatch
 from portal.audit.models import AuditEvent
 from portal.audit.services import object_name
 from portal.lake.errors import StaleState

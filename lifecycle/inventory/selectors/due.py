@@ -13,6 +13,8 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from lifecycle.backup.models import Hold
+from lifecycle.backup.selectors import holds_active, standing
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.domain.due import DUE_NAMES, Due
@@ -25,8 +27,6 @@ from lifecycle.models import (
     TableFinding,
 )
 from portal.access.models import User
-from portal.act.models import Hold
-from portal.act.selectors import holds_active, standing
 
 DUE_CLASSES = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
 

@@ -15,11 +15,11 @@ from typing import Any
 from django.db.models import BooleanField, Count, ExpressionWrapper, Max, Q, QuerySet
 from django.utils import timezone
 
+from lifecycle.backup.models import Hold
+from lifecycle.backup.selectors import holds_active
 from lifecycle.inventory.selectors.dropped import GoneOf, dropped_partitions, take_off_dropped
 from lifecycle.models import ItemExample, PolicyRequest, TableFinding
 from lifecycle.policies.domain.states import RequestState
-from portal.act.models import Hold
-from portal.act.selectors import holds_active
 
 SHOWN = 5
 _TABLES_A_QUERY = 200  # each database is a term of one condition, and SQLite caps their number

@@ -6,13 +6,13 @@ from datetime import date, datetime
 
 from django.db.models import Q
 
+from lifecycle.backup.models import Hold
+from lifecycle.backup.selectors import holds_active
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.core.selectors.announced import newest_announcements
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import AnnouncedCoverage, DatabaseSetting, ItemExample, TableFinding
 from lifecycle.notices.domain.notice import NOTICE_DAYS, earliest_drop_on
-from portal.act.models import Hold
-from portal.act.selectors import holds_active
 
 _STOPPED_BY_CLASS = {
     ExpiryClass.SOON: "It is not due yet.",

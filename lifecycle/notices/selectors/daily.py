@@ -9,6 +9,8 @@ from datetime import date, datetime
 
 from django.db.models import Count, Min, Sum
 
+from lifecycle.backup.domain.states import BackupState
+from lifecycle.backup.models import BackupBatch
 from lifecycle.inventory.selectors.dropped import due_of, take_off_dropped
 from lifecycle.models import (
     DatabaseFinding,
@@ -18,8 +20,6 @@ from lifecycle.models import (
     TableFinding,
 )
 from lifecycle.notices.domain.notice import people_behind
-from portal.act.models import BackupBatch
-from portal.act.states import BackupState
 from portal.runs.domain import RunState
 from portal.runs.models import Run
 

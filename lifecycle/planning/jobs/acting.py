@@ -11,13 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
+from lifecycle.backup.domain.control import ControlReader
+from lifecycle.backup.engine.facts import WALKERS, Lister, Policy, list_here
+from lifecycle.backup.engine.protocol import Tools
 from lifecycle.core.domain.enrolment import read_policy
 from lifecycle.core.domain.formats import Unsupported, judge_table, registered_location
 from lifecycle.planning.jobs.hdfs_barriers import barrier_check
 from lifecycle.planning.jobs.live_metastore import LiveMetastore
-from portal.act.control import ControlReader
-from portal.act.facts import WALKERS, Lister, Policy, list_here
-from portal.act.protocol import Tools
 from portal.connectors.filesystem import FileStatus, FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from lifecycle.backup.engine.journal.reading import names_by_batch
+from lifecycle.backup.engine.protocol import Tools
+from lifecycle.backup.engine.restore.order import BackupBatchRef
 from lifecycle.planning.jobs.acting import acting_tools
-from portal.act.journal import names_by_batch
-from portal.act.protocol import Tools
-from portal.act.restore_order import BackupBatchRef
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.metastore import Metastore
 from portal.lake.paths import LakePath

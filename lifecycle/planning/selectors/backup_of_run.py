@@ -6,8 +6,8 @@ from uuid import UUID
 
 from django.db.models import Count, Min, Q
 
-from portal.act.models import BackupBatch
-from portal.act.selectors import RESTORABLE
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.selectors import RESTORABLE
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from datetime import date, datetime
 
 from django.db.models import BigIntegerField, Case, F, Min, Q, Sum, Value, When
 
+from lifecycle.backup.selectors import holds_active
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.core.selectors.announced import coverages_of
 from lifecycle.drop.domain.refusal import Circumstances, Name, Names
@@ -22,7 +23,6 @@ from lifecycle.models import (
 from lifecycle.policies.models.policy import MIN_BACKUP_DAYS
 from lifecycle.rules.selectors.waivers import no_longer_waived
 from portal.access.models import DatabaseAdministrator, OwnerPerson
-from portal.act.selectors import holds_active
 from portal.audit.models import AuditEvent
 from portal.events.models import TableTouch
 from portal.lake.errors import StaleState

@@ -7,10 +7,10 @@ at every decision and again when it runs: a change in between counts, too.
 
 from collections.abc import Collection, Iterable, Iterator
 
+from lifecycle.backup.models import Hold
 from lifecycle.core.domain.last_changes import NOBODY, Change, changed_fields, last_changers
 from lifecycle.inventory.selectors.policy import happened_at, values_changed, without_echoes
 from lifecycle.models import CleanNowRequest, DropPlan, Enrolment, PathFix, StandingRule
-from portal.act.models import Hold
 from portal.approvals.models import Approval
 from portal.audit.models import AuditEvent
 

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from lifecycle.backup.services.holds import hold_release
 from lifecycle.inventory.api.findings import LAKE, lake_of, person
 from lifecycle.inventory.api.serializers import HoldPlaceSerializer, HoldSerializer
 from lifecycle.policies.selectors.holds import (
@@ -17,7 +18,6 @@ from lifecycle.policies.selectors.holds import (
     holds_visible,
 )
 from lifecycle.policies.services.holding import HoldWish, legal_hold_place
-from portal.act.services.holds import hold_release
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters

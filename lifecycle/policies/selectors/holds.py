@@ -6,11 +6,11 @@ from uuid import UUID
 import django_filters as filters
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from lifecycle.backup.domain.states import HoldKind
+from lifecycle.backup.models import Hold
+from lifecycle.backup.selectors import holds_active
 from lifecycle.inventory.selectors.findings import databases_visible, tables_visible
 from portal.access.models import User
-from portal.act.models import Hold
-from portal.act.selectors import holds_active
-from portal.act.states import HoldKind
 from portal.lake.errors import NotVisible
 from portal.ui.filters import ListFilter
 

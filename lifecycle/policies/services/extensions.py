@@ -10,6 +10,9 @@ from datetime import date, datetime, time
 from django.conf import settings
 from django.db import transaction
 
+from lifecycle.backup.domain.states import HoldKind
+from lifecycle.backup.selectors import holds_active
+from lifecycle.backup.services.holds import hold_place
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.selectors.dropped import check_not_dropped, dropped_at
 from lifecycle.inventory.selectors.findings import get_item_for_user, get_table_for_user
@@ -20,9 +23,6 @@ from lifecycle.policies.domain.states import RequestKind, RequestState
 from lifecycle.policies.services.requests import request_move, request_open
 from portal.access.lakes import get_lake
 from portal.access.models import User
-from portal.act.selectors import holds_active
-from portal.act.services.holds import hold_place
-from portal.act.states import HoldKind
 from portal.approvals.models import Approval
 from portal.approvals.services import approval_use
 from portal.lake.clock import day_of

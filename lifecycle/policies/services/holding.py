@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from lifecycle.backup.domain.states import HoldKind
+from lifecycle.backup.models import Hold
+from lifecycle.backup.services.holds import hold_place
 from lifecycle.inventory.selectors.findings import (
     get_database_for_user,
     get_item_for_user,
     get_table_for_user,
 )
 from portal.access.models import User
-from portal.act.models import Hold
-from portal.act.services.holds import hold_place
-from portal.act.states import HoldKind
 
 
 @dataclass(frozen=True)

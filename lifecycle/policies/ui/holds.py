@@ -11,6 +11,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from lifecycle.backup.domain.states import HoldKind
+from lifecycle.backup.models import Hold
+from lifecycle.backup.services.holds import hold_release
 from lifecycle.core.ui.links import list_url
 from lifecycle.policies.selectors.holds import (
     HOLD_ORDERS,
@@ -21,9 +24,6 @@ from lifecycle.policies.selectors.holds import (
 )
 from lifecycle.policies.services.holding import HoldWish, legal_hold_place
 from portal.access.models import User
-from portal.act.models import Hold
-from portal.act.services.holds import hold_release
-from portal.act.states import HoldKind
 from portal.lake.errors import NotAllowed, NotVisible
 from portal.ui.csv import stream_csv
 from portal.ui.filters import filtered

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from lifecycle.backup.engine.move.records import MoveItem
+from lifecycle.backup.selectors import holds_active
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.drop.domain.refusal import Name, Names
 from lifecycle.inventory.selectors.locations import all_locations
@@ -25,8 +27,6 @@ from lifecycle.relocation.domain.refusal import NotNow, Today, not_now
 from lifecycle.relocation.services.look import Looker, move_line
 from lifecycle.rules.domain.conformity import DatabaseFacts, Reason, TableFacts
 from lifecycle.rules.domain.templates import DEFAULT_TEMPLATE, Template
-from portal.act.moves import MoveItem
-from portal.act.selectors import holds_active
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.events.models import TableTouch

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Sum
 
+from lifecycle.backup.services.ingesting import IngestReport
 from lifecycle.models import AT_TARGET, FixItemState, PathFix, PathFixItem, PlanState
 from lifecycle.planning.services.approved_runs import (
     check_caps,
@@ -23,7 +24,6 @@ from lifecycle.relocation.services.moved_mail import moved_queue
 from lifecycle.relocation.services.plans import FIX_APPROVAL_KIND, fix_audit, fix_move
 from lifecycle.relocation.services.store import fix_weight
 from portal.access.lakes import get_lake
-from portal.act.services.ingesting import IngestReport
 from portal.approvals.services import approval_check, approval_lock, approval_use
 from portal.approvals.sizes import plan_needed
 from portal.audit.services import AuditEntry, audit_record_many

@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
+from lifecycle.backup.engine.facts import being_written, generation_of, list_here
+from lifecycle.backup.engine.metastore.registry import structs_of
+from lifecycle.backup.engine.move.records import MOST_PARTITIONS, MoveItem
 from lifecycle.core.domain.formats import Unsupported, judge_table, registered_location
 from lifecycle.drop.domain.refusal import Name
 from lifecycle.relocation.domain.moves import Move, Unfixable
 from lifecycle.relocation.domain.refusal import NotNow
-from portal.act.facts import being_written, generation_of, list_here
-from portal.act.moves import MOST_PARTITIONS, MoveItem
-from portal.act.registry import structs_of
 from portal.connectors.file_status import FileStatus
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig

@@ -8,8 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from lifecycle.backup.models import Savings
 from lifecycle.restore.selectors.savings import SAVINGS_ORDERS, SavingsFilter, savings_visible
-from portal.act.models import Savings
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import page_of
 from portal.ui.api.views import list_parameters

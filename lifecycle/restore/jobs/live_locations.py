@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from pyspark.sql import SparkSession
 
-from portal.act.probes import Occupied
+from lifecycle.backup.engine.purge.probes import Occupied
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.paths import LakePath
 from portal.lake.places import Holder, Neighbours

@@ -4,9 +4,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from portal.act.contents import Contents, contents_of
-from portal.act.journal import read_known_batch, restore_steps
-from portal.act.layout import read_restore_file
+from lifecycle.backup.domain.layout import read_restore_file
+from lifecycle.backup.engine.journal.contents import Contents, contents_of
+from lifecycle.backup.engine.journal.reading import read_known_batch, restore_steps
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError

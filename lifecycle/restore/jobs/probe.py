@@ -4,12 +4,12 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from lifecycle.backup.domain.control import Control
+from lifecycle.backup.engine.journal.reading import DirectoryNames, read_known_batch
+from lifecycle.backup.engine.purge.probes import probe_batch
+from lifecycle.backup.engine.settle.batches import SettleTools
 from lifecycle.planning.jobs.acting import spread_lister, wall_clock
 from lifecycle.restore.jobs.live_locations import occupied
-from portal.act.control import Control
-from portal.act.journal import DirectoryNames, read_known_batch
-from portal.act.probes import probe_batch
-from portal.act.settle import SettleTools
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotVisible, StaleState

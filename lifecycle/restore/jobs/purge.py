@@ -7,10 +7,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from lifecycle.backup.engine.files.backup_root import check_marker
+from lifecycle.backup.engine.purge.batches import PurgeBatch, PurgeOrder, PurgeResult, purge_batches
 from lifecycle.planning.jobs.acting import acting_tools
 from lifecycle.restore.jobs.live_locations import live_locations_under, occupied
-from portal.act.backup_root import check_marker
-from portal.act.purge import PurgeBatch, PurgeOrder, PurgeResult, purge_batches
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.metastore import Metastore
 from portal.lake.paths import LakePath

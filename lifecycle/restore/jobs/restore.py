@@ -4,9 +4,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from lifecycle.backup.engine.restore.batches import restore_batches
+from lifecycle.backup.engine.restore.order import NewName, RestoreOrder
 from lifecycle.planning.jobs.claims import claimed_batches, tools_behind_fences
-from portal.act.restore import restore_batches
-from portal.act.restore_order import NewName, RestoreOrder
 from portal.connectors.metastore import Metastore
 from portal.spark.job import JobContext
 

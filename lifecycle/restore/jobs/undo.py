@@ -4,8 +4,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from lifecycle.backup.engine.undo.batches import UndoOrder, undo_batches
 from lifecycle.planning.jobs.claims import claimed_batches, tools_behind_fences
-from portal.act.undo import UndoOrder, undo_batches
 from portal.connectors.metastore import Metastore
 from portal.spark.job import JobContext
 

@@ -8,11 +8,11 @@ from uuid import UUID
 import django_filters as filters
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet, Sum
 
+from lifecycle.backup.domain.states import BackupState
+from lifecycle.backup.models import BackupBatch, BackupProbe, BackupTotals
+from lifecycle.backup.selectors import RESTORABLE
 from lifecycle.models import BackupSlice, CurrentGeneration, TableFinding
 from portal.access.models import User
-from portal.act.models import BackupBatch, BackupProbe, BackupTotals
-from portal.act.selectors import RESTORABLE
-from portal.act.states import BackupState
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
 from portal.ui.filters import DayInput, ListFilter, prefix

@@ -6,8 +6,8 @@ from typing import Any
 import django_filters as filters
 from django.db.models import Q, QuerySet, Sum
 
+from lifecycle.backup.models import Savings
 from portal.access.models import User
-from portal.act.models import Savings
 from portal.ui.filters import ListFilter
 
 SAVINGS_ORDERS = {

@@ -16,6 +16,9 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 
+from lifecycle.backup.domain.restore_choice import Choice
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.selectors import RESTORABLE
 from lifecycle.restore.selectors.backups import (
     BackupChoice,
     batches_for_user,
@@ -24,9 +27,6 @@ from lifecycle.restore.selectors.backups import (
 )
 from lifecycle.restore.services.names import RestoreTo, check_target
 from portal.access.models import User
-from portal.act.models import BackupBatch
-from portal.act.restore_choice import Choice
-from portal.act.selectors import RESTORABLE
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.lake.reasons import check_reason, check_text

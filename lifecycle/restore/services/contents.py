@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from lifecycle.backup.models import BackupBatch
 from lifecycle.restore.selectors.backups import BackupChoice, batches_for_user
 from lifecycle.restore.services.reading import backup_contents
 from portal.access.models import User
-from portal.act.models import BackupBatch
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.runs.domain import ACTIVE
 from portal.runs.kinds import RunKind, register

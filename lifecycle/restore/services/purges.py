@@ -13,14 +13,14 @@ from itertools import islice
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.selectors import WITHOUT_DATA, purgeable_batches
 from lifecycle.core.services.people import People
 from lifecycle.models import PurgeAnnouncement
 from lifecycle.restore.domain import Recipients, may_be_purged, names_the_date
 from lifecycle.restore.selectors.backups import batches_to_announce
 from lifecycle.restore.services.mail import backup_mail
 from portal.access.lakes import get_lake
-from portal.act.models import BackupBatch
-from portal.act.selectors import WITHOUT_DATA, purgeable_batches
 from portal.lake.clock import day_of
 from portal.notices.models import NoticeState
 from portal.notices.services import Mail, notice_queue

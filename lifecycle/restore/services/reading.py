@@ -13,25 +13,25 @@ from typing import Any, NoReturn
 
 from django.db import transaction
 
-from lifecycle.drop.domain.loss_words import NOT_RECORDED, NOT_RESTORED
-from lifecycle.models import BackupSlice
-from lifecycle.restore.services.names import new_name_of, place_of
-from portal.access.lakes import get_lake
-from portal.act.contents import Contents, contents_of
-from portal.act.facts import list_here
-from portal.act.journal import (
+from lifecycle.backup.domain.restore_choice import BROUGHT, CONFLICTS, Choice
+from lifecycle.backup.engine.facts import list_here
+from lifecycle.backup.engine.journal.contents import Contents, contents_of
+from lifecycle.backup.engine.journal.reading import (
     DirectoryNames,
     JournalBatch,
     items_in_backup,
     read_known_batch,
     restore_steps,
 )
-from portal.act.models import BackupBatch
-from portal.act.protocol import Tools
-from portal.act.restore import Candidate, choose
-from portal.act.restore_choice import BROUGHT, CONFLICTS, Choice
-from portal.act.restore_order import RestoreOrder
-from portal.act.services.locating import read_where_it_lies, restore_that_has
+from lifecycle.backup.engine.protocol import Tools
+from lifecycle.backup.engine.restore.batches import Candidate, choose
+from lifecycle.backup.engine.restore.order import RestoreOrder
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.services.locating import read_where_it_lies, restore_that_has
+from lifecycle.drop.domain.loss_words import NOT_RECORDED, NOT_RESTORED
+from lifecycle.models import BackupSlice
+from lifecycle.restore.services.names import new_name_of, place_of
+from portal.access.lakes import get_lake
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore

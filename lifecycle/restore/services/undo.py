@@ -13,17 +13,17 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from lifecycle.backup.domain.states import BackupState
+from lifecycle.backup.engine.journal.records import Outcome
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.services.beating import act_beat
+from lifecycle.backup.services.fencing import restore_claims, undo_prepare
+from lifecycle.backup.services.holds import holds_release_restored
+from lifecycle.backup.services.ingesting import IngestReport, act_ingest
+from lifecycle.backup.services.settling import act_settle
 from lifecycle.restore.selectors.backups import may_restore
 from lifecycle.restore.services.backups import RESTORE_KIND, restore_run_of
 from portal.access.models import User
-from portal.act.models import BackupBatch
-from portal.act.records import Outcome
-from portal.act.services.beating import act_beat
-from portal.act.services.fencing import restore_claims, undo_prepare
-from portal.act.services.holds import holds_release_restored
-from portal.act.services.ingesting import IngestReport, act_ingest
-from portal.act.services.settling import act_settle
-from portal.act.states import BackupState
 from portal.approvals.domain import check_fresh
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, StaleState

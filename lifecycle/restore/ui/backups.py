@@ -14,6 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from lifecycle.backup.models import BackupBatch
+from lifecycle.backup.selectors import RESTORABLE
 from lifecycle.restore.selectors.backups import (
     BackupChoice,
     backup_day_rows,
@@ -44,8 +46,6 @@ from lifecycle.restore.services.names import RestoreTo
 from lifecycle.restore.services.restores import RestoreRow, restores_of
 from lifecycle.restore.services.undo import is_theirs, may_undo, n_standing, undo_runs
 from portal.access.models import User
-from portal.act.models import BackupBatch
-from portal.act.selectors import RESTORABLE
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.runs.models import Run
 from portal.runs.selectors import run_waits

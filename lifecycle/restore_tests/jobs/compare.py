@@ -8,11 +8,11 @@ from typing import Any
 from pymetastore.hive_metastore import ttypes
 from pyspark.sql import SparkSession
 
+from lifecycle.backup.engine.facts import list_here
+from lifecycle.backup.engine.journal.records import BatchIntent, FileFact, ItemIntent, files_of
+from lifecycle.backup.engine.metastore.registry import structs_of
 from lifecycle.restore_tests.domain import Compared, fact_differences, shortened, struct_differences
 from lifecycle.restore_tests.jobs.files import UnreadableError, count_rows
-from portal.act.facts import list_here
-from portal.act.records import BatchIntent, FileFact, ItemIntent, files_of
-from portal.act.registry import structs_of
 from portal.connectors.filesystem import FileSystem
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore, from_json

@@ -15,20 +15,25 @@ from py4j.protocol import Py4JJavaError
 from pymetastore.hive_metastore import ttypes
 from pyspark.sql import SparkSession
 
+from lifecycle.backup.domain.control import Control
+from lifecycle.backup.domain.layout import SCRIPT, intent_name
+from lifecycle.backup.engine.facts import list_here
+from lifecycle.backup.engine.files.backup_root import check_marker
+from lifecycle.backup.engine.journal.reading import (
+    JournalBatch,
+    has_purge_begun,
+    items_left,
+    read_known_batch,
+)
+from lifecycle.backup.engine.journal.records import BatchIntent, FileFact, ItemIntent, files_of
+from lifecycle.backup.engine.metastore.tags import tagged, tagged_table
+from lifecycle.backup.engine.protocol import STOPPED
 from lifecycle.backup.jobs import restore_backup
 from lifecycle.backup.jobs.papers import restore_program
 from lifecycle.restore_tests.domain import Compared, choose_items, fact_differences
 from lifecycle.restore_tests.jobs.compare import Comparison, Found
 from lifecycle.restore_tests.jobs.files import Files, UnreadableError, format_of
 from lifecycle.restore_tests.jobs.scratch import Scratch, clear_left_over
-from portal.act.backup_root import check_marker
-from portal.act.control import Control
-from portal.act.facts import list_here
-from portal.act.journal import JournalBatch, has_purge_begun, items_left, read_known_batch
-from portal.act.layout import SCRIPT, intent_name
-from portal.act.protocol import STOPPED
-from portal.act.records import BatchIntent, FileFact, ItemIntent, files_of
-from portal.act.tags import tagged, tagged_table
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.metastore import Metastore, from_json, to_json
 from portal.lake.errors import DataSafetyError, NotVisible, StaleState

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from pymetastore.hive_metastore import ttypes
 
+from lifecycle.backup.engine.files.backup_root import check_marker
 from lifecycle.restore_tests.domain import DIRECTORY, MARK, mark_of, read_scratch, scratch_database
-from portal.act.backup_root import check_marker
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore

@@ -10,14 +10,14 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
+from lifecycle.backup.models import BackupBatch, BackupTotals
+from lifecycle.backup.selectors import RESTORABLE
 from lifecycle.models import RestoreDrill
 from lifecycle.restore_tests.domain import BackedUp, DrillState, choose_tables, lot
 from lifecycle.restore_tests.selectors import drill_run, known_contents, tables_proven
 from lifecycle.restore_tests.services.results import drill_audit, drill_close, proofs_count
 from portal.access.lakes import get_lake
 from portal.access.models import User
-from portal.act.models import BackupBatch, BackupTotals
-from portal.act.selectors import RESTORABLE
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, StaleState
 from portal.lake.reasons import check_text

@@ -11,9 +11,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Min, Sum
 
+from lifecycle.backup.models import BackupBatch, BackupTotals
 from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
 from lifecycle.restore_tests.domain import Compared, DrillState, drill_state
-from portal.act.models import BackupBatch, BackupTotals
 from portal.audit.services import audit_record
 from portal.runs.models import Run
 

@@ -10,6 +10,11 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
+from lifecycle.backup.services.beating import act_beat
+from lifecycle.backup.services.fencing import purge_prepare
+from lifecycle.backup.services.probing import probes_ingest, probes_request
+from lifecycle.backup.services.purging import purge_ingest
+from lifecycle.backup.services.settling import act_settle
 from lifecycle.drop.services.execution import plans_start_due
 from lifecycle.drop.services.standing_plans import standing_plans_make
 from lifecycle.drop.services.standing_rules import standing_rules_live
@@ -24,11 +29,6 @@ from lifecycle.restore.services.purges import (
     purge_due,
 )
 from portal.access.lakes import get_lake, job_environment
-from portal.act.services.beating import act_beat
-from portal.act.services.fencing import purge_prepare
-from portal.act.services.probing import probes_ingest, probes_request
-from portal.act.services.purging import purge_ingest
-from portal.act.services.settling import act_settle
 from portal.lake.clock import day_of
 from portal.runs.domain import Schedule
 from portal.runs.kinds import RunKind, register

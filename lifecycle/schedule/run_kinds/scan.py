@@ -9,6 +9,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
+from lifecycle.backup.selectors import holds_for_jobs
 from lifecycle.inventory.models.findings import GenerationState
 from lifecycle.inventory.services.file_system_alarms import file_system_alarm_queue
 from lifecycle.inventory.services.ingest import generation_load
@@ -23,7 +24,6 @@ from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
 from portal.access.models import KEEPERS
 from portal.access.services import directory_sync
-from portal.act.selectors import holds_for_jobs
 from portal.events.services import alarms_rescanned
 from portal.runs.domain import Schedule
 from portal.runs.kinds import RunKind, register

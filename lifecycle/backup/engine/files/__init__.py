@@ -1,0 +1,1 @@
+"""Judges and prepares the places of an item: backup root, live place, directories above."""

@@ -1,0 +1,1 @@
+"""Reads and describes the files that stand beside the data: intents, dones, manifests."""

@@ -1,0 +1,1 @@
+"""Registers and drops names in the metastore, with all that belongs to them."""

@@ -1,0 +1,1 @@
+"""Destroys backups whose days are over, and looks at them again before."""

@@ -1,0 +1,1 @@
+"""Brings back what lies in a backup: the drop machine reversed."""

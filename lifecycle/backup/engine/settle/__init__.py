@@ -1,0 +1,1 @@
+"""Brings to rest what a run left half done, item by item."""

@@ -1,0 +1,1 @@
+"""Takes a restore back: what it brought goes into the backup again."""

@@ -1,0 +1,1 @@
+"""Services of `lifecycle.backup`: fences, settling, the catalogue, holds, probes and totals."""

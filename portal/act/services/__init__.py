@@ -1,1 +1,0 @@
-"""Services of `portal.act`: what the portal does about backups, holds and fences."""
