@@ -161,3 +161,11 @@ def _freshness(lake: str, *, may_open: bool) -> Freshness:
 
 def _run_url(run: UUID | None) -> str:
     return reverse("ui:run", args=[run]) if run else ""
+
+
+def lake_or_none(request: HttpRequest) -> str | None:
+    """Return the lake of the page, None where the person may see none."""
+    try:
+        return current_lake(request)
+    except NotVisible:
+        return None

@@ -2,11 +2,7 @@
 
 from urllib.parse import urlencode
 
-from django.http import HttpRequest
 from django.urls import reverse
-
-from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake
 
 
 def table_url(lake: str, db: str, table: str, **query: str) -> str:
@@ -45,11 +41,3 @@ def shadow_url(lake: str, db: str) -> str:
 def list_url(name: str, lake: str, **query: str) -> str:
     """Return a list of the room under its filter."""
     return f"{reverse(f'lifecycle:{name}')}?{urlencode({'lake': lake, **query})}"
-
-
-def lake_or_none(request: HttpRequest) -> str | None:
-    """Return the lake of the page, None where the person may see none."""
-    try:
-        return current_lake(request)
-    except NotVisible:
-        return None

@@ -2,14 +2,14 @@
 
 from django.http import HttpRequest
 
-from lifecycle.core.ui.links import lake_or_none, list_url
+from lifecycle.core.ui.links import list_url
 from lifecycle.drop.domain.refusal import EXPLANATIONS, LeftOut
 from lifecycle.drop.selectors.plans import plans_to_decide, plans_under_way, wishes_visible
 from lifecycle.drop.selectors.standing import rules_to_decide
 from lifecycle.models import CleanNowRequest, PlanState
 from portal.access.models import KEEPERS
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import person
+from portal.ui.frame import lake_or_none, person
 from portal.ui.states import StateLook, register_states
 from portal.ui.templatetags.lw import human_bytes
 

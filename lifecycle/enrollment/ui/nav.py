@@ -3,12 +3,12 @@
 from django.http import HttpRequest
 from django.utils import timezone
 
-from lifecycle.core.ui.links import lake_or_none, list_url
+from lifecycle.core.ui.links import list_url
 from lifecycle.enrollment.selectors import enrolments_to_decide
 from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
 from portal.access.models import KEEPERS
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import person
+from portal.ui.frame import lake_or_none, person
 from portal.ui.states import StateLook, register_states
 
 LOOKS = {

@@ -3,10 +3,10 @@
 from django.http import HttpRequest
 from django.utils import timezone
 
-from lifecycle.core.ui.links import lake_or_none, list_url
+from lifecycle.core.ui.links import list_url
 from lifecycle.policies.selectors.requests import requests_to_answer
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import person
+from portal.ui.frame import lake_or_none, person
 
 
 def register_pages() -> None:

@@ -93,3 +93,10 @@ def is_stopped(run: Run, manifest: Mapping[str, Any]) -> bool:
     """Whether the run was stopped on purpose, which is no task's fault."""
     said = manifest.get("result", {}).get("stopped")
     return bool(run.cancel_requested_by or said or manifest.get("outcome") == "cancelled")
+
+
+def lock_free_table(task: OptimizeTask) -> bool:
+    """Lock a task's table until the transaction ends; False where a run has a task of it."""
+    table = task.subject
+    type(table).objects.select_for_update().values_list("pk").filter(pk=table.pk).first()
+    return not table.tasks.filter(state=TaskState.SENT).exists()

@@ -2,8 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from optimizer.iceberg.planner import ui
-from optimizer.iceberg.planner.api import actions
+from optimizer.iceberg.planner import api, ui
 
 ui_urlpatterns: list[URLPattern] = [
     path("tables/<int:table_id>/plan/", ui.plan, name="table-plan"),
@@ -14,9 +13,9 @@ ui_urlpatterns: list[URLPattern] = [
 ]
 
 api_urlpatterns: list[URLPattern] = [
-    path("tables/<int:table_id>/plan/", actions.TablePlan.as_view(), name="plan"),
-    path("tables/<int:table_id>/run/", actions.TableRun.as_view(), name="run"),
-    path("tables/<int:table_id>/pause/", actions.TablePause.as_view(), name="pause"),
-    path("tables/<int:table_id>/resume/", actions.TableResume.as_view(), name="resume"),
-    path("tables/<int:table_id>/removal/", actions.RemovalAsk.as_view(), name="table-removal"),
+    path("tables/<int:table_id>/plan/", api.TablePlan.as_view(), name="plan"),
+    path("tables/<int:table_id>/run/", api.TableRun.as_view(), name="run"),
+    path("tables/<int:table_id>/pause/", api.TablePause.as_view(), name="pause"),
+    path("tables/<int:table_id>/resume/", api.TableResume.as_view(), name="resume"),
+    path("tables/<int:table_id>/removal/", api.RemovalAsk.as_view(), name="table-removal"),
 ]

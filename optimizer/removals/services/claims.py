@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from optimizer.core.domain.tasks import TaskState
-from optimizer.core.services.table_locks import lock_free_table
+from optimizer.core.services.task_lifecycle import lock_free_table
 from optimizer.models import OptimizeTask, RemovalPlan
 from optimizer.removals.domain.states import RemovalState
 from optimizer.removals.services.removals import (

@@ -9,8 +9,7 @@ from django.utils import timezone
 from optimizer.core.ui.words import SECTION
 from optimizer.removals.selectors import removals_to_decide
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake, person
+from portal.ui.frame import lake_or_none, person
 from portal.ui.templatetags.lw import human_bytes
 
 
@@ -22,9 +21,8 @@ def register_pages() -> None:
 
 def removals_card(request: HttpRequest) -> Card | None:
     """Tell an admin of lists of what would be removed that wait for them."""
-    try:
-        lake = current_lake(request)
-    except NotVisible:
+    lake = lake_or_none(request)
+    if lake is None:
         return None
     waiting = removals_to_decide(lake, person(request), now=timezone.now())
     if not waiting:

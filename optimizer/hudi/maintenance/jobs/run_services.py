@@ -6,27 +6,49 @@ task that people cancelled is left the same way, and the ones after it go on.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyspark.sql import SparkSession
 
 from optimizer.core.jobs.stops import STOPS, check_stop
 from optimizer.hudi.inspect.jobs.slices import read_files
-from optimizer.hudi.maintenance.domain.tasks import Step
-from optimizer.hudi.maintenance.jobs.executors import act_of
-from optimizer.hudi.maintenance.jobs.orders import Order, Result
+from optimizer.hudi.maintenance.domain.tasks import Service, Step
+from optimizer.hudi.maintenance.jobs.cleaning import clean, list_clean
+from optimizer.hudi.maintenance.jobs.executing import execute
+from optimizer.hudi.maintenance.jobs.expiring import drop_old, list_old
+from optimizer.hudi.maintenance.jobs.orders import Order, Result, Stop
 from optimizer.hudi.maintenance.jobs.present import Present, present_of
+from optimizer.hudi.maintenance.jobs.recovering import bring_back, list_left_out
+from optimizer.hudi.maintenance.jobs.rolling_back import list_stuck, roll_back
 from optimizer.hudi.maintenance.jobs.rules import check_fit
+from optimizer.hudi.maintenance.jobs.scheduling import schedule
 from optimizer.hudi.tables.jobs.errors import clear_errors
 from optimizer.hudi.tables.jobs.table import OpenedTable, open_table, use_hudi
 from optimizer.removals.domain.papers import ACTING
 from optimizer.removals.jobs.guard import RemovalGuard
 from portal.lake.errors import PortalError
 from portal.spark.job import CANCELLED, JobContext
+
+Act: TypeAlias = Callable[[Present, Order, Result, Stop], None]
+
+ACTS: Mapping[tuple[Service, Step], Act] = {
+    (Service.COMPACTION, Step.SCHEDULE): schedule,
+    (Service.COMPACTION, Step.EXECUTE): execute,
+    (Service.CLUSTERING, Step.SCHEDULE): schedule,
+    (Service.CLUSTERING, Step.EXECUTE): execute,
+    (Service.CLEAN, Step.SCHEDULE): list_clean,
+    (Service.CLEAN, Step.EXECUTE): clean,
+    (Service.ROLLBACK, Step.SCHEDULE): list_stuck,
+    (Service.ROLLBACK, Step.EXECUTE): roll_back,
+    (Service.RECOVERY, Step.SCHEDULE): list_left_out,
+    (Service.RECOVERY, Step.EXECUTE): bring_back,
+    (Service.TTL, Step.SCHEDULE): list_old,
+    (Service.TTL, Step.EXECUTE): drop_old,
+}
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
@@ -131,3 +153,8 @@ def _count(table: OpenedTable) -> dict[str, int]:
 
 def _name(row: Mapping[str, Any]) -> str:
     return f"{row.get('db')}.{row.get('table')}"
+
+
+def act_of(order: Order) -> Act:
+    """Return what an order asks for, not begun."""
+    return ACTS[order.service, order.step]

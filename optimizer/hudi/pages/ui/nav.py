@@ -11,8 +11,7 @@ from optimizer.hudi.inspect.selectors.snapshots import Seen
 from optimizer.hudi.tables.selectors.tables import n_critical_tables
 from optimizer.models import HudiTable
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake, person
+from portal.ui.frame import lake_or_none, person
 
 HUDI_TABS = (
     ("hudi-table", "Health"),
@@ -32,9 +31,8 @@ def register_pages() -> None:
 
 def hudi_card(request: HttpRequest) -> Card | None:
     """Say in how many Hudi tables of the person rows are wrong, lost or late."""
-    try:
-        lake = current_lake(request)
-    except NotVisible:
+    lake = lake_or_none(request)
+    if lake is None:
         return None
     n_tables = n_critical_tables(lake, person(request))
     if not n_tables:

@@ -13,8 +13,7 @@ from django.db.models import Q, QuerySet
 from optimizer.core.domain.estimates import UNMEASURED
 from optimizer.core.domain.tasks import TaskState
 from optimizer.core.services.speeds import speed_of
-from optimizer.core.services.table_locks import lock_free_table
-from optimizer.core.services.task_lifecycle import NOT_SENT
+from optimizer.core.services.task_lifecycle import NOT_SENT, lock_free_table
 from optimizer.hudi.inspect.domain.timeline import PLANNED
 from optimizer.hudi.maintenance.domain.tasks import BY_APPROVAL, Service, Step, task_name
 from optimizer.hudi.planner.services.planner import held_by_hour, look_of_table

@@ -11,12 +11,28 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from optimizer.core.domain.tasks import REWRITES, TaskKind
 from optimizer.core.jobs.stops import STOPS, check_stop
+from optimizer.iceberg.access.jobs.executor import Work
 from optimizer.iceberg.access.jobs.iceberg import use_iceberg
 from optimizer.iceberg.access.jobs.orders import Order, Result
-from optimizer.iceberg.execution.jobs.executors import work_of
-from portal.lake.errors import PortalError
+from optimizer.iceberg.maintenance.jobs.deletes import DeletesWork
+from optimizer.iceberg.maintenance.jobs.expiry import ExpiryWork
+from optimizer.iceberg.maintenance.jobs.manifests import ManifestWork
+from optimizer.iceberg.maintenance.jobs.orphans import OrphanWork
+from optimizer.iceberg.maintenance.jobs.statistics import StatisticsWork
+from optimizer.iceberg.rewrite.jobs.table_rewrite import TableWork
+from portal.lake.errors import PortalError, RuleViolation
 from portal.spark.job import CANCELLED, JobContext
+
+WORKS: Mapping[TaskKind, type[Work]] = {
+    **dict.fromkeys(REWRITES, TableWork),
+    TaskKind.EXPIRE: ExpiryWork,
+    TaskKind.ORPHANS: OrphanWork,
+    TaskKind.DELETES: DeletesWork,
+    TaskKind.MANIFESTS: ManifestWork,
+    TaskKind.STATISTICS: StatisticsWork,
+}
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
@@ -54,3 +70,17 @@ def _task(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] | Non
         job.log(f"{name}: {error.code}: {error.message}")
         return result.as_dict(seconds=time.monotonic() - started), why
     return result.as_dict(seconds=time.monotonic() - started), ""
+
+
+def work_of(job: JobContext, order: Order) -> Work:
+    """Return the work of a task, not begun.
+
+    Raises:
+        RuleViolation: `optimize.kind`, this job does not do the kind.
+    """
+    found = WORKS.get(order.kind)
+    if found is None:
+        raise RuleViolation(
+            "optimize.kind", f"{order.kind} is not done by this job.", kind=order.kind
+        )
+    return found(job, order)

@@ -15,7 +15,7 @@ from optimizer.core.domain.estimates import UNMEASURED, Estimate
 from optimizer.core.domain.scoring import Candidate, Chosen, choose, rank
 from optimizer.core.domain.tasks import TaskState
 from optimizer.core.services.speeds import speed_of
-from optimizer.core.services.table_locks import lock_free_table
+from optimizer.core.services.task_lifecycle import lock_free_table
 from optimizer.iceberg.planner.domain.deciding import hold_reason
 from optimizer.models import OptimizeTask
 from optimizer.policies.selectors.policies import TablePolicy, policies_of

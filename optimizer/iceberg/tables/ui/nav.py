@@ -9,8 +9,7 @@ from optimizer.core.domain.bands import HealthBand
 from optimizer.core.ui.words import SECTION
 from optimizer.iceberg.tables.selectors.tables import n_poor
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake, person
+from portal.ui.frame import lake_or_none, person
 
 
 def register_pages() -> None:
@@ -21,9 +20,8 @@ def register_pages() -> None:
 
 def poor_card(request: HttpRequest) -> Card | None:
     """Say how many tables of the person are in poor health, where there is one."""
-    try:
-        lake = current_lake(request)
-    except NotVisible:
+    lake = lake_or_none(request)
+    if lake is None:
         return None
     n_tables = n_poor(lake, person(request))
     if not n_tables:

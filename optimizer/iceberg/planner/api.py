@@ -3,6 +3,8 @@
 And a list of what would be removed from it.
 """
 
+from typing import Any
+
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -12,7 +14,6 @@ from rest_framework.views import APIView
 
 from optimizer.core.api import OptimizeTaskSerializer
 from optimizer.core.services.actions import table_pause, table_resume
-from optimizer.iceberg.planner.api.plans import OptimizerPlanSerializer
 from optimizer.iceberg.planner.services.actions import (
     dry_run,
     kind_for_now,
@@ -23,6 +24,47 @@ from optimizer.iceberg.tables.api.serializers import IcebergTableSerializer
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
 from portal.ui.api.serializers import ReasonSerializer, said_reason
 from portal.ui.frame import person
+
+
+class OptimizerEstimateSerializer(serializers.Serializer[Any]):
+    """What a piece of work would read, write and cost."""
+
+    n_files_read = serializers.IntegerField(read_only=True)
+    bytes_read = serializers.IntegerField(read_only=True)
+    n_files_written = serializers.IntegerField(read_only=True)
+    bytes_written = serializers.IntegerField(read_only=True)
+    seconds = serializers.FloatField(read_only=True)
+    gb_hours = serializers.FloatField(read_only=True)
+
+
+class OptimizerPlannedSerializer(serializers.Serializer[Any]):
+    """One piece of work that would be done."""
+
+    kind = serializers.CharField(read_only=True)
+    reason = serializers.CharField(read_only=True)
+    partitions = serializers.ListField(
+        child=serializers.CharField(), read_only=True, allow_null=True, help_text="null: all"
+    )
+    estimate = OptimizerEstimateSerializer(read_only=True)
+    is_timed = serializers.BooleanField(
+        read_only=True, help_text="false: no speed was measured yet, seconds are 0"
+    )
+    needs_approval = serializers.BooleanField(read_only=True)
+    not_before = serializers.DateTimeField(
+        read_only=True, allow_null=True, help_text="it waits for other writers to pause"
+    )
+
+
+class OptimizerPlanSerializer(serializers.Serializer[Any]):
+    """What would be done, what holds it, what it costs in all, and what is not done and why."""
+
+    tasks = OptimizerPlannedSerializer(many=True, read_only=True)
+    total = OptimizerEstimateSerializer(read_only=True)
+    held = serializers.CharField(read_only=True)
+    not_before = serializers.DateTimeField(read_only=True, allow_null=True)
+    not_done = serializers.DictField(
+        child=serializers.IntegerField(), read_only=True, help_text="reason -> partitions"
+    )
 
 
 class TablePlan(APIView):

@@ -1,1 +1,0 @@
-"""REST API of `optimizer.iceberg.planner`."""
