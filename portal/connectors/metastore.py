@@ -35,9 +35,12 @@ Answer = TypeVar("Answer")
 class Metastore:
     """One connection to one lake's metastore; not for several threads."""
 
-    def __init__(self, client: Any, transport: Any) -> None:
+    def __init__(
+        self, client: Any, transport: Any, open_another: "Callable[[], Metastore]"
+    ) -> None:
         self._client = client
         self._transport = transport
+        self._open_another = open_another
 
     @classmethod
     def connect(cls, config: LakeConfig, *, timeout_seconds: float | None = None) -> "Metastore":
@@ -54,7 +57,7 @@ class Metastore:
             transport.open()
             if config.hadoop_user is not None:
                 client.set_ugi(config.hadoop_user, [config.hadoop_user])
-        return cls(client, transport)
+        return cls(client, transport, lambda: cls.connect(config, timeout_seconds=timeout_seconds))
 
     def __enter__(self) -> Self:
         """Return the open connection."""
@@ -67,6 +70,10 @@ class Metastore:
     def close(self) -> None:
         """Close the connection; twice is no error."""
         self._transport.close()
+
+    def another(self) -> "Metastore":
+        """Open another connection to the same metastore, for a call that may end its connection."""
+        return self._open_another()
 
     def call(self, ask: Callable[[Any], Answer]) -> Answer:
         """Return what the raw client answers, its errors told as those of all other calls."""

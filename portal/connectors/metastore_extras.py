@@ -11,6 +11,7 @@ from typing import Any
 from pymetastore.hive_metastore import ttypes
 
 from portal.connectors.metastore import Metastore
+from portal.lake.errors import ExternalFailure
 from portal.lake.names import TableName
 
 # From so many grants on partitions in the whole metastore on they are asked for one by one.
@@ -123,11 +124,11 @@ class MetastoreExtras:
         """Return what is granted on these partitions, not on columns of theirs.
 
         One call gives all grants on partitions of a metastore, which mostly has none. Where there
-        are many, the partitions are asked for one by one from then on.
+        are many, or that call fails, the partitions are asked for one by one from then on.
         """
         kind = ttypes.HiveObjectType.PARTITION
-        if not self._has_many_grants:
-            every = self._granted(ttypes.HiveObjectRef(objectType=kind))
+        every = None if self._has_many_grants else self._every_partition_grant()
+        if every is not None:
             self._has_many_grants = len(every) > MANY_GRANTS
             wanted = {tuple(one) for one in values}
             return [
@@ -136,9 +137,25 @@ class MetastoreExtras:
                 if (grant.hiveObject.dbName, grant.hiveObject.objectName) == (table.db, table.table)
                 and tuple(grant.hiveObject.partValues) in wanted
             ]
+        self._has_many_grants = True
         place = {"objectType": kind, "dbName": table.db, "objectName": table.table}
         refs = [ttypes.HiveObjectRef(partValues=list(one), **place) for one in values]
         return [grant for ref in refs for grant in self._granted(ref)]
+
+    def _every_partition_grant(self) -> list[Any] | None:
+        """Return the grants on all partitions; None where the metastore could not say.
+
+        Hive 3.1.3 closes the connection when a granted partition is dropped while it reads them
+        (JDOObjectNotFoundException), so it is asked on a connection of its own.
+        """
+        ref = ttypes.HiveObjectRef(objectType=ttypes.HiveObjectType.PARTITION)
+        try:
+            with self._metastore.another() as apart:
+                return list(
+                    apart.call(lambda client: client.list_privileges(None, None, ref)) or ()
+                )
+        except ExternalFailure:
+            return None
 
     def grant(self, privileges: Sequence[Any]) -> None:
         """Grant all of them or, where one is granted already, none."""
