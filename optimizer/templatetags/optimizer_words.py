@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from optimizer.core.domain.bands import band_of
 from optimizer.core.domain.scoring import priority_of
 from optimizer.core.ui.table_links import tasks_page
+from optimizer.core.ui.words import RECOVERY_LOOKS
 from optimizer.hudi.inspect.domain.findings import count_words
 from optimizer.hudi.planner.domain.deciding import service_priority
 from optimizer.iceberg.inspect.domain.health import whole_points
@@ -145,6 +146,14 @@ def tasks_url(row: OptimizeTask | RemovalPlan) -> str:
 def removal_title(plan: RemovalPlan) -> str:
     """Say what a list would remove."""
     return _REMOVALS[plan.kind][0]
+
+
+@register.filter
+def removal_state(plan: RemovalPlan) -> str:
+    """Give the state under which a list is shown: a list that brings rows back removes nothing."""
+    recovered = f"RECOVERY_{plan.state}"
+    is_recovery = plan.kind == "HUDI_RECOVERY_EXECUTE"
+    return recovered if is_recovery and recovered in RECOVERY_LOOKS else f"REMOVAL_{plan.state}"
 
 
 @register.filter

@@ -62,6 +62,12 @@ class Notice(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} of {self.day} to {self.recipient}"
 
+    @property
+    def kind_words(self) -> str:
+        """The kind in words: `optimizer.hudi_alarm.1732` is "Hudi alarm"."""
+        names = [part for part in self.kind.split(".") if not part.isdigit()]
+        return names[-1].replace("_", " ").capitalize() if names else self.kind
+
 
 class CalendarAddress(models.Model):
     """The hash of the secret by which a calendar program reads for one person."""

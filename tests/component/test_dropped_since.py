@@ -140,7 +140,7 @@ def test_every_place_leaves_out_what_was_dropped(
     table = olga.get(ORDERS).context["found"]
 
     assert (shown.value, told["waiting"]["n_items"], told["dropped"]["n_items"]) == ("2", 2, 1)
-    assert "1 more were dropped since the last scan" in shown.detail
+    assert "1 more was dropped since the last scan" in shown.detail
     for counted in (listed, totals, table, planned[0][0]):
         assert (counted.n_clean_now, counted.bytes_clean_now) == (0, 0)
         assert counted.n_still_read == 1

@@ -114,6 +114,16 @@ def test_a_mail_that_failed_is_tried_again_by_a_button(people: People, mails: li
     assert client.post(reverse("ui:mail-retry", args=[failed.pk])).status_code == 403
 
 
+def test_kinds_are_said_in_words(people: People, lake: LakeConfig, now: datetime) -> None:
+    found = queued("optimizer.hudi_alarm.1732005000000000", "olga", now=now)
+    client = Client()
+    client.force_login(people.owner)
+    page = client.get(reverse("ui:mails")).content.decode()
+    assert "Hudi alarm" in page
+    assert found.kind not in page
+    assert found.kind in client.get(reverse("ui:mail", args=[found.pk])).content.decode()
+
+
 def test_an_empty_page_says_when_mails_begin(people: People, lake: LakeConfig) -> None:
     client = Client()
     client.force_login(people.admin)

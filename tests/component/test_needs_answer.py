@@ -85,7 +85,7 @@ def test_home_mail_report_list_and_api_count_the_same(
     assert "3 upcoming" in report.subject
     assert "1 due now, 1 due soon, 1 due but recently read" in report.text
     assert "1 due now, 1 due soon, 1 due but recently read" in shown.detail
-    assert "1 more are in databases that are only observed" in shown.detail
+    assert "1 more is in a database that is only observed" in shown.detail
     assert told["observed"]["n_items"] == 1
 
 

@@ -76,3 +76,7 @@ def test_lost_rows_are_listed_by_a_persons_wish_and_come_back_by_exactly_that_li
     hudi_results_ingest(again, said(found.task, "DONE", done=did), now=cool(found))
     found.refresh_from_db()
     assert (found.state, found.removed["n_items"]) == ("DONE", 5)
+    shown = client.get(f"/optimizer/removals/{found.pk}/").content.decode()
+    assert "<dt>Brought back</dt>" in shown
+    assert ">Removed<" not in shown
+    assert ">Removed<" not in client.get("/optimizer/removals/").content.decode()

@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -41,6 +42,20 @@ def test_owners_see_their_own_runs_and_admins_all(people: People) -> None:
         assert {uuid.UUID(row["id"]) for row in rows} == sees
         export = b"".join(client.get(reverse("ui:runs") + "?format=csv")).decode()
         assert {run.pk for run in (mine, other) if str(run.pk) in export} == sees
+
+
+def test_the_log_stands_in_the_order_in_which_it_was_said(people: People) -> None:
+    run = make_run(people.owner)
+    # The line of the job is written down after the portal's second one, and was said before it.
+    for seq, minute, text in ((2, 9, "last"), (3, 4, "of the job"), (4, 4, "of the job, too")):
+        at = NOW + timedelta(minutes=minute)
+        RunEvent.objects.create(run=run, seq=seq, at=at, level="info", text=text)
+    client = signed_in(people.owner)
+    said = ["<b>one</b>", "of the job", "of the job, too", "last"]
+    page = client.get(reverse("ui:run", args=[run.pk]))
+    assert [one.text for one in page.context["lines"]] == said
+    told = client.get(reverse("ui:api-run", args=[run.pk])).json()["lines"]
+    assert [one["text"] for one in told] == said
 
 
 @pytest.mark.parametrize("name", ["ui:run", "ui:run-progress", "ui:api-run"])

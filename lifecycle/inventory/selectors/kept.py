@@ -52,7 +52,8 @@ class Kept:
             until = f"until {timezone.localtime(self.until):%Y-%m-%d}" if self.until else "no end"
             said.append(f"on hold, {until}")
         elif self.n_parts:
-            said.append(f"{self.n_parts} partitions on hold")
+            noun = "partition" if self.n_parts == 1 else "partitions"
+            said.append(f"{self.n_parts} {noun} on hold")
         if self.n_dropped:
             said.append(f"{self.n_dropped} dropped since the scan, in backup")
         return "; ".join(said)

@@ -82,12 +82,15 @@ def waiting_card(request: HttpRequest) -> Card | None:
 
 def _waiting_words(found: NeedsAnswer) -> str:
     words = f"{human_bytes(found.waiting.n_bytes)}: {found.waiting.parts}"
-    if found.kept.n_items:
-        words += f". {found.kept.n_items:,} more are on hold since the last scan"
-    if found.dropped.n_items:
-        words += f". {found.dropped.n_items:,} more were dropped since the last scan"
-    if found.observed.n_items:
-        words += f". {found.observed.n_items:,} more are in databases that are only observed"
+    for n, one, many in (
+        (found.kept.n_items, "is on hold since", "are on hold since"),
+        (found.dropped.n_items, "was dropped since", "were dropped since"),
+    ):
+        if n:
+            words += f". {n:,} more {one if n == 1 else many} the last scan"
+    if n := found.observed.n_items:
+        where = "is in a database that is" if n == 1 else "are in databases that are"
+        words += f". {n:,} more {where} only observed"
     return words
 
 

@@ -114,7 +114,7 @@ def _due(
     last = max(row.due_last or today for row in runs)
     later = f"The range goes on to {last}; counted is what is due by {until}. "
     dropped = getattr(table.dropped, f"n_{runs[0].cls.lower()}", 0)
-    gone = f"{dropped:,} more were dropped since the scan. "
+    gone = f"{dropped:,} more {'was' if dropped == 1 else 'were'} dropped since the scan. "
     return Event(
         uid=_uid(lake, str(table), runs[0].cls, "due"),
         first=max(since, today),

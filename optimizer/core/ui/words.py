@@ -90,6 +90,15 @@ HUDI_LOOKS: Mapping[str, StateLook] = {
     for step in Step
 }
 
+RECOVERY_LOOKS: Mapping[str, StateLook] = {
+    f"RECOVERY_{RemovalState.RUNNING}": StateLook("Being brought back", "loader-2", "busy"),
+    f"RECOVERY_{RemovalState.DONE}": StateLook("Brought back", "circle-check", "good"),
+    f"RECOVERY_{RemovalState.PARTIAL}": StateLook("Brought back in part", "circle-half-2", "warn"),
+    f"RECOVERY_{RemovalState.NOTHING}": StateLook(
+        "Nothing brought back", "circle-dashed", "quiet", "Nothing on the list was lost any more."
+    ),
+}
+
 REMOVAL_LOOKS: Mapping[str, StateLook] = {
     f"REMOVAL_{RemovalState.PENDING}": StateLook("Waiting for approval", "hourglass", "warn"),
     f"REMOVAL_{RemovalState.APPROVED}": StateLook(
@@ -127,7 +136,7 @@ REMOVAL_LOOKS: Mapping[str, StateLook] = {
 }
 
 
-_ALL = {**LOOKS, **HUDI_LOOKS, **REMOVAL_LOOKS}
+_ALL = {**LOOKS, **HUDI_LOOKS, **REMOVAL_LOOKS, **RECOVERY_LOOKS}
 
 
 def register_words() -> None:

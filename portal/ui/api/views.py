@@ -83,7 +83,7 @@ class RunDetail(APIView):
     def get(self, request: Request, run_id: UUID) -> Response:
         """Return a run with the last lines of its log."""
         run: Any = get_run_for_user(run_id, person(request))
-        lines = run_lines(run).order_by("-seq")[:LAST_LINES]
+        lines = run_lines(run).order_by("-at", "-seq")[:LAST_LINES]
         run.last_lines = list(reversed(lines))
         run.steps = run_steps(run, person(request))
         run.waits = run_waits(run, now=timezone.now())

@@ -28,7 +28,7 @@ def _url(row: Notice) -> str:
 
 COLUMNS = (
     Column(key="queued_at", title="When", kind="ago", sort="queued"),
-    Column(key="kind", title="Kind", kind="code"),
+    Column(key="kind_words", title="Kind"),
     Column(key="recipient", title="To"),
     Column(key="subject", title="Subject", url=_url, is_wide=True),
     Column(key="state", title="State", kind="state"),

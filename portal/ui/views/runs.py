@@ -45,6 +45,8 @@ RUNS = ListSpec(
     ),
 )  # fmt: skip
 LINES = 200
+# A job's own lines are written down at its end and carry the instants at which they were said.
+LINE_ORDERS = {"-at": ("-at", "-seq")}
 
 
 @login_required
@@ -63,7 +65,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show one run: where it stands, what it said, what came of it."""
     found = get_run_for_user(run_id, person(request))
     read_causes([found])
-    lines = keyset_page(run_lines(found), request.GET, orders={"-seq": ("-seq",)}, size=LINES)
+    lines = keyset_page(run_lines(found), request.GET, orders=LINE_ORDERS, size=LINES)
     context = {
         "run": found,
         "run_lives": not found.is_final,

@@ -68,13 +68,20 @@ def stuck_instants(look: HudiLook, policy: HudiPolicy, now: datetime) -> Iterabl
         )
 
 
+MEND_THOSE = (
+    "it takes a damaged file group and waits until that is mended.",
+    "they take damaged file groups and wait until these are mended.",
+)
+
+
 def _executed(look: HudiLook, policy: HudiPolicy, service: Service, pending: list[str]) -> Remedy:
     free = pending if service is Service.CLEAN else spared(look, pending)
     if not free:
         return Remedy(MEND_FIRST, holds=True)
     words = "Execute all that are pending, oldest first."
     if len(free) < len(pending):
-        words = f"{words[:-1]}, but those that take damaged file groups."
+        n = len(pending) - len(free)
+        words = f"{words[:-1]}, but {n:,} of {len(pending):,}: {MEND_THOSE[n > 1]}"
     ruling = may(look, policy, service, Step.EXECUTE)
     return remedy_of(ruling, service, Step.EXECUTE, words, oldest_first(free))
 
