@@ -20,12 +20,10 @@ handler403 = "portal.ui.errors.permission_denied"
 handler404 = "portal.ui.errors.page_not_found"
 handler500 = "portal.ui.errors.server_error"
 
+_AREAS = tuple(settings.ROOMS.items())
 urlpatterns: list[URLPattern | URLResolver] = [
-    *(url for room in settings.ROOMS for url in _room(f"{room}/", f"{room}.urls")),
-    *(url for room in settings.ROOMS for url in _room(f"api/v1/{room}/", f"{room}.api_urls")),
-    *(url for room in settings.ROOMS for url in _room(f"{room}/", f"{room}.ui.urls")),
-    *(url for room in settings.ROOMS for url in _room(f"api/v1/{room}/", f"{room}.api.urls")),
-    *(url for room in settings.ROOMS for url in _room(f"api/{room}/", f"{room}.hook_urls")),
-    *(url for room in settings.ROOMS for url in _room(f"api/{room}/", f"{room}.api.hook_urls")),
+    *(url for area, at in _AREAS for url in _room(f"{at}/", f"{area}.urls")),
+    *(url for area, at in _AREAS for url in _room(f"api/v1/{at}/", f"{area}.api_urls")),
+    *(url for area, at in _AREAS for url in _room(f"api/{at}/", f"{area}.hook_urls")),
     *_room("", "portal.ui.urls"),
 ]

@@ -95,7 +95,13 @@ DATABASES = {"default": database_from_url(os.environ.get("LAKEWARDEN_DB_URL", ""
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "access.User"
 
-ROOMS = ["lifecycle", "refresh", "optimizer", "readiness"]
+# Each area and the first part of its addresses.
+ROOMS = {
+    "lifecycle": "lifecycle",
+    "refresh": "refresh",
+    "optimizer": "optimizer",
+    "quality": "readiness",
+}
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PRODUCT = ("portal", "lifecycle", "refresh", "optimizer", "readiness", "tasks")
+PRODUCT = ("portal", "lifecycle", "refresh", "optimizer", "quality", "tasks")
 ROOMS = (*PRODUCT, "stack", "bench", "tests")
 
 

@@ -78,7 +78,7 @@ def test_no_test_mocks_our_own_code() -> None:
 def test_only_the_outer_doors_catch_everything() -> None:
     doors = {
         module.name
-        for module in modules("portal", "lifecycle", "refresh", "optimizer", "readiness", "tasks")
+        for module in modules("portal", "lifecycle", "refresh", "optimizer", "quality", "tasks")
         for node in ast.walk(module.tree)
         if isinstance(node, ast.ExceptHandler) and catches_everything(node)
     }

@@ -32,7 +32,7 @@ def test_tests_and_benches_are_imported_by_nobody_in_the_product() -> None:
     strays = [
         (module.name, name)
         for module in modules(
-            "portal", "lifecycle", "refresh", "optimizer", "readiness", "tasks", "stack"
+            "portal", "lifecycle", "refresh", "optimizer", "quality", "tasks", "stack"
         )
         for name in module.imports()
         if name.split(".")[0] in {"tests", "bench"}

@@ -40,7 +40,7 @@ ONCE = {
     "client",
 }
 # A capability may hold capabilities in its turn: it is an area of its own then.
-AREAS = ("lifecycle", "optimizer", "optimizer/hudi", "optimizer/iceberg", "refresh")
+AREAS = ("lifecycle", "optimizer", "optimizer/hudi", "optimizer/iceberg", "quality", "refresh")
 MOST_FILES = 15
 
 

@@ -43,7 +43,7 @@ def test_every_module_says_which_question_it_answers() -> None:
 def test_no_signals_and_no_receivers() -> None:
     strays = [
         (module.name, name)
-        for module in modules("portal", "lifecycle", "refresh", "optimizer", "readiness", "tasks")
+        for module in modules("portal", "lifecycle", "refresh", "optimizer", "quality", "tasks")
         for name in module.imports()
         if name.startswith(("django.dispatch", "django.db.models.signals"))
     ]
@@ -53,7 +53,7 @@ def test_no_signals_and_no_receivers() -> None:
 def test_pages_and_apis_go_through_services_and_selectors() -> None:
     strays = [
         f"{module.name}:{node.lineno}"
-        for module in modules("lifecycle", "refresh", "optimizer", "readiness")
+        for module in modules("lifecycle", "refresh", "optimizer", "quality")
         if {"ui", "api"} & set(module.layers)
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Attribute) and node.attr == "objects"

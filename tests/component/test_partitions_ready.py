@@ -14,7 +14,7 @@ from pytest_django.fixtures import Settings
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
-from readiness.services.marking import MOST_PARTITIONS
+from quality.ready_flag.services.marking import MOST_PARTITIONS
 from tests.component.conftest import People
 from tests.component.flag_lake import ODD, FlagLake
 from tests.component.hook_world import LEAVES

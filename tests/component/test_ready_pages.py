@@ -15,8 +15,8 @@ from pytest_django.fixtures import Settings
 
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
-from readiness.models import Awaited, ReadyRule, Standing
-from readiness.selectors.numbers import late
+from quality.freshness.selectors.numbers import late
+from quality.models import Awaited, ReadyRule, Standing
 from tests.component.conftest import People
 from tests.component.flag_lake import FlagLake
 from tests.support.thrift_lake import served

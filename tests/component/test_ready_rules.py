@@ -18,13 +18,13 @@ from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotVisible, PortalError, StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run
-from readiness.domain.cadence import TimeFormat
-from readiness.models import Awaited, ReadyRule, Standing
-from readiness.services.declaring import Declared, rule_declare, rule_end
-from readiness.services.late_mails import late_tell
-from readiness.services.look_kind import LookKind
-from readiness.services.looking import look_at
-from readiness.services.marking import Mark, partitions_mark
+from quality.freshness.domain.cadence import TimeFormat
+from quality.freshness.run_kinds import LookKind
+from quality.freshness.services.declaring import Declared, rule_declare, rule_end
+from quality.freshness.services.inspection import look_at
+from quality.freshness.services.late_mails import late_tell
+from quality.models import Awaited, ReadyRule, Standing
+from quality.ready_flag.services.marking import Mark, partitions_mark
 from tests.component.conftest import People
 from tests.component.flag_lake import FlagLake
 from tests.support.thrift_lake import served

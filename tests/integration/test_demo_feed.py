@@ -12,8 +12,8 @@ from pymetastore.hive_metastore import ttypes
 
 from portal.access.services import person_create
 from portal.connectors.metastore import Metastore
-from readiness.models import Awaited, ReadyRule
-from readiness.services.looking import look_at
+from quality.freshness.services.inspection import look_at
+from quality.models import Awaited, ReadyRule
 from stack.lake import feed
 from stack.stack import LAKE, Stack
 

@@ -14,7 +14,7 @@ from portal.connectors.metastore import Metastore
 from portal.lake.names import TableName
 from portal.lake.readiness import FLAG, SHOWS_ALL, is_ready
 from portal.spark.launch import submit_argv
-from readiness.services.marking import Mark, partitions_mark
+from quality.ready_flag.services.marking import Mark, partitions_mark
 from stack.places import JARS, jars_of, spark_home
 from stack.stack import Stack
 from tests.integration.act_cases import make_lake

@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from portal.access.services import person_create
 from portal.lake.readiness import FLAG
-from readiness.domain.cadence import TimeFormat
-from readiness.models import Awaited, ReadyRule
-from readiness.services.declaring import Declared, rule_declare
-from readiness.services.looking import look_at
+from quality.freshness.domain.cadence import TimeFormat
+from quality.freshness.services.declaring import Declared, rule_declare
+from quality.freshness.services.inspection import look_at
+from quality.models import Awaited, ReadyRule
 from stack.stack import LAKE, Stack
 from tests.integration.act_cases import make_lake
 from tests.support.act_lake import ActLake

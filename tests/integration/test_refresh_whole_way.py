@@ -10,7 +10,7 @@ from django.utils import timezone
 from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
-from readiness.services.marking import Mark, partitions_mark
+from quality.ready_flag.services.marking import Mark, partitions_mark
 from refresh.changes.domain.changes import Cause, Touch
 from refresh.changes.services.record_changes import Change, note_change
 from refresh.changes.services.webhooks import Told, refresh_tell

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from readiness.models import Awaited, ReadyRule
+from quality.models import Awaited, ReadyRule
 
 
 def ready_values(now: datetime) -> Mapping[str, Any]:

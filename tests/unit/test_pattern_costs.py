@@ -13,7 +13,7 @@ import pytest
 import lifecycle
 import optimizer
 import portal
-import readiness
+import quality
 import refresh
 from optimizer.policies.domain.policy import _compiled
 
@@ -28,7 +28,7 @@ NOT_IMPORTED = ("jobs", "settings", "management", "wsgi", "serving", "spark.entr
 
 
 def modules() -> Iterator[str]:
-    for package in (portal, lifecycle, refresh, optimizer, readiness):
+    for package in (portal, lifecycle, refresh, optimizer, quality):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not any(f".{word}" in found.name for word in NOT_IMPORTED):
                 yield found.name

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from portal.lake.errors import RuleViolation
 from portal.lake.names import PartitionName
-from readiness.domain.cadence import Cadence, Period, TimeFormat
-from readiness.domain.looking import LATER, SOON, next_look
-from readiness.domain.ruling import Rule, Seen, Verdict, rule_on
+from quality.freshness.domain.cadence import Cadence, Period, TimeFormat
+from quality.freshness.domain.inspection_schedule import LATER, SOON, next_look
+from quality.freshness.domain.ready_rule import Rule, Seen, Verdict, rule_on
 
 ZONES = [
     ZoneInfo(name)

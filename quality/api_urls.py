@@ -1,0 +1,9 @@
+"""Addresses of the API, from each capability."""
+
+from django.urls import URLPattern
+
+from quality.freshness import urls as freshness
+
+app_name = "readiness-api"
+
+urlpatterns: list[URLPattern] = [*freshness.api_urlpatterns]

@@ -1,0 +1,1 @@
+"""By when partitions must be ready, which rule may say so, and which are late."""

@@ -1,0 +1,93 @@
+"""Serializers of expected partitions and of declarations."""
+
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+
+from quality.freshness.domain.cadence import TimeFormat
+from quality.freshness.models import KEY_LENGTH
+from quality.freshness.services.declaring import LONGEST_MINUTES, Declared
+from quality.models import Awaited, ReadyRule
+
+
+class AwaitedSerializer(serializers.ModelSerializer[Awaited]):
+    """One day or hour of a table."""
+
+    table = serializers.CharField(source="rule.__str__")
+    owner = serializers.CharField(source="rule.owner")
+    late_seconds = serializers.FloatField(allow_null=True)
+    waiting_since = serializers.DateTimeField(allow_null=True)
+
+    class Meta:
+        model = Awaited
+        fields: ClassVar = [
+            "lake", "table", "owner", "spec", "start", "end", "standing", "due_at", "ready_at",
+            "ready_by", "late_seconds", "waiting_since", "reason", "is_held", "is_given_up",
+        ]  # fmt: skip
+
+
+class ReadyRuleSerializer(serializers.ModelSerializer[ReadyRule]):
+    """What is declared of one table."""
+
+    table = serializers.CharField(source="__str__")
+
+    class Meta:
+        model = ReadyRule
+        fields: ClassVar = [
+            "id", "lake", "table", "owner", "time_key", "time_format", "hour_key", "sla_minutes",
+            "delay_minutes", "min_rows", "min_files", "version", "set_by", "set_at", "looked_at",
+            "look_at", "problem",
+        ]  # fmt: skip
+
+
+def _minutes(help_text: str) -> serializers.IntegerField:
+    return serializers.IntegerField(
+        default=None, allow_null=True, min_value=0, max_value=LONGEST_MINUTES, help_text=help_text
+    )
+
+
+def _least(help_text: str, most: int) -> serializers.IntegerField:
+    return serializers.IntegerField(
+        default=None, allow_null=True, min_value=1, max_value=most, help_text=help_text
+    )
+
+
+class DeclareSerializer(serializers.Serializer[Any]):
+    """What to declare; null asks nothing."""
+
+    time_key = serializers.CharField(max_length=KEY_LENGTH)
+    time_format = serializers.ChoiceField(choices=[one.value for one in TimeFormat])
+    hour_key = serializers.CharField(default="", allow_blank=True, max_length=KEY_LENGTH)
+    sla_minutes = _minutes("ready so long after the period's end at the latest")
+    delay_minutes = _minutes("ready by rule so long after the period's end")
+    min_rows = _least("numRows of the period's partitions together", 10**15)
+    min_files = _least("numFiles of the period's partitions together", 10**9)
+    version = serializers.IntegerField(
+        default=None, allow_null=True, min_value=0, help_text="as read; null where it is new"
+    )
+
+
+class EndSerializer(serializers.Serializer[Any]):
+    """What is ended."""
+
+    version = serializers.IntegerField(min_value=0, help_text="as read")
+
+
+class NewReadyRuleSerializer(DeclareSerializer):
+    """The same of a table that is named."""
+
+    lake = serializers.CharField(default="main", max_length=32)
+    table = serializers.CharField(max_length=512, help_text="db.table")
+
+
+def declared(said: dict[str, Any]) -> Declared:
+    """Return what a program declares."""
+    return Declared(
+        said["time_key"].lower(),
+        TimeFormat(said["time_format"]),
+        said["hour_key"].lower(),
+        said["sla_minutes"],
+        said["delay_minutes"],
+        said["min_rows"],
+        said["min_files"],
+    )

@@ -1,0 +1,25 @@
+"""Gauges of ready partitions for a monitoring server. Nothing names a table."""
+
+from collections.abc import Iterator
+
+from django.db.models import Count
+from django.utils import timezone
+
+from portal.access.gauges import Gauge, Sample, register_gauge
+from quality.freshness.selectors.awaited import late_now
+from quality.models import Awaited, ReadyRule
+
+
+def register_gauges() -> None:
+    """Add the numbers of ready partitions to /metrics."""
+    register_gauge(
+        Gauge("readiness_late_partitions", "Partitions that are not ready in time, by lake.", late)
+    )
+
+
+def late() -> Iterator[Sample]:
+    """Count what is late now; a lake with tables that are awaited is told also with none."""
+    rows = Awaited.objects.filter(late_now(timezone.now())).order_by()
+    found = dict(rows.values_list("lake").annotate(n=Count("pk")))
+    for lake in ReadyRule.objects.order_by("lake").values_list("lake", flat=True).distinct():
+        yield {"lake": lake}, found.get(lake, 0)

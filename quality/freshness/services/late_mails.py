@@ -1,0 +1,87 @@
+"""Notifies people of partitions that are not ready in time.
+
+Admins and operators of all of them, owners of theirs, once each, in one mail of a look. What comes
+later stands on the page. Telling twice writes nothing new.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.access.lakes import get_lake
+from portal.lake.clock import day_of
+from portal.lake.lines import one_line
+from portal.notices.reached import keepers_reached, people_reached
+from portal.notices.services import Mail, notice_queue, webhook_queue
+from quality.freshness.selectors.awaited import late_unsaid
+from quality.models import Awaited, Standing
+
+LATE = "readiness.late"
+_MOST = 500
+_NAMED = 20
+
+
+def late_tell(lake: str, *, now: datetime) -> int:
+    """Write of what is late and nobody was told of; returns how many partitions were told."""
+    late = late_unsaid(lake, now=now).select_related("rule").order_by("due_at", "pk")
+    rows = list(late[:_MOST])
+    if not rows:
+        return 0
+    keepers = keepers_reached()
+    owners = people_reached(row.rule.owner for row in rows)
+    with transaction.atomic():
+        mine = [row for row in rows if _mark(row, now=now)]
+        if not mine:
+            return 0
+        # Of one kind one mail a day is written, and each that is late is told of.
+        once = f"{LATE}.{mine[0].pk}.{int(now.timestamp() * 1_000_000)}"
+        day = day_of(now, get_lake(lake).zone)
+        for username, email in {**owners, **keepers}.items():
+            every = username in keepers
+            told = mine if every else [row for row in mine if row.rule.owner == username]
+            if told:
+                mail = Mail(subject=_subject(told), text=_text(username, lake, told))
+                notice_queue(
+                    once, lake=lake, day=day, recipient=username, email=email, mail=mail, now=now
+                )
+        webhook_queue(once, lake=lake, day=day, text=f"{_subject(mine)}: {_url(lake)}", now=now)
+    return len(mine)
+
+
+def _mark(row: Awaited, *, now: datetime) -> bool:
+    """Note that somebody writes of it; False if another did, or it came meanwhile."""
+    mine = Awaited.objects.filter(pk=row.pk, told_at=None).exclude(standing=Standing.READY)
+    return bool(mine.update(told_at=now))
+
+
+def _subject(rows: Sequence[Awaited]) -> str:
+    n_tables = len({row.rule_id for row in rows})
+    first = f"{rows[0].spec} of {rows[0].rule}"
+    if len(rows) == 1:
+        return one_line(f"[Lakewarden] Late: {first} is not ready")
+    return one_line(
+        f"[Lakewarden] Late: {len(rows)} partitions of {n_tables} tables, {first} first"
+    )
+
+
+def _url(lake: str) -> str:
+    query = urlencode({"lake": lake, "late": "now"})
+    return f"{settings.LAKEWARDEN_BASE_URL}{reverse('readiness:awaited')}?{query}"
+
+
+def _text(username: str, lake: str, rows: Sequence[Awaited]) -> str:
+    zone = get_lake(lake).zone
+    lines = [f"Hello {username},", "", "Not ready in time:", ""]
+    for row in rows[:_NAMED]:
+        due = timezone.localtime(row.due_at, zone)
+        lines.append(
+            one_line(f"- {row.rule}, {row.spec}: due {due:%Y-%m-%d %H:%M %Z}. {row.reason}")
+        )
+    if len(rows) > _NAMED:
+        lines.append(f"- and {len(rows) - _NAMED} more")
+    return "\n".join([*lines, "", f"What is late now: {_url(lake)}", ""])

@@ -1,0 +1,62 @@
+"""The page of what is awaited: which partitions are ready, which are late, and why."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from portal.ui.frame import current_lake, person
+from portal.ui.lists import ListSpec, list_response
+from portal.ui.tables import Column
+from quality.freshness.selectors.awaited import (
+    AWAITED_ORDERS,
+    AwaitedFilter,
+    awaited_visible,
+    n_late,
+)
+from quality.models import Awaited
+
+
+def rule_url(row: Awaited) -> str:
+    """Return the page of a row's table."""
+    return reverse("readiness:rule", args=[row.rule_id])
+
+
+AWAITED = ListSpec(
+    template="readiness/awaited.html",
+    caption="Awaited partitions",
+    columns=(
+        Column(key="spec", title="Partition", kind="code", sort="start"),
+        Column(key="rule", title="Table", url=rule_url),
+        Column(
+            key="", title="Stands", kind="template", template="readiness/_cell_standing.html"
+        ),
+        Column(key="due_at", title="Due", kind="ago"),
+        Column(key="", title="Ready", kind="template", template="readiness/_cell_ready.html"),
+        Column(
+            key="late_seconds",
+            title="Late by",
+            kind="template",
+            template="readiness/_cell_late.html",
+            is_number=True,
+        ),
+        Column(key="reason", title="Why", is_wide=True),
+    ),
+    orders=AWAITED_ORDERS,
+    filename="awaited-partitions.csv",
+    exports=(
+        "rule.db", "rule.table", "rule.owner", "spec", "start", "end", "standing", "due_at",
+        "ready_at", "ready_by", "late_seconds", "waiting_since", "reason", "is_given_up",
+    ),
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def awaited(request: HttpRequest) -> HttpResponseBase:
+    """List what is awaited, as the person may see it, newest first."""
+    lake, user = current_lake(request), person(request)
+    filterset = AwaitedFilter(request.GET, queryset=awaited_visible(lake, user))
+    context = {"n_late": n_late(lake, user, now=timezone.now())}
+    return list_response(request, AWAITED, filterset=filterset, context=context)

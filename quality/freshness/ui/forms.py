@@ -1,0 +1,104 @@
+"""Forms that declare a table's deadline and readiness rule."""
+
+from typing import Any
+
+from django import forms
+
+from portal.lake.errors import PortalError
+from quality.freshness.domain.cadence import TimeFormat
+from quality.freshness.models import KEY_LENGTH
+from quality.freshness.services.declaring import LONGEST_MINUTES, Declared
+from quality.models import ReadyRule
+
+_MINUTES: dict[str, Any] = {"min_value": 0, "max_value": LONGEST_MINUTES, "required": False}
+_FIELD_OF = {
+    "readiness.table": "table",
+    "name.table": "table",
+    "name.grammar": "table",
+    "cadence.unpartitioned": "table",
+    "cadence.key": "time_key",
+    "cadence.hours": "hour_key",
+}
+
+
+class RuleForm(forms.Form):
+    """The cadence, the time and the rule of one table; what is left empty is not asked."""
+
+    time_key = forms.CharField(
+        label="Key of the time",
+        max_length=KEY_LENGTH,
+        initial="dt",
+        help_text="the partition key that holds the day, or the day and the hour",
+    )
+    time_format = forms.ChoiceField(
+        label="It is written as", choices=[(one.value, one.value) for one in TimeFormat]
+    )
+    hour_key = forms.CharField(
+        label="Key of the hour",
+        max_length=KEY_LENGTH,
+        required=False,
+        help_text="where hours have a key of their own (00 to 23); empty: one partition a day",
+    )
+    sla_minutes = forms.IntegerField(
+        label="Ready at the latest, in minutes after its day or hour",
+        help_text="what is later stands on the page, and people are written to",
+        **_MINUTES,
+    )
+    delay_minutes = forms.IntegerField(
+        label="By rule: minutes after its day or hour",
+        help_text="the flag is set to ready when the watermark (its end and this delay) is passed",
+        **_MINUTES,
+    )
+    min_rows = forms.IntegerField(
+        label="By rule: rows at least",
+        min_value=1,
+        max_value=10**15,
+        required=False,
+        help_text="as numRows in the metastore says; only where the job keeps statistics",
+    )
+    min_files = forms.IntegerField(
+        label="By rule: files at least",
+        min_value=1,
+        max_value=10**9,
+        required=False,
+        help_text="as numFiles in the metastore says; all that the rule asks must hold",
+    )
+    version = forms.IntegerField(min_value=0, required=False, widget=forms.HiddenInput)
+    is_stale = False
+
+    @classmethod
+    def of(cls, rule: ReadyRule) -> "RuleForm":
+        """Show what is declared now."""
+        names = [name for name in cls.base_fields if name != "table"]
+        return cls(initial={name: getattr(rule, name) for name in names})
+
+    def declared(self) -> Declared:
+        """Return what was typed."""
+        said = self.cleaned_data
+        return Declared(
+            said["time_key"].lower(),
+            TimeFormat(said["time_format"]),
+            said["hour_key"].lower(),
+            said["sla_minutes"],
+            said["delay_minutes"],
+            said["min_rows"],
+            said["min_files"],
+        )
+
+    def refuse(self, error: PortalError) -> None:
+        """Say what a rule refuses at the field that it lies in."""
+        name = _FIELD_OF.get(error.code)
+        self.add_error(name if name in self.fields else None, error.message)
+
+
+class EndForm(forms.Form):
+    """The version that was seen when somebody ended it."""
+
+    version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+
+
+class NewRuleForm(RuleForm):
+    """The same of a table that is named."""
+
+    table = forms.CharField(label="Table", max_length=512, help_text="db.table of a Hive table")
+    field_order = ("table",)

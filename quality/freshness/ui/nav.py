@@ -1,0 +1,45 @@
+"""Navigation entries and home cards of the optimizer."""
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.lake.errors import NotVisible
+from portal.ui.frame import current_lake, person
+from quality.freshness.selectors.awaited import n_late
+from quality.freshness.ui.words import register_words
+
+SECTION = "Ready partitions"
+
+
+def register_pages() -> None:
+    """Add the navigation, the home card and the words."""
+    register_words()
+    register_page(Page(SECTION, "Awaited partitions", "readiness:awaited", "calendar-time", 66))
+    register_page(Page(SECTION, "Times and rules", "readiness:rules", "alarm", 67))
+    register_home_card(late_card)
+
+
+def late_card(request: HttpRequest) -> Card | None:
+    """Tell keepers and owners of partitions that are late now."""
+    try:
+        lake = current_lake(request)
+    except NotVisible:
+        return None
+    n_now = n_late(lake, person(request), now=timezone.now())
+    if not n_now:
+        return None
+    query = urlencode({"lake": lake, "late": "now"})
+    return Card(
+        kind="waiting",
+        title="Partitions that are late",
+        value=f"{n_now:,}",
+        url=f"{reverse('readiness:awaited')}?{query}",
+        detail="They should be ready to be read by now",
+        icon="alarm",
+        tone="warn",
+        order=14,
+    )

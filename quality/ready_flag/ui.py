@@ -1,0 +1,20 @@
+"""The page of engines that hide what is not ready."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from portal.access.registry import Page, register_page
+
+
+def register_pages() -> None:
+    """Add the navigation."""
+    register_page(Page("Ready partitions", "Who hides", "readiness:readers", "eye-off", 68))
+
+
+@login_required
+@require_GET
+def readers(request: HttpRequest) -> HttpResponse:
+    """Say which engines hide what is not ready, and how they are made to."""
+    return render(request, "readiness/readers.html")

@@ -1,0 +1,10 @@
+"""Addresses of the pages, from each capability."""
+
+from django.urls import URLPattern
+
+from quality.freshness import urls as freshness
+from quality.ready_flag import urls as ready_flag
+
+app_name = "readiness"
+
+urlpatterns: list[URLPattern] = [*freshness.ui_urlpatterns, *ready_flag.ui_urlpatterns]

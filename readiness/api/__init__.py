@@ -1,1 +1,0 @@
-"""The room of ready partitions for programs."""

@@ -1,1 +1,0 @@
-"""Reads of the room: what somebody may see of rules and of what is awaited."""

@@ -1,1 +1,0 @@
-"""Writes of the room: a flag, through the metastore."""
