@@ -212,11 +212,11 @@ ASKED = {
 
 @pytest.mark.parametrize("asked", list(ASKED))
 def test_nothing_can_be_asked_about_what_was_dropped(
-    picture: Generation, olga: Client, asked: str
+    picture: Generation, olga: Client, lake: LakeConfig, asked: str
 ) -> None:
     body = {"db": "sales", "table": "orders", "partition": CLEAN, "reason": "needed"}
     if asked == "extend":
-        until = timezone.localdate() + timedelta(days=30)
+        until = timezone.localdate(timezone=lake.zone) + timedelta(days=30)
         body |= {"kind": "EXTEND", "days": "30", "until": until.isoformat()}
     address, page = ASKED[asked]
     drop(CLEAN)

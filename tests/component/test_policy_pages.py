@@ -159,14 +159,16 @@ def test_a_form_that_says_nothing_is_answered_with_what_is_missing(
     assert not PolicyRequest.objects.exists()
 
 
-def test_the_page_of_why_offers_the_answers_of_a_notice(people: People, as_: As) -> None:
+def test_the_page_of_why_offers_the_answers_of_a_notice(
+    people: People, as_: As, lake: LakeConfig
+) -> None:
     text = as_(people.owner).get(WHY).content.decode()
     for words in ("Keep 30 days more", "Keep for ever", "Hand over", "Ask for clean now"):
         assert words in text, words
     answers = as_(people.owner).get(WHY).context
     assert "Policy and what-if" in text
     assert as_(people.operator).get(WHY).content.decode().count("Keep 30 days more") == 0
-    until = (timezone.localdate() + timedelta(days=30)).isoformat()
+    until = (timezone.localdate(timezone=lake.zone) + timedelta(days=30)).isoformat()
     kept = ask(as_(people.owner), kind="EXTEND", partition="dt=2026-08-01", days="30", until=until)
     assert kept.status_code == 302, kept.content
     hold = Hold.objects.get()
