@@ -30,7 +30,7 @@ USAGE = """Usage: ./lakewarden COMMAND
   test [TIER ...]    run the gates and the tests, or only some tiers of them:
                      gates unit component integration browser security faults
   check              format, lint, types, imports and the unit tests, in about a minute
-  test AREA ...      the tests of an area or capability: lifecycle, lifecycle/drop
+  test AREA ...      the tests that import an area or capability: lifecycle/drop
   stop               end the demo and everything it started
   doctor             name each missing tool and the command that installs it
 """

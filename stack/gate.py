@@ -4,6 +4,7 @@ The whole runs in two lanes side by side, because most tiers keep one core of tw
 """
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -27,6 +28,7 @@ TIERS: Mapping[str, Sequence[str]] = {
     "faults": ("tests/faults",),
     "browser": ("tests/browser",),
 }
+Gate = tuple[str, Sequence[str], Mapping[str, str]]
 LONG_LANE = ("integration",)
 """What takes as long as all other tiers; it runs beside them when more than one is wanted."""
 
@@ -41,7 +43,7 @@ class Count:
     seconds: float
 
 
-def gates() -> Sequence[tuple[str, Sequence[str], Mapping[str, str]]]:
+def gates() -> Sequence[Gate]:
     """Return each gate's title, command and settings."""
     python = sys.executable
     deploy = {
@@ -72,28 +74,33 @@ def _throw_away_key() -> Path:
     return path
 
 
+def run_quietly(gate: Gate) -> bool:
+    """Run one gate and say how it ended, with its words where it failed; True where it holds."""
+    title, command, settings = gate
+    started = time.monotonic()
+    done = subprocess.run(
+        command,
+        check=False,
+        cwd=REPO,
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+    )
+    seconds = f"[dim]{time.monotonic() - started:.1f} s[/]"
+    if done.returncode == 0:
+        console.print(f"[green]✓[/] {title} {seconds}")
+        return True
+    console.print(f"[red]✗ {title}[/] {seconds}")
+    console.print((done.stdout + done.stderr)[-6000:], markup=False, soft_wrap=True)
+    return False
+
+
 def run_gates() -> Count:
     """Run every gate, also after one has failed; shows the words of those that fail."""
-    n_failed, began = 0, time.monotonic()
-    wanted = gates()
-    for title, command, settings in wanted:
-        started = time.monotonic()
-        done = subprocess.run(
-            command,
-            check=False,
-            cwd=REPO,
-            env={**os.environ, **settings},
-            capture_output=True,
-            text=True,
-        )
-        seconds = f"[dim]{time.monotonic() - started:.1f} s[/]"
-        if done.returncode == 0:
-            console.print(f"[green]✓[/] {title} {seconds}")
-        else:
-            n_failed += 1
-            console.print(f"[red]✗ {title}[/] {seconds}")
-            console.print((done.stdout + done.stderr)[-6000:], markup=False, soft_wrap=True)
-    return Count("gates", len(wanted) - n_failed, n_failed, time.monotonic() - began)
+    began = time.monotonic()
+    held = [run_quietly(gate) for gate in gates()]
+    n_failed = held.count(False)
+    return Count("gates", len(held) - n_failed, n_failed, time.monotonic() - began)
 
 
 def run_tier(name: str, *, arguments: Sequence[str], quiet: bool) -> Count:
@@ -158,12 +165,13 @@ def read_report(report: Path) -> tuple[int, int]:
     return n_passed, n_failed
 
 
-def area_folders(areas: Sequence[str]) -> dict[str, list[str]]:
-    """Return the test folders of each area or capability (`lifecycle`, `lifecycle/drop`)."""
-    return {
-        area: sorted(str(path.relative_to(REPO)) for path in REPO.glob(f"tests/*/{area}/"))
-        for area in areas
-    }
+def tests_of(area: str) -> list[str]:
+    """Return the test files that import an area or capability (`lifecycle`, `lifecycle/drop`)."""
+    imports = re.compile(rf"^\s*(from|import) {re.escape(area.replace('/', '.'))}\b", re.MULTILINE)
+    found = sorted(REPO.glob("tests/**/test_*.py"))
+    return [
+        str(path.relative_to(REPO)) for path in found if imports.search(path.read_text("utf-8"))
+    ]
 
 
 def lanes(tiers: Sequence[str]) -> list[list[str]]:
@@ -186,13 +194,13 @@ def run_gate(arguments: Sequence[str]) -> int:
     names, _, extra = " ".join(arguments).partition("--")
     wanted = names.split() or ["gates", *TIERS]
     unknown = [name for name in wanted if name not in {"gates", *TIERS}]
-    folders = area_folders(unknown)
-    if unknown and all(folders.values()):
-        command = [sys.executable, "-m", "pytest", "-q", *extra.split()]
-        return _pytest([*command, *chain(*folders.values())], log=_log("area"), quiet=False)
     if unknown:
-        lost = ", ".join(name for name, found in folders.items() if not found)
-        console.print(f"No such tier or area: {lost}. Tiers: gates, {', '.join(TIERS)}.")
+        files = {area: tests_of(area) for area in wanted}
+        if all(files.values()):
+            command = [sys.executable, "-m", "pytest", "-q", *extra.split()]
+            return _pytest([*command, *chain(*files.values())], log=_log("area"), quiet=False)
+        lost = ", ".join(area for area, found in files.items() if not found)
+        console.print(f"No tests import {lost}. Name areas, or tiers: gates, {', '.join(TIERS)}.")
         return 2
     counts = [run_gates()] if "gates" in wanted else []
     tiers = [name for name in wanted if name != "gates"]
