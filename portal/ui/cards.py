@@ -11,7 +11,7 @@ from portal.access.registry import Card
 from portal.lake.errors import NotVisible
 from portal.runs.domain import RunState
 from portal.runs.kinds import get_kind
-from portal.ui.frame import current_lake, person
+from portal.ui.frame import lake_or_none, person
 from portal.ui.selectors import failed_runs_of
 
 LOOK_BACK = timedelta(days=7)
@@ -21,9 +21,8 @@ SHOWN_AT_MOST = 100
 def failed_runs_card(request: HttpRequest) -> Card | None:
     """Tell a person that runs they asked for failed in the last week."""
     user = person(request)
-    try:
-        lake = current_lake(request)
-    except NotVisible:
+    lake = lake_or_none(request)
+    if lake is None:
         return None
     failed = list(failed_runs_of(user, lake, since=timezone.now() - LOOK_BACK)[:SHOWN_AT_MOST])
     if not failed:

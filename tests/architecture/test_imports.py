@@ -31,9 +31,7 @@ def test_an_engine_is_imported_only_in_its_places(engine: str, places: tuple[str
 def test_tests_and_benches_are_imported_by_nobody_in_the_product() -> None:
     strays = [
         (module.name, name)
-        for module in modules(
-            "portal", "lifecycle", "refresh", "optimizer", "quality", "tasks", "stack"
-        )
+        for module in modules(*PRODUCT, "stack")
         for name in module.imports()
         if name.split(".")[0] in {"tests", "bench"}
     ]

@@ -6,8 +6,7 @@ from lifecycle.core.ui.links import list_url
 from lifecycle.guard.domain import Outcome
 from lifecycle.guard.selectors import policy_events_visible
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake, person
+from portal.ui.frame import lake_or_none, person
 from portal.ui.states import StateLook, register_states
 
 SHOWN_AT_MOST = 100
@@ -40,9 +39,8 @@ def register_pages() -> None:
 def alarms_card(request: HttpRequest) -> Card | None:
     """Tell an admin of policy alarms that nobody has closed."""
     user = person(request)
-    try:
-        lake = current_lake(request)
-    except NotVisible:
+    lake = lake_or_none(request)
+    if lake is None:
         return None
     if not user.is_lake_admin:
         return None

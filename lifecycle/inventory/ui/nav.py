@@ -20,8 +20,7 @@ from lifecycle.inventory.selectors.findings import (
 from lifecycle.models import Generation
 from portal.access.models import User
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake, person
+from portal.ui.frame import lake_or_none, person
 from portal.ui.selectors import register_owned_tables
 from portal.ui.templatetags.lw import human_bytes
 
@@ -143,9 +142,8 @@ def _expiry_card(
 def _seen(request: HttpRequest) -> _Seen | None:
     """Return what the cards show, read once a request; None before a scan."""
     if request not in _read:
-        try:
-            lake = current_lake(request)
-        except NotVisible:
+        lake = lake_or_none(request)
+        if lake is None:
             return None
         generation = current_generation(lake)
         if generation is None:

@@ -6,8 +6,7 @@ from django.utils import timezone
 from lifecycle.core.ui.links import list_url
 from lifecycle.relocation.selectors import fixes_to_decide
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake, person
+from portal.ui.frame import lake_or_none, person
 from portal.ui.states import StateLook, register_states
 
 LOOKS = {
@@ -28,9 +27,8 @@ def register_pages() -> None:
 
 def decide_card(request: HttpRequest) -> Card | None:
     """Tell an admin of fix plans that wait for them."""
-    try:
-        lake = current_lake(request)
-    except NotVisible:
+    lake = lake_or_none(request)
+    if lake is None:
         return None
     waiting = fixes_to_decide(lake, person(request), now=timezone.now())
     if not waiting:

@@ -7,8 +7,7 @@ from lifecycle.core.ui.links import list_url
 from lifecycle.restore_tests.domain import ProofState
 from lifecycle.restore_tests.selectors import proof_counts
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake, person
+from portal.ui.frame import lake_or_none, person
 from portal.ui.states import StateLook, register_states
 
 _LOOKS = {
@@ -32,9 +31,8 @@ def proofs_card(request: HttpRequest) -> Card | None:
     user = person(request)
     if not user.is_lake_keeper:
         return None
-    try:
-        lake = current_lake(request)
-    except NotVisible:
+    lake = lake_or_none(request)
+    if lake is None:
         return None
     counts = proof_counts(now=timezone.now())
     n_failed, n_overdue = counts[lake, ProofState.FAILED], counts[lake, ProofState.OVERDUE]

@@ -7,8 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake, person
+from portal.ui.frame import lake_or_none, person
 from quality.freshness.selectors.awaited import n_late
 from quality.freshness.ui.words import register_words
 
@@ -25,9 +24,8 @@ def register_pages() -> None:
 
 def late_card(request: HttpRequest) -> Card | None:
     """Tell keepers and owners of partitions that are late now."""
-    try:
-        lake = current_lake(request)
-    except NotVisible:
+    lake = lake_or_none(request)
+    if lake is None:
         return None
     n_now = n_late(lake, person(request), now=timezone.now())
     if not n_now:

@@ -2,9 +2,7 @@
 
 from django.db.models import Q
 
-from refresh.models import (
-    Cluster,
-)
+from refresh.models import Cluster
 
 
 def cluster_choices() -> list[tuple[str, str]]:

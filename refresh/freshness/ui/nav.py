@@ -6,8 +6,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.lake.errors import NotVisible
-from portal.ui.frame import current_lake, person
+from portal.ui.frame import lake_or_none, person
 from refresh.freshness.domain.freshness import Danger
 from refresh.freshness.selectors.tables import n_wrong
 
@@ -25,9 +24,8 @@ def list_url(name: str, lake: str, **query: str) -> str:
 
 def wrong_card(request: HttpRequest) -> Card | None:
     """Tell keepers and owners of tables on which queries may be answered wrongly now."""
-    try:
-        lake = current_lake(request)
-    except NotVisible:
+    lake = lake_or_none(request)
+    if lake is None:
         return None
     n_tables = n_wrong(lake, person(request))
     if not n_tables:
