@@ -76,7 +76,12 @@ def _register_first(lake: "ScanLake", table: Any) -> None:
         tableName=table.tableName,
         createTime=days_ago(100),
         sd=lake._storage(f"{table.sd.location}/dt=2024-000000"),
-        parameters={"transient_lastDdlTime": str(days_ago(100))},
+        # The numbers that Hive and Spark write; without them the metastore counts at every add.
+        parameters={
+            "transient_lastDdlTime": str(days_ago(100)),
+            "numFiles": "1",
+            "totalSize": "0",
+        },
     )
     lake.metastore.add_partitions([row], if_not_exists=False)
 

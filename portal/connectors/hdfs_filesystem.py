@@ -6,7 +6,7 @@ job asks the JVM. As whom a call is made is `hdfs_user`.
 
 import contextlib
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import NoReturn
@@ -26,6 +26,10 @@ from portal.connectors.file_status import (
 from portal.connectors.hdfs_user import turns
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
+
+# Makes a new file of the mode 0600 with this content and closes it; the parent must stand. Errors
+# are the system's own (FileNotFoundError, OSError) or ours.
+Writer = Callable[[LakePath, bytes], None]
 
 _TIMEOUT_MS = 30_000
 # What the library raises for an answer of the NameNode; any other OSError is a broken connection.
@@ -57,11 +61,23 @@ def _client(authority: str, user: str | None) -> hdfs_native.Client:
 class HdfsFileSystem:
     """One name service, as one user; without `acls` a listing is one call, whatever lies there."""
 
-    def __init__(self, authority: str, *, user: str | None = None, acls: bool = True) -> None:
+    def __init__(
+        self,
+        authority: str,
+        *,
+        user: str | None = None,
+        acls: bool = True,
+        writer: Writer | None = None,
+    ) -> None:
         self._authority = authority
         self._user = user
         self._client = _client(authority, user)
         self._has_acls = acls
+        self._write = writer or self._write_natively
+
+    def with_writer(self, writer: Writer) -> "HdfsFileSystem":
+        """Return the same file system whose files are written by `writer`."""
+        return HdfsFileSystem(self._authority, user=self._user, acls=self._has_acls, writer=writer)
 
     def status(self, path: LakePath) -> FileStatus | None:
         """Return a file's status, or None where nothing is there."""
@@ -257,18 +273,19 @@ class HdfsFileSystem:
 
     def _write_beside(self, path: LakePath, data: bytes) -> LakePath:
         temporary = path.parent.child(f"._{path.name}.{uuid.uuid4().hex}")
-        options = hdfs_native.WriteOptions(permission=0o600, create_parent=False)
         try:
-            with (
-                self._call(path),
-                self._client.create(temporary.path, options) as writer,
-            ):
-                writer.write(data)
-                if data:
-                    writer.hsync()
+            with self._call(path):
+                self._write(temporary, data)
         except NotVisible as error:
             raise stale_path("fs.parent_missing", path) from error
         return temporary
+
+    def _write_natively(self, path: LakePath, data: bytes) -> None:
+        options = hdfs_native.WriteOptions(permission=0o600, create_parent=False)
+        with self._client.create(path.path, options) as writer:
+            writer.write(data)
+            if data:
+                writer.hsync()
 
     def _why_not(self, source: LakePath, target: LakePath) -> str | None:
         """Say why a rename was refused, by looking; None means that it was something else."""
@@ -289,6 +306,8 @@ def _entry(text: str) -> hdfs_native.AclEntry:
 def _translated(path: LakePath) -> Iterator[None]:
     try:
         yield
+    except PortalError:
+        raise
     except Exception as error:  # the library's errors have no common base class
         _fail(error, path)
 

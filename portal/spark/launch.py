@@ -47,6 +47,12 @@ _ON_DEMAND = {
     "spark.dynamicAllocation.shuffleTracking.timeout": "60s",
 }
 _UMASK = "spark.hadoop.fs.permissions.umask-mode"
+# A writer closes its file before the DataNode has told the NameNode of the last block, nearly
+# always by a few milliseconds, and waits 400 ms until it asks again. In sum it waits 10 s, as ever.
+_SOON_CLOSED = {
+    "spark.hadoop.dfs.client.block.write.locateFollowingBlock.initial.delay.ms": "10",
+    "spark.hadoop.dfs.client.block.write.locateFollowingBlock.retries": "10",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +153,7 @@ def submit_argv(
         "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC{quick}",
         "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
         "spark.executorEnv.LC_ALL": "C.UTF-8",
+        **_SOON_CLOSED,
         **config.spark_conf,
         # Readers may hide partitions that are not ready (jvm/ready-partitions); jobs see them all.
         f"spark.hadoop.{SHOWS_ALL}": "true",

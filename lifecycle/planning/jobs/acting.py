@@ -17,6 +17,7 @@ from lifecycle.backup.engine.protocol import Tools
 from lifecycle.core.domain.enrolment import read_policy
 from lifecycle.core.domain.formats import Unsupported, judge_table, registered_location
 from lifecycle.planning.jobs.hdfs_barriers import barrier_check
+from lifecycle.planning.jobs.hdfs_writer import with_quick_writes
 from lifecycle.planning.jobs.live_metastore import LiveMetastore
 from portal.connectors.filesystem import FileStatus, FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
@@ -134,6 +135,7 @@ def acting_tools(
     job: JobContext, fs: FileSystem, fence: LakePath, *, metastore: Metastore
 ) -> Tools:
     """Return a driver's tools behind one fence."""
+    fs = with_quick_writes(job, fs)
     return Tools(
         fs=fs,
         metastore=metastore,
