@@ -135,7 +135,7 @@ def acting_tools(
     job: JobContext, fs: FileSystem, fence: LakePath, *, metastore: Metastore
 ) -> Tools:
     """Return a driver's tools behind one fence."""
-    fs = with_quick_writes(job, fs)
+    fs = with_quick_writes(job, fs, fence)
     return Tools(
         fs=fs,
         metastore=metastore,

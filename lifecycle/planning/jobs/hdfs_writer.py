@@ -18,30 +18,27 @@ _BUFFER = 4096
 _MODE = "600"
 
 
-def with_quick_writes(job: JobContext, fs: FileSystem) -> FileSystem:
-    """Return the file system with writes by the driver's JVM; one that is not HDFS stays as is."""
-    return fs.with_writer(jvm_writer(job)) if isinstance(fs, HdfsFileSystem) else fs
+def with_quick_writes(job: JobContext, fs: FileSystem, somewhere: LakePath) -> FileSystem:
+    """Return the file system of `somewhere` with writes by the driver's JVM; local files as is."""
+    return fs.with_writer(jvm_writer(job, somewhere)) if isinstance(fs, HdfsFileSystem) else fs
 
 
-def jvm_writer(job: JobContext) -> Writer:
-    """Return what writes a new file through the driver's JVM, on the disks of its DataNodes."""
+def jvm_writer(job: JobContext, somewhere: LakePath) -> Writer:
+    """Return what writes a new file through the driver's JVM, on the disks of its DataNodes.
+
+    All files go to the file system of `somewhere`, as the lake's user.
+    """
     jvm: Any = job.spark.sparkContext._jvm
-    hadoop: Any = job.spark.sparkContext._jsc.hadoopConfiguration()
     make = jvm.org.apache.hadoop.fs.Path
     flags = jvm.java.util.EnumSet.of(jvm.org.apache.hadoop.fs.CreateFlag.CREATE)
     mode = jvm.org.apache.hadoop.fs.permission.FsPermission(_MODE)
+    system = _system(job, make(str(somewhere)))
+    block_size = system.getDefaultBlockSize(make(str(somewhere)))
+    replication = system.getDefaultReplication(make(str(somewhere)))
 
     def write(path: LakePath, data: bytes) -> None:
-        place = make(str(path))
-        system = place.getFileSystem(hadoop)
         stream = system.createNonRecursive(
-            place,
-            mode,
-            flags,
-            _BUFFER,
-            system.getDefaultReplication(place),
-            system.getDefaultBlockSize(place),
-            None,
+            make(str(path)), mode, flags, _BUFFER, replication, block_size, None
         )
         try:
             stream.write(bytearray(data))
@@ -60,6 +57,16 @@ def jvm_writer(job: JobContext) -> Writer:
             raise OSError(f"the driver's JVM did not write {path}: {error}") from error
 
     return write_or_say
+
+
+def _system(job: JobContext, place: Any) -> Any:
+    """Return Hadoop's file system of a place: the session's own where that is the lake's user."""
+    jvm: Any = job.spark.sparkContext._jvm
+    hadoop: Any = job.spark.sparkContext._jsc.hadoopConfiguration()
+    user, session = job.config.hadoop_user, jvm.org.apache.hadoop.security.UserGroupInformation
+    if user is None or session.getCurrentUser().getShortUserName() == user:
+        return place.getFileSystem(hadoop)
+    return jvm.org.apache.hadoop.fs.FileSystem.get(place.toUri(), hadoop, user)
 
 
 def _as_python(error: Py4JJavaError) -> OSError:
