@@ -13,6 +13,7 @@ from datetime import timedelta
 
 import redis
 from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
 from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
@@ -53,6 +54,7 @@ class Health:
     ms: float
 
 
+@login_not_required
 @never_cache
 @require_safe
 def livez(request: HttpRequest) -> HttpResponse:
@@ -60,6 +62,7 @@ def livez(request: HttpRequest) -> HttpResponse:
     return HttpResponse("ok\n", content_type="text/plain")
 
 
+@login_not_required
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:

@@ -1,7 +1,7 @@
 """Shows upcoming expirations and purges as a page, and as a calendar feed at a secret address."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -34,14 +34,12 @@ def register_pages() -> None:
     register_page(Page("Lifecycle", "Calendar", "lifecycle:calendar", "calendar", 28))
 
 
-@login_required
 @require_GET
 def calendar(request: HttpRequest) -> HttpResponse:
     """Show what goes when, and whether an address for calendar programs stands."""
     return _page(request)
 
 
-@login_required
 @require_POST
 @never_cache
 def calendar_make(request: HttpRequest) -> HttpResponse:
@@ -51,7 +49,6 @@ def calendar_make(request: HttpRequest) -> HttpResponse:
     return _page(request, address=calendar_url(secret, lake))
 
 
-@login_required
 @require_POST
 def calendar_end(request: HttpRequest) -> HttpResponse:
     """End the person's address."""
@@ -62,6 +59,7 @@ def calendar_end(request: HttpRequest) -> HttpResponse:
     return redirect(list_url("calendar", lake))
 
 
+@login_not_required
 @require_GET
 def calendar_feed(request: HttpRequest, secret: str) -> HttpResponse:
     """Return the file to whoever has the secret: what its person may see now."""

@@ -140,6 +140,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "portal.access.middleware.SessionLimitsMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "portal.ui.frame.FrameMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -74,7 +74,7 @@ class FrameMiddleware:
 
 
 def person(request: HttpRequest | Request) -> User:
-    """Return the signed-in person; views ask behind `login_required` or the API's permissions."""
+    """Return the signed-in person; middleware closes pages, permissions the API."""
     user = request.user
     if not isinstance(user, User):
         raise NotAllowed("person.none", "Sign in first.")

@@ -1,6 +1,5 @@
 """The page of engines that hide what is not ready."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -13,7 +12,6 @@ def register_pages() -> None:
     register_page(Page("Ready partitions", "Who hides", "readiness:readers", "eye-off", 68))
 
 
-@login_required
 @require_GET
 def readers(request: HttpRequest) -> HttpResponse:
     """Say which engines hide what is not ready, and how they are made to."""

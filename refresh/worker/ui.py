@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
@@ -37,7 +36,6 @@ WAITING = ListSpec(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def queue(request: HttpRequest) -> HttpResponseBase:
     """Show the queue as it is now; its upper part keeps itself up to date."""
@@ -49,7 +47,6 @@ def queue(request: HttpRequest) -> HttpResponseBase:
     )
 
 
-@login_required
 @require_GET
 def queue_live(request: HttpRequest) -> HttpResponse:
     """Return the part of the page that keeps itself up to date."""

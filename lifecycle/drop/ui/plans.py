@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -113,7 +112,6 @@ TABLES = ListSpec(
 )
 
 
-@login_required
 @require_GET
 def plans(request: HttpRequest) -> HttpResponseBase:
     """List the plans that the person may see, newest first."""
@@ -123,7 +121,6 @@ def plans(request: HttpRequest) -> HttpResponseBase:
     return list_response(request, PLANS, filterset=filterset, context=context)
 
 
-@login_required
 @require_GET
 def plan(request: HttpRequest, plan_id: UUID) -> HttpResponseBase:
     """Show one plan: what is lost, where it stands, and what this person may do."""
@@ -148,7 +145,6 @@ def plan(request: HttpRequest, plan_id: UUID) -> HttpResponseBase:
     return list_response(request, TABLES, filterset=filterset, context=context)
 
 
-@login_required
 @require_GET
 def plan_progress(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     """Return the live part of a plan's page; when its state changes the page is loaded anew."""
@@ -159,7 +155,6 @@ def plan_progress(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     return response
 
 
-@login_required
 @require_GET
 def plan_table(request: HttpRequest, plan_id: UUID, db: str, table: str) -> HttpResponse:
     """Show the first items of one table of a plan."""
@@ -184,7 +179,6 @@ def get_plan_table(plan: DropPlan, db: str, table: str, request: HttpRequest) ->
     return row
 
 
-@login_required
 @require_POST
 @require_fresh
 def plan_approve_view(request: HttpRequest, plan_id: UUID) -> HttpResponse:
@@ -203,7 +197,6 @@ def plan_approve_view(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     return HttpResponseRedirect(plan_url(found))
 
 
-@login_required
 @require_POST
 @require_fresh
 def plan_reject_view(request: HttpRequest, plan_id: UUID) -> HttpResponse:
@@ -220,7 +213,6 @@ def plan_reject_view(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     return HttpResponseRedirect(plan_url(found))
 
 
-@login_required
 @require_POST
 def plan_withdraw_view(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     """Take a plan back."""

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -62,7 +61,6 @@ def rule_url(rule: StandingRule) -> str:
     return reverse("lifecycle:standing-rule", args=[rule.pk])
 
 
-@login_required
 @require_GET
 def rules(request: HttpRequest) -> HttpResponse:
     """List the standing rules that the person may see."""
@@ -70,7 +68,6 @@ def rules(request: HttpRequest) -> HttpResponse:
     return _page(request, RuleForm(initial=initial))
 
 
-@login_required
 @require_POST
 def rule_new(request: HttpRequest) -> HttpResponse:
     """Ask two people for a standing rule."""
@@ -93,7 +90,6 @@ def _page(request: HttpRequest, form: RuleForm, *, status: int = 200) -> HttpRes
     return render(request, "lifecycle/standing_rules.html", context, status=status)
 
 
-@login_required
 @require_GET
 def rule(request: HttpRequest, rule_id: UUID) -> HttpResponse:
     """Show one rule with the plans it made."""
@@ -111,7 +107,6 @@ def rule(request: HttpRequest, rule_id: UUID) -> HttpResponse:
     return render(request, "lifecycle/standing_rule.html", context)
 
 
-@login_required
 @require_POST
 @require_fresh
 def rule_decide(request: HttpRequest, rule_id: UUID) -> HttpResponse:
@@ -127,7 +122,6 @@ def rule_decide(request: HttpRequest, rule_id: UUID) -> HttpResponse:
     return HttpResponseRedirect(rule_url(found))
 
 
-@login_required
 @require_POST
 def rule_end(request: HttpRequest, rule_id: UUID) -> HttpResponse:
     """End a rule before its last day."""

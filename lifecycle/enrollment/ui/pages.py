@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -104,7 +103,6 @@ ITEMS = ListSpec(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def enrolments(request: HttpRequest) -> HttpResponseBase:
     """List the enrolments that the person may see."""
@@ -114,7 +112,6 @@ def enrolments(request: HttpRequest) -> HttpResponseBase:
     return list_response(request, ENROLMENTS, filterset=filterset, context=context)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def enrolment_new(request: HttpRequest) -> HttpResponse:
     """Choose tables and values and see what would go (GET), then ask two people (POST)."""
@@ -144,7 +141,6 @@ def enrolment_new(request: HttpRequest) -> HttpResponse:
     return render(request, "lifecycle/enrolment_new.html", context)
 
 
-@login_required
 @require_GET
 def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
     """Show one enrolment with its tables and what became of each."""
@@ -169,7 +165,6 @@ def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
     return list_response(request, ITEMS, filterset=filterset, context=context)
 
 
-@login_required
 @require_POST
 @require_fresh
 def enrolment_decide_view(request: HttpRequest, enrolment_id: UUID) -> HttpResponseRedirect:
@@ -185,7 +180,6 @@ def enrolment_decide_view(request: HttpRequest, enrolment_id: UUID) -> HttpRespo
     return HttpResponseRedirect(enrolment_url(found))
 
 
-@login_required
 @require_POST
 def enrolment_withdraw_view(request: HttpRequest, enrolment_id: UUID) -> HttpResponseRedirect:
     """Take an enrolment back before anybody decided."""
@@ -197,7 +191,6 @@ def enrolment_withdraw_view(request: HttpRequest, enrolment_id: UUID) -> HttpRes
     return HttpResponseRedirect(enrolment_url(found))
 
 
-@login_required
 @require_POST
 def enrolment_undo_view(request: HttpRequest, enrolment_id: UUID) -> HttpResponseRedirect:
     """Have what stood before put back."""

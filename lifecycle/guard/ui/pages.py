@@ -4,7 +4,6 @@ from dataclasses import replace
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -86,7 +85,6 @@ POLICY = ListSpec(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def dropped(request: HttpRequest) -> HttpResponseBase:
     """List what anyone dropped, from the newest back."""
@@ -96,7 +94,6 @@ def dropped(request: HttpRequest) -> HttpResponseBase:
     return list_response(request, DROPPED, filterset=filterset, context=context)
 
 
-@login_required
 @require_GET
 def dropped_object(request: HttpRequest, dropped_id: UUID) -> HttpResponse:
     """Show all that is kept of one dropped object."""
@@ -105,7 +102,6 @@ def dropped_object(request: HttpRequest, dropped_id: UUID) -> HttpResponse:
     return render(request, "lifecycle/dropped_object.html", context)
 
 
-@login_required
 @require_GET
 def policy_alarms(request: HttpRequest) -> HttpResponseBase:
     """List policy events; admins may close the open alarms among them."""
@@ -117,7 +113,6 @@ def policy_alarms(request: HttpRequest) -> HttpResponseBase:
     return list_response(request, spec, filterset=filterset, context=context)
 
 
-@login_required
 @require_POST
 def policy_alarms_close_view(request: HttpRequest) -> HttpResponse:
     """Close the chosen alarms."""

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.views.decorators.http import require_GET
@@ -107,7 +106,6 @@ ITEMS = ListSpec(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def expiring(request: HttpRequest) -> HttpResponseBase:
     """List tables by what expires in them; what is due now or soon stands first."""
@@ -133,7 +131,6 @@ def expiring(request: HttpRequest) -> HttpResponseBase:
     )
 
 
-@login_required
 @require_GET
 def table(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
     """Show one table: its policy, who answers for it, its classes, ranges and partitions."""

@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -26,7 +25,6 @@ from portal.ui.frame import LakeScan, current_lake, person, register_lake_scan
 from portal.ui.run_steps import RunStep, register_run_step
 
 
-@login_required
 @require_POST
 def scan_now(request: HttpRequest) -> HttpResponseRedirect:
     """Start a scan, or go to the one that is under way."""
@@ -44,7 +42,6 @@ def scan_now(request: HttpRequest) -> HttpResponseRedirect:
     return HttpResponseRedirect(reverse("ui:run", args=[run.pk]))
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def scan_smaller(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show what a scan stopped on; POST accepts the smaller lake for one scan."""

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
@@ -19,7 +18,6 @@ from lifecycle.models import TableFinding
 from portal.ui.frame import current_lake, person
 
 
-@login_required
 @require_GET
 def why(request: HttpRequest, db: str, table: str) -> HttpResponse:
     """Show both clocks, which won, where the TTL comes from, and what the person may answer."""
@@ -45,7 +43,6 @@ def why(request: HttpRequest, db: str, table: str) -> HttpResponse:
     return render(request, "lifecycle/why.html", context)
 
 
-@login_required
 @require_POST
 def why_look(request: HttpRequest, db: str, table: str) -> HttpResponseRedirect:
     """Have the clocks of a partition brought that is known by its range only."""

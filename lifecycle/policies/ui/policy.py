@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
@@ -49,7 +48,6 @@ LINE_WORDS = {
 }
 
 
-@login_required
 @require_GET
 def policy(request: HttpRequest, db: str, table: str) -> HttpResponse:
     """Show a table's policy, and what would go under the values in the address."""
@@ -78,7 +76,6 @@ def policy(request: HttpRequest, db: str, table: str) -> HttpResponse:
     return render(request, "lifecycle/policy.html", context)
 
 
-@login_required
 @require_GET
 def database_policy_page(request: HttpRequest, db: str) -> HttpResponse:
     """Show what new tables of a database get, and its notice and backup days."""
@@ -116,7 +113,6 @@ def database_policy_page(request: HttpRequest, db: str) -> HttpResponse:
     return render(request, "lifecycle/policy_database.html", context)
 
 
-@login_required
 @require_POST
 def database_policy_look(request: HttpRequest, db: str) -> HttpResponseRedirect:
     """Have what new tables of a database get read from the metastore."""

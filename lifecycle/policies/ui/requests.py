@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -73,7 +72,6 @@ REQUESTS = ListSpec(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def policy_requests(request: HttpRequest) -> HttpResponseBase:
     """List the requests that the person made, may answer, or that are about their tables."""
@@ -82,7 +80,6 @@ def policy_requests(request: HttpRequest) -> HttpResponseBase:
     return list_response(request, REQUESTS, filterset=filterset, context={})
 
 
-@login_required
 @require_POST
 def policy_request_new(request: HttpRequest) -> HttpResponse:
     """Take a wish of any kind, from the page on which it was made; a wrong one is shown again."""
@@ -103,7 +100,6 @@ def policy_request_new(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(request_url(made))
 
 
-@login_required
 @require_GET
 def policy_request(request: HttpRequest, request_id: UUID) -> HttpResponse:
     """Show one request: what it asks, what it would do, who said what, what came of it."""
@@ -121,7 +117,6 @@ def policy_request(request: HttpRequest, request_id: UUID) -> HttpResponse:
     return render(request, "lifecycle/policy_request.html", context)
 
 
-@login_required
 @require_POST
 @require_fresh
 def policy_request_decide_view(request: HttpRequest, request_id: UUID) -> HttpResponseRedirect:
@@ -137,7 +132,6 @@ def policy_request_decide_view(request: HttpRequest, request_id: UUID) -> HttpRe
     return HttpResponseRedirect(request_url(found))
 
 
-@login_required
 @require_POST
 def policy_request_withdraw_view(request: HttpRequest, request_id: UUID) -> HttpResponseRedirect:
     """Take a request back."""

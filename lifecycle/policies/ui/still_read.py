@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
@@ -58,7 +57,6 @@ YESES = ListSpec(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def still_read(request: HttpRequest) -> HttpResponseBase:
     """List the yeses that stand (or are over) on what the person sees."""
@@ -68,7 +66,6 @@ def still_read(request: HttpRequest) -> HttpResponseBase:
     return list_response(request, YESES, filterset=filterset, context={})
 
 
-@login_required
 @require_POST
 def still_read_new(request: HttpRequest) -> HttpResponseRedirect:
     """Say that data may go although it is still read."""
@@ -82,7 +79,6 @@ def still_read_new(request: HttpRequest) -> HttpResponseRedirect:
     return HttpResponseRedirect(_url(made))
 
 
-@login_required
 @require_POST
 def still_read_end(request: HttpRequest, yes_id: UUID) -> HttpResponseRedirect:
     """Take a yes back."""

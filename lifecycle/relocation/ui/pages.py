@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -115,7 +114,6 @@ CANDIDATES = ListSpec(
 )
 
 
-@login_required
 @require_GET
 def path_fixes(request: HttpRequest) -> HttpResponseBase:
     """List the fix plans that the person may see."""
@@ -125,7 +123,6 @@ def path_fixes(request: HttpRequest) -> HttpResponseBase:
     return list_response(request, FIXES, filterset=filterset, context=context)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def path_fix_new(request: HttpRequest) -> HttpResponseBase:
     """Choose nonconforming paths (GET), then have a plan drawn up for them (POST)."""
@@ -143,7 +140,6 @@ def path_fix_new(request: HttpRequest) -> HttpResponseBase:
     return list_response(request, CANDIDATES, filterset=filterset, context=context)
 
 
-@login_required
 @require_GET
 def path_fix(request: HttpRequest, fix_id: UUID) -> HttpResponseBase:
     """Show one fix plan: from where to where, what is left out and why, and what may be done."""
@@ -162,7 +158,6 @@ def path_fix(request: HttpRequest, fix_id: UUID) -> HttpResponseBase:
     return list_response(request, ITEMS, filterset=filterset, context=context)
 
 
-@login_required
 @require_GET
 def path_fix_progress(request: HttpRequest, fix_id: UUID) -> HttpResponse:
     """Return the live part of a plan's page; when its state changes the page is loaded anew."""
@@ -173,7 +168,6 @@ def path_fix_progress(request: HttpRequest, fix_id: UUID) -> HttpResponse:
     return response
 
 
-@login_required
 @require_POST
 @require_fresh
 def path_fix_decide(request: HttpRequest, fix_id: UUID) -> HttpResponseRedirect:
@@ -189,7 +183,6 @@ def path_fix_decide(request: HttpRequest, fix_id: UUID) -> HttpResponseRedirect:
     return HttpResponseRedirect(fix_url(found))
 
 
-@login_required
 @require_POST
 def path_fix_withdraw(request: HttpRequest, fix_id: UUID) -> HttpResponseRedirect:
     """Take a fix plan back before anybody decided."""
@@ -199,7 +192,6 @@ def path_fix_withdraw(request: HttpRequest, fix_id: UUID) -> HttpResponseRedirec
     return HttpResponseRedirect(fix_url(found))
 
 
-@login_required
 @require_POST
 def path_fix_undo(request: HttpRequest, fix_id: UUID) -> HttpResponseRedirect:
     """Have a plan drawn up that brings back what was moved."""

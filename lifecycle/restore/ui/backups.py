@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
@@ -84,7 +83,6 @@ class RestoreForm(forms.Form):
     reason = forms.CharField(max_length=1000)
 
 
-@login_required
 @require_GET
 def backups(request: HttpRequest) -> HttpResponseBase:
     """List the days of backups, newest first."""
@@ -98,7 +96,6 @@ def backups(request: HttpRequest) -> HttpResponseBase:
     return render(request, "lifecycle/backups.html", context)
 
 
-@login_required
 @require_GET
 def backup_day(request: HttpRequest, day: date) -> HttpResponse:
     """List the tables that were backed up on one day."""
@@ -120,7 +117,6 @@ def backup_day(request: HttpRequest, day: date) -> HttpResponse:
     return render(request, "lifecycle/backup_day.html", context)
 
 
-@login_required
 @require_GET
 def backup_table(request: HttpRequest, day: date, db: str, table: str) -> HttpResponse:
     """List the batches of one table of one day."""
@@ -138,7 +134,6 @@ def backup_table(request: HttpRequest, day: date, db: str, table: str) -> HttpRe
     return render(request, "lifecycle/backup_table.html", context)
 
 
-@login_required
 @require_GET
 def backup(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     """Show one batch: state, probes, and its items once they have been looked at."""
@@ -161,7 +156,6 @@ def backup(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     return render(request, "lifecycle/backup.html", context)
 
 
-@login_required
 @require_POST
 def backup_look(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     """Have the items of a batch read."""
@@ -170,7 +164,6 @@ def backup_look(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     return HttpResponseRedirect(reverse("lifecycle:backup", args=[batch_id]))
 
 
-@login_required
 @require_POST
 def restore_new(request: HttpRequest) -> HttpResponse:
     """Preview a restore; with `straight_on` it goes ahead by itself when nothing is in the way."""
@@ -199,7 +192,6 @@ def restore_new(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(reverse("lifecycle:restore", args=[run.pk]))
 
 
-@login_required
 @require_GET
 def restore(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show what a restore would meet, what a person may do, and how the restore goes."""
@@ -210,7 +202,6 @@ def restore(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return render(request, "lifecycle/restore.html", context)
 
 
-@login_required
 @require_GET
 def restore_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Return the live part of a restore's page; when its step changes the page is loaded anew."""
@@ -222,7 +213,6 @@ def restore_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return response
 
 
-@login_required
 @require_POST
 def restore_go(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Restore what the preview showed."""

@@ -3,7 +3,6 @@
 from datetime import date
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -19,7 +18,6 @@ from portal.runs.selectors import run_waits
 from portal.ui.frame import current_lake, person
 
 
-@login_required
 @require_GET
 def backup_contents(request: HttpRequest, day: date, db: str, table: str) -> HttpResponse:
     """Show what the newest look into a table's backup found."""
@@ -37,7 +35,6 @@ def backup_contents(request: HttpRequest, day: date, db: str, table: str) -> Htt
     return render(request, "lifecycle/backup_contents.html", context)
 
 
-@login_required
 @require_POST
 def backup_contents_look(request: HttpRequest, day: date, db: str, table: str) -> HttpResponse:
     """Have a table's backup looked into."""

@@ -1,6 +1,5 @@
 """The page of savings: what drops took out of the lake, and how much of it is free by now."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_GET
 
@@ -37,7 +36,6 @@ SAVINGS = ListSpec(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def savings(request: HttpRequest) -> HttpResponseBase:
     """List the savings of what the person answers for, with their months as a picture."""

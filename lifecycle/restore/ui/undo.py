@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
@@ -15,7 +14,6 @@ from portal.access.fresh import authenticated_at, require_fresh
 from portal.ui.frame import person
 
 
-@login_required
 @require_POST
 @require_fresh
 def restore_undo(request: HttpRequest, run_id: UUID) -> HttpResponse:

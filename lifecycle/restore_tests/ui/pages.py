@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
@@ -112,7 +111,6 @@ ITEMS = ListSpec(
 )
 
 
-@login_required
 @require_GET
 def drills(request: HttpRequest) -> HttpResponseBase:
     """List the databases with the age of their proof, and the drills."""
@@ -131,7 +129,6 @@ def drills(request: HttpRequest) -> HttpResponseBase:
     return list_response(request, DRILLS, filterset=filterset, context=context, complete=complete)
 
 
-@login_required
 @require_GET
 def drill(request: HttpRequest, drill_id: UUID) -> HttpResponseBase:
     """Show one drill: how it goes, and what it compared of what this person answers for."""
@@ -148,7 +145,6 @@ def drill(request: HttpRequest, drill_id: UUID) -> HttpResponseBase:
     return list_response(request, ITEMS, filterset=filterset, context=context)
 
 
-@login_required
 @require_POST
 def drill_start(request: HttpRequest) -> HttpResponseRedirect:
     """Start a drill, or go to the one that is under way."""

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.views.decorators.http import require_GET
@@ -58,7 +57,6 @@ PATHS = ListSpec(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def paths(request: HttpRequest) -> HttpResponseBase:
     """List the paths that break the rules."""

@@ -1,7 +1,6 @@
 """The page that asks why a task shall not be done."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
@@ -14,7 +13,6 @@ from portal.ui.forms import ReasonForm
 from portal.ui.frame import person
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def cancel(request: HttpRequest, task_id: int) -> HttpResponse:
     """Ask why a task shall not be done, and take it back or have its run leave it."""

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
@@ -37,7 +36,6 @@ WAITING = ListSpec(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def queue(request: HttpRequest) -> HttpResponseBase:
     """Show the queue as it is now; what runs and what ended keep themselves up to date."""
@@ -46,7 +44,6 @@ def queue(request: HttpRequest) -> HttpResponseBase:
     return list_response(request, WAITING, filterset=filterset, context=_live(request))
 
 
-@login_required
 @require_GET
 def queue_live(request: HttpRequest) -> HttpResponse:
     """Return one of the parts of the page that keep themselves up to date."""

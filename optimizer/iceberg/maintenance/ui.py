@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
@@ -13,7 +12,6 @@ from optimizer.removals.ui.pages import removal_url
 from portal.ui.frame import person
 
 
-@login_required
 @require_POST
 def bring_back(request: HttpRequest, removal_id: UUID) -> HttpResponse:
     """Have the files of a list brought back from quarantine."""

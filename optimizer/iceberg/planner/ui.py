@@ -1,7 +1,6 @@
 """What a person asks of a table: a plan, to be optimized now, a pause, its end, a removal."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
@@ -19,7 +18,6 @@ from optimizer.iceberg.tables.ui.tables import table_url
 from portal.ui.frame import person
 
 
-@login_required
 @require_GET
 def plan(request: HttpRequest, table_id: int) -> HttpResponse:
     """Show what would be done to the table now, what that costs, and what is not done and why."""
@@ -29,7 +27,6 @@ def plan(request: HttpRequest, table_id: int) -> HttpResponse:
     return render(request, "optimizer/plan.html", {"iceberg": table, "plan": found})
 
 
-@login_required
 @require_POST
 def run_now(request: HttpRequest, table_id: int) -> HttpResponse:
     """Queue the table for the next run."""
@@ -41,7 +38,6 @@ def run_now(request: HttpRequest, table_id: int) -> HttpResponse:
     return HttpResponseRedirect(table_url(table))
 
 
-@login_required
 @require_POST
 def pause(request: HttpRequest, table_id: int) -> HttpResponse:
     """Have nothing begun on the table."""
@@ -52,7 +48,6 @@ def pause(request: HttpRequest, table_id: int) -> HttpResponse:
     return HttpResponseRedirect(table_url(table))
 
 
-@login_required
 @require_POST
 def resume(request: HttpRequest, table_id: int) -> HttpResponse:
     """Let the table be optimized again."""
@@ -63,7 +58,6 @@ def resume(request: HttpRequest, table_id: int) -> HttpResponse:
     return HttpResponseRedirect(table_url(table))
 
 
-@login_required
 @require_POST
 def ask(request: HttpRequest, table_id: int) -> HttpResponse:
     """Have a list drawn up for a table."""

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -111,7 +110,6 @@ class NewForm(forms.Form):
     scope = forms.CharField(max_length=385, label="Scope")
 
 
-@login_required
 @require_GET
 def policies(
     request: HttpRequest, table_format: TableFormat = TableFormat.ICEBERG
@@ -143,7 +141,6 @@ def policies(
     return render(request, "optimizer/policies.html", context)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def policy_new(
     request: HttpRequest, table_format: TableFormat = TableFormat.ICEBERG
@@ -174,7 +171,6 @@ def policy_new(
     return render(request, "optimizer/policy_new.html", context, status=status)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def policy_scope(
     request: HttpRequest, scope: str, table_format: TableFormat = TableFormat.ICEBERG

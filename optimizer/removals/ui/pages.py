@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -57,7 +56,6 @@ REMOVALS = ListSpec(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def removals(request: HttpRequest) -> HttpResponseBase:
     """List what was proposed for the tables that the person may see."""
@@ -66,7 +64,6 @@ def removals(request: HttpRequest) -> HttpResponseBase:
     return list_response(request, REMOVALS, filterset=filterset, context={})
 
 
-@login_required
 @require_GET
 def removal(request: HttpRequest, removal_id: UUID) -> HttpResponse:
     """Show one list: what would go, what stays and why, who decides, and what came of it."""
@@ -82,7 +79,6 @@ def removal(request: HttpRequest, removal_id: UUID) -> HttpResponse:
     return render(request, "optimizer/removal.html", context)
 
 
-@login_required
 @require_POST
 @require_fresh
 def decide(request: HttpRequest, removal_id: UUID) -> HttpResponse:
@@ -98,7 +94,6 @@ def decide(request: HttpRequest, removal_id: UUID) -> HttpResponse:
     return HttpResponseRedirect(removal_url(found))
 
 
-@login_required
 @require_POST
 def withdraw(request: HttpRequest, removal_id: UUID) -> HttpResponse:
     """Take a list back before anybody decided."""

@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -52,7 +51,6 @@ EXPORTS = tuple(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def mails(request: HttpRequest) -> HttpResponseBase:
     """List the mails that the person may see, newest first."""
@@ -77,7 +75,6 @@ def mails(request: HttpRequest) -> HttpResponseBase:
     return render(request, "portal/mails.html", context)
 
 
-@login_required
 @require_GET
 def mail(request: HttpRequest, notice_id: UUID) -> HttpResponseBase:
     """Show one mail as its text part says it."""
@@ -87,7 +84,6 @@ def mail(request: HttpRequest, notice_id: UUID) -> HttpResponseBase:
     return render(request, "portal/mail.html", {"mail": found, "may_retry": may_retry})
 
 
-@login_required
 @require_POST
 def mail_retry(request: HttpRequest, notice_id: UUID) -> HttpResponseRedirect:
     """Have a mail that failed sent again, to another address where one is given."""

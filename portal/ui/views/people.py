@@ -1,7 +1,6 @@
 """Pages of accounts, their sign-in methods and departures. An admin closes and reopens accounts."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -27,7 +26,6 @@ EXPORTS = tuple(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def people(request: HttpRequest) -> HttpResponseBase:
     """List the accounts, also as CSV."""
@@ -47,7 +45,6 @@ def people(request: HttpRequest) -> HttpResponseBase:
     return render(request, "portal/people.html", context)
 
 
-@login_required
 @require_POST
 @require_fresh
 def close(request: HttpRequest, username: str) -> HttpResponse:
@@ -58,7 +55,6 @@ def close(request: HttpRequest, username: str) -> HttpResponse:
     return redirect("ui:people")
 
 
-@login_required
 @require_POST
 @require_fresh
 def reopen(request: HttpRequest, username: str) -> HttpResponse:

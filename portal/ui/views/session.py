@@ -3,12 +3,13 @@
 from typing import Any
 
 from django.contrib.auth import BACKEND_SESSION_KEY, authenticate, login
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -48,6 +49,7 @@ class Login(LoginView):
         return response
 
 
+@method_decorator(login_not_required, name="dispatch")
 class Logout(LogoutView):
     """Signing out; the log-in page then says what single sign-on still remembers."""
 
@@ -64,7 +66,6 @@ class Logout(LogoutView):
 
 @never_cache
 @sensitive_post_parameters("password")
-@login_required
 @require_http_methods(["GET", "POST"])
 def fresh_login(request: HttpRequest) -> HttpResponse:
     """Ask who it is again, the way the person came in, then go back to where it was needed.
@@ -113,6 +114,7 @@ def came_by_oidc(request: HttpRequest) -> bool:
     return bool(request.session.get(BACKEND_SESSION_KEY) == backend)
 
 
+@login_not_required
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
     """Remember light or dark in a cookie of this browser."""

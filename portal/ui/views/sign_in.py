@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import authenticate, login
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
@@ -27,6 +28,7 @@ MOST_KEPT = 5
 LONGEST_AWAY_SECONDS = 900
 
 
+@login_not_required
 @never_cache
 @require_GET
 def begin(request: HttpRequest) -> HttpResponse:
@@ -43,6 +45,7 @@ def begin(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(url)
 
 
+@login_not_required
 @never_cache
 @require_GET
 def callback(request: HttpRequest) -> HttpResponse:
@@ -58,6 +61,7 @@ def callback(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(own_address(request, back))
 
 
+@login_not_required
 @never_cache
 @require_GET
 def out(request: HttpRequest) -> HttpResponse:

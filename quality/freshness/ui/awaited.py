@@ -1,6 +1,5 @@
 """The page of what is awaited: which partitions are ready, which are late, and why."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
@@ -52,7 +51,6 @@ AWAITED = ListSpec(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def awaited(request: HttpRequest) -> HttpResponseBase:
     """List what is awaited, as the person may see it, newest first."""

@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -92,7 +91,6 @@ class LimitsForm(forms.Form):
     giants_hours = forms.CharField(required=False, max_length=200)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def cluster_add_view(request: HttpRequest) -> HttpResponse:
     """Try a cluster out (do=test), then take it in (do=add)."""
@@ -111,7 +109,6 @@ def cluster_add_view(request: HttpRequest) -> HttpResponse:
     return render(request, "refresh/cluster_add.html", context, status=status)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def cluster_edit_view(request: HttpRequest, name: str) -> HttpResponse:
     """Try other addresses or another login out (do=test), then keep them (do=keep)."""
@@ -132,7 +129,6 @@ def cluster_edit_view(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "refresh/cluster_edit.html", context, status=status)
 
 
-@login_required
 @require_POST
 def read_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     """Have the worker read a cluster anew."""
@@ -141,7 +137,6 @@ def read_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(cluster_url(found))
 
 
-@login_required
 @require_POST
 def pause_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     """Send nothing to a cluster any more."""
@@ -151,7 +146,6 @@ def pause_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(cluster_url(found))
 
 
-@login_required
 @require_POST
 def resume_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     """Go on with a cluster."""
@@ -161,7 +155,6 @@ def resume_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(cluster_url(found))
 
 
-@login_required
 @require_POST
 def limits_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     """Say how many statements may run at once."""
@@ -175,7 +168,6 @@ def limits_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(cluster_url(found))
 
 
-@login_required
 @require_POST
 @require_fresh
 def remove_view(request: HttpRequest, name: str) -> HttpResponse:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -67,7 +66,6 @@ DECLARED = (
 )
 
 
-@login_required
 @require_GET
 def clusters(request: HttpRequest) -> HttpResponseBase:
     """List the clusters, also as CSV."""
@@ -83,7 +81,6 @@ def clusters(request: HttpRequest) -> HttpResponseBase:
     return render(request, "refresh/clusters.html", context)
 
 
-@login_required
 @require_GET
 def cluster(request: HttpRequest, name: str) -> HttpResponse:
     """Show one cluster: its front ends, what it stands for, and what it does by itself."""
@@ -108,7 +105,6 @@ def cluster(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "refresh/cluster.html", context)
 
 
-@login_required
 @require_GET
 def reading(request: HttpRequest, name: str) -> HttpResponse:
     """Say how far the reading is that somebody asked for; once it is over, load the page anew."""
@@ -119,7 +115,6 @@ def reading(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "refresh/_cluster_reading.html", context)
 
 
-@login_required
 @require_GET
 def declared(request: HttpRequest, name: str) -> HttpResponseBase:
     """List a cluster's tables on resources with the drift of their columns, also as CSV."""

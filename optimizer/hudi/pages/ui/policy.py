@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_http_methods
@@ -38,7 +37,6 @@ class HudiSetting:
     is_built_in: bool
 
 
-@login_required
 @require_GET
 def policy(request: HttpRequest, table_id: int) -> HttpResponse:
     """Show what holds for the table."""
@@ -64,7 +62,6 @@ def settings_of(table: HudiTable) -> list[HudiSetting]:
     ]
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def policy_form(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show the form of one Hudi table's policy, whether or not it has settings of its own."""

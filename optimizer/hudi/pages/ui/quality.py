@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -62,7 +61,6 @@ class Judged:
     silent: tuple[str, ...]
 
 
-@login_required
 @require_GET
 def health(request: HttpRequest, table_id: int) -> HttpResponse:
     """Show what the score lost and why, and everything that is wrong with its remedy."""

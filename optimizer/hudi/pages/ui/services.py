@@ -2,7 +2,6 @@
 
 from datetime import datetime
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -21,7 +20,6 @@ from optimizer.models import HudiTable
 from portal.ui.frame import person
 
 
-@login_required
 @require_GET
 def services(request: HttpRequest, table_id: int) -> HttpResponse:
     """Show every service with its pending plans and its buttons, or why there is none."""

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.views.decorators.http import require_GET
@@ -81,7 +80,6 @@ def _states() -> list[tuple[str, str]]:
     return [(str(one), look_of(f"INSTANT_{one}").word) for one in (*InstantState, STUCK)]
 
 
-@login_required
 @require_GET
 def timeline(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show every instant that the last look found."""

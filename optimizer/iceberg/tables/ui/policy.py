@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
@@ -24,7 +23,6 @@ NO_SCOPE = (
 TAB = replace(HISTORY, template="optimizer/table_policy.html")
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def policy(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show every setting with the scope that says so; take the form of the table's own in."""

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_GET
 
@@ -149,7 +148,6 @@ TASKS = ListSpec(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
 def health(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show what the score lost and why, by partition, the worst first."""
@@ -159,7 +157,6 @@ def health(request: HttpRequest, table_id: int) -> HttpResponseBase:
     return list_response(request, HEALTH, filterset=filterset, context=frame_of(table, shown))
 
 
-@login_required
 @require_GET
 def files(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show how many files are of which size."""
@@ -170,7 +167,6 @@ def files(request: HttpRequest, table_id: int) -> HttpResponseBase:
     return list_response(request, FILES, filterset=filterset, context=frame_of(table, shown))
 
 
-@login_required
 @require_GET
 def layout(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show which files lie as asked."""
@@ -184,7 +180,6 @@ def layout(request: HttpRequest, table_id: int) -> HttpResponseBase:
     return list_response(request, LAYOUT, filterset=filterset, context=frame_of(table, shown))
 
 
-@login_required
 @require_GET
 def commits(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show what was committed, by writers and by us."""
@@ -194,7 +189,6 @@ def commits(request: HttpRequest, table_id: int) -> HttpResponseBase:
     return list_response(request, COMMITS, filterset=filterset, context=frame_of(table, shown))
 
 
-@login_required
 @require_GET
 def tasks(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show what was done to the table, and what is to be done."""
