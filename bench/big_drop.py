@@ -100,8 +100,6 @@ class Watch:
 
     def _pages(self, own: dict[str, str], stop: threading.Event) -> None:
         with requests.Session() as asked:
-            # Proxies of the environment are not looked for: who calls HDFS changes it meanwhile.
-            asked.trust_env = False
             self._ask(asked, {**self.pages, **own}, stop)
 
     def _ask(self, asked: requests.Session, pages: dict[str, str], stop: threading.Event) -> None:

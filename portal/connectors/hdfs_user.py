@@ -3,9 +3,13 @@
 hdfs-native reads HADOOP_USER_NAME whenever it opens a connection to the NameNode: at its first
 call, and again after every connection that was lost or idle for long. So the name stands in the
 environment as long as a call of that user is under way, and calls of another user wait for it.
+
+The variable is never absent: whoever reads the whole environment meanwhile, as libraries do that
+look for proxies, would fail on a name that goes away between its listing and its reading.
 """
 
 import os
+import pwd
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,14 +17,22 @@ from contextlib import contextmanager
 VARIABLE = "HADOOP_USER_NAME"
 
 
+def process_user() -> str:
+    """Return the user that the library takes where the variable is not set."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return "unknown"  # the library's own word for an account without a name
+
+
 class Turns:
     """Lets calls of one user run side by side, and those of another after them."""
 
     def __init__(self) -> None:
+        self._before = os.environ.setdefault(VARIABLE, process_user())
         self._changed = threading.Condition()
         self._user: str | None = None
         self._n_calls = 0
-        self._before: str | None = None
         self._own = threading.local()
 
     @contextmanager
@@ -48,15 +60,11 @@ class Turns:
                     self._end()
 
     def _begin(self, user: str | None) -> None:
-        self._user, self._before = user, os.environ.get(VARIABLE)
-        if user is not None:
-            os.environ[VARIABLE] = user
+        self._user, self._before = user, os.environ.get(VARIABLE) or process_user()
+        os.environ[VARIABLE] = self._before if user is None else user
 
     def _end(self) -> None:
-        if self._before is None:
-            os.environ.pop(VARIABLE, None)
-        else:
-            os.environ[VARIABLE] = self._before
+        os.environ[VARIABLE] = self._before
         self._changed.notify_all()
 
 

@@ -1,11 +1,15 @@
 """Calls of one user run side by side; a call as another user waits, and finds its own name."""
 
 import os
+import pwd
 import threading
 
 import pytest
 
 from portal.connectors.hdfs_user import VARIABLE, Turns
+from portal.connectors.lake_config import LakeConfig, MetastoreDb
+from portal.lake.ids import LakeId
+from portal.spark.launch import driver_environment
 
 
 def test_the_name_stands_as_long_as_a_call_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,10 +23,47 @@ def test_the_name_stands_as_long_as_a_call_is_under_way(monkeypatch: pytest.Monk
     assert os.environ[VARIABLE] == "before"
     with turns.of(None):
         assert os.environ[VARIABLE] == "before"
-    monkeypatch.delenv(VARIABLE)
     with pytest.raises(KeyError), turns.of("bob"):
         raise KeyError
-    assert VARIABLE not in os.environ
+    assert os.environ[VARIABLE] == "before"
+
+
+def test_the_variable_is_never_absent_and_names_the_process_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever lists the environment and then reads each name would fail on one that went away."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    me = pwd.getpwuid(os.geteuid()).pw_name
+    turns = Turns()
+    assert os.environ[VARIABLE] == me
+    with turns.of("bob"):
+        names = list(os.environ)
+    assert {name: os.environ[name] for name in names}[VARIABLE] == me
+    with turns.of(None):
+        assert os.environ[VARIABLE] == me
+    monkeypatch.delenv(VARIABLE)
+    with turns.of(None):
+        assert os.environ[VARIABLE] == me
+    assert os.environ[VARIABLE] == me
+
+
+def test_an_account_without_a_name_is_called_as_the_library_calls_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setattr(os, "geteuid", lambda: 2**31 - 7)
+    Turns()
+    assert os.environ[VARIABLE] == "unknown"
+
+
+def test_a_driver_gets_its_user_from_the_lake_alone() -> None:
+    def environment(user: str | None) -> dict[str, str]:
+        config = _config(user)
+        with Turns().of("bob"):
+            return driver_environment(config, {})
+
+    assert environment("hive")[VARIABLE] == "hive"
+    assert VARIABLE not in environment(None)
 
 
 def test_calls_of_one_user_run_side_by_side_and_others_wait(
@@ -30,6 +71,7 @@ def test_calls_of_one_user_run_side_by_side_and_others_wait(
 ) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     turns = Turns()
+    before = os.environ[VARIABLE]
     both_inside = threading.Barrier(2, timeout=10)
     other_waits, seen = threading.Event(), []
 
@@ -52,7 +94,7 @@ def test_calls_of_one_user_run_side_by_side_and_others_wait(
     for thread in (*pair, last):
         thread.join(timeout=20)
     assert sorted(seen) == ["bob", "bob", "root"]
-    assert VARIABLE not in os.environ
+    assert os.environ[VARIABLE] == before
 
 
 def test_many_users_at_once_each_find_their_own_name() -> None:
@@ -71,3 +113,18 @@ def test_many_users_at_once_each_find_their_own_name() -> None:
         thread.join(timeout=60)
     assert not any(thread.is_alive() for thread in threads)
     assert wrong == []
+
+
+def _config(user: str | None) -> LakeConfig:
+    return LakeConfig(
+        lake=LakeId("main"),
+        thrift_host="localhost",
+        thrift_port=9083,
+        metastore_db=MetastoreDb("derby", "", "", "", "", "", 0, ""),
+        default_fs="hdfs://nn:8020",
+        spool="hdfs://nn:8020/spool",
+        time_zone="UTC",
+        spark_master="local[1]",
+        deployment_id="one",
+        hadoop_user=user,
+    )
