@@ -27,8 +27,6 @@ from tests.component.conftest import People
 SMALL, BIG = 10_000, 1_000_000
 GROWTH_AT_MOST = 1.2
 QUERIES_OF_A_LIST, QUERIES_OF_A_PAGE = 14, 35
-# The list of what is due asks which tables lost all that was due since the scan.
-QUERIES_FOR_DROPPED = 2
 # What somebody answers for: databases they administer, names of services they stand for.
 QUERIES_FOR_RIGHTS = 2
 ROWS_AT_MOST = 20 * SIZE
@@ -186,8 +184,6 @@ def queries_at_most(who: str, url: str) -> int:
     """A list asks few; home has its cards, and a table's pages say much of one thing."""
     of_one_thing = url == "/" or "/tables/" in url
     more = QUERIES_FOR_RIGHTS if who == "owner" else 0
-    if "show=" in url:
-        more += QUERIES_FOR_DROPPED
     return more + (QUERIES_OF_A_PAGE if of_one_thing else QUERIES_OF_A_LIST)
 
 

@@ -1,5 +1,6 @@
 """API of findings, with reads and requests equivalent to the pages."""
 
+from functools import partial
 from typing import Any, cast
 
 from django.utils import timezone
@@ -29,6 +30,7 @@ from lifecycle.inventory.api.serializers import (
     TableSerializer,
     WhySerializer,
 )
+from lifecycle.inventory.selectors.dropped import gone_since
 from lifecycle.inventory.selectors.due import needs_answer
 from lifecycle.inventory.selectors.filters import TableFilterSet
 from lifecycle.inventory.selectors.findings import (
@@ -122,13 +124,15 @@ class TableList(APIView):
     )
     def get(self, request: Request) -> Response:
         """List the tables that you may see."""
+        lake = lake_of(request)
+        gone = gone_since(lake)
         return keyset_response(
             request,
-            tables_visible(lake_of(request), person(request)),
-            filter_class=TableFilterSet,
+            tables_visible(lake, person(request)),
+            filter_class=partial(TableFilterSet, lake=lake, gone=gone),
             orders=TABLE_ORDERS,
             show=lambda row: dict(TableSerializer(row).data),
-            complete=complete_tables,
+            complete=partial(complete_tables, gone=gone),
         )
 
 

@@ -116,18 +116,15 @@ def take_off_dropped(rows: Sequence[Any], gone: GoneOf | None = None) -> None:
 
 
 def without_emptied(
-    rows: QuerySet[TableFinding], counts: Collection[str]
+    rows: QuerySet[TableFinding], counts: Collection[str], *, lake: str, gone: GoneOf
 ) -> QuerySet[TableFinding]:
     """Leave out the tables of one lake of which all that `counts` name was dropped since the scan.
 
-    `counts` are names of `Due`. Two queries where nothing was dropped.
+    `counts` are names of `Due`. No query where nothing was dropped.
     """
-    lake = next(iter(rows.order_by().values_list("lake", flat=True)[:1]), None)
-    if lake is None:
-        return rows
     emptied = [
         row.pk
-        for row, part in dropped_parts(lake, rows)
+        for row, part in dropped_parts(lake, rows, gone)
         if part.n_items and not any(getattr(due_of(row) - part, name) for name in counts)
     ]
     return rows.exclude(pk__in=emptied) if emptied else rows

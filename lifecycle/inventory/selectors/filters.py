@@ -1,12 +1,13 @@
 """Which tables of the list of expiring data are asked for: one set for page, API and CSV."""
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import django_filters as filters
 from django.db.models import QuerySet
 
 from lifecycle.core.selectors.filters import CLASSES, MODES, PersonFilterSet
-from lifecycle.inventory.selectors.dropped import without_emptied
+from lifecycle.inventory.selectors.dropped import GoneOf, without_emptied
 from lifecycle.inventory.selectors.due import DUE_CLASSES
 from lifecycle.models import TableFinding
 
@@ -14,7 +15,7 @@ SHOWS = [("week", "Due now or within the notice days"), *CLASSES]
 
 
 class TableFilterSet(PersonFilterSet):
-    """Filters of tables by what expires in them."""
+    """Filters of one lake's tables by what expires in them; `gone` is what drops took meanwhile."""
 
     show = filters.ChoiceFilter(label="Show", choices=SHOWS, method="filter_show")
     table = filters.CharFilter(label="Table name has", lookup_expr="contains")
@@ -24,6 +25,12 @@ class TableFilterSet(PersonFilterSet):
         model = TableFinding
         fields = ("show", "db", "table", "owner", "person")
 
+    def __init__(
+        self, data: Mapping[str, Any], queryset: QuerySet[Any], *, lake: str, gone: GoneOf
+    ) -> None:
+        super().__init__(data, queryset)
+        self._lake, self._gone = lake, gone
+
     def filter_show(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep tables that hold an item of the class; `week` = due now or soon, read or not.
 
@@ -31,7 +38,10 @@ class TableFilterSet(PersonFilterSet):
         """
         if value == "week":
             counts = tuple(f"n_{cls.lower()}" for cls in DUE_CLASSES)
-            return without_emptied(rows.filter(window_due_last_on__isnull=False), counts)
+            return self._without_emptied(rows.filter(window_due_last_on__isnull=False), counts)
         name = f"n_{value.lower()}"
         kept = rows.filter(**{f"{name}__gt": 0})
-        return without_emptied(kept, [name]) if value in DUE_CLASSES else kept
+        return self._without_emptied(kept, [name]) if value in DUE_CLASSES else kept
+
+    def _without_emptied(self, rows: QuerySet[Any], counts: Collection[str]) -> QuerySet[Any]:
+        return without_emptied(rows, counts, lake=self._lake, gone=self._gone)

@@ -112,7 +112,7 @@ def expiring(request: HttpRequest) -> HttpResponseBase:
     lake, user = current_lake(request), person(request)
     generation = current_generation(lake)
     gone = gone_since(lake)
-    filterset = TableFilterSet(request.GET, queryset=tables_visible(lake, user))
+    filterset = TableFilterSet(request.GET, tables_visible(lake, user), lake=lake, gone=gone)
     context = {
         "generation": generation,
         "totals": totals_for(lake, user, gone),

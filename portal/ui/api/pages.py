@@ -17,7 +17,7 @@ def keyset_response(
     request: Request,
     rows: QuerySet[Any],
     *,
-    filter_class: type[ListFilter],
+    filter_class: Callable[..., ListFilter],
     orders: Mapping[str, Sequence[str]],
     show: Callable[[Any], dict[str, Any]],
     complete: Complete | None = None,
