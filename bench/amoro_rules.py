@@ -1,8 +1,9 @@
 """Simulates Apache Amoro's published optimizing rules for a partition, for comparison.
 
-Facts from Amoro's documentation and sources (August 2026); tests/unit/test_amoro_rules.py puts the
-cases of its own tests for evaluator, planner and metadata trigger to this simulation. Iceberg
-tables only; what concerns its own Mixed format is left out.
+Facts from Amoro's documentation and sources (August 2026);
+tests/unit/bench/test_amoro_rules.py puts the cases of its own tests for evaluator, planner and
+metadata trigger to this simulation. Iceberg tables only; what concerns its own Mixed format is
+left out.
 """
 
 from collections.abc import Iterable, Sequence

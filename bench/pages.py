@@ -29,7 +29,7 @@ from stack.servers.mariadb import COLLATION, PORTAL, MariaDb
 from stack.servers.portal import Site
 
 if TYPE_CHECKING:
-    from tests.component.big_lake import BigLake
+    from tests.component.lifecycle.big_lake import BigLake
 
 PARTITIONS, RATE, SECONDS = 1_000_000, 5.0, 120
 DEEP = 20
@@ -114,8 +114,8 @@ def fill(work: Path, n_partitions: int) -> tuple["BigLake", dict[str, str]]:
     from django.utils import timezone
 
     from portal.access.services import person_create
-    from tests.component.big_lake import OWNER, BigLake
-    from tests.component.plan_world import lake_entry
+    from tests.component.lifecycle.big_lake import OWNER, BigLake
+    from tests.component.lifecycle.plan_world import lake_entry
 
     (work / "lakes.json").write_text(json.dumps({"main": lake_entry(work)}), encoding="utf-8")
     call_command("migrate", verbosity=0)
@@ -134,7 +134,7 @@ def rows_read(pages: list[Page]) -> Iterator[tuple[Page, Any]]:
     """Count what each page costs the database: queries, and rows its handlers read."""
     from django.test import Client
 
-    from tests.component.test_page_costs import measure
+    from tests.component.whole.test_page_costs import measure
 
     for page in pages:
         client = Client()

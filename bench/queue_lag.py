@@ -31,7 +31,7 @@ from bench.refresh_stack import (
     spread,
 )
 from stack.servers.mariadb import PORTAL
-from tests.component.iceberg_said import parameters, table_object
+from tests.component.optimizer.iceberg.iceberg_said import parameters, table_object
 
 MIB = 1024**2
 LOOK_EVERY = 0.05

@@ -150,7 +150,7 @@ def pages(sessions: dict[str, str]) -> None:
     """Open every page of both people and print what each costs."""
     from django.test import Client
 
-    from tests.component.test_page_costs import measure
+    from tests.component.whole.test_page_costs import measure
 
     for who, session in sessions.items():
         client = Client()
@@ -233,7 +233,7 @@ def measure_all(work: Path, asked: argparse.Namespace, meter: Meter) -> None:
     from django.utils import timezone
 
     from bench.ranking_data import fill
-    from tests.component.plan_world import lake_entry
+    from tests.component.lifecycle.plan_world import lake_entry
 
     (work / "lakes.json").write_text(json.dumps({LAKE: lake_entry(work)}), encoding="utf-8")
     call_command("migrate", verbosity=0)

@@ -77,6 +77,22 @@ def test_no_folder_is_a_heap(area: str) -> None:
     assert heaps == {}
 
 
+@pytest.mark.parametrize("tier", ["unit", "component", "integration", "faults"])
+def test_every_test_lies_in_the_folder_of_an_area_or_capability(tier: str) -> None:
+    lost = [
+        module.name
+        for module in modules("tests")
+        if module.name.startswith(f"tests/{tier}/")
+        and module.path.name.startswith("test_")
+        and not _is_of_the_product("/".join(module.layers[2:-1]))
+    ]
+    assert lost == []
+
+
+def _is_of_the_product(folder: str) -> bool:
+    return folder == "whole" or (folder != "" and (ROOT / folder).is_dir())
+
+
 def _inside(area: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Return the modules of an area's capabilities: their names, and where they are in the area."""
     depth = area.count("/") + 1

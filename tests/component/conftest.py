@@ -15,7 +15,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.ids import LakeId
 from stack.starrocks.running import RunningCluster
 from stack.starrocks.spec import OLD
-from tests.component.starrocks_cluster import running
+from tests.component.stack.starrocks.starrocks_cluster import running
 from tests.support.lakes import local_lake
 from tests.support.small_hive import SmallHive
 

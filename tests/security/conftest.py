@@ -40,8 +40,8 @@ from portal.people.token_rules import TokenWish
 from portal.people.tokens import token_make
 from portal.runs.models import Run
 from refresh.models import Cluster
-from tests.component.fix_world import drawn_fix, stray_findings
-from tests.component.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
+from tests.component.lifecycle.fix_world import drawn_fix, stray_findings
+from tests.component.lifecycle.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
 from tests.security.odd_lake import OddLake, odd_lake
 from tests.security.optimizer_values import optimizer_values
 from tests.security.ready_values import ready_values

@@ -253,7 +253,7 @@ GRID: dict[str, Row] = {
     "lifecycle:standing-rule-end": post_only(ADMINS, "rule_id", **WHY),
     # -- what schedulers tell ----------------------------------------------------------------
     # Whose the table is only the metastore knows, which answers nobody here: see
-    # tests/component/test_partitions_ready.py for who is refused.
+    # tests/component/quality/ready_flag/test_partitions_ready.py for who is refused.
     "readiness-hook:mark": post_only(SIGNED_IN, table="sales.orders", partitions=[], ready=True),
     "readiness:awaited": Row(SIGNED_IN),
     "readiness:readers": Row(SIGNED_IN),

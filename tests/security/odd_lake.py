@@ -30,9 +30,9 @@ from portal.lake.names import PartitionName
 from portal.runs.logs import Line, run_log_many
 from portal.runs.models import Run
 from portal.runs.services import run_drive
-from tests.component import backup_world, plan_world
-from tests.component.plan_world import LAKE, NOW, World, make_world
-from tests.component.scanned import scan
+from tests.component.lifecycle import backup_world, plan_world
+from tests.component.lifecycle.plan_world import LAKE, NOW, World, make_world
+from tests.component.lifecycle.scanned import scan
 from tests.security.corpora import TEXTS
 from tests.support.scan_results import Finding, Item, Picture, Table
 

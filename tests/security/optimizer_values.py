@@ -6,11 +6,11 @@ from typing import Any
 
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.models import PolicyVersion, Quarantine, RemovalPlan
-from tests.component import hudi_shown
-from tests.component.hudi_task_rows import hudi, looked
-from tests.component.optimizer_rows import commit, iceberg, looks, partition, task
-from tests.component.removal_rows import proposed
-from tests.unit.hudi_world import asked, look, plan
+from tests.component.optimizer.hudi import hudi_shown
+from tests.component.optimizer.hudi.hudi_task_rows import hudi, looked
+from tests.component.optimizer.iceberg.removal_rows import proposed
+from tests.component.optimizer.optimizer_rows import commit, iceberg, looks, partition, task
+from tests.unit.optimizer.hudi.hudi_world import asked, look, plan
 
 
 def optimizer_values(now: datetime) -> Mapping[str, Any]:

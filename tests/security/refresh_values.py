@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from refresh.models import RefreshTarget, WatchedTable
-from tests.component.refresh_rows import cluster
-from tests.component.refresh_tables import statement
+from tests.component.refresh.refresh_rows import cluster
+from tests.component.refresh.refresh_tables import statement
 
 
 def refresh_values(now: datetime) -> Mapping[str, Any]:

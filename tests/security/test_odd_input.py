@@ -14,7 +14,7 @@ from lifecycle.backup.models import Hold
 from lifecycle.models import CleanNowRequest, Enrolment, PolicyRequest
 from portal.audit.services import audit_verify
 from portal.runs.models import Run
-from tests.component.plan_world import PASSWORD
+from tests.component.lifecycle.plan_world import PASSWORD
 from tests.security.conftest import Target
 from tests.security.corpora import (
     AWAY,

@@ -1,7 +1,7 @@
 """Tests odd names: the same in a path, a program, a journal, a plan and an argv, only there.
 
 The functions that act, without servers; what real ones make of such values is in
-`tests/integration/test_restore_program.py` and `test_bad_input.py`.
+`tests/integration/lifecycle/backup/test_restore_program.py` and `test_bad_input.py`.
 """
 
 import ast
@@ -36,8 +36,8 @@ from portal.lake.ids import LakeId
 from portal.lake.names import PartitionName, TableName, check_identifier, quoted
 from portal.lake.paths import LakePath
 from portal.spark.launch import ROOT, submit_argv
-from tests.component import plan_world
-from tests.component.plan_world import NOW
+from tests.component.lifecycle import plan_world
+from tests.component.lifecycle.plan_world import NOW
 from tests.security.corpora import TEXTS
 from tests.support.icalendar import read_calendar
 from tests.support.lakes import local_lake

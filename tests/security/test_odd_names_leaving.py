@@ -33,7 +33,7 @@ from lifecycle.restore_tests.domain import Compared, DrillState
 from lifecycle.restore_tests.services.alarms import drill_failed_queue, drill_overdue_queue
 from portal.notices.models import Notice, NoticeState
 from portal.notices.services import notices_send
-from tests.component.plan_world import LAKE, NOW, TODAY
+from tests.component.lifecycle.plan_world import LAKE, NOW, TODAY
 from tests.security.corpora import TEXTS
 from tests.security.inert import Page
 from tests.security.odd_lake import AUDITED, NAMES, PARTITIONS, OddLake

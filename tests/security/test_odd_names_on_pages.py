@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from lifecycle.models import DropPlanExample, TableFinding
-from tests.component.plan_world import NOW
+from tests.component.lifecycle.plan_world import NOW
 from tests.security.corpora import HIVE_NAMES, MARKUP, PATHS, SIGNS, TEXTS
 from tests.security.inert import Page
 from tests.security.odd_lake import AUDITED, NAMES, PARTITIONS, OddLake, too_long

@@ -27,7 +27,7 @@ from portal.audit.services import audit_record
 from portal.people.models import ApiToken
 from portal.runs.models import Run, RunEvent
 from portal.safety.services import red_button_press
-from tests.component.plan_world import LAKE, NOW
+from tests.component.lifecycle.plan_world import LAKE, NOW
 from tests.security.conftest import Target
 from tests.security.grid import GRID
 from tests.security.test_access_grid import address

@@ -1,7 +1,8 @@
 """A run whose application is this process: the same request, spool and settling, no spark-submit.
 
-Only the launching is left out (tests/integration/test_run_application.py has it); the job runs on
-the tests' own Spark session and ends in the spool's manifest as `portal.spark.entry` ends it.
+Only the launching is left out (tests/integration/portal/runs/test_run_application.py has it); the
+job runs on the tests' own Spark session and ends in the spool's manifest as `portal.spark.entry`
+ends it.
 """
 
 from datetime import datetime

@@ -1,0 +1,100 @@
+"""Tests a dry run, "run now" and a pause, requested on the page and over the API."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from optimizer.core.domain.tasks import TaskKind, TaskState
+from portal.access.models import User
+from tests.component.conftest import People
+from tests.component.optimizer.iceberg.planner.test_optimizer_queue import policy
+from tests.component.optimizer.optimizer_rows import iceberg, partition, task
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
+TABLES, API = "/optimizer/tables/", "/api/v1/optimizer/tables/"
+WHY = {"reason": "before the report"}
+
+
+@pytest.fixture
+def now() -> datetime:
+    return timezone.now()
+
+
+def told(client: Client, path: str) -> Any:
+    """Post a reason to the API."""
+    return client.post(f"{API}{path}", WHY, content_type="application/json")
+
+
+def client_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_an_owner_runs_pauses_and_resumes_a_table(people: People, now: datetime) -> None:
+    row = iceberg(now=now)
+    client = client_of(people.owner)
+    answer: Any = client.post(f"{TABLES}{row.pk}/run/", WHY, follow=True)
+    assert "It is in the queue" in answer.content.decode()
+    asked = row.tasks.get()
+    assert (asked.kind, asked.state, asked.asked_by) == ("MINOR", "WAITING", "olga")
+    answer = client.post(f"{TABLES}{row.pk}/pause/", WHY, follow=True)
+    text = answer.content.decode()
+    for words in ("Paused: nothing is done to it", "before the report", "Resume the table"):
+        assert words in text, words
+    assert "Optimize the table now" not in text
+    answer = client.post(f"{TABLES}{row.pk}/resume/", WHY, follow=True)
+    assert "Optimize the table now" in answer.content.decode()
+    assert client.post(f"{TABLES}{row.pk}/resume/", WHY).status_code == 409
+    assert client.post(f"{TABLES}{row.pk}/run/", {"reason": " "}).status_code == 400
+
+
+def test_run_now_takes_the_open_task_of_whatever_kind(people: People, now: datetime) -> None:
+    row = iceberg(now=now)
+    task(row, now=now, kind=TaskKind.CLUSTER, state=TaskState.HELD, waits_for="quiet hours")
+    answer = told(client_of(people.owner), f"{row.pk}/run/")
+    assert answer.status_code == 202
+    found = answer.json()
+    assert (found["kind"], found["state"], found["waits_for"]) == ("CLUSTER", "WAITING", "")
+
+
+def test_a_dry_run_says_what_would_be_done_and_begins_nothing(
+    people: People, now: datetime
+) -> None:
+    policy()
+    row = iceberg(now=now, columns={"dt": "string"})
+    partition(row, "dt=1")
+    partition(row, "dt=2", n_files=1, n_small=0, n_pos_delete_files=0, n_eq_delete_files=0,
+              n_pos_deleted_rows=0, n_eq_deleted_rows=0, squared_error=0.0)  # fmt: skip
+    client = client_of(people.owner)
+    text = client.get(f"{TABLES}{row.pk}/plan/").content.decode()
+    for words in ("Would be done", "Nothing is begun", "not known before the first run"):
+        assert words in text, words
+    found = client.get(f"{API}{row.pk}/plan/").json()
+    assert found["tasks"][0]["partitions"] == ["dt=1"]
+    assert found["tasks"][0]["is_timed"] is False
+    assert not row.tasks.exists()
+    unseen = iceberg("unseen", now=now, looked_at=None, health=None)
+    assert client.get(f"{TABLES}{unseen.pk}/plan/").status_code == 409
+
+
+def test_strangers_ask_nothing_of_a_table(people: People, now: datetime) -> None:
+    row = iceberg(now=now)
+    client = client_of(people.stranger)
+    for root in (TABLES, API):
+        assert client.get(f"{root}{row.pk}/plan/").status_code == 404
+    for act in ("run", "pause", "resume"):
+        assert client.post(f"{TABLES}{row.pk}/{act}/", WHY).status_code == 404
+        assert told(client, f"{row.pk}/{act}/").status_code == 404
+
+
+def test_programs_pause_and_resume(people: People, now: datetime) -> None:
+    row = iceberg(now=now)
+    client = client_of(people.admin)
+    found = told(client, f"{row.pk}/pause/").json()
+    assert (found["is_paused"], found["paused_why"]) == (True, "before the report")
+    assert told(client, f"{row.pk}/run/").status_code == 409
+    assert told(client, f"{row.pk}/resume/").json()["is_paused"] is False

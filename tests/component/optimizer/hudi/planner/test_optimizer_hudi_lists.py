@@ -1,0 +1,368 @@
+"""Tests removals from a Hudi table: none before people approved exactly what is removed."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from optimizer.hudi.inspect.domain.facts import Action, HudiLook
+from optimizer.hudi.planner.run_kinds import (
+    HudiRemoveKind,
+    HudiServicesKind,
+    hudi_lists_claim,
+    hudi_lists_ready,
+)
+from optimizer.hudi.planner.services.planner import hudi_decide
+from optimizer.hudi.planner.services.results import hudi_reclaim, hudi_results_ingest
+from optimizer.hudi.planner.services.scheduler import BY_LIST, hudi_choose, hudi_claim
+from optimizer.iceberg.planner.run_kinds import removals_ready
+from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, RemovalPlan
+from optimizer.removals.domain.papers import SEALED, intent_name
+from optimizer.removals.services.removals import removal_decide, removal_withdraw
+from portal.approvals.domain import SaidWord
+from portal.connectors.lake_config import LakeConfig
+from portal.lake.errors import DataSafetyError, NotAllowed, StaleState
+from portal.runs.models import Run
+from portal.spark.spool import Spool
+from tests.component.conftest import People
+from tests.component.optimizer.hudi.hudi_listed import (
+    CLEANING,
+    DRAWN,
+    LOST,
+    OLD,
+    STUCK,
+    WHOLE,
+    approve,
+    cool,
+    listed,
+    orders,
+)
+from tests.component.optimizer.hudi.hudi_task_rows import (
+    allow,
+    executed,
+    hudi_task,
+    look_again,
+    looked,
+    run_of,
+    said,
+)
+from tests.unit.optimizer.hudi.hudi_world import (
+    COMPACTION,
+    NOW,
+    asked,
+    begun,
+    done,
+    look,
+    name,
+    plan,
+)
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
+MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
+CLEAN, CLEAN_LIST = "HUDI_CLEAN_EXECUTE", "HUDI_CLEAN_SCHEDULE"
+
+
+def later(found: HudiLook, minutes: int) -> HudiLook:
+    return replace(found, looked_at=found.looked_at + MINUTE * minutes)
+
+
+def test_a_clean_is_listed_approved_by_two_and_done_by_exactly_that_list(people: People) -> None:
+    allow(by="paula")
+    row = looked("rides", look(asked(10, Action.CLEAN)))
+    found = listed(row, CLEAN_LIST, CLEANING)
+    task = found.task
+    assert (task.kind, task.state, task.instants) == (CLEAN, "TO_APPROVE", [name(10)])
+    assert (found.kind, found.n_files, found.facts["sample"]) == (CLEAN, 3, CLEANING["files"])
+    approve(found, people.admin)
+    assert not hudi_lists_ready("main", now=NOW + DAY).exists()
+    approve(found, people.second)
+    found.refresh_from_db()
+    assert found.state == "APPROVED"
+    ready = cool(found)
+    assert ready > NOW
+    assert not hudi_lists_ready("main", now=ready - MINUTE).exists()
+    assert not removals_ready("main", now=ready).exists()
+    assert hudi_choose("main", now=ready) == []
+
+    run = run_of("hudi_remove", now=ready)
+    assert hudi_lists_claim(run, now=ready) == 1
+    assert hudi_lists_claim(run, now=ready) == 1
+    (order,) = orders(HudiRemoveKind(), run)
+    assert (order["service"], order["step"]) == ("CLEAN", "EXECUTE")
+    assert (order["instants"], order["digest"]) == ([name(10)], CLEANING["digest"])
+
+    manifest = said(task, "DONE", done=executed(name(10), action="clean"))
+    for _ in range(2):
+        hudi_results_ingest(run, manifest, now=ready + MINUTE)
+    found.refresh_from_db()
+    task.refresh_from_db()
+    assert (found.state, task.state) == ("DONE", "DONE")
+    assert found.removed == {"n_items": 1, "n_files": 2, "n_bytes": 2048}
+    assert hudi_lists_claim(run_of("hudi_remove", now=ready), now=ready + DAY) == 0
+
+
+def test_a_clean_without_a_plan_is_ordered_by_its_list_and_by_what_the_policy_keeps_now(
+    people: People,
+) -> None:
+    policy = allow(by="paula", clean_commits=3)
+    found = listed(looked("rides", look(done(9))), CLEAN_LIST, DRAWN)
+    assert (found.task.instants, found.n_files) == (None, 3)
+    approve(found, people.admin, people.second)
+    PolicyVersion.objects.filter(pk=policy.pk).update(values={**policy.values, "clean_commits": 5})
+    run = run_of("hudi_remove", now=cool(found))
+    assert hudi_lists_claim(run, now=cool(found)) == 1
+    (order,) = orders(HudiRemoveKind(), run)
+    assert (order["instants"], order["digest"]) == (None, DRAWN["digest"])
+    assert order["settings"] == {
+        "hoodie.clean.commits.retained": "5", "earliest": DRAWN["earliest"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "found", "words"),
+    [
+        (CLEAN_LIST, CLEANING, ("Old file versions of shop.rides", "p/&lt;i&gt;c.log", "3 files")),
+        (CLEAN_LIST, WHOLE, ("4 paths", "p/ (the whole directory", "directories of 1 partition ")),
+        ("HUDI_TTL_SCHEDULE", OLD, ("Old partitions of shop.rides", "day=1, last", "1 partition")),
+        (
+            "HUDI_RECOVERY_SCHEDULE",
+            LOST,
+            (
+                "Lost rows of shop.rides",
+                ".&lt;b&gt;a.log.1 of p/a",
+                "bringing back 5 rows",
+                "1 have keys that the table does not hold today",
+                "p id:7 (absent today)",
+            ),
+        ),
+        ("HUDI_ROLLBACK_SCHEDULE", STUCK, ("What dead writers left", "deltacommit", "1 instant")),
+    ],
+)
+def test_the_page_and_the_api_say_what_would_go(
+    people: People, kind: str, found: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    allow()
+    made = listed(looked("rides", look()), kind, found, at=timezone.now())
+    client = Client()
+    client.force_login(people.admin)
+    page = client.get(f"/optimizer/removals/{made.pk}/").content.decode()
+    for one in (*words, ">Approve ", "This cannot be taken back"):
+        assert one in page, one
+    (row,) = client.get("/api/v1/optimizer/removals/?table_format=hudi").json()["results"]
+    assert (row["hudi_id"], row["table_id"], row["table"]) == (made.hudi_id, None, "rides")
+    assert "shop.rides" in client.get("/optimizer/removals/").content.decode()
+    client.force_login(people.stranger)
+    assert client.get(f"/optimizer/removals/{made.pk}/").status_code == 404
+
+
+def test_who_asked_or_set_the_policy_does_not_approve(people: People) -> None:
+    version = allow(by="ada", clean_commits=3)
+    row = looked("rides", look(asked(10, Action.CLEAN)))
+    found = listed(row, CLEAN_LIST, CLEANING, asked_by="ben", policy_versions=[version.pk])
+    assert found.requesters == ["ben", "ada"]
+    for user in (people.admin, people.second, people.owner):
+        with pytest.raises((NotAllowed, StaleState)):
+            approve(found, user)
+    approve(found, people.third)
+    assert not hudi_lists_ready("main", now=NOW + DAY).exists()
+
+
+def test_old_partitions_go_by_the_names_and_the_time_of_their_list(people: People) -> None:
+    allow(ttl_days=30, kinds=["TTL"])
+    row = looked("rides", look())
+    found = listed(row, "HUDI_TTL_SCHEDULE", OLD)
+    assert (found.n_items, found.n_files, found.n_bytes) == (1, 4, 9)
+    approve(found, people.admin, people.second)
+    run = run_of("hudi_remove", now=cool(found))
+    assert hudi_lists_claim(run, now=cool(found)) == 1
+    (order,) = orders(HudiRemoveKind(), run)
+    assert (order["partitions"], order["instants"]) == (["day=1"], None)
+    assert order["settings"] == {"listed_at": NOW.isoformat()}
+
+
+def test_a_writers_instant_is_rolled_back_by_approval_and_nothing_else_with_it(
+    people: People,
+) -> None:
+    allow(kinds=["ROLLBACK"])
+    row = looked("rides", look(begun(10, heartbeat_at=NOW - DAY), begun(20, COMPACTION),
+                               plans=(plan(20, "a", begun=True),)))  # fmt: skip
+    hudi_decide("main", now=NOW)
+    kinds = {one.kind: one.instants for one in OptimizeTask.objects.filter(hudi=row)}
+    assert kinds == {
+        "HUDI_ROLLBACK_SCHEDULE": [name(10)],
+        "HUDI_ROLLBACK_EXECUTE": [name(20)],
+    }
+    OptimizeTask.objects.filter(kind="HUDI_ROLLBACK_EXECUTE").delete()
+    made = OptimizeTask.objects.get(hudi=row)
+    run = run_of()
+    assert hudi_claim(run, now=NOW) == 1
+    rows = [
+        {"instant": name(n), "action": action, "state": "inflight", "n_files": n,
+         "heard_at": NOW.isoformat()}
+        for n, action in ((10, "deltacommit"), (20, "compaction"), (30, "savepoint"))
+    ]  # fmt: skip
+    hudi_results_ingest(run, said(made, "NOTHING", found={"instants": rows}), now=NOW)
+    found = RemovalPlan.objects.get(hudi=row)
+    assert (found.task.instants, found.n_files) == ([name(10)], 10)
+    approve(found, people.admin, people.second)
+    again = run_of("hudi_remove", now=cool(found))
+    assert hudi_lists_claim(again, now=cool(found)) == 1
+    (order,) = orders(HudiRemoveKind(), again)
+    assert (order["service"], order["instants"]) == ("ROLLBACK", [name(10)])
+
+
+@pytest.mark.parametrize("kind", [*BY_LIST, "HUDI_ROLLBACK_EXECUTE"])
+def test_no_run_takes_what_nobody_approved_however_it_came_into_the_queue(kind: str) -> None:
+    allow(kinds=["CLEAN", "TTL", "ROLLBACK"], ttl_days=30)
+    row = looked("rides", look(asked(10, Action.CLEAN), begun(20, heartbeat_at=NOW - DAY)))
+    made = hudi_task(row, kind=kind, instants=[name(20)], partitions=["day=1"], asked_by="olga")
+    assert hudi_choose("main", now=NOW) == []
+    run = run_of()
+    assert hudi_claim(run, now=NOW) == 0
+    assert hudi_lists_claim(run_of("hudi_remove"), now=NOW) == 0
+    # Even one that somebody put into a run by hand is given no order.
+    OptimizeTask.objects.filter(pk=made.pk).update(state="SENT", run=run.pk, sent_at=NOW)
+    if kind in BY_LIST:
+        with pytest.raises(DataSafetyError):
+            orders(HudiServicesKind(), run)
+    else:
+        assert orders(HudiServicesKind(), run) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda found: RemovalPlan.objects.filter(pk=found.pk).update(
+            facts={**found.facts, "found": {**CLEANING, "n_files": 4}}
+        ),
+        lambda found: OptimizeTask.objects.filter(pk=found.task_id).update(instants=[name(99)]),
+        lambda found: OptimizeTask.objects.filter(pk=found.task_id).update(partitions=["day=2"]),
+        lambda found: HudiTable.objects.update(location="file:/lake/other"),
+    ],
+)
+def test_a_list_that_was_changed_after_its_approval_is_not_acted_on(
+    people: People, change: Callable[[RemovalPlan], int]
+) -> None:
+    allow()
+    found = listed(looked("rides", look(asked(10, Action.CLEAN))), CLEAN_LIST, CLEANING)
+    approve(found, people.admin, people.second)
+    run = run_of("hudi_remove", now=cool(found))
+    assert hudi_lists_claim(run, now=cool(found)) == 1
+    change(found)
+    with pytest.raises(DataSafetyError):
+        orders(HudiRemoveKind(), run)
+
+
+def test_a_list_ends_with_a_no_a_withdrawal_or_a_policy_that_takes_it_back(people: People) -> None:
+    policy = allow(kinds=["CLEAN"])
+    row = looked("rides", look(asked(10, Action.CLEAN)))
+    found = listed(row, CLEAN_LIST, CLEANING)
+    word = SaidWord("REJECT", "it is audited", found.digest)
+    removal_decide(found.pk, user=people.admin, word=word, authenticated_at=NOW, now=NOW)
+    found.task.refresh_from_db()
+    assert (found.task.state, found.task.outcome_code) == ("CANCELLED", "removal.rejected")
+    look_again(row, later(look(asked(10, Action.CLEAN)), 2))
+    hudi_decide("main", now=NOW + 2 * MINUTE)
+    row.refresh_from_db()
+    assert "refused" in {one["code"] for one in row.verdicts}
+    assert not OptimizeTask.objects.filter(hudi=row, is_open=True).exists()
+
+    other = looked("trips", look(asked(10, Action.CLEAN)))
+    asked_for = listed(other, CLEAN_LIST, CLEANING, asked_by="ada")
+    removal_withdraw(asked_for.pk, user=people.admin, reason="a mistake", now=NOW)
+    assert OptimizeTask.objects.get(pk=asked_for.task_id).state == "CANCELLED"
+
+    third = listed(looked("walks", look(asked(10, Action.CLEAN))), CLEAN_LIST, CLEANING)
+    approve(third, people.admin, people.second)
+    PolicyVersion.objects.filter(pk=policy.pk).update(values={**policy.values, "kinds": []})
+    assert hudi_lists_claim(run_of("hudi_remove"), now=cool(third)) == 0
+    third.refresh_from_db()
+    assert (third.state, third.task.state) == ("FAILED", "CANCELLED")
+
+
+def test_the_approval_of_a_lost_run_is_used_up(people: People) -> None:
+    allow()
+    found = listed(looked("rides", look(asked(10, Action.CLEAN))), CLEAN_LIST, CLEANING)
+    approve(found, people.admin, people.second)
+    run = run_of("hudi_remove", now=cool(found))
+    hudi_lists_claim(run, now=cool(found))
+    Run.objects.filter(pk=run.pk).update(state="FAILED", finished_at=NOW)
+    assert hudi_reclaim("main", now=NOW) == 1
+    found.refresh_from_db()
+    assert (found.state, OptimizeTask.objects.get(pk=found.task_id).state) == ("FAILED", "FAILED")
+    assert hudi_choose("main", now=NOW + DAY) == []
+
+
+def test_a_clean_that_a_dead_run_left_pending_is_named_on_the_next_list(
+    people: People, lake: LakeConfig
+) -> None:
+    allow()
+    row = looked("rides", look(done(9)))
+    lost = listed(row, CLEAN_LIST, DRAWN)
+    approve(lost, people.admin, people.second)
+    run = run_of("hudi_remove", now=cool(lost))
+    hudi_lists_claim(run, now=cool(lost))
+    spool = Spool.for_run(lake, str(run.pk), 1)
+    spool.create()
+    sealed = spool.root.child(SEALED)
+    spool.fs.make_directories(sealed, mode=0o700)
+    about = {"task": lost.task_id, "service": "CLEAN", "instants": [], "partitions": []}
+    name_of = sealed.child(intent_name(lost.task_id, 1))
+    spool.fs.write_new(name_of, json.dumps(about).encode())
+    Run.objects.filter(pk=run.pk).update(
+        state="FAILED", finished_at=cool(lost), spool=str(spool.root)
+    )
+    assert hudi_reclaim("main", now=cool(lost)) == 1
+    lost.refresh_from_db()
+    assert lost.state == "FAILED"
+    assert "it goes on once people approve that list" in lost.outcome
+
+    look_again(row, later(look(asked(10, Action.CLEAN)), 2))
+    made = hudi_task(row, kind=CLEAN_LIST, instants=None)
+    again = run_of()
+    OptimizeTask.objects.filter(pk=made.pk).update(state="SENT", run=again.pk, sent_at=NOW)
+    pending = {**DRAWN, "instant": name(10)}
+    hudi_results_ingest(again, said(made, "NOTHING", found=pending), now=cool(lost))
+    found = RemovalPlan.objects.get(hudi=row, state="PENDING")
+    assert found.task.instants == [name(10)]
+    (note,) = found.facts["notes"]
+    assert name(10) in note
+    assert lost.short_id in note
+    client = Client()
+    client.force_login(people.admin)
+    assert note[:60] in client.get(f"/optimizer/removals/{found.pk}/").content.decode()
+
+
+def test_a_pending_clean_of_the_writers_is_listed_before_it_is_asked_about() -> None:
+    allow(kinds=["CLEAN"])
+    row = looked("rides", look(asked(10, Action.CLEAN)))
+    hudi_decide("main", now=NOW)
+    made = OptimizeTask.objects.get(hudi=row)
+    assert (made.kind, made.instants) == (CLEAN_LIST, [name(10)])
+    run = run_of()
+    hudi_claim(run, now=NOW)
+    (order,) = orders(HudiServicesKind(), run)
+    assert (order["step"], order["settings"]) == (
+        "SCHEDULE", {"hoodie.clean.commits.retained": "10"},
+    )  # fmt: skip
+    hudi_results_ingest(run, said(made, "FAILED", code="hudi.x", reason="No."), now=NOW + MINUTE)
+    look_again(row, later(look(asked(10, Action.CLEAN)), 2))
+    hudi_decide("main", now=NOW + 2 * MINUTE)
+    assert not OptimizeTask.objects.filter(hudi=row, is_open=True).exists()
+
+
+def test_a_list_that_a_person_cancelled_meanwhile_is_shown_to_nobody() -> None:
+    allow()
+    made = hudi_task(looked("rides", look()), kind="HUDI_TTL_SCHEDULE", instants=None)
+    run = run_of()
+    hudi_claim(run, now=NOW)
+    OptimizeTask.objects.filter(pk=made.pk).update(
+        outcome_code="task.cancelled", outcome="olga: no"
+    )
+    hudi_results_ingest(run, said(made, "NOTHING", found=OLD), now=NOW)
+    assert not RemovalPlan.objects.exists()

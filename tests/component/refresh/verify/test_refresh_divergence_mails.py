@@ -1,0 +1,85 @@
+"""Keepers hear of a divergence once, and once that it is over, however often it is seen."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from portal.access.models import User
+from portal.notices.models import Notice, NoticeState
+from refresh.freshness.domain.freshness import Freshness
+from refresh.models import TargetOnFe, TargetProbe
+from refresh.verify.services.divergence_mails import AGREES, DIVERGED, divergences_tell
+from tests.component.conftest import People
+from tests.component.refresh.refresh_scene import Scene
+from tests.component.refresh.verify.test_refresh_sweep import DAY, refresh_one, set_, states, swept
+
+__all__ = ["set_"]  # a fixture
+pytestmark = pytest.mark.django_db(transaction=True)
+KEEPERS = ["ada", "ben", "cem", "otto"]
+
+
+def told(kind: str) -> list[str]:
+    rows = Notice.objects.filter(kind__startswith=f"{kind}.").order_by("queued_at", "recipient")
+    return list(rows.values_list("recipient", flat=True))
+
+
+def diverge(scene: Scene, *, size: int) -> None:
+    """Let one front end see what the metastore said nothing of, and have it found."""
+    scene.hive.put("sales", DAY, size=size)
+    refresh_one(scene, 2, DAY)
+    assert swept(scene).diverged == 1
+
+
+def test_n13_keepers_are_told_once_a_divergence_and_once_when_it_is_over(
+    set_: Scene, people: People
+) -> None:
+    assert told(DIVERGED) == []
+    diverge(set_, size=260_000)
+    assert told(DIVERGED) == KEEPERS
+    mail = Notice.objects.filter(recipient="otto").get()
+    assert mail.subject == (
+        "[Lakewarden] Alarm: 3 front ends of bi may answer hive.shop.sales wrongly"
+    )
+    assert "different numbers of rows" in mail.text
+    assert f"/refresh/tables/{set_.target.pk}/" in mail.text
+    assert mail.state == NoticeState.QUEUED
+    set_.work()
+    # Refreshed, but no probe has agreed: found again, it is still the same divergence.
+    assert states() == [Freshness.FRESH] * 3
+    diverge(set_, size=300_000)
+    TargetProbe.objects.update(mended_at=timezone.now() - timedelta(hours=2))
+    assert swept(set_).diverged == 1
+    assert (told(DIVERGED), told(AGREES)) == (KEEPERS, [])
+    set_.work()
+    for _ in range(2):
+        assert swept(set_).diverged == 0
+        assert told(AGREES) == KEEPERS
+    over = Notice.objects.filter(kind__startswith=AGREES, recipient="otto").get()
+    assert over.subject == "[Lakewarden] Over: 3 front ends of bi agree on hive.shop.sales again"
+    assert not TargetOnFe.objects.exclude(diverged_told_at=None).exists()
+    diverge(set_, size=400_000)
+    assert told(DIVERGED) == [*KEEPERS, *KEEPERS], "another divergence on the same day"
+
+
+def test_who_left_or_has_no_address_is_not_written_to_and_a_name_stays_on_its_line(
+    set_: Scene, people: People, tmp_path: Path, settings: Any
+) -> None:
+    settings.LAKEWARDEN_DIRECTORY = tmp_path / "directory.json"
+    person = {"name": "Ada", "email": "ada.lives@example.org"}
+    directory = {"people": {"ada": person}, "database_administrators": {}}
+    settings.LAKEWARDEN_DIRECTORY.write_text(json.dumps(directory), encoding="utf-8")
+    User.objects.filter(username="ben").update(is_active=False)
+    User.objects.filter(username="cem").update(email="")
+    TargetOnFe.objects.update(
+        freshness=Freshness.DIVERGED, disproof_at=timezone.now(), disproof_why="it\r\nBcc: all"
+    )
+    assert divergences_tell(set_.target, now=timezone.now()) == 2
+    assert divergences_tell(set_.target, now=timezone.now()) == 0, "told already"
+    mails = dict(Notice.objects.values_list("recipient", "email"))
+    assert mails == {"ada": "ada.lives@example.org", "otto": "otto@example.org"}
+    text = Notice.objects.get(recipient="otto").text
+    assert ": it Bcc: all\n" in text

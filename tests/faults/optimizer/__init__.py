@@ -1,0 +1,1 @@
+"""Faults tests of `optimizer`."""

@@ -1,0 +1,1 @@
+"""Unit tests of several areas at once."""
