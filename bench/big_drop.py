@@ -156,7 +156,7 @@ def planned(stack: Stack, people: dict[str, Any], *, n: int, n_tables: int) -> t
     from lifecycle.drop.services.plans import plan_approve, plan_request
     from lifecycle.models import DatabaseSetting, DropPlan, PlanState
     from lifecycle.schedule.services import daily_cycle
-    from portal.runs.services import run_drive
+    from portal.runs.requests.services import run_drive
     from tests.support.scan_lake import ScanLake
 
     config = stack.config(LAKE)
@@ -205,7 +205,7 @@ def restored(watch: Watch, user: Any) -> None:
         restore_preview_request,
         restore_run_of,
     )
-    from portal.runs.services import run_drive
+    from portal.runs.requests.services import run_drive
 
     day = BackupBatch.objects.values_list("day", flat=True).order_by("pk")[0]
     wish = RestoreWish(BackupChoice(day=day), "bench", straight_on=True)
@@ -228,7 +228,7 @@ def the_whole_way(stack: Stack, site: Site, *, n: int, n_tables: int) -> None:
     from django.test import Client
 
     from portal.access.services import person_create
-    from portal.runs.services import run_drive
+    from portal.runs.requests.services import run_drive
 
     people = {
         name: person_create(
@@ -267,7 +267,7 @@ def _tell_holds() -> None:
     from lifecycle.backup.models import Hold
     from lifecycle.backup.services.beating import act_beat
     from portal.runs.models import Run
-    from portal.runs.spools import new_spool
+    from portal.runs.records.spools import new_spool
 
     run = Run(lake=LAKE, kind="lifecycle.purge", epoch=1, queued_at=timezone.now())
     spool = new_spool(run)

@@ -15,10 +15,10 @@ def _room(prefix: str, module: str) -> list[URLPattern | URLResolver]:
     return [path(prefix, include(module))] if found else []
 
 
-handler400 = "portal.ui.errors.bad_request"
-handler403 = "portal.ui.errors.permission_denied"
-handler404 = "portal.ui.errors.page_not_found"
-handler500 = "portal.ui.errors.server_error"
+handler400 = "portal.ui.frame.errors.bad_request"
+handler403 = "portal.ui.frame.errors.permission_denied"
+handler404 = "portal.ui.frame.errors.page_not_found"
+handler500 = "portal.ui.frame.errors.server_error"
 
 _AREAS = tuple(settings.ROOMS.items())
 urlpatterns: list[URLPattern | URLResolver] = [

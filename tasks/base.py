@@ -11,8 +11,8 @@ from portal.lake.clock import day_of
 from portal.lake.errors import PortalError
 from portal.notices.models import Notice
 from portal.notices.services import notice_send
-from portal.runs.leases import new_holder
-from portal.runs.steps import run_step
+from portal.runs.claims.leases import new_holder
+from portal.runs.execution.steps import run_step
 from tasks.celery import app
 from tasks.lakes import zone_of
 

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from portal.runs.leases import lease_release, lease_take
+from portal.runs.claims.leases import lease_release, lease_take
 
 _log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=30)

@@ -9,7 +9,7 @@ from redis.exceptions import RedisError
 
 from portal.lake.errors import ExternalFailure
 from portal.runs.models import Outbox
-from portal.runs.outbox import Send, outbox_publish
+from portal.runs.outbox.services import Send, outbox_publish
 from tasks.celery import app
 
 _log = logging.getLogger(__name__)

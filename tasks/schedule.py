@@ -15,9 +15,9 @@ from portal.approvals.services import approvals_lapse
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
 from portal.people.leavers import directory_leavers, ldap_leavers
-from portal.runs.kinds import RunKind, all_kinds
+from portal.runs.kinds.registry import RunKind, all_kinds
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 
 _log = logging.getLogger(__name__)
 _synced: dict[str, int] = {}

@@ -4,7 +4,7 @@ import logging
 from datetime import datetime
 
 from portal.lake.errors import PortalError, StaleState
-from portal.runs.polling import run_poll, runs_here
+from portal.runs.execution.polling import run_poll, runs_here
 
 _log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from portal.access.lakes import all_lakes
 from portal.lake.errors import PortalError
-from portal.runs.result_files import results_trim
+from portal.runs.results.removal import results_trim
 
 EVERY_SECONDS = 60.0
 _log = logging.getLogger(__name__)

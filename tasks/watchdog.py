@@ -4,8 +4,8 @@ import logging
 from datetime import datetime
 
 from portal.notices.services import notices_unstick
-from portal.runs.outbox import outbox_forget
-from portal.runs.takeover import watch
+from portal.runs.execution.takeover import watch
+from portal.runs.outbox.services import outbox_forget
 
 _log = logging.getLogger(__name__)
 

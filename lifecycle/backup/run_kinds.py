@@ -13,9 +13,9 @@ from lifecycle.backup.selectors import repairable_batches
 from lifecycle.backup.services.repairing import drop_repair
 from portal.events.messages import LakeEvent
 from portal.events.registry import Subscriber, subscribe
-from portal.runs import kinds
+from portal.runs.kinds import registry as kinds
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 
 NAME = "events.repair"
 

@@ -50,9 +50,9 @@ from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
 from portal.access.models import KEEPERS
 from portal.approvals import kinds as approval_kinds
-from portal.runs import kinds as run_kinds
+from portal.runs.execution.settling import will_try_again
+from portal.runs.kinds import registry as run_kinds
 from portal.runs.models import Run
-from portal.runs.settling import will_try_again
 from portal.safety.selectors import RED_BUTTON_CODE, red_button_wait
 
 

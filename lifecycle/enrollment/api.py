@@ -48,7 +48,7 @@ from portal.lake.errors import NotAllowed, RuleViolation
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 CHOICE = [OpenApiParameter(name, str) for name in FILTER_KEYS]
 

@@ -18,9 +18,9 @@ from lifecycle.planning.services.parties import enrolment_requesters
 from lifecycle.policies.domain.states import EnrolmentState
 from portal.approvals import kinds as approval_kinds
 from portal.approvals.models import Approval
-from portal.runs import kinds as run_kinds
+from portal.runs.execution.settling import will_try_again
+from portal.runs.kinds import registry as run_kinds
 from portal.runs.models import Run
-from portal.runs.settling import will_try_again
 
 
 class EnrolKind(run_kinds.RunKind):

@@ -20,7 +20,7 @@ from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
 from portal.access.models import User
 from portal.lake.errors import NotVisible
-from portal.ui.filters import ListFilter, prefix
+from portal.ui.lists.filters import ListFilter, prefix
 
 ENROLMENT_ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
 ITEM_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table"), "-size": ("-bytes_now",)}

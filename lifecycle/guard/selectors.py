@@ -15,8 +15,8 @@ from lifecycle.models import DroppedObject, PolicyEvent
 from portal.access.models import User
 from portal.connectors.metastore import from_json
 from portal.lake.errors import NotVisible
-from portal.ui.filters import DayInput, ListFilter, prefix
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
+from portal.ui.lists.filters import DayInput, ListFilter, prefix
 
 DROPPED_ORDERS = {
     "-dropped": ("-dropped_at",),

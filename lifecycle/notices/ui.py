@@ -18,8 +18,8 @@ from portal.notices.calendar import (
     calendar_address_of,
     calendar_reader,
 )
-from portal.ui.frame import current_lake, person
-from portal.ui.tables import Column, Table
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.tables import Column, Table
 
 COLUMNS = (
     Column(key="first", title="From", kind="day"),

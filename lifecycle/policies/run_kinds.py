@@ -24,11 +24,11 @@ from portal.access.models import User
 from portal.approvals import kinds as approval_kinds
 from portal.approvals.models import Approval
 from portal.lake.errors import StaleState
-from portal.runs import kinds as run_kinds
 from portal.runs.domain import Schedule
+from portal.runs.execution.settling import will_try_again
+from portal.runs.kinds import registry as run_kinds
 from portal.runs.models import Run
-from portal.runs.services import run_request
-from portal.runs.settling import will_try_again
+from portal.runs.requests.services import run_request
 
 LOOK_KIND = "lifecycle.policy_look"
 

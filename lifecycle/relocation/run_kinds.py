@@ -49,10 +49,10 @@ from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
 from portal.access.models import KEEPERS
 from portal.approvals import kinds as approval_kinds
-from portal.runs import kinds as run_kinds
 from portal.runs.domain import Schedule
+from portal.runs.execution.settling import will_try_again
+from portal.runs.kinds import registry as run_kinds
 from portal.runs.models import Run
-from portal.runs.settling import will_try_again
 
 
 class FixPlanKind(run_kinds.RunKind):

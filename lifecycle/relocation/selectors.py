@@ -19,7 +19,7 @@ from lifecycle.models import (
 from lifecycle.planning.selectors.inputs import act_databases
 from portal.access.models import User
 from portal.lake.errors import NotVisible
-from portal.ui.filters import ListFilter, prefix
+from portal.ui.lists.filters import ListFilter, prefix
 
 FIX_ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
 FIX_ITEM_ORDERS = {"name": ("db", "table", "partition"), "-size": ("-n_bytes",)}

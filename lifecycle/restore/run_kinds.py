@@ -17,9 +17,9 @@ from lifecycle.planning.services.approved_runs import left_lines
 from lifecycle.restore.services.backups import ITEMS_KIND, PREVIEW_KIND, RESTORE_KIND, restore_start
 from lifecycle.restore.services.reading import Wanted, backup_items_copy, restore_preview
 from portal.access.models import User
-from portal.runs.kinds import RunKind, register
-from portal.runs.logs import run_log_many
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
+from portal.runs.records.logs import run_log_many
 
 OTHER_RESTORE_FIRST = "Another restore of this day is under way; this one begins when it has ended."
 

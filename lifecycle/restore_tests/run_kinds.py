@@ -19,7 +19,7 @@ from lifecycle.restore_tests.services.drills import (
 from lifecycle.restore_tests.services.results import drill_ingest
 from portal.access.models import KEEPERS
 from portal.runs.domain import Schedule
-from portal.runs.kinds import RunKind, register
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
 from portal.safety.selectors import red_button_wait
 

@@ -24,7 +24,7 @@ from lifecycle.restore_tests.domain import (
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
-from portal.ui.filters import DayInput, ListFilter
+from portal.ui.lists.filters import DayInput, ListFilter
 
 DRILL_ORDERS = {"-started": ("-started_at", "-id"), "started": ("started_at", "id")}
 ITEM_ORDERS = {"name": ("db", "table")}

@@ -23,7 +23,7 @@ from portal.lake.errors import ExternalFailure, NotAllowed
 from portal.notices.services import notices_send
 from portal.runs.domain import RunState
 from portal.runs.models import Run
-from portal.runs.services import run_drive
+from portal.runs.requests.services import run_drive
 
 
 @dataclass(frozen=True)

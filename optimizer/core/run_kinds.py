@@ -9,9 +9,9 @@ from optimizer.core.domain.tasks import LEAVE_OUT
 from optimizer.core.services.task_lifecycle import told_to_stop
 from portal.access.models import KEEPERS
 from portal.runs.domain import RunState, Schedule
-from portal.runs.kinds import RunKind, write_cancel
+from portal.runs.kinds.registry import RunKind, write_cancel
 from portal.runs.models import Run
-from portal.runs.spools import open_spool
+from portal.runs.records.spools import open_spool
 from portal.safety.selectors import red_button_wait
 
 AFTER_A_FAILURE = timedelta(minutes=5)

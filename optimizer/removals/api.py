@@ -28,7 +28,7 @@ from portal.approvals.domain import SaidWord
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 
 class RemovalPlanSerializer(serializers.ModelSerializer[RemovalPlan]):

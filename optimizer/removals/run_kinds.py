@@ -6,9 +6,9 @@ from django.utils import timezone
 
 from optimizer.removals.domain.papers import ACTING
 from optimizer.removals.services.fences import fence_beat, fence_settle
-from portal.runs.kinds import RunKind
+from portal.runs.kinds.registry import RunKind
 from portal.runs.models import Run
-from portal.runs.spools import open_spool
+from portal.runs.records.spools import open_spool
 from portal.safety.selectors import red_button_wait
 
 

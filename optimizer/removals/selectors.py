@@ -17,7 +17,7 @@ from optimizer.removals.domain.states import RemovalState
 from portal.access.models import User
 from portal.approvals.selectors import approval_moves
 from portal.lake.errors import NotVisible
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
 
 REMOVAL_ORDERS = {"-created": ("-created_at",), "created": ("created_at",), "-bytes": ("-n_bytes",)}
 _MOST_TO_DECIDE = 200

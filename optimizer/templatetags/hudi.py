@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from optimizer.hudi.inspect.domain.health import Part
 from optimizer.models import HudiTable, OptimizeTask
 from optimizer.templatetags.optimizer_words import with_whole
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
 from portal.ui.templatetags.lw import human_bytes, icon, state_badge
 
 register = template.Library()

@@ -19,8 +19,8 @@ from optimizer.policies.domain.formats import MANNERS, TableFormat
 from optimizer.policies.domain.words import changes, say
 from optimizer.policies.selectors.scopes import ScopeRow
 from optimizer.policies.services.preview import Move
-from portal.ui.sparks import Spark, spark_of
-from portal.ui.states import look_of
+from portal.ui.charts.sparklines import Spark, spark_of
+from portal.ui.frame.states import look_of
 from portal.ui.templatetags.lw import NOTHING, human_bytes, human_span
 
 register = template.Library()

@@ -21,7 +21,7 @@ from portal.events.names import stray_places
 from portal.events.registry import Missed, Subscriber, subscribers
 from portal.lake.clock import seconds_behind
 from portal.lake.errors import PortalError, RuleViolation, StaleState
-from portal.runs.leases import lease_take, new_holder
+from portal.runs.claims.leases import lease_take, new_holder
 
 BATCH = 500
 # Of a table's partitions that were put outside it; the job that acts asks the metastore again.

@@ -30,7 +30,7 @@ from portal.lake.errors import (
 from portal.notices.addresses import address_problem
 from portal.notices.models import Notice, NoticeState
 from portal.notices.webhook import webhook_post
-from portal.runs.outbox import outbox_add
+from portal.runs.outbox.services import outbox_add
 
 NOTICE = "notice"
 QUEUE = "mail"

@@ -13,7 +13,7 @@ class SafetyConfig(AppConfig):
 
     def ready(self) -> None:
         """Press the red button whenever a run says that data is in danger."""
-        from portal.runs.hooks import register_safety_hook
+        from portal.runs.kinds.hooks import register_safety_hook
         from portal.safety.services import red_button_on_danger
 
         register_safety_hook(red_button_on_danger)

@@ -5,8 +5,8 @@ from typing import Protocol
 
 from portal.lake.errors import ExternalFailure
 from portal.runs.domain import HOST_GONE_GRACE
+from portal.runs.execution.processes import find_by_tag
 from portal.runs.models import Run
-from portal.runs.processes import find_by_tag
 from portal.spark.launch import Launched, is_alive
 from portal.spark.process_table import host_identity
 

@@ -14,9 +14,9 @@ from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, StaleState
 from portal.lake.reasons import check_reason, shown_text
 from portal.runs.domain import RunState
-from portal.runs.kinds import all_kinds
+from portal.runs.kinds.registry import all_kinds
 from portal.runs.models import Run
-from portal.runs.outbox import hint_run
+from portal.runs.outbox.services import hint_run
 from portal.safety.models import RedButton
 from portal.safety.release import released
 

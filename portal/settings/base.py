@@ -141,12 +141,12 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "portal.access.middleware.SessionLimitsMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
-    "portal.ui.frame.FrameMiddleware",
+    "portal.ui.frame.context.FrameMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "portal.ui.exports.OneExportMiddleware",
-    "portal.ui.errors.PortalErrorMiddleware",
+    "portal.ui.lists.exports.OneExportMiddleware",
+    "portal.ui.frame.errors.PortalErrorMiddleware",
 ]
 
 ROOT_URLCONF = "portal.urls"
@@ -161,7 +161,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "portal.ui.frame.frame",
+                "portal.ui.frame.context.frame",
             ]
         },
     }
@@ -200,7 +200,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "portal.ui.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "portal.ui.frame.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
@@ -241,7 +241,7 @@ LAKEWARDEN_WEBHOOK_PLAIN = os.environ.get("LAKEWARDEN_WEBHOOK_PLAIN", "") == "1"
 LAKEWARDEN_API_PER_MINUTE = int(os.environ.get("LAKEWARDEN_API_PER_MINUTE", "600"))
 LAKEWARDEN_API_TOKEN_PER_MINUTE = int(os.environ.get("LAKEWARDEN_API_TOKEN_PER_MINUTE", "6000"))
 REST_FRAMEWORK = {
-    "EXCEPTION_HANDLER": "portal.ui.errors.api_exception_handler",
+    "EXCEPTION_HANDLER": "portal.ui.frame.errors.api_exception_handler",
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "portal.ui.api.bearer.BearerAuthentication",
         "rest_framework.authentication.SessionAuthentication",

@@ -10,8 +10,8 @@ from django.utils import timezone
 from portal.access.registry import Card
 from portal.lake.errors import NotVisible
 from portal.runs.domain import RunState
-from portal.runs.kinds import get_kind
-from portal.ui.frame import lake_or_none, person
+from portal.runs.kinds.registry import get_kind
+from portal.ui.frame.context import lake_or_none, person
 from portal.ui.selectors import failed_runs_of
 
 LOOK_BACK = timedelta(days=7)

@@ -12,7 +12,7 @@ from portal.approvals.domain import SaidWord
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.lake.reasons import check_text
 from portal.people.lockout import Try, address_of, try_begins, try_succeeded
-from portal.ui.frame import THEMES
+from portal.ui.frame.context import THEMES
 
 
 class LoginForm(AuthenticationForm):

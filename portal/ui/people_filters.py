@@ -7,8 +7,8 @@ from portal.people.domain import Way
 from portal.people.models import ApiToken
 from portal.people.selectors import HERE, LEFT
 from portal.people.token_rules import TokenState
-from portal.ui.filters import ListFilter, prefix
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
+from portal.ui.lists.filters import ListFilter, prefix
 
 STATES = [(HERE, "Here"), (LEFT, "Left")]
 WAYS = [(Way.LOCAL, "Local account"), (Way.OIDC, "Single sign-on"), (Way.LDAP, "LDAP")]

@@ -14,9 +14,9 @@ from portal.access.models import KEEPERS
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.runs.domain import RunState, Schedule
-from portal.runs.kinds import RunKind, register
-from portal.runs.logs import run_log
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
+from portal.runs.records.logs import run_log
 from quality.freshness.selectors.awaited import late_unsaid
 from quality.freshness.services.inspection import look_at
 from quality.freshness.services.late_mails import late_tell

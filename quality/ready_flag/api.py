@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 from quality.ready_flag.services.marking import Mark, Marked, partitions_mark
 
 SCOPE = "readiness"

@@ -7,8 +7,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from portal.access.models import User
 from portal.lake.errors import NotVisible
-from portal.ui.filters import DayInput, ListFilter
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
+from portal.ui.lists.filters import DayInput, ListFilter
 from refresh.changes.domain.changes import Cause
 from refresh.core.selectors.addresses import addresses
 from refresh.core.selectors.filters import cluster_choices, named_from

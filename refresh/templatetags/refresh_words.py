@@ -6,7 +6,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
 from portal.ui.templatetags.lw import NOTHING, icon
 from refresh.models import TargetOnFe
 from refresh.worker.domain.lanes import Lane

@@ -8,9 +8,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from portal.access.registry import Page, register_page
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 from refresh.core.selectors.addresses import read_addresses
 from refresh.worker.selectors.queue import QUEUE_ORDERS, QueueFilter, queue_now, waiting_visible
 

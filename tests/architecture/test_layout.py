@@ -1,11 +1,14 @@
-"""The tree itself: areas hold capabilities, capabilities hold the same few layers."""
+"""The tree itself: areas hold capabilities, capabilities hold the same few layers.
+
+Packages of the platform hold capabilities too where one folder would be a heap.
+"""
 
 import tomllib
 from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import ROOT, modules
+from tests.architecture.source import PRODUCT, ROOT, modules
 
 LAYERS = {
     "domain",
@@ -41,7 +44,15 @@ ONCE = {
 }
 # A capability may hold capabilities in its turn: it is an area of its own then.
 AREAS = ("lifecycle", "optimizer", "optimizer/hudi", "optimizer/iceberg", "quality", "refresh")
+# Packages of the platform that hold capabilities; their modules are named for what they do.
+PLATFORM = ("portal/runs", "portal/ui")
 MOST_FILES = 15
+
+
+@pytest.mark.parametrize("area", PLATFORM)
+def test_every_folder_of_a_platform_package_has_its_place_in_the_order(area: str) -> None:
+    folders = {init.parent.name for init in (ROOT / area).glob("*/__init__.py")}
+    assert folders - ONCE - {"migrations"} == set(_order(area))
 
 
 @pytest.mark.parametrize("area", AREAS)
@@ -60,13 +71,13 @@ def test_every_file_of_a_capability_belongs_to_a_layer(area: str) -> None:
     assert strays == []
 
 
-@pytest.mark.parametrize("area", AREAS)
+@pytest.mark.parametrize("area", [*AREAS, *PLATFORM])
 def test_every_capability_says_what_it_is_for(area: str) -> None:
     silent = [name for name in _order(area) if not _says(area, name)]
     assert silent == []
 
 
-@pytest.mark.parametrize("area", AREAS)
+@pytest.mark.parametrize("area", PRODUCT)
 def test_no_folder_is_a_heap(area: str) -> None:
     heaps = {
         str(folder.relative_to(ROOT)): len(files)

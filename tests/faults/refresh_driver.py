@@ -13,7 +13,7 @@ def main(what: str) -> None:
     django.setup()
     from django.utils import timezone
 
-    from portal.runs.leases import new_holder
+    from portal.runs.claims.leases import new_holder
     from refresh.worker.services import worker as working
     from tasks.follow import follow
 

@@ -27,9 +27,9 @@ from portal.access.lakes import get_lake
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.connectors.metastore import to_json
 from portal.lake.names import PartitionName
-from portal.runs.logs import Line, run_log_many
 from portal.runs.models import Run
-from portal.runs.services import run_drive
+from portal.runs.records.logs import Line, run_log_many
+from portal.runs.requests.services import run_drive
 from tests.component.lifecycle import backup_world, plan_world
 from tests.component.lifecycle.plan_world import LAKE, NOW, World, make_world
 from tests.component.lifecycle.scanned import scan

@@ -19,7 +19,7 @@ from lifecycle.backup.services.ingesting import act_ingest
 from lifecycle.backup.services.settling import act_settle
 from portal.lake.names import TableName
 from portal.runs.models import Run
-from portal.runs.spools import new_spool
+from portal.runs.records.spools import new_spool
 from tests.support.act_lake import DAY, ActLake, TestRules
 
 

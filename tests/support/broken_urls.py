@@ -4,7 +4,7 @@ from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.urls import include, path
 
-handler500 = "portal.ui.errors.server_error"
+handler500 = "portal.ui.frame.errors.server_error"
 
 
 def broken(request: HttpRequest) -> HttpResponse:

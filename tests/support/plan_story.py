@@ -17,7 +17,7 @@ from portal.lake.clock import day_of
 from portal.lake.names import TableName
 from portal.notices.services import notices_send
 from portal.runs.models import Run
-from portal.runs.services import run_drive
+from portal.runs.requests.services import run_drive
 from stack.stack import Stack
 from tests.support.run_here import run_here
 from tests.support.scan_lake import NOW, ScanLake

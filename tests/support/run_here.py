@@ -13,14 +13,14 @@ from pyspark.sql import SparkSession
 
 from portal.access.lakes import get_lake
 from portal.lake.errors import PortalError
-from portal.runs.claims import next_tag, run_claim, run_move
+from portal.runs.claims.services import next_tag, run_claim, run_move
 from portal.runs.domain import RunState
-from portal.runs.kinds import RunKind, get_kind
-from portal.runs.launching import _request, run_adopt
+from portal.runs.execution.launching import _request, run_adopt
+from portal.runs.execution.polling import run_poll
+from portal.runs.execution.steps import run_step
+from portal.runs.kinds.registry import RunKind, get_kind
 from portal.runs.models import Run
-from portal.runs.polling import run_poll
-from portal.runs.spools import new_spool
-from portal.runs.steps import run_step
+from portal.runs.records.spools import new_spool
 from portal.spark.entry import _failed, _load
 from portal.spark.job import CANCELLED, JobContext
 from portal.spark.launch import Launched

@@ -10,7 +10,7 @@ from lifecycle.backup.domain.control import HOLDS_FILE
 from lifecycle.backup.selectors import holds_for_jobs, holds_version, open_fences
 from lifecycle.backup.services.reach import Place
 from portal.runs.models import Run
-from portal.runs.spools import open_spool
+from portal.runs.records.spools import open_spool
 from portal.safety.fence import LEASE_LENGTH, write_lease
 from portal.safety.selectors import red_button_state
 from portal.spark.spool import Spool

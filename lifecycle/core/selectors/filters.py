@@ -11,7 +11,7 @@ from lifecycle.inventory.models.findings import FindingKind
 from lifecycle.models import DatabaseFinding, ItemExample, PathFinding
 from lifecycle.rules.domain.conformity import Reason
 from portal.access.models import DatabaseAdministrator, OwnerPerson
-from portal.ui.filters import DayInput, ListFilter
+from portal.ui.lists.filters import DayInput, ListFilter
 
 REASONS = [(reason.value, reason.value) for reason in Reason]
 CLASSES = [(cls.value, cls.value.replace("_", " ").capitalize()) for cls in ExpiryClass]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.rules.domain.conformity import Reason
-from portal.ui.states import StateLook, register_states
+from portal.ui.frame.states import StateLook, register_states
 
 LOOKS: Mapping[str, StateLook] = {
     ExpiryClass.CLEAN_NOW: StateLook("Due now", "calendar-x", "bad", "Past its due day."),

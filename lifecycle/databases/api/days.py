@@ -15,7 +15,7 @@ from lifecycle.databases.services.days import DaysChange, database_days_change
 from lifecycle.inventory.api.findings import LAKE
 from lifecycle.inventory.selectors.findings import get_database_for_user
 from portal.ui.api.serializers import ReasonSerializer
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 _MOST = 32_767
 

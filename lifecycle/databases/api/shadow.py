@@ -16,7 +16,7 @@ from lifecycle.inventory.selectors.findings import get_database_for_user
 from lifecycle.policies.api.serializers import (
     ShadowSummarySerializer,
 )
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 
 class ShadowSummary(APIView):

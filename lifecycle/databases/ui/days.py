@@ -10,7 +10,7 @@ from lifecycle.core.ui.links import database_policy_url
 from lifecycle.databases.services.days import DaysChange, database_days_change
 from lifecycle.inventory.selectors.findings import get_database_for_user
 from portal.lake.errors import RuleViolation
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 _MOST_SIGNS = 5
 

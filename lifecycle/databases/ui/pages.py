@@ -25,9 +25,9 @@ from lifecycle.inventory.selectors.findings import (
 from lifecycle.inventory.selectors.policy import database_policy
 from lifecycle.models import DatabaseFinding
 from portal.lake.errors import RuleViolation
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 CONSEQUENCES = {
     DatabaseMode.OBSERVE: "Nobody is written to any more and nothing of it can be planned.",

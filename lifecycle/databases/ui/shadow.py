@@ -20,10 +20,10 @@ from lifecycle.inventory.selectors.findings import (
 )
 from lifecycle.inventory.ui.charts import days_chart
 from lifecycle.models import ShadowRecord
-from portal.ui.charts import Chart
-from portal.ui.csv import stream_csv
-from portal.ui.frame import current_lake, person
-from portal.ui.tables import Column
+from portal.ui.charts.figures import Chart
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.tables import Column
 
 CSV_KEYS = ("db", "table", "gone", "bytes_gone", "written", "read", "first", "last")
 

@@ -53,7 +53,7 @@ from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 
 def plan_answer(plan: DropPlan, user: User, *, status: int = 200) -> Response:

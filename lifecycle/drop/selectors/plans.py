@@ -19,7 +19,7 @@ from lifecycle.planning.selectors.inputs import act_databases
 from portal.access.models import User
 from portal.approvals.models import Decision
 from portal.approvals.selectors import is_requester
-from portal.ui.filters import ListFilter, prefix
+from portal.ui.lists.filters import ListFilter, prefix
 
 PLAN_ORDERS = {
     "-created": ("-created_at",),

@@ -11,7 +11,7 @@ from portal.access.models import User
 from portal.approvals.domain import ApprovalState
 from portal.approvals.models import Decision
 from portal.approvals.selectors import is_requester
-from portal.ui.filters import ListFilter
+from portal.ui.lists.filters import ListFilter
 
 
 class RuleFilter(ListFilter):

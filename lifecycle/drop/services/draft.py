@@ -25,7 +25,7 @@ from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.selectors.locations import all_locations
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.places import Neighbours
-from portal.runs.results import result_tables
+from portal.runs.results.parquet import result_tables
 
 EXAMPLES_A_TABLE = 100
 DUE = (ExpiryClass.CLEAN_NOW, ExpiryClass.STILL_READ)

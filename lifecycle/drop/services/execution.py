@@ -41,10 +41,10 @@ from portal.approvals.services import approval_check, approval_lock, approval_us
 from portal.approvals.sizes import FEWEST_APPROVALS, plan_needed
 from portal.lake.clock import day_of
 from portal.lake.errors import PortalError, StaleState
-from portal.runs.hours import hours_check
-from portal.runs.logs import run_log_many
+from portal.runs.kinds.hours import hours_check
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.records.logs import run_log_many
+from portal.runs.requests.services import run_request
 from portal.safety.selectors import red_button_state
 
 DROP_KIND = "lifecycle.drop"

@@ -21,7 +21,7 @@ from portal.approvals.services import approval_decide, approval_withdraw
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.lake.reasons import check_reason, check_text
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 
 PLAN_KIND = "lifecycle.plan"
 APPROVAL_KIND = "lifecycle.drop"

@@ -21,8 +21,8 @@ from lifecycle.models import CleanNowRequest, DropPlan
 from lifecycle.planning.selectors.inputs import act_databases
 from lifecycle.planning.selectors.limits import plan_caps
 from portal.lake.errors import NotAllowed, RuleViolation
-from portal.ui.frame import current_lake, person
-from portal.ui.keyset import keyset_page
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.keyset import keyset_page
 
 MAX_CHOSEN = 500
 

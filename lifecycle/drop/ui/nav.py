@@ -9,8 +9,8 @@ from lifecycle.drop.selectors.standing import rules_to_decide
 from lifecycle.models import CleanNowRequest, PlanState
 from portal.access.models import KEEPERS
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import lake_or_none, person
-from portal.ui.states import StateLook, register_states
+from portal.ui.frame.context import lake_or_none, person
+from portal.ui.frame.states import StateLook, register_states
 from portal.ui.templatetags.lw import human_bytes
 
 SECTION = "Lifecycle"

@@ -39,11 +39,11 @@ from lifecycle.planning.selectors.limits import plan_limits
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.lake.errors import NotVisible
-from portal.runs.selectors import run_waits
-from portal.ui.frame import current_lake, person
-from portal.ui.keyset import keyset_page
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.runs.requests.selectors import run_waits
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.keyset import keyset_page
+from portal.ui.lists.tables import Column
 
 RESULTS_SHOWN = 50
 

@@ -23,10 +23,10 @@ from lifecycle.drop.services.standing_rules import (
 from lifecycle.models import StandingRule, StandingRuleState
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.approvals.selectors import decisions_of
-from portal.ui.filters import DayInput
 from portal.ui.forms import said_word
-from portal.ui.frame import current_lake, person
-from portal.ui.keyset import keyset_page
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.filters import DayInput
+from portal.ui.lists.keyset import keyset_page
 
 GIB = 1024**3
 PLANS_SHOWN = 20

@@ -39,7 +39,7 @@ from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.reasons import check_reason
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 
 ENROL_KIND = "lifecycle.enrol"
 APPROVAL_KIND = "lifecycle.enrolment"

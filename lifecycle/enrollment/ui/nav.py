@@ -8,8 +8,8 @@ from lifecycle.enrollment.selectors import enrolments_to_decide
 from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
 from portal.access.models import KEEPERS
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import lake_or_none, person
-from portal.ui.states import StateLook, register_states
+from portal.ui.frame.context import lake_or_none, person
+from portal.ui.frame.states import StateLook, register_states
 
 LOOKS = {
     EnrolmentState.UNDOING.value: StateLook("Being taken back", "arrow-back-up", "busy"),

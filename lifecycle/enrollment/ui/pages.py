@@ -41,12 +41,12 @@ from lifecycle.policies.ui.policy import LINE_WORDS
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.lake.errors import NotAllowed, RuleViolation
-from portal.ui.filters import filtered
 from portal.ui.forms import said_word
-from portal.ui.frame import current_lake, person
-from portal.ui.keyset import keyset_page
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.filters import filtered
+from portal.ui.lists.keyset import keyset_page
+from portal.ui.lists.tables import Column
 
 CANDIDATE_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table")}
 

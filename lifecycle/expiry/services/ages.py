@@ -16,7 +16,7 @@ from lifecycle.expiry.domain.what_if import Ages, Amount, Bucket
 from lifecycle.expiry.services.buckets import COLUMNS, Known, Name, with_buckets
 from lifecycle.models import Generation, TableAges, TableFinding
 from portal.access.lakes import get_lake
-from portal.runs.results import CHUNK, result_tables
+from portal.runs.results.parquet import CHUNK, result_tables
 
 _KEYS = ["tbl_id", "bucket", "age"]
 _SUMS = ("n", "n_bytes", "n_files", "n_unmeasured")

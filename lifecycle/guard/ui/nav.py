@@ -6,8 +6,8 @@ from lifecycle.core.ui.links import list_url
 from lifecycle.guard.domain import Outcome
 from lifecycle.guard.selectors import policy_events_visible
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import lake_or_none, person
-from portal.ui.states import StateLook, register_states
+from portal.ui.frame.context import lake_or_none, person
+from portal.ui.frame.states import StateLook, register_states
 
 SHOWN_AT_MOST = 100
 LOOKS = {

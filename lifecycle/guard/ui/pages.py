@@ -25,9 +25,9 @@ from lifecycle.guard.selectors import (
 from lifecycle.guard.services.alarms import policy_alarms_close
 from lifecycle.guard.services.events import DROPPED_KEPT
 from lifecycle.models import DroppedObject
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 
 def _dropped_url(row: DroppedObject) -> str:

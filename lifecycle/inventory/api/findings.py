@@ -50,7 +50,7 @@ from portal.lake.errors import NotAllowed, NotVisible
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import RunSerializer, page_of
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake
+from portal.ui.frame.context import current_lake
 
 LAKE = [OpenApiParameter("lake", str)]
 

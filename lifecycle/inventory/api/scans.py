@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from lifecycle.inventory.services.scan_acceptance import scan_accept_smaller
 from portal.access.fresh import authenticated_at
 from portal.ui.api.serializers import ReasonSerializer, RunSerializer, said_reason
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 
 class ScanAcceptSmaller(APIView):

@@ -36,7 +36,7 @@ from lifecycle.models import (
 from lifecycle.rules.domain.conformity import Reason
 from portal.access.models import User
 from portal.lake.errors import NotVisible
-from portal.runs.selectors import newest_ended
+from portal.runs.requests.selectors import newest_ended
 
 TREND_DAYS = 90
 

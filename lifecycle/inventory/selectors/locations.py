@@ -6,7 +6,7 @@ from lifecycle.drop.domain.refusal import (
     Name,
 )
 from portal.connectors.lake_config import LakeConfig
-from portal.runs.results import result_tables
+from portal.runs.results.parquet import result_tables
 
 
 def all_locations(config: LakeConfig, results_uri: str) -> Iterator[tuple[str, Name]]:

@@ -32,7 +32,7 @@ from lifecycle.models import (
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.runs.models import Run
-from portal.runs.results import CHUNK, result_rows
+from portal.runs.results.parquet import CHUNK, result_rows
 
 M = TypeVar("M", bound=models.Model)
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from lifecycle.models import (
 from portal.access.lakes import get_lake
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.lines import fitted
-from portal.runs.results import result_rows
+from portal.runs.results.parquet import result_rows
 
 Row = dict[str, Any]
 # Columns of the metastore that hold more than ours: one table's maker must not stop the whole scan.

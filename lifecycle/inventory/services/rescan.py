@@ -8,7 +8,7 @@ from datetime import datetime
 
 from lifecycle.inventory.services.scan import KIND
 from portal.events.registry import Missed, Subscriber, subscribe
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 
 NAME = "lifecycle"
 

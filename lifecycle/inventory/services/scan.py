@@ -11,9 +11,9 @@ from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed
 from portal.lake.reasons import check_text
 from portal.runs.domain import RunState
-from portal.runs.kinds import get_kind
+from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 
 KIND = "lifecycle.scan"
 SOON_DAYS = 7

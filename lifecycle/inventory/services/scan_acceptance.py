@@ -20,7 +20,7 @@ from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.lake.reasons import check_text
 from portal.runs.domain import RunState
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 
 SHRANK = "scan.inventory_shrank"
 COUNTS = ("databases", "tables", "partitions")

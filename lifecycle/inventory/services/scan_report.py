@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from lifecycle.core.services.people import People, responsible_of
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import Generation, ItemExample, PathFinding, TableFinding
-from portal.runs.logs import Line
+from portal.runs.records.logs import Line
 
 NAMED = 5
 

@@ -19,7 +19,7 @@ from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.models.findings import GenerationState
 from lifecycle.models import DatabaseFinding, Generation, ShadowRecord, ShadowTable
 from portal.access.lakes import get_lake
-from portal.runs.results import CHUNK, result_tables
+from portal.runs.results.parquet import CHUNK, result_tables
 
 KEPT_DAYS = 30
 EXAMPLES = 10

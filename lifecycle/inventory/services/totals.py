@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Count, Sum
 
 from lifecycle.models import Generation, OwnerTotals, PathFinding, TableFinding
-from portal.runs.results import CHUNK
+from portal.runs.results.parquet import CHUNK
 
 SUMMED = (
     *("n_clean_now", "bytes_clean_now", "n_soon", "bytes_soon"),

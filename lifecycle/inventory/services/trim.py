@@ -18,7 +18,7 @@ from lifecycle.models import (
     TableAges,
     TableFinding,
 )
-from portal.runs.results import CHUNK
+from portal.runs.results.parquet import CHUNK
 
 KEPT = 2
 

@@ -15,11 +15,11 @@ from lifecycle.models import ItemExample, TableFinding
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.lake.errors import NotVisible
-from portal.runs import kinds as run_kinds
 from portal.runs.domain import RunState
+from portal.runs.kinds import registry as run_kinds
 from portal.runs.models import Run
-from portal.runs.results import result_tables
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
+from portal.runs.results.parquet import result_tables
 
 KIND = "lifecycle.why_look"
 

@@ -15,7 +15,7 @@ from django.db import transaction
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import Generation, TableFinding
 from portal.access.lakes import get_lake
-from portal.runs.results import CHUNK, result_tables
+from portal.runs.results.parquet import CHUNK, result_tables
 
 WINDOW = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
 COLUMNS = ("tbl_id", "cls", "due_on", "create_time", "updated_ms")

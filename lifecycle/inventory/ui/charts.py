@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from portal.ui.charts import Chart, Unit, line_chart
+from portal.ui.charts.figures import Chart, Unit, line_chart
 
 
 def days_chart(

@@ -32,10 +32,10 @@ from lifecycle.inventory.selectors.kept import complete_items, complete_tables, 
 from lifecycle.inventory.ui.charts import days_chart
 from lifecycle.models import Generation, ItemExample, TableFinding
 from portal.access.models import User
-from portal.ui.charts import Chart
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.charts.figures import Chart
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 RANGES_SHOWN = 200
 

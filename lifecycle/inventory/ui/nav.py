@@ -20,7 +20,7 @@ from lifecycle.inventory.selectors.findings import (
 from lifecycle.models import Generation
 from portal.access.models import User
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import lake_or_none, person
+from portal.ui.frame.context import lake_or_none, person
 from portal.ui.selectors import register_owned_tables
 from portal.ui.templatetags.lw import human_bytes
 

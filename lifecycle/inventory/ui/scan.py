@@ -20,8 +20,8 @@ from portal.access.fresh import authenticated_at, require_fresh
 from portal.access.models import User
 from portal.runs.domain import RunState
 from portal.runs.models import Run
-from portal.runs.selectors import broker_problem
-from portal.ui.frame import LakeScan, current_lake, person, register_lake_scan
+from portal.runs.requests.selectors import broker_problem
+from portal.ui.frame.context import LakeScan, current_lake, person, register_lake_scan
 from portal.ui.run_steps import RunStep, register_run_step
 
 

@@ -15,7 +15,7 @@ from lifecycle.inventory.selectors.policy import PolicyNow, last_change, table_p
 from lifecycle.inventory.selectors.why import why_expiring
 from lifecycle.inventory.services.why_look import why_look_request
 from lifecycle.models import TableFinding
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 
 @require_GET

@@ -8,7 +8,7 @@ from lifecycle.models import PlanState
 from lifecycle.planning.selectors.inputs import act_databases, current_generation
 from lifecycle.planning.selectors.limits import plan_over_caps
 from portal.lake.errors import StaleState
-from portal.runs.logs import Line
+from portal.runs.records.logs import Line
 
 LOGGED = 50
 

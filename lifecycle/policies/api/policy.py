@@ -20,7 +20,7 @@ from lifecycle.policies.run_kinds import policy_look_request
 from lifecycle.policies.services.extensions import bounds, extension_offer, put_off_from
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.ui.api.serializers import RunSerializer
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 VALUES = [OpenApiParameter("level", int), OpenApiParameter("ttl", int)]
 

@@ -19,7 +19,7 @@ from portal.lake.clock import day_of
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import page_of
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 
 class YesSerializer(serializers.ModelSerializer[StillReadYes]):

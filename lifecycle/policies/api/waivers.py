@@ -16,7 +16,7 @@ from portal.lake.clock import day_of
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 
 class WaiverList(APIView):

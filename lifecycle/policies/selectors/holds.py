@@ -12,7 +12,7 @@ from lifecycle.backup.selectors import holds_active
 from lifecycle.inventory.selectors.findings import databases_visible, tables_visible
 from portal.access.models import User
 from portal.lake.errors import NotVisible
-from portal.ui.filters import ListFilter
+from portal.ui.lists.filters import ListFilter
 
 HOLD_ORDERS = {"-placed": ("-placed_at",), "placed": ("placed_at",)}
 

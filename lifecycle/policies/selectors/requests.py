@@ -12,7 +12,7 @@ from lifecycle.models import PolicyRequest
 from lifecycle.policies.domain.states import RequestKind, RequestState
 from portal.access.models import User
 from portal.lake.errors import NotVisible
-from portal.ui.filters import ListFilter
+from portal.ui.lists.filters import ListFilter
 
 REQUEST_ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
 

@@ -21,7 +21,7 @@ from portal.approvals.services import approval_decide, approval_open, approval_w
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.reasons import check_text
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 
 POLICY_KIND = "lifecycle.policy"
 APPROVAL_KIND = "lifecycle.policy_request"

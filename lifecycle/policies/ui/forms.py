@@ -11,7 +11,7 @@ from lifecycle.policies.services.extensions import ExtendWish
 from lifecycle.policies.services.waivers import WaiverWish
 from lifecycle.policies.services.wishes import HandOverWish, SetWish
 from lifecycle.rules.domain.conformity import Reason
-from portal.ui.filters import DayInput
+from portal.ui.lists.filters import DayInput
 
 LEVELS = [("1", "1: lifecycle"), ("0", "0: keep for ever")]
 

@@ -24,11 +24,11 @@ from lifecycle.policies.selectors.holds import (
 from lifecycle.policies.services.holding import HoldWish, legal_hold_place
 from portal.access.models import User
 from portal.lake.errors import NotAllowed, NotVisible
-from portal.ui.csv import stream_csv
-from portal.ui.filters import filtered
-from portal.ui.frame import current_lake, person
-from portal.ui.keyset import keyset_page
-from portal.ui.tables import Column
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.filters import filtered
+from portal.ui.lists.keyset import keyset_page
+from portal.ui.lists.tables import Column
 
 # Two forms stand on the page, and both know a database.
 FORM_IDS = "place-%s"

@@ -6,7 +6,7 @@ from django.utils import timezone
 from lifecycle.core.ui.links import list_url
 from lifecycle.policies.selectors.requests import requests_to_answer
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import lake_or_none, person
+from portal.ui.frame.context import lake_or_none, person
 
 
 def register_pages() -> None:

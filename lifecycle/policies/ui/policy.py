@@ -31,8 +31,8 @@ from lifecycle.policies.run_kinds import policy_look_request
 from lifecycle.policies.selectors.requests import requests_visible
 from lifecycle.policies.ui.forms import ValuesForm
 from portal.lake.errors import NotAllowed, PortalError
-from portal.ui.charts import Chart, line_chart
-from portal.ui.frame import current_lake, person
+from portal.ui.charts.figures import Chart, line_chart
+from portal.ui.frame.context import current_lake, person
 
 REQUESTS_SHOWN = 10
 LINE_WORDS = {

@@ -34,11 +34,11 @@ from portal.access.fresh import authenticated_at, require_fresh
 from portal.access.models import User
 from portal.approvals.selectors import decisions_of
 from portal.lake.errors import RuleViolation
-from portal.ui.addresses import own_address
 from portal.ui.forms import said_word
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.addresses import own_address
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 
 def request_url(row: PolicyRequest) -> str:

@@ -15,9 +15,9 @@ from lifecycle.policies.services.still_read import YesWish, still_read_take_back
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.lake.errors import RuleViolation
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 
 class YesForm(forms.Form):

@@ -17,9 +17,9 @@ from lifecycle.policies.ui.forms import WaiveForm
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.lake.clock import day_of
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 # The filter above knows a database too.
 FORM_IDS = "ask-%s"

@@ -33,7 +33,7 @@ from portal.events.models import TableTouch
 from portal.lake.errors import RuleViolation, StaleState
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
-from portal.runs.results import result_tables
+from portal.runs.results.parquet import result_tables
 
 MOST_TOUCHED = 500
 

@@ -29,7 +29,7 @@ from portal.approvals.services import approval_decide, approval_withdraw
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.reasons import check_reason, check_text
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 
 DRAW_KIND = "lifecycle.path_fix_plan"
 FIX_APPROVAL_KIND = "lifecycle.path_fix"

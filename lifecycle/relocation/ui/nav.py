@@ -6,8 +6,8 @@ from django.utils import timezone
 from lifecycle.core.ui.links import list_url
 from lifecycle.relocation.selectors import fixes_to_decide
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import lake_or_none, person
-from portal.ui.states import StateLook, register_states
+from portal.ui.frame.context import lake_or_none, person
+from portal.ui.frame.states import StateLook, register_states
 
 LOOKS = {
     "ASKED": StateLook("Being looked at", "eye", "busy"),

@@ -37,11 +37,11 @@ from lifecycle.relocation.services.plans import (
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.lake.errors import NotAllowed
-from portal.runs.selectors import run_waits
+from portal.runs.requests.selectors import run_waits
 from portal.ui.forms import said_word
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 
 def fix_url(row: PathFix) -> str:

@@ -35,7 +35,7 @@ from portal.access.fresh import authenticated_at
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, RunSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 
 class BackupList(APIView):

@@ -15,7 +15,7 @@ from lifecycle.restore.services.contents import (
     backup_look_request,
 )
 from portal.ui.api.serializers import RunSerializer
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 
 class ContentsSerializer(serializers.Serializer[dict[str, object]]):

@@ -13,7 +13,7 @@ from lifecycle.restore.selectors.savings import SAVINGS_ORDERS, SavingsFilter, s
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import page_of
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 
 class SavingsSerializer(serializers.ModelSerializer[Savings]):

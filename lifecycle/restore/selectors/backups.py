@@ -15,7 +15,7 @@ from lifecycle.models import BackupSlice, CurrentGeneration, TableFinding
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
-from portal.ui.filters import DayInput, ListFilter, prefix
+from portal.ui.lists.filters import DayInput, ListFilter, prefix
 
 ADDED = (
     *("n_tables", "n_batches", "n_items", "n_restored", "n_bytes", "n_files", "n_restorable"),

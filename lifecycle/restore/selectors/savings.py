@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet, Sum
 
 from lifecycle.backup.models import Savings
 from portal.access.models import User
-from portal.ui.filters import ListFilter
+from portal.ui.lists.filters import ListFilter
 
 SAVINGS_ORDERS = {
     "-freed": ("-purged_bytes",),

@@ -32,7 +32,7 @@ from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.lake.reasons import check_reason, check_text
 from portal.runs.domain import ACTIVE
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 from portal.safety.selectors import red_button_state
 
 RESTORE_KIND = "lifecycle.restore"

@@ -16,9 +16,9 @@ from lifecycle.restore.services.reading import backup_contents
 from portal.access.models import User
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.runs.domain import ACTIVE
-from portal.runs.kinds import RunKind, register
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 
 LOOK_KIND = "lifecycle.backup_look"
 WIDE_LOOK_KIND = "lifecycle.backup_look_wide"

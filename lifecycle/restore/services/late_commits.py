@@ -14,8 +14,8 @@ from lifecycle.restore.services.mail import backup_mail
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.notices.services import notice_queue
-from portal.runs.logs import Line, run_log_many
 from portal.runs.models import Run, RunEvent
+from portal.runs.records.logs import Line, run_log_many
 
 LOGGED = 50
 

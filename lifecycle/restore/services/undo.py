@@ -29,9 +29,9 @@ from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, StaleState
 from portal.lake.reasons import check_reason
 from portal.runs.domain import ACTIVE
-from portal.runs.kinds import RunKind, register
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 from portal.safety.selectors import red_button_state
 
 UNDO_KIND = "lifecycle.restore_undo"

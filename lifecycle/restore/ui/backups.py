@@ -47,11 +47,11 @@ from lifecycle.restore.services.undo import is_theirs, may_undo, n_standing, und
 from portal.access.models import User
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.runs.models import Run
-from portal.runs.selectors import run_waits
-from portal.ui.csv import stream_csv
-from portal.ui.frame import current_lake, person
-from portal.ui.keyset import keyset_page
-from portal.ui.tables import Column
+from portal.runs.requests.selectors import run_waits
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.keyset import keyset_page
+from portal.ui.lists.tables import Column
 
 DAYS_SHOWN = 400
 ROWS_SHOWN = 200

@@ -14,8 +14,8 @@ from lifecycle.restore.services.contents import (
     backup_look_newest,
     backup_look_request,
 )
-from portal.runs.selectors import run_waits
-from portal.ui.frame import current_lake, person
+from portal.runs.requests.selectors import run_waits
+from portal.ui.frame.context import current_lake, person
 
 
 @require_GET

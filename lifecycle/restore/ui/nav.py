@@ -9,7 +9,7 @@ from lifecycle.backup.selectors import RESTORABLE
 from lifecycle.core.ui.links import list_url
 from lifecycle.restore.selectors.backups import batches_for_user, restorable_totals
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import lake_or_none, person
+from portal.ui.frame.context import lake_or_none, person
 from portal.ui.templatetags.lw import human_bytes
 
 LAST_DAYS = timedelta(days=3)

@@ -5,7 +5,7 @@ from django.urls import reverse
 from lifecycle.core.ui.run_subjects import linked, page_subject
 from lifecycle.restore.services.backups import PREVIEW_KIND
 from portal.runs.models import Run
-from portal.runs.selectors import get_run
+from portal.runs.requests.selectors import get_run
 from portal.ui.run_steps import RunSubject, register_run_subject
 
 _PREVIEW = "restore_preview"

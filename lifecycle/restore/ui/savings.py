@@ -10,9 +10,9 @@ from lifecycle.restore.selectors.savings import (
     savings_by_month,
     savings_visible,
 )
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 SAVINGS = ListSpec(
     template="lifecycle/savings.html",

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 from lifecycle.restore.services.backups import get_preview_for_user
 from lifecycle.restore.services.undo import UndoWish, restore_undo_request
 from portal.access.fresh import authenticated_at, require_fresh
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 
 @require_POST

@@ -27,7 +27,7 @@ from lifecycle.restore_tests.services.drills import drill_request
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import page_of
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 
 class DrillSerializer(serializers.ModelSerializer[RestoreDrill]):

@@ -26,7 +26,7 @@ from portal.access.lakes import all_lakes, get_lake
 from portal.lake.clock import day_of
 from portal.notices.services import Mail, notice_queue, webhook_queue
 from portal.runs.domain import Schedule
-from portal.runs.kinds import RunKind, register
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
 
 FAILED_KIND = "lifecycle.drill_failed"

@@ -22,7 +22,7 @@ from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, StaleState
 from portal.lake.reasons import check_text
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 from portal.safety.selectors import red_button_state
 
 KIND = "lifecycle.drill"

@@ -7,8 +7,8 @@ from lifecycle.core.ui.links import list_url
 from lifecycle.restore_tests.domain import ProofState
 from lifecycle.restore_tests.selectors import proof_counts
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import lake_or_none, person
-from portal.ui.states import StateLook, register_states
+from portal.ui.frame.context import lake_or_none, person
+from portal.ui.frame.states import StateLook, register_states
 
 _LOOKS = {
     "PROVEN": StateLook("Proven", "shield-check", "good", "A drill restored it and compared."),

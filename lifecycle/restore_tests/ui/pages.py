@@ -26,11 +26,11 @@ from lifecycle.restore_tests.selectors import (
     proof_lasts,
 )
 from lifecycle.restore_tests.services.drills import drill_every, drill_request
-from portal.runs.selectors import broker_problem, run_waits
-from portal.ui.csv import stream_csv
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column, Table
+from portal.runs.requests.selectors import broker_problem, run_waits
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.tables import Column, Table
 
 
 def drill_url(drill: RestoreDrill) -> str:

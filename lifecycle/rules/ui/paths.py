@@ -23,10 +23,10 @@ from lifecycle.rules.selectors.waivers import waivers_standing, with_waivers
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.lake.clock import day_of
-from portal.ui.charts import Chart
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.charts.figures import Chart
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 
 def _name_url(row: PathFinding) -> str:

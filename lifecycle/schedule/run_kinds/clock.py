@@ -31,7 +31,7 @@ from lifecycle.restore.services.purges import (
 from portal.access.lakes import get_lake, job_environment
 from portal.lake.clock import day_of
 from portal.runs.domain import Schedule
-from portal.runs.kinds import RunKind, register
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
 from portal.safety.selectors import red_button_state
 

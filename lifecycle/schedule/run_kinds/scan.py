@@ -26,9 +26,9 @@ from portal.access.models import KEEPERS
 from portal.access.services import directory_sync
 from portal.events.services import alarms_rescanned
 from portal.runs.domain import Schedule
-from portal.runs.kinds import RunKind, register
-from portal.runs.logs import run_log_many
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
+from portal.runs.records.logs import run_log_many
 
 
 class ScanKind(RunKind):

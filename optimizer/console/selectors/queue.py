@@ -17,7 +17,7 @@ from optimizer.core.selectors.tasks import (
 )
 from optimizer.models import OptimizeTask
 from portal.access.models import User
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
 
 QUEUE_ORDERS = {
     "-score": ("-score",),

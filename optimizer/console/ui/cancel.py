@@ -10,7 +10,7 @@ from optimizer.core.selectors.tasks import get_task_for_user
 from optimizer.core.services.actions import task_cancel
 from optimizer.core.ui.table_links import tasks_page
 from portal.ui.forms import ReasonForm
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 
 @require_http_methods(["GET", "POST"])

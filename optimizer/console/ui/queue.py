@@ -9,9 +9,9 @@ from django.views.decorators.http import require_GET
 
 from optimizer.console.selectors.queue import QUEUE_ORDERS, QueueFilter, queue_now, waiting_visible
 from optimizer.core.ui.columns import cell
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 WAITING = ListSpec(
     template="optimizer/queue.html",

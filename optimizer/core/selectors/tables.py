@@ -3,7 +3,7 @@
 from django.db.models import Q
 
 from optimizer.core.domain.bands import GOOD_FROM, POOR_BELOW, HealthBand
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
 
 # Django spells `is_gone=False` as NOT, for which no database takes an index.
 IS_THERE = Q(is_gone__in=[False])

@@ -15,8 +15,8 @@ from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
-from portal.ui.filters import ListFilter, prefix
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
+from portal.ui.lists.filters import ListFilter, prefix
 
 TASK_ORDERS = {"-noted": ("-noted_at",), "noted": ("noted_at",)}
 FORMATS = [("iceberg", "Iceberg"), ("hudi", "Hudi")]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from portal.ui.tables import Column
+from portal.ui.lists.tables import Column
 
 
 def cell(title: str, name: str, **options: Any) -> Column:

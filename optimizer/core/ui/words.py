@@ -9,7 +9,7 @@ from optimizer.iceberg.maintenance.domain.expiry import Stay
 from optimizer.iceberg.maintenance.domain.orphans import Left
 from optimizer.iceberg.maintenance.domain.quarantine import QuarantineState
 from optimizer.removals.domain.states import RemovalState
-from portal.ui.states import StateLook, register_states
+from portal.ui.frame.states import StateLook, register_states
 
 SECTION = "File health"
 

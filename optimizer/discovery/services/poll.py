@@ -22,11 +22,11 @@ from portal.connectors.metastore_db import parameter_column
 from portal.events.registry import Missed
 from portal.events.services import alarms_rescanned
 from portal.runs.domain import RunState, Schedule
-from portal.runs.kinds import RunKind, register
-from portal.runs.logs import run_log
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
-from portal.runs.results import result_rows
-from portal.runs.services import run_request
+from portal.runs.records.logs import run_log
+from portal.runs.requests.services import run_request
+from portal.runs.results.parquet import result_rows
 
 KIND = "optimizer.poll"
 SUBSCRIBER = "optimizer"

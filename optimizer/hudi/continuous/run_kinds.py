@@ -11,9 +11,9 @@ from optimizer.hudi.continuous.services import resident_hear, resident_left, res
 from optimizer.hudi.planner.run_kinds import HudiServicesKind
 from optimizer.hudi.planner.services.planner import hudi_decide
 from optimizer.hudi.tables.selectors.resident import RESIDENT, resident_tables
-from portal.runs.kinds import register
+from portal.runs.kinds.registry import register
 from portal.runs.models import Run
-from portal.runs.spools import open_spool
+from portal.runs.records.spools import open_spool
 
 STAY = timedelta(hours=6)
 

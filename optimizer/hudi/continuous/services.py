@@ -33,7 +33,7 @@ from optimizer.policies.selectors.hudi_policies import HudiPolicies, hudi_polici
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.runs.domain import RunState
 from portal.runs.models import Run
-from portal.runs.spools import open_spool
+from portal.runs.records.spools import open_spool
 from portal.spark.spool import Spool
 
 MOST_LOOKS = 50

@@ -15,7 +15,7 @@ from optimizer.hudi.inspect.services.inspection import (
 )
 from portal.access.models import KEEPERS
 from portal.runs.domain import Schedule
-from portal.runs.kinds import RunKind, register
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
 
 

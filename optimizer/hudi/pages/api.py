@@ -23,7 +23,7 @@ from optimizer.policies.api.fields import (
 )
 from optimizer.policies.api.policies import table_policy_response
 from portal.ui.api.serializers import ReasonSerializer, said_reason
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 _MOST_INSTANTS = 1_000
 

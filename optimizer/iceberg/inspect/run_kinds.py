@@ -13,9 +13,9 @@ from optimizer.iceberg.inspect.services.inspection import (
 )
 from portal.access.models import KEEPERS
 from portal.runs.domain import Schedule
-from portal.runs.kinds import RunKind, register
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 
 KIND = "observe_tables"
 

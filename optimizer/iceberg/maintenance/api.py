@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from optimizer.iceberg.maintenance.services.quarantines import quarantine_return
 from optimizer.removals.api import RemovalPlanDetailSerializer, removal_response
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 
 class RemovalBringBack(APIView):

@@ -17,7 +17,7 @@ from optimizer.iceberg.maintenance.services.quarantines import (
 from optimizer.removals.run_kinds import FencedKind
 from optimizer.removals.services.fences import fence_open
 from portal.runs.domain import Schedule
-from portal.runs.kinds import RunKind, register
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
 from portal.safety.selectors import red_button_wait
 

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from optimizer.iceberg.maintenance.services.quarantines import quarantine_return
 from optimizer.removals.ui.pages import removal_url
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 
 @require_POST

@@ -23,7 +23,7 @@ from optimizer.iceberg.planner.services.actions import (
 from optimizer.iceberg.tables.api.serializers import IcebergTableSerializer
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
 from portal.ui.api.serializers import ReasonSerializer, said_reason
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 
 class OptimizerEstimateSerializer(serializers.Serializer[Any]):

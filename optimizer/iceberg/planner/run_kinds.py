@@ -30,7 +30,7 @@ from optimizer.removals.run_kinds import FencedKind
 from optimizer.removals.services.claims import lists_claim, lists_ready
 from optimizer.removals.services.fences import fence_open
 from portal.runs.domain import Schedule
-from portal.runs.kinds import register
+from portal.runs.kinds.registry import register
 from portal.runs.models import Run
 
 KIND = "optimize"

@@ -15,7 +15,7 @@ from optimizer.iceberg.planner.services.actions import (
 )
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
 from optimizer.iceberg.tables.ui.tables import table_url
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 
 @require_GET

@@ -11,7 +11,7 @@ from optimizer.models import IcebergTable
 from portal.access.lakes import get_lake
 from portal.lake.errors import PortalError
 from portal.runs.domain import RunState
-from portal.runs.services import run_drive
+from portal.runs.requests.services import run_drive
 
 
 class Command(BaseCommand):

@@ -38,7 +38,7 @@ from portal.lake.errors import RuleViolation
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import page_of
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 LAKE = OpenApiParameter("lake", str)
 FORMAT = OpenApiParameter(

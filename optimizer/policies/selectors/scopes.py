@@ -22,7 +22,7 @@ from optimizer.policies.selectors.policies import policy_current, policy_history
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.lake.errors import NotVisible, RuleViolation
-from portal.ui.filters import ListFilter, prefix
+from portal.ui.lists.filters import ListFilter, prefix
 
 SCOPE_ORDERS = {"scope": ("scope",), "-at": ("-at",)}
 HISTORY_ORDERS = {"-version": ("-version",), "version": ("version",)}

@@ -15,7 +15,7 @@ from optimizer.policies.domain.policy import Caution
 from optimizer.policies.domain.words import say
 from optimizer.policies.services.policies import MOST_WHY, PolicyChange
 from portal.lake.errors import PortalError, RuleViolation
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
 
 INHERITED = [("", "Inherited")]
 ON_OFF = [*INHERITED, ("on", "on"), ("off", "off")]

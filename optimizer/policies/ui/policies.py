@@ -33,12 +33,12 @@ from optimizer.policies.services.policies import policy_allowed
 from optimizer.policies.ui.actions import policy_said, scope_url
 from portal.access.models import User
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
-from portal.ui.csv import stream_csv
-from portal.ui.filters import filtered
-from portal.ui.frame import current_lake, person
-from portal.ui.keyset import keyset_page
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column, Table
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.filters import filtered
+from portal.ui.lists.keyset import keyset_page
+from portal.ui.lists.tables import Column, Table
 
 HISTORY = ListSpec(
     template="optimizer/policy_scope.html",

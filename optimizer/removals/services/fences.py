@@ -11,7 +11,7 @@ from datetime import datetime
 from optimizer.removals.domain.papers import FENCE, SEALED
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
-from portal.runs.spools import open_spool
+from portal.runs.records.spools import open_spool
 from portal.safety.ended import check_ended
 from portal.safety.fence import LEASE_LENGTH, move_directory, open_fence, read_lease, write_lease
 

@@ -20,7 +20,7 @@ from portal.connectors.metastore import Metastore
 from portal.lake.errors import PortalError
 from portal.lake.names import TableName
 from portal.runs.models import Run
-from portal.runs.spools import open_spool
+from portal.runs.records.spools import open_spool
 from portal.spark.spool import Spool
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from optimizer.core.ui.words import SECTION
 from optimizer.removals.selectors import removals_to_decide
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import lake_or_none, person
+from portal.ui.frame.context import lake_or_none, person
 from portal.ui.templatetags.lw import human_bytes
 
 

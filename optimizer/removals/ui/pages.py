@@ -23,9 +23,9 @@ from optimizer.removals.services.removals import removal_decide, removal_withdra
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.approvals.selectors import decisions_of
 from portal.ui.forms import said_word
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 
 def removal_url(row: RemovalPlan) -> str:

@@ -1,7 +1,7 @@
 """Describes in the OpenAPI document which errors an operation answers with.
 
-The views raise them; `portal.ui.errors` gives all of them one form. A test asks every address and
-compares the statuses that come with the ones that are listed here.
+The views raise them; `portal.ui.frame.errors` gives all of them one form. A test asks every address
+and compares the statuses that come with the ones that are listed here.
 """
 
 from typing import Any

@@ -8,9 +8,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from portal.ui.filters import ListFilter
-from portal.ui.keyset import keyset_page
-from portal.ui.lists import Complete
+from portal.ui.lists.answers import Complete
+from portal.ui.lists.filters import ListFilter
+from portal.ui.lists.keyset import keyset_page
 
 
 def keyset_response(

@@ -15,7 +15,7 @@ from portal.people.selectors import owners_mapped, people_all
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 from portal.ui.people_filters import OwnerFilter, PeopleFilter
 from portal.ui.views import owners as owners_page
 from portal.ui.views import people as people_page

@@ -17,7 +17,7 @@ from portal.people.tokens import token_end, token_make
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import page_of
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 from portal.ui.people_filters import TokenFilter
 from portal.ui.views.tokens import ORDERS
 

@@ -13,9 +13,9 @@ from portal.health import health_now
 from portal.lake.errors import NotVisible
 from portal.notices.selectors import get_notice_for_user, notices_for_user
 from portal.notices.services import notice_retry
-from portal.runs.hours import hours_wait, working_hours
-from portal.runs.selectors import run_waits
-from portal.runs.services import run_cancel
+from portal.runs.kinds.hours import hours_wait, working_hours
+from portal.runs.requests.selectors import run_waits
+from portal.runs.requests.services import run_cancel
 from portal.safety.selectors import red_button_state
 from portal.safety.services import red_button_press, red_button_release
 from portal.ui.api.pages import keyset_response
@@ -33,8 +33,8 @@ from portal.ui.api.serializers import (
     page_of,
     said_reason,
 )
-from portal.ui.filters import AuditFilter, MailFilter, RunFilter
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.filters import AuditFilter, MailFilter, RunFilter
 from portal.ui.run_steps import read_causes, run_steps
 from portal.ui.selectors import (
     audit_for_user,

@@ -16,10 +16,10 @@ from django.utils.safestring import SafeString
 
 from portal.lake.clock import from_epoch_seconds
 from portal.lake.errors import NotVisible
-from portal.runs.kinds import get_kind
-from portal.ui.charts import Chart
-from portal.ui.states import look_of
-from portal.ui.tables import Cell, Table
+from portal.runs.kinds.registry import get_kind
+from portal.ui.charts.figures import Chart
+from portal.ui.frame.states import look_of
+from portal.ui.lists.tables import Cell, Table
 
 register = template.Library()
 

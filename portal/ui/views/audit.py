@@ -5,12 +5,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from portal.audit.services import ChainReport, audit_verify
-from portal.ui.csv import stream_csv
-from portal.ui.filters import AuditFilter, filtered
-from portal.ui.frame import current_lake, person
-from portal.ui.keyset import keyset_page
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.filters import AuditFilter, filtered
+from portal.ui.lists.keyset import keyset_page
+from portal.ui.lists.tables import Column, Table
 from portal.ui.selectors import audit_for_user, audit_head
-from portal.ui.tables import Column, Table
 
 ORDERS = {"-seq": ("-seq",), "seq": ("seq",)}
 COLUMNS = (

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_GET
 
 from portal.health import health_now
 from portal.lake.errors import NotVisible
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 
 @never_cache

@@ -5,9 +5,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from portal.access.registry import cards_for
-from portal.ui.frame import person
+from portal.ui.charts.sparklines import spark_of
+from portal.ui.frame.context import person
 from portal.ui.selectors import administered_databases
-from portal.ui.sparks import spark_of
 
 
 @require_GET

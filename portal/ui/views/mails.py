@@ -12,11 +12,11 @@ from django.views.decorators.http import require_GET, require_POST
 from portal.notices.models import Notice, NoticeState
 from portal.notices.selectors import get_notice_for_user, notice_counts, notices_for_user
 from portal.notices.services import notice_retry
-from portal.ui.csv import stream_csv
-from portal.ui.filters import MailFilter, filtered
-from portal.ui.frame import current_lake, person
-from portal.ui.keyset import keyset_page
-from portal.ui.tables import Column, Table
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.filters import MailFilter, filtered
+from portal.ui.lists.keyset import keyset_page
+from portal.ui.lists.tables import Column, Table
 
 ORDERS = {"-queued": ("-queued_at",), "queued": ("queued_at",)}
 

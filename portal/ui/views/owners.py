@@ -11,12 +11,12 @@ from portal.access.fresh import require_fresh
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.people.owners import owner_set
 from portal.people.selectors import owners_mapped
-from portal.ui.csv import stream_csv
-from portal.ui.filters import filtered
-from portal.ui.frame import current_lake, person
-from portal.ui.keyset import keyset_page
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.filters import filtered
+from portal.ui.lists.keyset import keyset_page
+from portal.ui.lists.tables import Column, Table
 from portal.ui.people_filters import OwnerFilter
-from portal.ui.tables import Column, Table
 from portal.ui.views.people import check_keeper
 
 ORDERS = {

@@ -11,12 +11,12 @@ from portal.access.models import ROLES, User
 from portal.lake.errors import NotVisible
 from portal.people.leavers import person_close, person_reopen
 from portal.people.selectors import people_all
-from portal.ui.csv import stream_csv
-from portal.ui.filters import filtered
-from portal.ui.frame import person
-from portal.ui.keyset import keyset_page
+from portal.ui.frame.context import person
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.filters import filtered
+from portal.ui.lists.keyset import keyset_page
+from portal.ui.lists.tables import Column
 from portal.ui.people_filters import PeopleFilter
-from portal.ui.tables import Column
 
 ORDERS = {"name": ("username",), "-name": ("-username",), "-seen": ("-last_login",)}
 EXPORTS = tuple(

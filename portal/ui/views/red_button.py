@@ -6,11 +6,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from portal.runs.hours import hours_wait, working_hours
+from portal.runs.kinds.hours import hours_wait, working_hours
 from portal.safety.selectors import red_button_state
 from portal.safety.services import red_button_press, red_button_release
 from portal.ui.forms import ReasonForm
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 
 
 @require_http_methods(["GET", "POST"])

@@ -13,17 +13,17 @@ from django.views.decorators.http import require_GET, require_POST
 
 from portal.access.models import User
 from portal.runs.models import Run
-from portal.runs.selectors import run_waits
-from portal.runs.services import run_cancel
-from portal.ui.filters import RunFilter
+from portal.runs.requests.selectors import run_waits
+from portal.runs.requests.services import run_cancel
 from portal.ui.forms import ReasonForm
-from portal.ui.frame import current_lake, person
-from portal.ui.keyset import keyset_page
-from portal.ui.lists import ListSpec, list_response
+from portal.ui.frame.context import current_lake, person
+from portal.ui.frame.states import look_of
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.filters import RunFilter
+from portal.ui.lists.keyset import keyset_page
+from portal.ui.lists.tables import Column
 from portal.ui.run_steps import read_causes, run_steps, run_subject
 from portal.ui.selectors import get_run_for_user, run_lines, runs_for_user
-from portal.ui.states import look_of
-from portal.ui.tables import Column
 
 ORDERS = {"-queued": ("-queued_at",), "queued": ("queued_at",)}
 RUNS = ListSpec(

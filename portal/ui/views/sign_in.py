@@ -21,7 +21,7 @@ from portal.connectors.oidc import Begun, Oidc
 from portal.connectors.sign_in_config import OidcConfig
 from portal.lake.errors import NotAllowed, NotVisible, PortalError
 from portal.people.ways import sign_in_config
-from portal.ui.addresses import login_address, own_address, whole_address
+from portal.ui.frame.addresses import login_address, own_address, whole_address
 
 _KEPT = "lw_oidc"
 MOST_KEPT = 5

@@ -16,12 +16,12 @@ from portal.lake.errors import PortalError
 from portal.people.selectors import tokens_for_user
 from portal.people.token_rules import MOST_CHARS, MOST_DAYS, TokenWish
 from portal.people.tokens import token_end, token_make
-from portal.ui.csv import stream_csv
-from portal.ui.filters import filtered
-from portal.ui.frame import person
-from portal.ui.keyset import keyset_page
+from portal.ui.frame.context import person
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.filters import filtered
+from portal.ui.lists.keyset import keyset_page
+from portal.ui.lists.tables import Column, Table
 from portal.ui.people_filters import TokenFilter
-from portal.ui.tables import Column, Table
 
 ORDERS = {
     "-made": ("-made_at",),

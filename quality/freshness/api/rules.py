@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import page_of
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 from quality.freshness.api.serializers import (
     AwaitedSerializer,
     DeclareSerializer,

@@ -7,8 +7,8 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from portal.access.models import User
-from portal.ui.filters import DayInput, ListFilter, prefix
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
+from portal.ui.lists.filters import DayInput, ListFilter, prefix
 from quality.models import Awaited, Standing
 
 # The day first: each list is of one lake, and the index gives it in this order.

@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 
 from portal.access.models import User
 from portal.lake.errors import NotVisible
-from portal.ui.filters import ListFilter, prefix
+from portal.ui.lists.filters import ListFilter, prefix
 from quality.models import Awaited, ReadyRule
 
 RULE_ORDERS = {"table": ("db", "table"), "-table": ("-db", "-table")}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.utils import timezone
 
-from portal.ui.charts import Chart, line_chart
+from portal.ui.charts.figures import Chart, line_chart
 from quality.models import Awaited, ReadyRule
 
 

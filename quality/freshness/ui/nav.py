@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import lake_or_none, person
+from portal.ui.frame.context import lake_or_none, person
 from quality.freshness.selectors.awaited import n_late
 from quality.freshness.ui.words import register_words
 

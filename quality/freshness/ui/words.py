@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from portal.ui.states import StateLook, register_states
+from portal.ui.frame.states import StateLook, register_states
 from quality.models import Standing
 
 LOOKS: Mapping[str, StateLook] = {

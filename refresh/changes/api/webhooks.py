@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.lake.errors import TooMuch
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 from refresh.changes.api.serializers import TakenSerializer, WrittenSerializer
 from refresh.changes.services.webhooks import Taken, Told, refresh_tell
 

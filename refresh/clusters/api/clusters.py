@@ -13,7 +13,7 @@ from portal.access.fresh import check_fresh, is_fresh
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 from refresh.clusters.api.serializers import (
     ClusterAddSerializer,
     ClusterDetailSerializer,

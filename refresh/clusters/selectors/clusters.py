@@ -14,8 +14,8 @@ from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, 
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 from portal.runs.models import Lease
-from portal.ui.filters import ListFilter, prefix
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
+from portal.ui.lists.filters import ListFilter, prefix
 from refresh.clusters.domain.frontends import FeState
 from refresh.models import Cluster, ClusterCatalog, ClusterFrontEnd, DeclaredTable, TargetOnFe
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.access.fresh import is_fresh, require_fresh
 from portal.lake.errors import PortalError, RuleViolation, StaleState
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 from refresh.clusters.selectors.clusters import check_keeper, get_cluster_for_user
 from refresh.clusters.services.clusters import (
     Actor,

@@ -2,7 +2,7 @@
 
 from portal.access.models import KEEPERS
 from portal.access.registry import Page, register_page
-from portal.ui.states import StateLook, register_states
+from portal.ui.frame.states import StateLook, register_states
 
 _LOOKS = {
     "CLUSTER_KEPT": StateLook("Kept fresh", "circle-check", "good"),

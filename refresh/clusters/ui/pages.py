@@ -8,11 +8,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from portal.ui.csv import stream_csv
-from portal.ui.filters import filtered
-from portal.ui.frame import person
-from portal.ui.keyset import keyset_page
-from portal.ui.tables import Column, Table
+from portal.ui.frame.context import person
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.filters import filtered
+from portal.ui.lists.keyset import keyset_page
+from portal.ui.lists.tables import Column, Table
 from refresh.clusters.selectors.clusters import (
     CLUSTER_ORDERS,
     DECLARED_ORDERS,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from portal.ui.states import StateLook, register_states
+from portal.ui.frame.states import StateLook, register_states
 from refresh.freshness.domain.freshness import Freshness
 from refresh.models import Ending
 

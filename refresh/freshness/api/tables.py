@@ -11,8 +11,8 @@ from rest_framework.views import APIView
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
 from portal.ui.api.views import list_parameters
-from portal.ui.filters import ListFilter
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.filters import ListFilter
 from refresh.freshness.api.serializers import (
     AskSerializer,
     OwedChangeSerializer,

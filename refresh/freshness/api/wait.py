@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 from refresh.changes.api.webhooks import SCOPE, check_size
 from refresh.freshness.api.wait_serializers import WaitedSerializer, WaitSerializer
 from refresh.freshness.services.waiting import Clock, WaitWish, wait_until_visible

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from portal.access.models import DatabaseAdministrator, OwnerPerson, User
 from portal.lake.errors import NotVisible
-from portal.ui.filters import ListFilter
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
+from portal.ui.lists.filters import ListFilter
 from refresh.clusters.domain.frontends import FeState
 from refresh.core.selectors.addresses import addresses
 from refresh.core.selectors.filters import cluster_choices, named_from

@@ -6,7 +6,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from portal.lake.errors import RuleViolation
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 from refresh.freshness.selectors.tables import get_target_for_user
 from refresh.freshness.services.actions import refresh_ask, repair_ask, table_opt_in, table_opt_out
 from refresh.freshness.ui.forms import AskForm

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import lake_or_none, person
+from portal.ui.frame.context import lake_or_none, person
 from refresh.freshness.domain.freshness import Danger
 from refresh.freshness.selectors.tables import n_wrong
 

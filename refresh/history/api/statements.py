@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import page_of
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 from refresh.history.api.serializers import StatementSerializer
 from refresh.history.selectors import (
     HISTORY_ORDERS,

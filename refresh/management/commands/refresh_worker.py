@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
 
-from portal.runs.leases import new_holder
+from portal.runs.claims.leases import new_holder
 from refresh.worker.services.worker import Worker
 
 _log = logging.getLogger(__name__)

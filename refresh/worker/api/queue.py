@@ -8,7 +8,7 @@ from rest_framework.views import APIView
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import page_of
 from portal.ui.api.views import list_parameters
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
 from refresh.freshness.api.serializers import WaitingSerializer
 from refresh.worker.api.serializers import QueueNowSerializer
 from refresh.worker.selectors.queue import QUEUE_ORDERS, QueueFilter, queue_now, waiting_visible

@@ -7,7 +7,7 @@ import django_filters as filters
 from django.db.models import Count, Min, Q, QuerySet
 
 from portal.access.models import User
-from portal.ui.filters import ListFilter
+from portal.ui.lists.filters import ListFilter
 from refresh.changes.domain.pressure import Pressure
 from refresh.core.selectors.addresses import addresses
 from refresh.core.selectors.filters import cluster_choices

@@ -19,7 +19,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 
 from portal.lake.errors import PortalError
 from portal.lake.working_hours import WorkingHours
-from portal.runs.leases import lease_release, lease_take
+from portal.runs.claims.leases import lease_release, lease_take
 from refresh.changes.domain.pressure import Pressure, PressureLimits, pressure
 from refresh.clusters.domain.frontends import FeState
 from refresh.clusters.services.clusters import cluster_read

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from portal.runs.leases import new_holder
+from portal.runs.claims.leases import new_holder
 from portal.spark.process_table import host_identity
 from tasks import anchoring, trimming
 from tasks.follow import follow

@@ -28,7 +28,7 @@ from lifecycle.models import (
 from portal.access.models import ADMIN, OPERATOR, DatabaseAdministrator, User
 from portal.notices.models import Notice, NoticeState
 from portal.runs.models import Run
-from portal.runs.services import run_drive
+from portal.runs.requests.services import run_drive
 
 LAKE = "main"
 NOW = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)

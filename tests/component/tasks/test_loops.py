@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from portal.runs.leases import lease_take
+from portal.runs.claims.leases import lease_take
 from portal.runs.models import Lease
 from tasks.loops import Loop, Loops
 

@@ -12,7 +12,7 @@ from portal.audit.services import AuditEntry, audit_record_many
 from portal.connectors.lake_config import LakeConfig
 from portal.notices.models import Notice
 from portal.runs.models import Run
-from portal.ui.keyset import keyset_page
+from portal.ui.lists.keyset import keyset_page
 from portal.ui.views.runs import ORDERS
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.lifecycle.scanned import scan

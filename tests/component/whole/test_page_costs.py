@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
-from portal.ui.keyset import SIZE
+from portal.ui.lists.keyset import SIZE
 from tests.component.conftest import People
 from tests.component.lifecycle.big_lake import BigLake
 

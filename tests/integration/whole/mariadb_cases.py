@@ -22,8 +22,8 @@ from portal.access.services import person_create, person_named
 from portal.approvals.services import approvals_lapse
 from portal.audit.services import audit_record
 from portal.collation import collation_check, collation_problems
-from portal.runs.outbox import outbox_publish
-from portal.runs.services import run_cancel
+from portal.runs.outbox.services import outbox_publish
+from portal.runs.requests.services import run_cancel
 from tests.component.lifecycle.drop.test_services_at_once import (
     HOUR,
     approved,

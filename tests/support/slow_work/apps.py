@@ -16,7 +16,7 @@ class SlowWorkConfig(AppConfig):
 
     def ready(self) -> None:
         """Register a kind that sleeps and writes down when it began and ended."""
-        from portal.runs.kinds import RunKind, register
+        from portal.runs.kinds.registry import RunKind, register
         from portal.runs.models import Run
 
         class Slow(RunKind):

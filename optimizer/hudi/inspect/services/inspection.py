@@ -21,7 +21,7 @@ from portal.access.lakes import get_lake
 from portal.connectors.filesystem import open_file_system
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 
 KIND = "observe_hudi"
 MOST_TABLES = 200

@@ -20,7 +20,7 @@ from optimizer.hudi.planner.services.actions import (
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
 from optimizer.models import HudiTable
 from portal.lake.errors import RuleViolation
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 INSTANTS_AT_MOST = 1000
 

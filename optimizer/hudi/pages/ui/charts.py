@@ -14,7 +14,7 @@ from optimizer.hudi.inspect.selectors.instants import STUCK, InstantRow
 from optimizer.hudi.inspect.selectors.slices import SHARES, SliceSums
 from optimizer.hudi.pages.ui.timeline_lanes import Lanes, lanes_of
 from optimizer.models import HudiPoint
-from portal.ui.charts import Chart, bar_chart, chart_json, line_chart
+from portal.ui.charts.figures import Chart, bar_chart, chart_json, line_chart
 
 INSTANTS_DRAWN = 200
 FEW = 8

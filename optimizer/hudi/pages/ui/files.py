@@ -14,8 +14,8 @@ from optimizer.hudi.pages.ui import charts
 from optimizer.hudi.pages.ui.lists import ANY, HeldFilter, HeldSpec, held_response
 from optimizer.hudi.pages.ui.nav import frame_of
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
-from portal.ui.frame import person
-from portal.ui.tables import Column
+from portal.ui.frame.context import person
+from portal.ui.lists.tables import Column
 
 Test = Callable[[SliceRow], bool]
 FLAGS: Mapping[str, tuple[str, Test]] = {

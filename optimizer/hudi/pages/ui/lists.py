@@ -13,9 +13,9 @@ from django import forms
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
 
-from portal.ui.csv import stream_csv
-from portal.ui.keyset import SIZE, SIZE_CAP
-from portal.ui.tables import Column, Table
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.keyset import SIZE, SIZE_CAP
+from portal.ui.lists.tables import Column, Table
 
 Order = Callable[[Any], Any]
 ANY = ("", "Any")

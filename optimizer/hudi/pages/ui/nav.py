@@ -11,7 +11,7 @@ from optimizer.hudi.inspect.selectors.snapshots import Seen
 from optimizer.hudi.tables.selectors.tables import n_critical_tables
 from optimizer.models import HudiTable
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import lake_or_none, person
+from portal.ui.frame.context import lake_or_none, person
 
 HUDI_TABS = (
     ("hudi-table", "Health"),

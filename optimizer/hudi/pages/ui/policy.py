@@ -22,7 +22,7 @@ from optimizer.policies.selectors.scopes import (
 from optimizer.policies.ui.actions import settings_of as settings_by_scope
 from optimizer.policies.ui.policies import scope_page
 from portal.lake.errors import NotVisible
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from optimizer.hudi.pages.ui.nav import frame_of
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user, last_hudi_points
 from optimizer.models import HudiTable
 from optimizer.policies.domain.hudi_policy import HudiPolicy
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from optimizer.hudi.planner.services.recent_runs import lately_of
 from optimizer.hudi.tables.selectors.resident import resident_run, watched_tables
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
 from optimizer.models import HudiTable
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 
 @require_GET

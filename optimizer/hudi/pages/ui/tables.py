@@ -12,8 +12,8 @@ from optimizer.hudi.tables.selectors.tables import (
     n_critical_tables,
 )
 from optimizer.models import HudiTable
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
 
 
 def hudi_url(row: HudiTable) -> str:

@@ -20,9 +20,9 @@ from optimizer.hudi.inspect.selectors.snapshots import last_look
 from optimizer.hudi.pages.ui.nav import frame_of
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
 from optimizer.models import HudiTable
-from portal.ui.frame import person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.context import person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 HUDI_TASKS = ListSpec(
     template="optimizer/hudi_tasks.html",

@@ -16,9 +16,9 @@ from optimizer.hudi.pages.ui import charts
 from optimizer.hudi.pages.ui.lists import ANY, HeldFilter, HeldSpec, held_response
 from optimizer.hudi.pages.ui.nav import frame_of
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
-from portal.ui.frame import person
-from portal.ui.states import look_of
-from portal.ui.tables import Column
+from portal.ui.frame.context import person
+from portal.ui.frame.states import look_of
+from portal.ui.lists.tables import Column
 
 PENDING = "pending"
 ACTIVE, ARCHIVED = "active", "archived"

@@ -6,7 +6,7 @@ from optimizer.hudi.inspect.domain.facts import InstantState, TableType
 from optimizer.hudi.inspect.domain.findings import Code, Severity
 from optimizer.hudi.inspect.selectors.instants import STUCK
 from optimizer.hudi.maintenance.domain.tasks import Service
-from portal.ui.states import StateLook, register_states
+from portal.ui.frame.states import StateLook, register_states
 
 _LOOKS: Mapping[str, StateLook] = {
     f"HUDI_{TableType.COPY_ON_WRITE}": StateLook(

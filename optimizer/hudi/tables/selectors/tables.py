@@ -18,8 +18,8 @@ from optimizer.models import HudiPoint, HudiTable
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.lake.errors import NotVisible
-from portal.ui.filters import ListFilter, prefix
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
+from portal.ui.lists.filters import ListFilter, prefix
 
 # The list opens with what is worst; what has no score comes last, and so does a view that lacks
 # nothing.

@@ -9,7 +9,7 @@ from optimizer.hudi.tables.domain.events import PROVIDER, HeardHudi, hudi_table
 from optimizer.hudi.tables.services.record_changes import hudi_note_gone, hudi_note_listed
 from optimizer.models import HudiTable
 from portal.access.lakes import get_lake
-from portal.runs.results import result_rows
+from portal.runs.results.parquet import result_rows
 
 RESULTS, PROPERTIES = "hudi_tables", "hudi_properties"
 _CHUNK = 500

@@ -31,7 +31,7 @@ from optimizer.models import Commit, HealthPoint, IcebergTable, LayoutWrite, Par
 from optimizer.policies.selectors.policies import policies_of
 from portal.access.lakes import get_lake
 from portal.runs.models import Run
-from portal.runs.results import CHUNK, result_rows
+from portal.runs.results.parquet import CHUNK, result_rows
 
 MOST_TABLES = 200
 RETRY = timedelta(minutes=10)

@@ -31,7 +31,7 @@ from portal.lake.errors import NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
 from portal.lake.reasons import check_text
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 from portal.safety.fence import (
     DIRECTORY_MODE,
 )

@@ -10,7 +10,7 @@ from optimizer.policies.api.fields import (
     OptimizerTablePolicySerializer,
 )
 from optimizer.policies.api.policies import table_policy_response
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 
 class TablePolicy(APIView):

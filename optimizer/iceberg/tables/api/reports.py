@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from optimizer.iceberg.tables.domain.reports import CommitReport, read_metrics
 from optimizer.iceberg.tables.services.reports import commit_report, table_of_report
 from portal.lake.errors import TooMuch
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 
 SCOPE = "optimizer"
 MOST_BYTES = 1024**2

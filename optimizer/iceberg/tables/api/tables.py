@@ -35,8 +35,8 @@ from optimizer.iceberg.tables.selectors.tables import (
 from portal.ui.api.pages import keyset_response
 from portal.ui.api.serializers import page_of
 from portal.ui.api.views import list_parameters
-from portal.ui.filters import ListFilter
-from portal.ui.frame import current_lake, person
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.filters import ListFilter
 
 
 class TableList(APIView):

@@ -6,7 +6,7 @@ import django_filters as filters
 from django.db.models import QuerySet
 
 from optimizer.models import Commit, IcebergTable
-from portal.ui.filters import DayInput, ListFilter
+from portal.ui.lists.filters import DayInput, ListFilter
 
 COMMIT_ORDERS = {"-at": ("-at",), "at": ("at",)}
 WHO = [("writers", "Writers"), ("ours", "Lakewarden")]

@@ -10,7 +10,7 @@ from django.db.models import F, QuerySet, Sum
 from optimizer.core.domain.bands import HealthBand
 from optimizer.core.selectors.tables import IN_BAND, band_choices
 from optimizer.models import IcebergTable, LayoutWrite, PartitionHealth
-from portal.ui.filters import ListFilter, prefix
+from portal.ui.lists.filters import ListFilter, prefix
 
 HEALTH_ORDERS = {
     "health": ("health",),

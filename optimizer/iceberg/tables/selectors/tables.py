@@ -18,7 +18,7 @@ from optimizer.models import HealthPoint, IcebergTable, OptimizeTask
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.lake.errors import NotVisible
-from portal.ui.filters import ListFilter, prefix
+from portal.ui.lists.filters import ListFilter, prefix
 
 # The list opens with what is worst; what was never looked at has no score and comes last.
 TABLE_ORDERS = {

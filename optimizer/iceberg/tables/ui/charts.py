@@ -8,7 +8,7 @@ from optimizer.core.domain.sizes import BUCKETS, added
 from optimizer.iceberg.tables.selectors.partitions import FileSizes
 from optimizer.iceberg.tables.ui.partition_heatmap import grid_of
 from optimizer.models import Commit, HealthPoint, PartitionHealth
-from portal.ui.charts import Chart, bar_chart, heat_chart, line_chart
+from portal.ui.charts.figures import Chart, bar_chart, heat_chart, line_chart
 
 BARS = 40
 

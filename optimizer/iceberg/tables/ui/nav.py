@@ -9,7 +9,7 @@ from optimizer.core.domain.bands import HealthBand
 from optimizer.core.ui.words import SECTION
 from optimizer.iceberg.tables.selectors.tables import n_poor
 from portal.access.registry import Card, Page, register_home_card, register_page
-from portal.ui.frame import lake_or_none, person
+from portal.ui.frame.context import lake_or_none, person
 
 
 def register_pages() -> None:

@@ -13,8 +13,8 @@ from optimizer.policies.selectors.scopes import VersionFilter, history_of, scope
 from optimizer.policies.ui.actions import policy_said, settings_of
 from optimizer.policies.ui.policies import HISTORY
 from portal.lake.errors import RuleViolation
-from portal.ui.frame import person
-from portal.ui.lists import list_response
+from portal.ui.frame.context import person
+from portal.ui.lists.answers import list_response
 
 NO_SCOPE = (
     "The table's name has signs that a scope cannot have, so it gets no policy of its own; set one "

@@ -29,9 +29,9 @@ from optimizer.iceberg.tables.selectors.partitions import (
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user, last_points, since_look
 from optimizer.iceberg.tables.ui import charts
 from optimizer.models import IcebergTable
-from portal.ui.frame import person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.context import person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 TABS = (
     ("table", "Health"),

@@ -12,9 +12,9 @@ from optimizer.iceberg.tables.selectors.tables import (
     tables_visible,
 )
 from optimizer.models import IcebergTable
-from portal.ui.frame import current_lake, person
-from portal.ui.lists import ListSpec, list_response
-from portal.ui.tables import Column
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
 
 
 def table_url(row: IcebergTable) -> str:

@@ -9,9 +9,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from portal.lake.errors import PortalError
-from portal.runs.kinds import get_kind
+from portal.runs.execution.settling import run_settle_again
+from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
-from portal.runs.settling import run_settle_again
 
 
 class Command(BaseCommand):

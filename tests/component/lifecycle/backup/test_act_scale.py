@@ -45,7 +45,7 @@ from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.errors import DataSafetyError
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
-from portal.runs.spools import new_spool, open_spool
+from portal.runs.records.spools import new_spool, open_spool
 from portal.spark.spool import Spool
 from tests.component.lifecycle.backup_world import backup, item
 from tests.component.lifecycle.plan_world import LAKE, NOW, World, make_world

@@ -23,9 +23,9 @@ from lifecycle.models import PlanState
 from lifecycle.policies.services.holding import HoldWish, legal_hold_place
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
-from portal.runs.kinds import get_kind
+from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
-from portal.runs.spools import new_spool
+from portal.runs.records.spools import new_spool
 from tests.component.lifecycle.plan_world import LAKE, NOW, Item, World, make_world, partitions
 
 pytestmark = pytest.mark.django_db(transaction=True)

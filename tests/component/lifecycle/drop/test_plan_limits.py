@@ -19,9 +19,9 @@ from lifecycle.models import DatabaseSetting, DropPlan, PlanState
 from portal.access.lakes import get_lake
 from portal.approvals.services import approvals_lapse
 from portal.lake.errors import ExternalFailure, StaleState
-from portal.runs.kinds import get_kind
+from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
-from portal.runs.spools import new_spool
+from portal.runs.records.spools import new_spool
 from tests.component.lifecycle.plan_world import (
     LAKE,
     NOW,

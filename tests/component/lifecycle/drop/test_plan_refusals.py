@@ -21,7 +21,7 @@ from portal.events.models import EventAlarm, EventPosition, TableTouch
 from portal.lake.errors import StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run
-from portal.runs.selectors import run_events
+from portal.runs.requests.selectors import run_events
 from tests.component.lifecycle.plan_world import (
     LAKE,
     NOW,

@@ -15,12 +15,12 @@ from lifecycle.drop.services.standing_plans import standing_plans_make
 from lifecycle.drop.services.standing_rules import RuleWish, standing_rule_request
 from lifecycle.models import DropPlan, PlanState
 from portal.lake.errors import NotAllowed, StaleState
-from portal.runs import steps
-from portal.runs.claims import run_claim
-from portal.runs.kinds import get_kind
+from portal.runs.claims.services import run_claim
+from portal.runs.execution import steps
+from portal.runs.execution.steps import run_step
+from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Outbox, Run
-from portal.runs.selectors import run_waits
-from portal.runs.steps import run_step
+from portal.runs.requests.selectors import run_waits
 from portal.safety.services import red_button_press, red_button_release
 from tasks.schedule import schedule
 from tests.component.lifecycle.plan_world import LAKE, NOW, TODAY, World, make_world, partitions

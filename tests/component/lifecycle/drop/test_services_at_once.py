@@ -33,11 +33,11 @@ from portal.audit.services import audit_verify
 from portal.lake.errors import ExternalFailure
 from portal.notices.models import Notice, NoticeState
 from portal.notices.services import STUCK_AFTER, Mail, _claim, notice_queue, notices_unstick
+from portal.runs.execution.steps import run_step
+from portal.runs.execution.takeover import watch
 from portal.runs.models import Outbox, Run
-from portal.runs.outbox import outbox_publish
-from portal.runs.services import run_cancel, run_request
-from portal.runs.steps import run_step
-from portal.runs.takeover import watch
+from portal.runs.outbox.services import outbox_publish
+from portal.runs.requests.services import run_cancel, run_request
 from tests.component.lifecycle.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
 from tests.support.together import together
 

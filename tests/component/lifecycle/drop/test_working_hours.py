@@ -15,9 +15,9 @@ from lifecycle.models import DropPlan, PlanState
 from portal.access.lakes import get_lake
 from portal.lake.errors import ExternalFailure
 from portal.lake.working_hours import DAYS
+from portal.runs.execution.steps import run_step
 from portal.runs.models import Run
-from portal.runs.selectors import run_waits
-from portal.runs.steps import run_step
+from portal.runs.requests.selectors import run_waits
 from tests.component.lifecycle.plan_world import (
     LAKE,
     NOW,

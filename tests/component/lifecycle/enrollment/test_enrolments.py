@@ -30,7 +30,7 @@ from portal.audit.services import audit_record
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
 from portal.runs.models import Run
-from portal.runs.services import run_drive
+from portal.runs.requests.services import run_drive
 from portal.safety.services import red_button_press
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.lifecycle.scanned import PICTURE, scan, set_mode

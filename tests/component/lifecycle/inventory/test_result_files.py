@@ -9,10 +9,11 @@ import pytest
 from lifecycle.inventory.services.scan import KIND as SCAN
 from lifecycle.models import CurrentGeneration, Generation
 from portal.connectors.lake_config import LakeConfig
-from portal.runs import kinds, result_files
+from portal.runs.kinds import registry as kinds
 from portal.runs.models import Run
-from portal.runs.result_files import LEAST, MOST, results_trim
-from portal.runs.results import result_rows
+from portal.runs.results import removal as result_files
+from portal.runs.results.parquet import result_rows
+from portal.runs.results.removal import LEAST, MOST, results_trim
 from tasks.trimming import trim
 from tests.component.conftest import LAKE
 from tests.component.lifecycle.scanned import scan

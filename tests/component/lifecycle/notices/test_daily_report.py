@@ -20,7 +20,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.notices.models import Notice
 from portal.notices.services import notices_send
 from portal.runs.models import Run
-from portal.runs.services import run_drive
+from portal.runs.requests.services import run_drive
 from tests.component.conftest import LAKE, People
 from tests.component.lifecycle.scanned import PICTURE, STRAY, scan, set_mode
 from tests.support.mailbox import mail_server

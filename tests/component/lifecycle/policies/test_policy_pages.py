@@ -27,7 +27,7 @@ from portal.access.models import User
 from portal.audit.services import AuditEntry, audit_record, audit_record_many
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run
-from portal.runs.services import run_drive
+from portal.runs.requests.services import run_drive
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.lifecycle.scanned import scan, set_mode
 

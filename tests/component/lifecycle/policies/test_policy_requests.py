@@ -45,7 +45,7 @@ from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotAllowed, NotVisible, PortalError, RuleViolation, StaleState
 from portal.runs.models import Run
-from portal.runs.services import run_drive
+from portal.runs.requests.services import run_drive
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.lifecycle.scanned import scan, set_mode
 

@@ -15,9 +15,9 @@ from lifecycle.restore.services.contents import (
     backup_look_request,
 )
 from portal.lake.errors import NotVisible
-from portal.runs.kinds import get_kind
+from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
-from portal.runs.services import run_drive
+from portal.runs.requests.services import run_drive
 from tests.component.lifecycle.backup_world import backup
 from tests.component.lifecycle.plan_world import LAKE, NOW, World
 from tests.component.lifecycle.restore_world import scanned_world

@@ -28,8 +28,8 @@ from lifecycle.schedule.run_kinds.clock import ProbeKind, PurgeKind
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run
-from portal.runs.selectors import run_events
-from portal.runs.services import run_drive
+from portal.runs.requests.selectors import run_events
+from portal.runs.requests.services import run_drive
 from portal.safety.services import red_button_press, red_button_release
 from tests.component.lifecycle.backup_world import backup
 from tests.component.lifecycle.plan_world import LAKE, NOW, World

@@ -20,7 +20,7 @@ from lifecycle.restore.services.undo import (
 )
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
-from portal.runs.kinds import get_kind
+from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
 from portal.safety.services import red_button_press
 from tests.component.lifecycle.backup_world import backup

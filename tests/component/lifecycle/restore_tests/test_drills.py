@@ -37,7 +37,7 @@ from portal.events.messages import DROP_NOTE, LakeEvent
 from portal.lake.errors import NotAllowed, StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run
-from portal.runs.services import run_cancel
+from portal.runs.requests.services import run_cancel
 from portal.safety.services import red_button_press, red_button_release
 from tests.component.lifecycle.backup_world import backup
 from tests.component.lifecycle.plan_world import LAKE, NOW, World

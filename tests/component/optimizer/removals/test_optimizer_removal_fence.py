@@ -28,7 +28,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
-from portal.runs.spools import new_spool, open_spool
+from portal.runs.records.spools import new_spool, open_spool
 from portal.safety.fence import read_lease, write_lease
 from portal.safety.services import red_button_press
 from tests.component.conftest import LAKE, People

@@ -18,7 +18,7 @@ from portal.access.scopes import Scope, register_scope
 from portal.people.models import ApiToken
 from portal.people.token_rules import TokenWish
 from portal.people.tokens import token_end, token_make
-from portal.ui.frame import person
+from portal.ui.frame.context import person
 from tests.component.conftest import People
 
 register_scope(Scope("refresh", "Tell what a job has written."))

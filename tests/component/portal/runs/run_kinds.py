@@ -9,13 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from portal.runs.claims import next_tag, run_claim, run_move
+from portal.runs.claims.services import next_tag, run_claim, run_move
 from portal.runs.domain import RunState
-from portal.runs.kinds import RunKind, register
-from portal.runs.launching import run_adopt
+from portal.runs.execution.launching import run_adopt
+from portal.runs.execution.processes import TAG_VARIABLE
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
-from portal.runs.processes import TAG_VARIABLE
-from portal.runs.spools import new_spool
+from portal.runs.records.spools import new_spool
 from portal.spark.launch import Launched
 from portal.spark.process_table import host_identity
 

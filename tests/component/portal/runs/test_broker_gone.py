@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Outbox, Run
-from portal.runs.outbox import outbox_publish
-from portal.runs.selectors import run_events, run_waits
+from portal.runs.outbox.services import outbox_publish
+from portal.runs.requests.selectors import run_events, run_waits
 from tasks.celery import make_app
 from tasks.relay import sender
 from tests.component.conftest import People

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.db import connection
 
-from portal.runs.leases import lease_release, lease_take, new_holder
+from portal.runs.claims.leases import lease_release, lease_take, new_holder
 
 LENGTH = timedelta(seconds=30)
 

@@ -6,8 +6,8 @@ import pytest
 
 from portal.lake.errors import ExternalFailure
 from portal.runs.models import Outbox
-from portal.runs.outbox import outbox_add, outbox_forget, outbox_publish
-from portal.runs.selectors import broker_problem
+from portal.runs.outbox.services import outbox_add, outbox_forget, outbox_publish
+from portal.runs.requests.selectors import broker_problem
 from tasks.celery import make_app
 from tasks.relay import sender
 

@@ -7,13 +7,13 @@ from django.db import OperationalError
 
 from portal.audit.models import AuditEvent
 from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError, RuleViolation
-from portal.runs import hooks
 from portal.runs.domain import RunState
+from portal.runs.execution.settling import MAX_SETTLES
+from portal.runs.execution.steps import run_step
+from portal.runs.kinds import hooks
 from portal.runs.models import Outbox, Run
-from portal.runs.selectors import run_events
-from portal.runs.services import run_drive, run_request
-from portal.runs.settling import MAX_SETTLES
-from portal.runs.steps import run_step
+from portal.runs.requests.selectors import run_events
+from portal.runs.requests.services import run_drive, run_request
 from tests.component.conftest import LAKE
 from tests.component.portal.runs.run_kinds import NotingKind, noting
 

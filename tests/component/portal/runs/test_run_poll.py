@@ -9,12 +9,12 @@ from django.utils import timezone
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import StaleState
 from portal.runs.domain import RunState
+from portal.runs.execution.polling import run_poll
+from portal.runs.execution.steps import run_step
 from portal.runs.models import Run, RunEvent
-from portal.runs.polling import run_poll
-from portal.runs.selectors import run_events
-from portal.runs.services import run_cancel, run_request
-from portal.runs.spools import open_spool
-from portal.runs.steps import run_step
+from portal.runs.records.spools import open_spool
+from portal.runs.requests.selectors import run_events
+from portal.runs.requests.services import run_cancel, run_request
 from portal.spark.launch import is_alive
 from portal.spark.spool import Progress
 from tasks.supervise import supervise

@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from portal.runs.processes import TAG_VARIABLE, find_by_tag
+from portal.runs.execution.processes import TAG_VARIABLE, find_by_tag
 from tests.component.portal.runs.run_kinds import end
 
 _TRIES = 60

@@ -14,10 +14,10 @@ from django.db.backends.signals import connection_created
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotAllowed, NotVisible, StaleState
-from portal.runs.claims import beating, run_claim
+from portal.runs.claims.services import beating, run_claim
 from portal.runs.domain import RunState
 from portal.runs.models import Outbox, Run
-from portal.runs.services import run_cancel, run_drive, run_request
+from portal.runs.requests.services import run_cancel, run_drive, run_request
 from portal.ui.selectors import get_run_for_user, runs_for_user
 from tests.component.conftest import LAKE, People
 from tests.component.portal.runs.run_kinds import JobKind, noting, submitting

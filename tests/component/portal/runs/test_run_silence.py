@@ -14,12 +14,12 @@ from django.urls import reverse
 
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.domain import RunState
+from portal.runs.execution.polling import run_poll
+from portal.runs.execution.steps import run_step
 from portal.runs.models import Run
-from portal.runs.polling import run_poll
-from portal.runs.selectors import run_events
-from portal.runs.services import run_request
-from portal.runs.spools import heartbeat_file
-from portal.runs.steps import run_step
+from portal.runs.records.spools import heartbeat_file
+from portal.runs.requests.selectors import run_events
+from portal.runs.requests.services import run_request
 from portal.spark.heartbeat import DRIVER, JVM, LAUNCH
 from portal.spark.launch import is_alive
 from tests.component.conftest import LAKE, People

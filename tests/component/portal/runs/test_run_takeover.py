@@ -8,12 +8,12 @@ from django.utils import timezone
 
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import StaleState
-from portal.runs.claims import run_claim, run_claim_settling, run_move, run_renew
+from portal.runs.claims.services import run_claim, run_claim_settling, run_move, run_renew
 from portal.runs.domain import RunState
+from portal.runs.execution.steps import run_step
+from portal.runs.execution.takeover import watch
 from portal.runs.models import Outbox, Run
-from portal.runs.services import run_cancel, run_request
-from portal.runs.steps import run_step
-from portal.runs.takeover import watch
+from portal.runs.requests.services import run_cancel, run_request
 from portal.spark.launch import is_alive
 from tests.component.conftest import LAKE, People
 from tests.component.portal.runs.run_kinds import (
@@ -176,7 +176,7 @@ def test_a_message_delivered_twice_is_worked_on_once(now: datetime) -> None:
 def test_a_dead_application_without_a_result_is_tried_again_then_fails(
     lake: LakeConfig, tmp_path: Path
 ) -> None:
-    from portal.runs.polling import run_poll
+    from portal.runs.execution.polling import run_poll
 
     kind = noting(JobKind)
     run = ask(timezone.now(), "test.job")
@@ -191,8 +191,8 @@ def test_a_dead_application_without_a_result_is_tried_again_then_fails(
         run_poll(run, now=timezone.now())
         assert (run.state, run.epoch) == (RunState.SETTLING, epoch)
         # Settled only, not begun anew: the second half of the step would submit a real job.
-        from portal.runs.kinds import get_kind
-        from portal.runs.settling import run_settle
+        from portal.runs.execution.settling import run_settle
+        from portal.runs.kinds.registry import get_kind
 
         settling = run_claim_settling(run.pk, holder="w", now=timezone.now())
         assert settling is not None

@@ -13,13 +13,13 @@ from lifecycle.backup.domain.states import FenceKind
 from lifecycle.backup.models import ActFence
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
-from portal.runs.claims import run_claim_settling, run_to_settling
+from portal.runs.claims.services import run_claim_settling, run_to_settling
 from portal.runs.domain import RunState, tag_of
+from portal.runs.execution.processes import find_by_tag
+from portal.runs.execution.steps import run_step
 from portal.runs.models import Run
-from portal.runs.processes import find_by_tag
-from portal.runs.selectors import run_events
-from portal.runs.services import run_request
-from portal.runs.steps import run_step
+from portal.runs.requests.selectors import run_events
+from portal.runs.requests.services import run_request
 from portal.safety.ended import check_ended
 from portal.spark.launch import Launched, is_alive
 from tests.component.conftest import LAKE

@@ -10,7 +10,7 @@ from django.utils import timezone
 from portal.audit.models import AuditEvent
 from portal.lake.errors import DataSafetyError
 from portal.runs.domain import RunState
-from portal.runs.kinds import register
+from portal.runs.kinds.registry import register
 from portal.runs.models import Run
 from tests.component.portal.runs.run_kinds import NotingKind
 

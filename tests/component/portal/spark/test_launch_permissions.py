@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from portal.lake.ids import LakeId
-from portal.runs.kinds import all_kinds
+from portal.runs.kinds.registry import all_kinds
 from portal.spark.launch import private
 from tests.component.portal.spark.launched import said_of
 from tests.support.lakes import local_lake

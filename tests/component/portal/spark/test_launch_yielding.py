@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from portal.lake.ids import LakeId
-from portal.runs.kinds import all_kinds
+from portal.runs.kinds.registry import all_kinds
 from portal.spark.launch import (
     NICENESS,
     Launched,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from portal.ui.csv import stream_csv
-from portal.ui.tables import Column, Table
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.tables import Column, Table
 
 COLUMNS = (
     Column(key="name", title="Name"),

@@ -9,7 +9,7 @@ import pytest
 
 from portal.lake.errors import RuleViolation
 from portal.runs.models import Run
-from portal.ui.keyset import SIZE_CAP, KeysetPage, keyset_page
+from portal.ui.lists.keyset import SIZE_CAP, KeysetPage, keyset_page
 from tests.component.conftest import LAKE, NOW
 
 ORDERS = {"-queued": ("-queued_at",), "ended": ("finished_at", "-queued_at")}

@@ -11,8 +11,8 @@ from pytest_django import DjangoAssertNumQueries
 from lifecycle.models import TableFinding
 from optimizer.core.domain.tasks import TaskState
 from portal.connectors.lake_config import LakeConfig
-from portal.runs.logs import Line, line_of_job
 from portal.runs.models import Run
+from portal.runs.records.logs import Line, line_of_job
 from portal.spark.job import JobContext
 from portal.ui.run_steps import read_causes
 from tests.component.conftest import People

@@ -8,8 +8,8 @@ from django.template import Context, Template
 from django.test import RequestFactory
 from django.utils import timezone
 
-from portal.ui.charts import bar_chart, line_chart
-from portal.ui.states import StateLook, look_of, register_states
+from portal.ui.charts.figures import bar_chart, line_chart
+from portal.ui.frame.states import StateLook, look_of, register_states
 from portal.ui.templatetags import lw
 
 XSS = '"><script>alert(1)</script>'

@@ -28,13 +28,13 @@ from lifecycle.backup.services.settling import act_settle
 from portal.access.models import User
 from portal.lake.names import TableName
 from portal.runs.domain import RunState
-from portal.runs.kinds import RunKind, register
+from portal.runs.execution.polling import launched_of, run_poll
+from portal.runs.execution.steps import run_step
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
-from portal.runs.polling import launched_of, run_poll
-from portal.runs.selectors import run_events
-from portal.runs.services import run_request
-from portal.runs.spools import heartbeat_file, log_file
-from portal.runs.steps import run_step
+from portal.runs.records.spools import heartbeat_file, log_file
+from portal.runs.requests.selectors import run_events
+from portal.runs.requests.services import run_request
 from portal.spark.launch import is_alive
 from portal.spark.process_table import group_members
 from stack.stack import Stack

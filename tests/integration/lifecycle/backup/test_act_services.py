@@ -32,8 +32,8 @@ from portal.audit.models import AuditEvent
 from portal.lake.errors import DataSafetyError, NotAllowed, StaleState
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
-from portal.runs.kinds import get_kind
-from portal.runs.spools import open_spool
+from portal.runs.kinds.registry import get_kind
+from portal.runs.records.spools import open_spool
 from portal.safety.models import RedButton
 from portal.safety.services import red_button_press
 from stack.stack import Stack

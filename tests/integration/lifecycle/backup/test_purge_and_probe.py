@@ -34,9 +34,9 @@ from portal.audit.models import AuditEvent
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 from portal.notices.services import notices_send
-from portal.runs import kinds
+from portal.runs.kinds import registry as kinds
 from portal.runs.models import Run
-from portal.runs.services import run_drive, run_request
+from portal.runs.requests.services import run_drive, run_request
 from portal.safety.services import red_button_press, red_button_release
 from stack.stack import Stack
 from tests.support.act_lake import DAY, ActLake

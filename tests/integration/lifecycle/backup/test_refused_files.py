@@ -34,7 +34,7 @@ from portal.connectors.lake_config import load_lakes
 from portal.lake.errors import ExternalFailure
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
-from portal.runs.services import run_drive
+from portal.runs.requests.services import run_drive
 from portal.safety.models import RedButton
 from portal.spark.job import JobContext
 from portal.spark.spool import Spool

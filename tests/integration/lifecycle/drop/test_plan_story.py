@@ -27,7 +27,7 @@ from lifecycle.schedule.services import daily_cycle
 from portal.audit.models import AuditEvent
 from portal.lake.errors import StaleState
 from portal.runs.models import Run
-from portal.runs.services import run_drive
+from portal.runs.requests.services import run_drive
 from stack.stack import Stack
 from tests.support.plan_story import LAKE, Story, use_stack
 from tests.support.scan_lake import NOW

@@ -46,7 +46,7 @@ from portal.approvals.domain import SaidWord
 from portal.audit.models import AuditEvent
 from portal.lake.names import TableName
 from portal.runs.models import Run
-from portal.runs.services import run_drive
+from portal.runs.requests.services import run_drive
 from stack.stack import Stack
 from tests.integration.lifecycle.backup.act_cases import make_lake
 from tests.support.scan_lake import NOW, ScanLake

@@ -30,7 +30,7 @@ from portal.access.models import ADMIN, User
 from portal.approvals.domain import SaidWord
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
-from portal.runs.services import run_drive
+from portal.runs.requests.services import run_drive
 from stack.stack import Stack
 from tests.support.act_lake import ActLake
 from tests.support.moves import move, move_of, moves_of

@@ -18,11 +18,11 @@ from django.utils import timezone
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.ids import LakeId
 from portal.runs.domain import RunState
-from portal.runs.kinds import RunKind, register
+from portal.runs.execution.processes import find_by_tag
+from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
-from portal.runs.processes import find_by_tag
-from portal.runs.selectors import get_run, run_events
-from portal.runs.services import run_drive, run_request
+from portal.runs.requests.selectors import get_run, run_events
+from portal.runs.requests.services import run_drive, run_request
 from tests.support.lakes import local_lake
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]

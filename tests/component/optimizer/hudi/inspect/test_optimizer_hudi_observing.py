@@ -19,7 +19,7 @@ from optimizer.hudi.inspect.services.inspection import (
 from optimizer.models import HudiPoint, HudiTable, PolicyVersion, StoredLook
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotVisible
-from portal.runs.kinds import get_kind
+from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
 from tests.component.conftest import LAKE
 from tests.component.optimizer.hudi.hudi_looked import LookedHudi

@@ -16,7 +16,7 @@ from optimizer.iceberg.inspect.services.inspection import (
 )
 from optimizer.models import Commit, HealthPoint, IcebergTable, LayoutWrite, PartitionHealth
 from portal.connectors.lake_config import LakeConfig
-from portal.runs.kinds import get_kind
+from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
 from tests.component.conftest import LAKE, NOW
 from tests.component.optimizer.iceberg.looked_tables import (

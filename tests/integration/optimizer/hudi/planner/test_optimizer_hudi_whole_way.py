@@ -13,7 +13,7 @@ from optimizer.hudi.inspect.run_kinds import ObserveHudiKind
 from optimizer.hudi.planner.run_kinds import KIND, HudiServicesKind
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 from stack.stack import LAKE, Stack
 from tests.support import hudi_lake
 from tests.support.run_here import run_here

@@ -15,7 +15,7 @@ from optimizer.removals.services.removals import removal_decide
 from portal.access.services import person_create
 from portal.approvals.domain import SaidWord
 from portal.runs.models import Run
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 from stack.stack import LAKE, Stack
 from tests.support.iceberg_lake import IcebergLake, small_files
 from tests.support.refreshed import follow

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
-from portal.runs.services import run_request
+from portal.runs.requests.services import run_request
 
 
 class Command(BaseCommand):

@@ -14,16 +14,16 @@ from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, StaleState
 from portal.lake.reasons import check_text
+from portal.runs.claims.leases import new_holder
 from portal.runs.domain import FINAL, RunState
-from portal.runs.kinds import get_kind
-from portal.runs.leases import new_holder
-from portal.runs.logs import run_log
+from portal.runs.execution.polling import run_poll
+from portal.runs.execution.steps import run_step
+from portal.runs.execution.takeover import watch
+from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
-from portal.runs.outbox import hint_run, outbox_drop
-from portal.runs.polling import run_poll
-from portal.runs.selectors import get_run
-from portal.runs.steps import run_step
-from portal.runs.takeover import watch
+from portal.runs.outbox.services import hint_run, outbox_drop
+from portal.runs.records.logs import run_log
+from portal.runs.requests.selectors import get_run
 
 _DRIVE_SECONDS = 0.5
 

@@ -16,7 +16,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError, StaleState
 from portal.lake.paths import LakePath
 from portal.runs.domain import FINAL
-from portal.runs.kinds import all_kinds
+from portal.runs.kinds.registry import all_kinds
 from portal.runs.models import Run
 
 _log = logging.getLogger(__name__)

@@ -8,10 +8,10 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from portal.runs.domain import SILENCE_SHOWN, RunState, Silence, is_frozen
-from portal.runs.kinds import RunKind
-from portal.runs.logs import run_log
+from portal.runs.kinds.registry import RunKind
 from portal.runs.models import Run
-from portal.runs.spools import heartbeat_file
+from portal.runs.records.logs import run_log
+from portal.runs.records.spools import heartbeat_file
 from portal.spark.heartbeat import LAUNCH, Sign, oldest_sign
 from portal.spark.process_table import cpu_seconds
 

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from portal.lake.errors import NotVisible
 from portal.runs.domain import FINAL, RunState, is_lease_dead
-from portal.runs.hours import run_start_wait
+from portal.runs.kinds.hours import run_start_wait
 from portal.runs.models import Outbox, Run, RunEvent
 
 _USUALLY_PUBLISHED_WITHIN = timedelta(seconds=30)

@@ -11,7 +11,7 @@ from uuid import UUID
 from portal.lake.errors import NotVisible
 from portal.runs.domain import SILENCE, SILENCE_ACTING, Schedule
 from portal.runs.models import Run
-from portal.runs.spools import open_spool
+from portal.runs.records.spools import open_spool
 
 
 class RunKind:

@@ -9,14 +9,14 @@ from django.utils import timezone
 
 from portal.access.lakes import get_lake
 from portal.lake.errors import StaleState
-from portal.runs.claims import beating, next_tag, run_move, run_renew, run_to_settling
+from portal.runs.claims.services import beating, next_tag, run_move, run_renew, run_to_settling
 from portal.runs.domain import RunState
-from portal.runs.kinds import RunKind
-from portal.runs.logs import run_log
+from portal.runs.execution.polling import SUPERVISED
+from portal.runs.execution.processes import TAG_VARIABLE
+from portal.runs.kinds.registry import RunKind
 from portal.runs.models import Run
-from portal.runs.polling import SUPERVISED
-from portal.runs.processes import TAG_VARIABLE
-from portal.runs.spools import log_file, new_spool
+from portal.runs.records.logs import run_log
+from portal.runs.records.spools import log_file, new_spool
 from portal.spark import launch
 from portal.spark.launch import Launched
 from portal.spark.process_table import host_name

@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from django.db import DatabaseError, transaction
 
 from portal.lake.errors import PortalError
-from portal.runs.claims import run_to_settling
+from portal.runs.claims.services import run_to_settling
 from portal.runs.domain import RunState
-from portal.runs.kinds import RunKind, get_kind
-from portal.runs.logs import Line, run_log, run_log_many
+from portal.runs.execution.silence import silence_note
+from portal.runs.kinds.registry import RunKind, get_kind
 from portal.runs.models import Run
-from portal.runs.silence import silence_note
-from portal.runs.spools import open_spool
+from portal.runs.records.logs import Line, run_log, run_log_many
+from portal.runs.records.spools import open_spool
 from portal.spark import launch
 from portal.spark.launch import Launched
 from portal.spark.process_table import host_identity

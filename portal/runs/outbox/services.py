@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from portal.lake.errors import ExternalFailure
-from portal.runs.logs import run_log
 from portal.runs.models import Outbox, Run
+from portal.runs.records.logs import run_log
 
 RUN = "run"
 KEEP_PUBLISHED = timedelta(days=1)

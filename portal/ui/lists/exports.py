@@ -15,8 +15,8 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from portal.lake.errors import Busy
-from portal.ui.csv import CsvResponse
-from portal.ui.errors import error_page
+from portal.ui.frame.errors import error_page
+from portal.ui.lists.csv import CsvResponse
 
 RETRY_SECONDS = 30
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from portal.lake.errors import StaleState
 from portal.runs.domain import RunState, can_move, tag_of
 from portal.runs.models import Run
-from portal.runs.outbox import hint_run
+from portal.runs.outbox.services import hint_run
 from portal.spark.process_table import host_identity
 
 _log = logging.getLogger(__name__)

@@ -9,10 +9,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 
-from portal.ui.csv import stream_csv
-from portal.ui.filters import ListFilter, filtered
-from portal.ui.keyset import keyset_page
-from portal.ui.tables import Column, Table
+from portal.ui.lists.csv import stream_csv
+from portal.ui.lists.filters import ListFilter, filtered
+from portal.ui.lists.keyset import keyset_page
+from portal.ui.lists.tables import Column, Table
 
 CSV_CHUNK = 2_000
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from portal.access.lakes import all_lakes, get_lake
 from portal.lake.errors import StaleState
-from portal.runs.kinds import destroys, find_kind
+from portal.runs.kinds.registry import destroys, find_kind
 from portal.runs.models import Run
 
 

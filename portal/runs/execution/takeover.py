@@ -11,14 +11,14 @@ from django.db import transaction
 from django.db.models import Q
 
 from portal.lake.errors import PortalError, StaleState
-from portal.runs.claims import run_move, run_to_settling
+from portal.runs.claims.services import run_move, run_to_settling
 from portal.runs.domain import HOST_GONE_GRACE, LEASED, RunState, hint_again_after
-from portal.runs.kinds import get_kind
-from portal.runs.launching import run_adopt
-from portal.runs.logs import run_log
+from portal.runs.execution.launching import run_adopt
+from portal.runs.execution.processes import find_by_tag
+from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Outbox, Run
-from portal.runs.outbox import RUN, hint_run
-from portal.runs.processes import find_by_tag
+from portal.runs.outbox.services import RUN, hint_run
+from portal.runs.records.logs import run_log
 from portal.spark.process_table import host_identity, host_name
 
 _log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from portal.access.lakes import all_lakes
 from portal.access.models import User
 from portal.access.registry import pages_for
 from portal.lake.errors import NotAllowed, NotVisible
-from portal.runs.selectors import broker_problem
+from portal.runs.requests.selectors import broker_problem
 from portal.safety.selectors import red_button_state
 
 THEME_COOKIE = "lw_theme"

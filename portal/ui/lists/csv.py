@@ -11,7 +11,7 @@ from typing import Any
 from defusedcsv import csv
 from django.http import StreamingHttpResponse
 
-from portal.ui.tables import Column, exported, value_of
+from portal.ui.lists.tables import Column, exported, value_of
 
 # A spreadsheet skips the first of these before it looks for a formula, and may take the full-width
 # ones for the plain signs; defusedcsv looks at the first sign only, and only for the plain ones.

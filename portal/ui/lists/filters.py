@@ -13,9 +13,9 @@ from django.db.models import QuerySet
 from portal.audit.models import AuditEvent
 from portal.notices.models import Notice, NoticeState
 from portal.runs.domain import RunState
-from portal.runs.kinds import all_kinds
+from portal.runs.kinds.registry import all_kinds
 from portal.runs.models import Run
-from portal.ui.states import look_of
+from portal.ui.frame.states import look_of
 
 
 class ListFilter(filters.FilterSet):  # type: ignore[misc]  # untyped base

@@ -9,16 +9,16 @@ from django.utils import timezone
 
 from portal.audit.services import audit_record
 from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError, RuleViolation
-from portal.runs import kinds as run_kinds
-from portal.runs.claims import beating, run_move
+from portal.runs.claims.services import beating, run_move
 from portal.runs.domain import FINAL, HOST_GONE_GRACE, Ending, RunState, end_state
-from portal.runs.hooks import stop_everything
-from portal.runs.kinds import RunKind
-from portal.runs.logs import line_of_job, run_log, run_log_many
+from portal.runs.execution.processes import find_by_tag
+from portal.runs.kinds import registry as run_kinds
+from portal.runs.kinds.hooks import stop_everything
+from portal.runs.kinds.registry import RunKind
 from portal.runs.models import Run
-from portal.runs.outbox import hint_run, outbox_drop
-from portal.runs.processes import find_by_tag
-from portal.runs.spools import log_file, open_spool
+from portal.runs.outbox.services import hint_run, outbox_drop
+from portal.runs.records.logs import line_of_job, run_log, run_log_many
+from portal.runs.records.spools import log_file, open_spool
 from portal.spark import launch
 from portal.spark.process_table import host_identity, host_name
 

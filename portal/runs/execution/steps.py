@@ -13,13 +13,13 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from portal.lake.errors import PortalError, StaleState
-from portal.runs.claims import run_claim, run_claim_settling, run_to_settling
+from portal.runs.claims.services import run_claim, run_claim_settling, run_to_settling
 from portal.runs.domain import RunState
-from portal.runs.hours import run_start_wait
-from portal.runs.kinds import get_kind
-from portal.runs.launching import run_execute, run_submit
+from portal.runs.execution.launching import run_execute, run_submit
+from portal.runs.execution.settling import MAX_SETTLES, run_give_up, run_settle, run_settle_later
+from portal.runs.kinds.hours import run_start_wait
+from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
-from portal.runs.settling import MAX_SETTLES, run_give_up, run_settle, run_settle_later
 
 _log = logging.getLogger(__name__)
 

@@ -1,0 +1,1 @@
+"""Executes runs: launch, poll, settle, and the takeover from a worker that died."""

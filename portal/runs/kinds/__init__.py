@@ -1,0 +1,1 @@
+"""Registers kinds of runs, decides when they may start, and calls the safety hooks."""

@@ -1,0 +1,1 @@
+"""Keeps messages to the broker in the database until they are sent."""

@@ -1,0 +1,1 @@
+"""Requests and cancels runs, drives one to its end, and answers what it waits for."""

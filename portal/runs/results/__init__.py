@@ -1,0 +1,1 @@
+"""Reads the Parquet results of jobs, and removes them once they are ingested."""

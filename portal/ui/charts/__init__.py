@@ -1,0 +1,1 @@
+"""Draws charts and sparklines, with the same numbers as words."""

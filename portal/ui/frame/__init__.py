@@ -1,0 +1,1 @@
+"""Frames every page: lake and navigation, error pages, states in words, safe addresses."""

@@ -1,0 +1,1 @@
+"""Renders lists: filters, keyset pages, columns, CSV exports."""
