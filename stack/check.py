@@ -16,6 +16,7 @@ def run_check(arguments: Sequence[str]) -> int:
     Property tests try fewer examples than in the gate.
     """
     pytest = [sys.executable, "-m", "pytest", "-q", "-n", str(os.cpu_count() or 2)]
+    pytest += ["--dist=loadgroup"]
     unit = [*pytest, "--hypothesis-profile=quick", *arguments, *TIERS["unit"]]
     wanted: list[Gate] = [
         ("unit tests", unit, TEST_SETTINGS),

@@ -1,23 +1,26 @@
-"""The project's own Python files, read once for all architecture tests."""
+"""The project's own Python files, read, parsed and walked once for all architecture tests."""
 
 import ast
+import gc
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
+from typing import TypeVar, cast
 
 ROOT = Path(__file__).resolve().parents[2]
 PRODUCT = ("portal", "lifecycle", "refresh", "optimizer", "quality", "tasks")
 ROOMS = (*PRODUCT, "stack", "bench", "tests")
+Node = TypeVar("Node", bound=ast.AST)
 
 
 @dataclass(frozen=True)
 class Module:
-    """One Python file with its parsed tree."""
+    """One Python file, with what its text is parsed into when first asked."""
 
     path: Path
     text: str
-    tree: ast.Module
 
     @property
     def name(self) -> str:
@@ -34,14 +37,35 @@ class Module:
         """The file's lines."""
         return self.text.splitlines()
 
-    def imports(self) -> Iterator[str]:
-        """Yield every module named in an import statement, wherever it stands."""
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The parsed text; the garbage collector never looks at its many nodes."""
+        gc.disable()
+        try:
+            return ast.parse(self.text, str(self.path))
+        finally:
+            gc.freeze()
+            gc.enable()
+
+    @cached_property
+    def imports(self) -> frozenset[str]:
+        """Every module named in an import statement, wherever it stands."""
+        named = {alias.name for node in self.nodes(ast.Import) for alias in node.names}
+        for node in self.nodes(ast.ImportFrom):
+            if node.module:
+                named |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        return frozenset(named)
+
+    def nodes(self, kind: type[Node]) -> list[Node]:
+        """Return the nodes of a kind, wherever they stand."""
+        return cast("list[Node]", self._by_kind.get(kind, []))
+
+    @cached_property
+    def _by_kind(self) -> dict[type[ast.AST], list[ast.AST]]:
+        found: dict[type[ast.AST], list[ast.AST]] = defaultdict(list)
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.Import):
-                yield from (alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                yield node.module
-                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found[type(node)].append(node)
+        return found
 
 
 @cache
@@ -64,5 +88,4 @@ def migrations() -> Iterator[Module]:
 
 @cache
 def _module(path: Path) -> Module:
-    text = path.read_text(encoding="utf-8")
-    return Module(path, text, ast.parse(text, str(path)))
+    return Module(path, path.read_text(encoding="utf-8"))

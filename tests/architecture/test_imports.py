@@ -23,7 +23,7 @@ def test_an_engine_is_imported_only_in_its_places(engine: str, places: tuple[str
         for module in modules()
         if not module.name.startswith(places)
         and not (engine == "pyspark" and "jobs" in module.layers)
-        and any(name.split(".")[0] == engine for name in module.imports())
+        and any(name.split(".")[0] == engine for name in module.imports)
     ]
     assert strays == []
 
@@ -32,7 +32,7 @@ def test_tests_and_benches_are_imported_by_nobody_in_the_product() -> None:
     strays = [
         (module.name, name)
         for module in modules(*PRODUCT, "stack")
-        for name in module.imports()
+        for name in module.imports
         if name.split(".")[0] in {"tests", "bench"}
     ]
     assert strays == []
@@ -43,7 +43,7 @@ def test_a_migration_imports_nothing_of_the_product() -> None:
     strays = [
         (migration.name, name)
         for migration in migrations()
-        for name in migration.imports()
+        for name in migration.imports
         if name.split(".")[0] in PRODUCT
     ]
     assert strays == []

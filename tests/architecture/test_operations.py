@@ -14,9 +14,10 @@ BOOK = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 def calls(name: str) -> Iterator[ast.Call]:
     """Yield every call of a name in the product."""
     for module in modules(*PRODUCT):
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
-                yield node
+        if f"{name}(" in module.text:
+            yield from (
+                node for node in module.nodes(ast.Call) if getattr(node.func, "id", "") == name
+            )
 
 
 def first_words(name: str) -> set[str]:
@@ -31,7 +32,7 @@ def first_words(name: str) -> set[str]:
 def families() -> set[str]:
     """Return the gauges of the platform, and those that rooms register."""
     (metrics,) = (one for one in modules("portal") if one.name == "portal/metrics.py")
-    yields = [node.value for node in ast.walk(metrics.tree) if isinstance(node, ast.Yield)]
+    yields = [node.value for node in metrics.nodes(ast.Yield)]
     named = [one.elts[0] for one in yields if isinstance(one, ast.Tuple) and len(one.elts) == 3]
     return {str(one.value) for one in named if isinstance(one, ast.Constant)} | first_words("Gauge")
 

@@ -44,7 +44,7 @@ def test_no_signals_and_no_receivers() -> None:
     strays = [
         (module.name, name)
         for module in modules(*PRODUCT)
-        for name in module.imports()
+        for name in module.imports
         if name.startswith(("django.dispatch", "django.db.models.signals"))
     ]
     assert strays == []
@@ -55,8 +55,8 @@ def test_pages_and_apis_go_through_services_and_selectors() -> None:
         f"{module.name}:{node.lineno}"
         for module in modules("lifecycle", "refresh", "optimizer", "quality")
         if {"ui", "api"} & set(module.layers)
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.Attribute) and node.attr == "objects"
+        for node in module.nodes(ast.Attribute)
+        if node.attr == "objects"
     ]
     assert strays == []
 
