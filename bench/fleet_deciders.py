@@ -17,13 +17,14 @@ from bench.fleet_world import (
     World,
     work_of,
 )
-from optimizer.core.domain.decisions import Decision, LastTimes
-from optimizer.core.domain.estimates import Speed, estimate_task
+from optimizer.core.domain.estimates import Speed
 from optimizer.core.domain.scoring import SHARING, Candidate, place_of, score_of
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats, partition_stats
 from optimizer.iceberg.planner.domain.conflicts import Approach, Changes, CommitFact, advise
 from optimizer.iceberg.planner.domain.deciding import decide
+from optimizer.iceberg.planner.domain.decisions import Decision, LastTimes
+from optimizer.iceberg.planner.domain.estimates import estimate_task
 from optimizer.policies.domain.policy import Policy
 
 BASE = datetime(2026, 1, 1, tzinfo=UTC)

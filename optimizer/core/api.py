@@ -2,7 +2,8 @@
 
 from rest_framework import serializers
 
-from optimizer.models import OptimizeTask
+from optimizer.core.models import OptimizeTask
+from optimizer.core.selectors.tasks import task_kinds
 
 
 class OptimizeTaskSerializer(serializers.ModelSerializer[OptimizeTask]):
@@ -15,6 +16,7 @@ class OptimizeTaskSerializer(serializers.ModelSerializer[OptimizeTask]):
     hudi_id = serializers.IntegerField(
         read_only=True, allow_null=True, help_text="of a Hudi table, null otherwise"
     )
+    kind = serializers.ChoiceField(choices=[(one, one) for one in task_kinds()], read_only=True)
     db = serializers.CharField(source="subject.db", read_only=True)
     table = serializers.CharField(source="subject.table", read_only=True)
     is_open = serializers.SerializerMethodField()

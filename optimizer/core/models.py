@@ -1,29 +1,88 @@
-"""Tasks on tables: their order, reason and result."""
+"""Tables of every format that is maintained, and the tasks on them: order, reason and result."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from django.db import models
 from django.db.models import Q
 
-from optimizer.core.domain.tasks import FINAL, STOPPED, TaskKind, TaskState
-from optimizer.hudi.maintenance.domain.tasks import TASKS
-from optimizer.hudi.tables.models import HudiTable
-from optimizer.iceberg.tables.models import IcebergTable
+from optimizer.core.domain.tasks import FINAL, STOPPED, TaskState
+
+if TYPE_CHECKING:
+    from django.db.models.fields.related_descriptors import RelatedManager
+
+    from optimizer.models import IcebergTable
+
+TABLE_FIELDS = {"iceberg": "table", "hudi": "hudi"}
+"""By a format's name, the field of tasks and lists that holds its table; a row has one of them."""
 
 ONE_TABLE = Q(table__isnull=False, hudi__isnull=True) | Q(table__isnull=True, hudi__isnull=False)
 """Of an Iceberg table or of a Hudi table, and never of both."""
+
+
+class MaintainedTable(models.Model):
+    """What is known of a table of any format; each format adds what only its tables have.
+
+    A row whose table went is kept, as gone, for its history.
+    """
+
+    table_format: ClassVar[str]
+    """The format's name, as filters and the API give it."""
+    task_kinds: ClassVar[tuple[str, ...]]
+    """The kinds of its tasks, in the order in which lists of choices show them."""
+    listed_kinds: ClassVar[tuple[str, ...]]
+    """Those of them that act on a list that people approved."""
+    not_shown: ClassVar[tuple[str, ...]] = ()
+    """Wide columns that no list of tasks shows."""
+
+    if TYPE_CHECKING:
+        tasks: RelatedManager["OptimizeTask"]
+
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128)
+    table = models.CharField(max_length=256)
+    location = models.TextField()
+    owner = models.CharField(max_length=128, blank=True)
+    is_gone = models.BooleanField(default=False)
+    gone_at = models.DateTimeField(null=True)
+    heard_at = models.DateTimeField(help_text="when the portal last heard of a change")
+
+    # What the last look found; null until it was looked at.
+    looked_at = models.DateTimeField(null=True)
+    look_due_at = models.DateTimeField(null=True)
+    look_problem = models.TextField(blank=True, help_text="why the last look found nothing")
+    health = models.FloatField(null=True, help_text="0 to 100; null until it was looked at")
+    deductions = models.JSONField(default=list, help_text="what the score lost, and why")
+
+    # What was decided last.
+    decided_at = models.DateTimeField(null=True)
+    verdict = models.TextField(blank=True, help_text="in words: what is done, or why nothing is")
+    is_paused = models.BooleanField(default=False)
+    paused_by = models.CharField(max_length=150, blank=True)
+    paused_at = models.DateTimeField(null=True)
+    paused_why = models.TextField(blank=True)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table}"
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What tells it from another table of its name, as the audit log keeps it."""
+        raise NotImplementedError
 
 
 class OptimizeTask(models.Model):
     """One piece of work on one table of either format; at most one is open a table and kind."""
 
     table = models.ForeignKey(
-        IcebergTable, on_delete=models.CASCADE, null=True, related_name="tasks"
+        "optimizer.IcebergTable", on_delete=models.CASCADE, null=True, related_name="tasks"
     )
-    hudi = models.ForeignKey(HudiTable, on_delete=models.CASCADE, null=True, related_name="tasks")
-    kind = models.CharField(
-        max_length=32, choices=[(str(one), str(one)) for one in (*TaskKind, *TASKS)]
+    hudi = models.ForeignKey(
+        "optimizer.HudiTable", on_delete=models.CASCADE, null=True, related_name="tasks"
     )
+    kind = models.CharField(max_length=32, help_text="one of its table's `task_kinds`")
     state = models.CharField(
         max_length=12,
         choices=[(one.value, one.value) for one in TaskState],
@@ -91,17 +150,17 @@ class OptimizeTask(models.Model):
         return f"{self.kind} of {self.table_id or self.hudi_id}"
 
     @property
-    def subject(self) -> IcebergTable | HudiTable:
-        """The table that it is about, of either format."""
-        return subject_of(self.table, self.hudi)
+    def subject(self) -> MaintainedTable:
+        """The table that it is about, of whichever format."""
+        return subject_of(self)
 
     @property
     def table_format(self) -> str:
         """The format of its table, as filters and the API name it."""
-        return "iceberg" if self.hudi_id is None else "hudi"
+        return format_of(self)
 
     @property
-    def iceberg(self) -> IcebergTable:
+    def iceberg(self) -> "IcebergTable":
         """The table of a task that only Iceberg tables have."""
         if self.table is None:
             raise LookupError(f"Task {self.pk} is of a Hudi table.")
@@ -113,9 +172,20 @@ class OptimizeTask(models.Model):
         return self.state == TaskState.SENT and self.outcome_code == STOPPED
 
 
-def subject_of(table: IcebergTable | None, hudi: HudiTable | None) -> IcebergTable | HudiTable:
-    """Return the one of two that is there: the rows that may be of either have exactly one."""
-    found = table or hudi
-    if found is None:
-        raise LookupError("A row is of an Iceberg table or of a Hudi table, and this is of none.")
-    return found
+def format_of(row: models.Model) -> str:
+    """Return the format of the table that a task or a list is about."""
+    for name, field in TABLE_FIELDS.items():
+        if getattr(row, f"{field}_id") is not None:
+            return name
+    raise LookupError(f"A row is of a table of one of {', '.join(TABLE_FIELDS)}; {row!r} is not.")
+
+
+def subject_of(row: models.Model) -> MaintainedTable:
+    """Return the table that a task or a list is about."""
+    return cast("MaintainedTable", getattr(row, TABLE_FIELDS[format_of(row)]))
+
+
+def table_models() -> list[type[MaintainedTable]]:
+    """Return the models of the tables of every format."""
+    fields = (OptimizeTask._meta.get_field(name) for name in TABLE_FIELDS.values())
+    return [cast("type[MaintainedTable]", field.related_model) for field in fields]

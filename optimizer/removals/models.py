@@ -5,9 +5,13 @@ from typing import ClassVar
 
 from django.db import models
 
-from optimizer.core.models import ONE_TABLE, OptimizeTask, subject_of
-from optimizer.hudi.tables.models import HudiTable
-from optimizer.iceberg.tables.models import IcebergTable
+from optimizer.core.models import (
+    ONE_TABLE,
+    MaintainedTable,
+    OptimizeTask,
+    format_of,
+    subject_of,
+)
 from optimizer.removals.domain.states import RemovalState
 from portal.approvals.models import Approval
 
@@ -21,10 +25,10 @@ class RemovalPlan(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     table = models.ForeignKey(
-        IcebergTable, on_delete=models.CASCADE, null=True, related_name="removals"
+        "optimizer.IcebergTable", on_delete=models.CASCADE, null=True, related_name="removals"
     )
     hudi = models.ForeignKey(
-        HudiTable, on_delete=models.CASCADE, null=True, related_name="removals"
+        "optimizer.HudiTable", on_delete=models.CASCADE, null=True, related_name="removals"
     )
     task = models.ForeignKey(OptimizeTask, on_delete=models.CASCADE, related_name="removals")
     approval = models.ForeignKey(Approval, on_delete=models.PROTECT, null=True, related_name="+")
@@ -64,14 +68,14 @@ class RemovalPlan(models.Model):
         return f"{self.kind} {self.short_id}"
 
     @property
-    def subject(self) -> IcebergTable | HudiTable:
-        """The table that it is about, of either format."""
-        return subject_of(self.table, self.hudi)
+    def subject(self) -> MaintainedTable:
+        """The table that it is about, of whichever format."""
+        return subject_of(self)
 
     @property
     def table_format(self) -> str:
         """The format of its table, as filters and the API name it."""
-        return "iceberg" if self.hudi_id is None else "hudi"
+        return format_of(self)
 
     @property
     def short_id(self) -> str:

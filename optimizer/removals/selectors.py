@@ -8,9 +8,13 @@ import django_filters as filters
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
-from optimizer.core.domain.tasks import DESTRUCTIVE
-from optimizer.core.selectors.tasks import FormatFilter, kind_choices, of_either, of_lake
-from optimizer.hudi.maintenance.domain.tasks import LISTED
+from optimizer.core.selectors.tasks import (
+    FormatFilter,
+    kind_choices,
+    listed_kinds,
+    of_either,
+    of_lake,
+)
 from optimizer.iceberg.maintenance.domain.quarantine import QuarantineState
 from optimizer.models import Quarantine, RemovalPlan
 from optimizer.removals.domain.states import RemovalState
@@ -32,7 +36,7 @@ class RemovalFilter(FormatFilter):
         empty_label="Any",
     )
     kind = filters.ChoiceFilter(
-        choices=lambda: kind_choices([*sorted(DESTRUCTIVE), *LISTED]),
+        choices=lambda: kind_choices(listed_kinds()),
         label="Work",
         empty_label="Any",
     )

@@ -1,16 +1,17 @@
 """Reads the tasks of tables, their reasons and their results."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 from uuid import UUID
 
 import django_filters as filters
 from django.db.models import Q, QuerySet
 
-from optimizer.core.domain.tasks import TaskKind, TaskState
-from optimizer.hudi.maintenance.domain.tasks import TASKS
-from optimizer.models import HudiTable, IcebergTable, OptimizeTask
+from optimizer.core.domain.tasks import TaskState
+from optimizer.core.models import TABLE_FIELDS, MaintainedTable, OptimizeTask, table_models
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.lake.errors import NotVisible
@@ -20,8 +21,6 @@ from portal.ui.lists.filters import ListFilter, prefix
 
 TASK_ORDERS = {"-noted": ("-noted_at",), "noted": ("noted_at",)}
 FORMATS = [("iceberg", "Iceberg"), ("hudi", "Hudi")]
-# What a look at a Hudi table found is wide, and no list of tasks shows it.
-_NOT_SHOWN = ("hudi__findings", "hudi__deductions", "hudi__verdicts", "hudi__verdict")
 
 
 def name_of(field: str, label: str) -> filters.CharFilter:
@@ -36,29 +35,36 @@ def state_choices() -> list[tuple[str, str]]:
     return [(state.value, look_of(f"TASK_{state}").word) for state in TaskState]
 
 
-def kind_choices(kinds: Iterable[str] = (*TaskKind, *TASKS)) -> list[tuple[str, str]]:
+def kind_choices(kinds: Iterable[str] | None = None) -> list[tuple[str, str]]:
     """Give kinds of work in words, for lists of choices; without an argument all that there are."""
-    return [(str(kind), look_of(f"WORK_{kind}").word) for kind in kinds]
+    wanted = task_kinds() if kinds is None else kinds
+    return [(kind, look_of(f"WORK_{kind}").word) for kind in wanted]
+
+
+def task_kinds() -> list[str]:
+    """Return the kinds of work on tables of every format."""
+    return [kind for table in table_models() for kind in table.task_kinds]
+
+
+def listed_kinds() -> list[str]:
+    """Return the kinds that act on lists, of every format."""
+    return [kind for table in table_models() for kind in table.listed_kinds]
 
 
 class TaskFilter(ListFilter):
-    """Tasks of an Iceberg table by state and kind."""
+    """Tasks of one table by state and kind; each format gives the choices of its own kinds."""
 
     state = filters.ChoiceFilter(choices=state_choices, label="State", empty_label="Any")
-    kind = filters.ChoiceFilter(
-        choices=lambda: kind_choices(TaskKind), label="Work", empty_label="Any"
-    )
 
     class Meta:
         model = OptimizeTask
         fields: list[str] = []
 
 
-class HudiTaskFilter(TaskFilter):
-    """Tasks of a Hudi table by state and kind."""
-
-    kind = filters.ChoiceFilter(
-        choices=lambda: kind_choices(TASKS), label="Work", empty_label="Any"
+def kind_filter(table: type[MaintainedTable]) -> filters.ChoiceFilter:
+    """Return a filter by the kinds of work that tables of one format have."""
+    return filters.ChoiceFilter(
+        choices=lambda: kind_choices(table.task_kinds), label="Work", empty_label="Any"
     )
 
 
@@ -74,16 +80,14 @@ class FormatFilter(ListFilter):
 
     def filter_format(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep the tables of one format."""
-        return rows.filter(hudi__isnull=value != "hudi")
+        return rows.filter(**{f"{TABLE_FIELDS[value]}__isnull": False})
 
     def filter_name(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep tables whose name begins so, or whose database's does."""
-        return rows.filter(
-            Q(**{f"table__{name}__startswith": value}) | Q(**{f"hudi__{name}__startswith": value})
-        )
+        return rows.filter(_any_of({f"{name}__startswith": value}))
 
 
-def tasks_of(table: IcebergTable | HudiTable) -> QuerySet[OptimizeTask]:
+def tasks_of(table: MaintainedTable) -> QuerySet[OptimizeTask]:
     """Return the tasks of one table, unordered."""
     return table.tasks.all()
 
@@ -91,17 +95,39 @@ def tasks_of(table: IcebergTable | HudiTable) -> QuerySet[OptimizeTask]:
 def tasks_visible(lake: str, user: User) -> QuerySet[OptimizeTask]:
     """Return the tasks on the tables of a lake that the person may see, unordered."""
     mine = of_lake(lake) & of_either(user)
-    return OptimizeTask.objects.filter(mine).select_related("table", "hudi").defer(*_NOT_SHOWN)
+    return (
+        OptimizeTask.objects.filter(mine)
+        .select_related(*TABLE_FIELDS.values())
+        .defer(
+            *(
+                f"{TABLE_FIELDS[table.table_format]}__{column}"
+                for table in table_models()
+                for column in table.not_shown
+            )
+        )
+    )
 
 
 def of_lake(lake: str) -> Q:
     """Return the condition for rows that are of a lake's tables, of whichever format."""
-    return Q(table__lake=lake) | Q(hudi__lake=lake)
+    return _any_of({"lake": lake})
 
 
 def of_either(user: User) -> Q:
     """Return the condition for rows of tables that a person may see, of whichever format."""
-    return visible_to(user, prefix="table__") | visible_to(user, prefix="hudi__")
+    mine = (visible_to(user, prefix=f"{field}__") for field in TABLE_FIELDS.values())
+    return reduce(or_, mine)
+
+
+def _any_of(wanted: Mapping[str, str]) -> Q:
+    """Return the condition that the table of a row, of whichever format, is so."""
+    return reduce(
+        or_,
+        (
+            Q(**{f"{field}__{name}": value for name, value in wanted.items()})
+            for field in TABLE_FIELDS.values()
+        ),
+    )
 
 
 def get_task_for_user(task_id: int, user: User) -> OptimizeTask:
@@ -111,7 +137,7 @@ def get_task_for_user(task_id: int, user: User) -> OptimizeTask:
         NotVisible: there is none for this person.
     """
     rows = OptimizeTask.objects.filter(of_either(user), pk=task_id)
-    found = rows.select_related("table", "hudi").first()
+    found = rows.select_related(*TABLE_FIELDS.values()).first()
     if found is None:
         raise NotVisible("optimizer.task", "There is no such task for you.", task=task_id)
     return found
@@ -122,7 +148,7 @@ def runs_by_id(ids: Iterable[UUID | None]) -> dict[UUID, Run]:
     return Run.objects.in_bulk({one for one in ids if one is not None})
 
 
-def open_tasks_of(table: IcebergTable | HudiTable) -> list[OptimizeTask]:
+def open_tasks_of(table: MaintainedTable) -> list[OptimizeTask]:
     """Return what is not ended of a table; at most one task a kind."""
     return list(tasks_of(table).filter(is_open=True).order_by("kind"))
 

@@ -5,8 +5,8 @@ from datetime import datetime
 from django.db import transaction
 
 from optimizer.core.domain.tasks import STOPPED, TaskState
+from optimizer.core.models import MaintainedTable, OptimizeTask
 from optimizer.core.services.task_lifecycle import take_back, tell_to_stop
-from optimizer.models import HudiTable, IcebergTable, OptimizeTask
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.audit.services import audit_record
@@ -32,24 +32,21 @@ def said_reason(reason: str) -> str:
 
 
 def asked_audit(
-    action: str, row: IcebergTable | HudiTable, *, by: str, now: datetime, **data: object
+    action: str, row: MaintainedTable, *, by: str, now: datetime, **data: object
 ) -> None:
     """Write down what somebody asked of a table."""
-    which = {"uuid": row.uuid} if isinstance(row, IcebergTable) else {"location": row.location}
     audit_record(
         action,
         actor=by,
         lake=row.lake,
         object_type="table",
         object_id=str(row),
-        data={**which, **data},
+        data={**row.identity, **data},
         now=now,
     )
 
 
-def table_pause(
-    row: IcebergTable | HudiTable, *, user: User | None, reason: str, now: datetime
-) -> None:
+def table_pause(row: MaintainedTable, *, user: User | None, reason: str, now: datetime) -> None:
     """Have nothing begun on a table until it is resumed; a run under way goes on.
 
     Raises:
@@ -66,9 +63,7 @@ def table_pause(
     row.refresh_from_db()
 
 
-def table_resume(
-    row: IcebergTable | HudiTable, *, user: User | None, reason: str, now: datetime
-) -> None:
+def table_resume(row: MaintainedTable, *, user: User | None, reason: str, now: datetime) -> None:
     """Let a paused table be optimized again, and have it looked at.
 
     Raises:
@@ -124,7 +119,7 @@ def _not_cancelled(task: OptimizeTask) -> StaleState:
     return StaleState("optimizer.ended", f"The task is already {task.state.lower()}.")
 
 
-def check_visible(row: IcebergTable | HudiTable, user: User | None) -> None:
+def check_visible(row: MaintainedTable, user: User | None) -> None:
     """Refuse who does not see a table: whoever sees it answers for it."""
     rows = type(row)._default_manager
     if user is not None and not rows.filter(visible_to(user), pk=row.pk).exists():

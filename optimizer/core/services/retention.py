@@ -1,4 +1,4 @@
-"""Deletes the optimizer's old history, and keeps what must stay however old it is.
+"""Deletes old tasks, and keeps what must stay however old it is.
 
 The hourly poll asks for it: at most some thousand rows a call, the oldest first, in transactions
 that are short. What a call leaves is taken by the next one.
@@ -10,8 +10,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, Model, OuterRef, QuerySet
 
+from optimizer.core.models import TABLE_FIELDS, OptimizeTask, table_models
 from optimizer.core.services.speeds import measured
-from optimizer.models import Commit, HudiTable, IcebergTable, OptimizeTask, RemovalPlan
+from optimizer.removals.models import RemovalPlan
 
 CHUNK = 2_000
 MOST_CHUNKS = 100
@@ -19,14 +20,6 @@ MOST_CHUNKS = 100
 MOST_TASK_CHUNKS = 10
 # What is decided looks back a week at most, so this stays whatever the settings say.
 LEAST = timedelta(days=8)
-
-
-def commits_forget(lake: str, *, now: datetime) -> int:
-    """Forget commits that nothing is decided by any more: a writer may make one a second."""
-    before = now - kept(settings.LAKEWARDEN_OPTIMIZER_COMMIT_DAYS)
-    # Asked row by row for its lake: a join would put the old ones of all tables in order first.
-    of_lake = Exists(IcebergTable.objects.filter(pk=OuterRef("table_id"), lake=lake))
-    return _forget(Commit.objects.filter(of_lake, at__lt=before).order_by("at"), MOST_CHUNKS)
 
 
 def tasks_forget(lake: str, *, now: datetime) -> int:
@@ -39,7 +32,8 @@ def tasks_forget(lake: str, *, now: datetime) -> int:
     told_by = [task.pk for task in measured(lake)]
     listed = RemovalPlan.objects.filter(task=OuterRef("pk"))
     n_gone = 0
-    for tables, name in ((IcebergTable, "table"), (HudiTable, "hudi")):
+    for tables in table_models():
+        name = TABLE_FIELDS[tables.table_format]
         there = tables._default_manager.filter(pk=OuterRef(f"{name}_id"), lake=lake)
         later = OptimizeTask.objects.filter(
             kind=OuterRef("kind"),
@@ -50,7 +44,7 @@ def tasks_forget(lake: str, *, now: datetime) -> int:
         old = OptimizeTask.objects.filter(
             Exists(there), Exists(later), ~Exists(listed), ended_at__lt=before
         )
-        n_gone += _forget(old.exclude(pk__in=told_by).order_by("ended_at"), MOST_TASK_CHUNKS)
+        n_gone += forget(old.exclude(pk__in=told_by).order_by("ended_at"), MOST_TASK_CHUNKS)
     return n_gone
 
 
@@ -59,7 +53,8 @@ def kept(days: int) -> timedelta:
     return max(timedelta(days=days), LEAST)
 
 
-def _forget(rows: QuerySet[Model], most_chunks: int) -> int:
+def forget(rows: QuerySet[Model], most_chunks: int = MOST_CHUNKS) -> int:
+    """Delete the first chunks of some rows; returns how many rows went."""
     n_gone = 0
     for _ in range(most_chunks):
         keys = list(rows.values_list("pk", flat=True)[:CHUNK])

@@ -4,14 +4,17 @@ One that a run has is told to stop: its row says so at once, the run's next beat
 the job leaves it before its next group of files. What is committed by then stays.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import Q
 
 from optimizer.core.domain.tasks import STOPPED, TaskState
-from optimizer.models import HudiTable, IcebergTable, OptimizeTask
+from optimizer.core.models import TABLE_FIELDS, MaintainedTable, OptimizeTask
 from portal.runs.models import Run
 
 MOST_TRIES = 3
@@ -19,13 +22,14 @@ MOST_TRIES = 3
 NOT_SENT = (TaskState.WAITING, TaskState.HELD)
 
 
-def abandon_open(tables: Iterable[IcebergTable | HudiTable], *, why: str, now: datetime) -> int:
+def abandon_open(tables: Iterable[MaintainedTable], *, why: str, now: datetime) -> int:
     """Give up what waits for tables; what is in a run ends with the run."""
-    some = list(tables)
-    if not some:
+    keys: defaultdict[str, list[int]] = defaultdict(list)
+    for one in tables:
+        keys[TABLE_FIELDS[one.table_format]].append(one.pk)
+    if not keys:
         return 0
-    theirs = Q(table__in=[one.pk for one in some if isinstance(one, IcebergTable)])
-    theirs |= Q(hudi__in=[one.pk for one in some if isinstance(one, HudiTable)])
+    theirs = reduce(or_, (Q(**{f"{field}__in": some}) for field, some in keys.items()))
     return OptimizeTask.objects.filter(theirs, state__in=NOT_SENT).update(
         state=TaskState.ABANDONED,
         is_open=None,
@@ -98,5 +102,5 @@ def is_stopped(run: Run, manifest: Mapping[str, Any]) -> bool:
 def lock_free_table(task: OptimizeTask) -> bool:
     """Lock a task's table until the transaction ends; False where a run has a task of it."""
     table = task.subject
-    type(table).objects.select_for_update().values_list("pk").filter(pk=table.pk).first()
+    type(table)._default_manager.select_for_update().values_list("pk").filter(pk=table.pk).first()
     return not table.tasks.filter(state=TaskState.SENT).exists()

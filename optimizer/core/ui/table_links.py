@@ -2,11 +2,13 @@
 
 from django.urls import reverse
 
-from optimizer.models import OptimizeTask, RemovalPlan
+from optimizer.core.models import TABLE_FIELDS, OptimizeTask
+from optimizer.removals.models import RemovalPlan
+
+_TASKS_PAGES = {"iceberg": "optimizer:table-tasks", "hudi": "optimizer:hudi-tasks"}
 
 
 def tasks_page(row: OptimizeTask | RemovalPlan) -> str:
     """Return the page of the tasks of the table that a row is about."""
-    if row.table_id is not None:
-        return reverse("optimizer:table-tasks", args=[row.table_id])
-    return reverse("optimizer:hudi-tasks", args=[row.hudi_id])
+    key = getattr(row, f"{TABLE_FIELDS[row.table_format]}_id")
+    return reverse(_TASKS_PAGES[row.table_format], args=[key])

@@ -10,11 +10,12 @@ from typing import Any
 
 from django.utils import timezone
 
-from optimizer.core.services.retention import commits_forget, tasks_forget
+from optimizer.core.services.retention import tasks_forget
 from optimizer.discovery.domain import Polled, next_poll_at
 from optimizer.hudi.tables.services.poll import hudi_compare, hudi_listed
 from optimizer.iceberg.tables.domain.events import PARAMETERS, HeardTable, iceberg_table
 from optimizer.iceberg.tables.services.record_changes import note_gone, note_listed
+from optimizer.iceberg.tables.services.retention import commits_forget
 from optimizer.models import IcebergTable
 from portal.access.lakes import get_lake
 from portal.access.models import KEEPERS

@@ -6,42 +6,35 @@ from typing import ClassVar
 
 from django.db import models
 
+from optimizer.core.models import MaintainedTable
 from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.maintenance.domain.tasks import LISTED, TASKS
 
 
-class HudiTable(models.Model):
+class HudiTable(MaintainedTable):
     """One table as the metastore last told of it; counts and findings are those of its last look.
 
-    A name may come to mean a table at another place: `location` tells which one this is, and a row
-    whose table went is kept, as gone, for its history.
+    A name may come to mean a table at another place: `location` tells which one this is.
     """
 
-    lake = models.CharField(max_length=32)
-    db = models.CharField(max_length=128)
-    table = models.CharField(max_length=256)
-    location = models.TextField()
+    table_format = "hudi"
+    task_kinds = tuple(TASKS)
+    listed_kinds = LISTED
+    not_shown = ("findings", "deductions", "verdicts", "verdict")
+
     place = models.CharField(max_length=64, help_text="sha256 of the location")
-    owner = models.CharField(max_length=128, blank=True)
     properties = models.JSONField(
         default=dict, help_text="of the metastore's, those that say who does what"
     )
-    is_gone = models.BooleanField(default=False)
-    gone_at = models.DateTimeField(null=True)
-    heard_at = models.DateTimeField(help_text="when the portal last heard of a change")
 
     # What the last look at its timeline and files found; null until it was looked at.
-    looked_at = models.DateTimeField(null=True)
-    look_due_at = models.DateTimeField(null=True)
     wants_logs = models.BooleanField(default=False, help_text="the next look reads its log files")
     wants_keys = models.BooleanField(default=False, help_text="the next look compares its keys")
     logs_read_at = models.DateTimeField(null=True)
     keys_read_at = models.DateTimeField(null=True)
     unseen = models.JSONField(default=list, help_text="in words: what the last look cannot tell")
-    look_problem = models.TextField(blank=True, help_text="why the last look found nothing")
     table_type = models.CharField(max_length=16, blank=True)
     version = models.PositiveSmallIntegerField(null=True, help_text="hoodie.table.version")
-    health = models.FloatField(null=True, help_text="0 to 100; null until it was looked at")
-    deductions = models.JSONField(default=list, help_text="what the score lost, and why")
     findings = models.JSONField(default=list, help_text="what is wrong, the worst first")
     n_critical = models.PositiveIntegerField(default=0)
     n_warnings = models.PositiveIntegerField(default=0)
@@ -56,16 +49,10 @@ class HudiTable(models.Model):
     )
 
     # What was decided last.
-    decided_at = models.DateTimeField(null=True)
-    verdict = models.TextField(blank=True, help_text="in words: what is done, or why nothing is")
     verdicts = models.JSONField(default=list, help_text="of each step of each service, and why")
     is_resident = models.BooleanField(
         default=False, help_text="a service shall stay with it, by its policy as last decided on"
     )
-    is_paused = models.BooleanField(default=False)
-    paused_by = models.CharField(max_length=150, blank=True)
-    paused_at = models.DateTimeField(null=True)
-    paused_why = models.TextField(blank=True)
 
     class Meta:
         constraints: ClassVar = [
@@ -79,8 +66,10 @@ class HudiTable(models.Model):
             models.Index(fields=["lake", "is_resident"], name="optimizer_hudi_resident"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.db}.{self.table}"
+    @property
+    def identity(self) -> dict[str, str]:
+        """What tells it from another table of its name, as the audit log keeps it."""
+        return {"location": self.location}
 
 
 class HudiAlarm(models.Model):

@@ -12,13 +12,14 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from optimizer.core.domain.estimates import Speed, group_bytes
+from optimizer.core.domain.estimates import Speed
 from optimizer.core.domain.tasks import DESTRUCTIVE, TaskKind, TaskState
 from optimizer.core.run_kinds import TasksKind, is_busy
 from optimizer.core.services.speeds import speed_of
 from optimizer.iceberg.maintenance.selectors import may_borrow
 from optimizer.iceberg.maintenance.services.quarantine_places import quarantine_directory
 from optimizer.iceberg.maintenance.services.quarantines import quarantines_open, quarantines_seal
+from optimizer.iceberg.planner.domain.estimates import group_bytes
 from optimizer.iceberg.planner.services.planner import decide_due
 from optimizer.iceberg.planner.services.results import reclaim, results_ingest
 from optimizer.iceberg.planner.services.scheduler import choose_tasks, claim, waiting

@@ -4,26 +4,25 @@ from typing import ClassVar
 
 from django.db import models
 
+from optimizer.core.domain.tasks import DESTRUCTIVE, TaskKind
+from optimizer.core.models import MaintainedTable
 
-class IcebergTable(models.Model):
+
+class IcebergTable(MaintainedTable):
     """One table as the metastore last told of it; counts are those of its current snapshot.
 
-    A name may come to mean another table: `uuid` tells which one this is, and a row whose table
-    went is kept, as gone, for its history.
+    A name may come to mean another table: `uuid` tells which one this is.
     """
 
-    lake = models.CharField(max_length=32)
-    db = models.CharField(max_length=128)
-    table = models.CharField(max_length=256)
+    table_format = "iceberg"
+    task_kinds = tuple(map(str, TaskKind))
+    listed_kinds = tuple(sorted(map(str, DESTRUCTIVE)))
+
     uuid = models.CharField(max_length=36)
-    owner = models.CharField(max_length=128, blank=True)
     location = models.TextField(blank=True)
     metadata_location = models.TextField(blank=True)
     snapshot_id = models.BigIntegerField(null=True, help_text="null: an empty table")
     format_version = models.PositiveSmallIntegerField(null=True)
-    is_gone = models.BooleanField(default=False)
-    gone_at = models.DateTimeField(null=True)
-    heard_at = models.DateTimeField(help_text="when the portal last heard of a change")
     committed_at = models.DateTimeField(null=True, help_text="when its snapshot was committed")
 
     # From the snapshot's own summary, without reading any file; null where it says nothing.
@@ -33,17 +32,13 @@ class IcebergTable(models.Model):
     n_delete_files = models.BigIntegerField(null=True)
 
     # What the last look at the table's metadata found.
-    looked_at = models.DateTimeField(null=True)
     looked_snapshot_id = models.BigIntegerField(null=True)
     look_due_at = models.DateTimeField(null=True, help_text="null: nothing new since the last look")
-    look_problem = models.TextField(blank=True, help_text="why the last look found nothing")
     n_manifests = models.BigIntegerField(null=True)
     n_snapshots = models.BigIntegerField(null=True)
     n_partitions = models.BigIntegerField(null=True)
     columns = models.JSONField(default=dict, help_text="name -> type, top level only")
     partition_spec = models.TextField(blank=True)
-    health = models.FloatField(null=True, help_text="0 to 100; null until it was looked at")
-    deductions = models.JSONField(default=list, help_text="what the score lost, and why")
     small_bytes = models.BigIntegerField(null=True)
     n_small = models.BigIntegerField(null=True)
 
@@ -53,17 +48,11 @@ class IcebergTable(models.Model):
     )
 
     # What was decided last.
-    decided_at = models.DateTimeField(null=True)
-    verdict = models.TextField(blank=True, help_text="in words: what is done, or why nothing is")
     score = models.FloatField(null=True, help_text="gain over cost; the queue's order")
     waits_since = models.DateTimeField(
         null=True, help_text="since when some of it is left for later because of other writers"
     )
     decide_again_at = models.DateTimeField(null=True, help_text="when the first of that may go")
-    is_paused = models.BooleanField(default=False)
-    paused_by = models.CharField(max_length=150, blank=True)
-    paused_at = models.DateTimeField(null=True)
-    paused_why = models.TextField(blank=True)
 
     class Meta:
         constraints: ClassVar = [
@@ -74,8 +63,10 @@ class IcebergTable(models.Model):
             models.Index(fields=["look_due_at"], name="optimizer_look_due"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.db}.{self.table}"
+    @property
+    def identity(self) -> dict[str, str]:
+        """What tells it from another table of its name, as the audit log keeps it."""
+        return {"uuid": self.uuid}
 
 
 class Commit(models.Model):

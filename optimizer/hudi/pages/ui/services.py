@@ -7,13 +7,13 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from optimizer.core.services.speeds import HudiSpeeds
 from optimizer.hudi.inspect.domain.facts import HudiLook
 from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_look
 from optimizer.hudi.pages.ui.nav import frame_of
 from optimizer.hudi.pages.ui.service_status import Board, boards_of, said_of_all
 from optimizer.hudi.pages.ui.tasks import now_of
 from optimizer.hudi.planner.services.recent_runs import lately_of
+from optimizer.hudi.planner.services.speeds import HudiSpeeds
 from optimizer.hudi.tables.selectors.resident import resident_run, watched_tables
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
 from optimizer.models import HudiTable

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -9,8 +10,9 @@ from django.views.decorators.http import require_GET
 from optimizer.core.domain.tasks import TaskState
 from optimizer.core.selectors.tasks import (
     TASK_ORDERS,
-    HudiTaskFilter,
     Running,
+    TaskFilter,
+    kind_filter,
     open_tasks_of,
     runs_by_id,
     tasks_of,
@@ -46,6 +48,13 @@ HUDI_TASKS = ListSpec(
 )  # fmt: skip
 
 
+class HudiTaskFilter(TaskFilter):
+    """Tasks of a Hudi table by state and kind."""
+
+    kind = kind_filter(HudiTable)
+
+
+@login_required
 @require_GET
 def tasks(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show what was done to the table, and what is to be done."""
@@ -55,6 +64,7 @@ def tasks(request: HttpRequest, table_id: int) -> HttpResponseBase:
     return list_response(request, HUDI_TASKS, filterset=filterset, context=context)
 
 
+@login_required
 @require_GET
 def tasks_now(request: HttpRequest, table_id: int) -> HttpResponse:
     """Return the part of the page that keeps itself up to date."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from optimizer.hudi.inspect.domain.facts import InstantState, TableType
 from optimizer.hudi.inspect.domain.findings import Code, Severity
 from optimizer.hudi.inspect.selectors.instants import STUCK
-from optimizer.hudi.maintenance.domain.tasks import Service
+from optimizer.hudi.maintenance.domain.tasks import LISTED, Service, Step, task_name
 from portal.ui.frame.states import StateLook, register_states
 
 _LOOKS: Mapping[str, StateLook] = {
@@ -66,7 +66,26 @@ _LOOKS: Mapping[str, StateLook] = {
     ),
 }
 
+_SERVICE_LOOKS = {
+    Service.COMPACTION: ("Compaction", "stack-2", "Logs are merged into base files."),
+    Service.CLUSTERING: ("Clustering", "layout-grid", "Base files in another size or order."),
+    Service.CLEAN: ("Clean", "eraser", "File versions that no reader needs any more go."),
+    Service.ROLLBACK: ("Rollback", "arrow-back-up", "What began and never ended is undone."),
+    Service.RECOVERY: ("Lost rows", "arrow-back-up", "Rows that nobody reads come back from logs."),
+    Service.TTL: ("Partitions by age", "history-off", "Whole partitions go, by their age."),
+}
+HUDI_LOOKS: Mapping[str, StateLook] = {
+    f"WORK_{task_name(service, step)}": StateLook(
+        f"{words}: {'plan' if step is Step.SCHEDULE else 'run'}",
+        icon,
+        "warn" if task_name(service, step) in LISTED else "quiet",
+        what,
+    )
+    for service, (words, icon, what) in _SERVICE_LOOKS.items()
+    for step in Step
+}
+
 
 def register_hudi_words() -> None:
     """Tell the kit how the states of Hudi tables look."""
-    register_states({str(state): look for state, look in _LOOKS.items()})
+    register_states({str(state): look for state, look in {**_LOOKS, **HUDI_LOOKS}.items()})

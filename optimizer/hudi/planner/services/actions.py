@@ -18,13 +18,13 @@ from optimizer.core.services.actions import (
     table_pause,
     table_resume,
 )
-from optimizer.core.services.speeds import HudiSpeeds
 from optimizer.hudi.inspect.domain.facts import HudiLook
 from optimizer.hudi.maintenance.domain.requests import wish_of
 from optimizer.hudi.maintenance.domain.tasks import HudiTask, Service, Step, task_name
 from optimizer.hudi.planner.domain.deciding import HudiDecision, precedence
 from optimizer.hudi.planner.services.planner import decision_of, listed_first, look_of_table
 from optimizer.hudi.planner.services.recent_runs import lately_of
+from optimizer.hudi.planner.services.speeds import HudiSpeeds
 from optimizer.models import HudiTable, OptimizeTask
 from optimizer.policies.domain.hudi_policy import HudiPolicy
 from optimizer.policies.selectors.hudi_policies import hudi_policies_of

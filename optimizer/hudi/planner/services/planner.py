@@ -13,13 +13,13 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from optimizer.core.domain.tasks import TaskState
-from optimizer.core.services.speeds import HudiSpeeds
 from optimizer.core.services.task_lifecycle import NOT_SENT, give_up
 from optimizer.hudi.inspect.domain.facts import HudiLook, plain
 from optimizer.hudi.maintenance.domain.tasks import HudiTask, Step, task_name
 from optimizer.hudi.planner.domain.deciding import HudiDecision, HudiVerdict, decide, precedence
 from optimizer.hudi.planner.domain.needs import RETRY_AFTER, Lately
 from optimizer.hudi.planner.services.recent_runs import given_way, last_end, lately_of
+from optimizer.hudi.planner.services.speeds import HudiSpeeds
 from optimizer.models import HudiTable, OptimizeTask, StoredLook
 from optimizer.policies.domain.hudi_policy import HudiPolicy, ResolvedHudi
 from optimizer.policies.selectors.hudi_policies import (

@@ -10,9 +10,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from math import inf
 
-from optimizer.core.domain.decisions import Decision, LastTimes, Proposal, Verdict
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats
+from optimizer.iceberg.planner.domain.decisions import Decision, LastTimes, Proposal, Verdict
 from optimizer.iceberg.planner.domain.maintenance import upkeep
 from optimizer.iceberg.planner.domain.partition_rules import Case, of_partition
 from optimizer.policies.domain.policy import Policy, contradiction

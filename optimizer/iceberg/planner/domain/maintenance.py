@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from optimizer.core.domain.decisions import LastTimes, Verdict
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import TableStats
+from optimizer.iceberg.planner.domain.decisions import LastTimes, Verdict
 from optimizer.policies.domain.policy import Policy
 
 UPKEEP_EVERY = timedelta(days=1)

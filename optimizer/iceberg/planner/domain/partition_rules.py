@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
-from optimizer.core.domain.decisions import Verdict
-from optimizer.core.domain.estimates import MANY_DELETED
 from optimizer.core.domain.sizes import size_words
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import PartitionStats
+from optimizer.iceberg.planner.domain.decisions import Verdict
+from optimizer.iceberg.planner.domain.estimates import MANY_DELETED
 from optimizer.policies.domain.policy import Policy
 
 MANY_SMALL = 12  # that one partition may gather before they are merged at once

@@ -10,16 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
-from optimizer.core.domain.decisions import LastTimes, Proposal, Verdict
-from optimizer.core.domain.estimates import (
-    UNMEASURED,
-    Estimate,
-    Speed,
-    estimate_manifests,
-    estimate_statistics,
-    estimate_task,
-    start_cost,
-)
+from optimizer.core.domain.estimates import UNMEASURED, Estimate, Speed, start_cost
 from optimizer.core.domain.tasks import DESTRUCTIVE, REWRITES, TaskKind
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats
 from optimizer.iceberg.planner.domain.conflicts import (
@@ -30,7 +21,13 @@ from optimizer.iceberg.planner.domain.conflicts import (
     advise,
 )
 from optimizer.iceberg.planner.domain.deciding import decide, hold_reason, joined
+from optimizer.iceberg.planner.domain.decisions import LastTimes, Proposal, Verdict
 from optimizer.iceberg.planner.domain.deferral import Weighed, weigh
+from optimizer.iceberg.planner.domain.estimates import (
+    estimate_manifests,
+    estimate_statistics,
+    estimate_task,
+)
 from optimizer.policies.domain.policy import Policy
 
 # Planning, a Spark stage and the commit, however few bytes: so long others may come between.

@@ -14,7 +14,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Max, Q
 
-from optimizer.core.domain.decisions import LastTimes
 from optimizer.core.domain.estimates import UNMEASURED, Speed
 from optimizer.core.domain.scoring import Candidate, score_of
 from optimizer.core.domain.tasks import REWRITES, TaskKind, TaskState
@@ -24,6 +23,7 @@ from optimizer.core.services.task_lifecycle import NOT_SENT, take_back
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats
 from optimizer.iceberg.planner.domain.commit_trigger import Totals, first_word
 from optimizer.iceberg.planner.domain.conflicts import APPEND, REMEMBERED, CommitFact
+from optimizer.iceberg.planner.domain.decisions import LastTimes
 from optimizer.iceberg.planner.domain.plans import Plan, PlannedTask, TableFacts, make_plan
 from optimizer.models import Commit, IcebergTable, OptimizeTask
 from optimizer.policies.selectors.policies import LakePolicies, TablePolicy, policies_of

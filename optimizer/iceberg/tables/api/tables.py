@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from optimizer.core.api import OptimizeTaskSerializer
-from optimizer.core.selectors.tasks import TASK_ORDERS, TaskFilter, open_tasks_of, tasks_of
+from optimizer.core.selectors.tasks import TASK_ORDERS, open_tasks_of, tasks_of
 from optimizer.iceberg.tables.api.serializers import (
     HealthPointSerializer,
     IcebergCommitSerializer,
@@ -27,6 +27,7 @@ from optimizer.iceberg.tables.selectors.partitions import (
 from optimizer.iceberg.tables.selectors.tables import (
     TABLE_ORDERS,
     TREND_ORDERS,
+    IcebergTaskFilter,
     TableFilter,
     get_table_for_user,
     tables_visible,
@@ -141,7 +142,7 @@ class TaskList(APIView):
         return keyset_response(
             request,
             rows.select_related("table"),
-            filter_class=TaskFilter,
+            filter_class=IcebergTaskFilter,
             orders=TASK_ORDERS,
             show=lambda row: dict(OptimizeTaskSerializer(row).data),
         )

@@ -14,6 +14,7 @@ from optimizer.core.selectors.tables import (
     TREND_SHOWN,
     band_choices,
 )
+from optimizer.core.selectors.tasks import TaskFilter, kind_filter
 from optimizer.models import HealthPoint, IcebergTable, OptimizeTask
 from portal.access.models import User
 from portal.access.visibility import visible_to
@@ -46,6 +47,12 @@ _SHOWN = {
     "problem": ~Q(look_problem=""),
     "gone": Q(is_gone=True),
 }
+
+
+class IcebergTaskFilter(TaskFilter):
+    """Tasks of an Iceberg table by state and kind."""
+
+    kind = kind_filter(IcebergTable)
 
 
 class TableFilter(ListFilter):

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_GET
 
 from optimizer.core.domain.tasks import DESTRUCTIVE
-from optimizer.core.selectors.tasks import TASK_ORDERS, TaskFilter, open_tasks_of, tasks_of
+from optimizer.core.selectors.tasks import TASK_ORDERS, open_tasks_of, tasks_of
 from optimizer.core.ui.columns import cell
 from optimizer.iceberg.tables.selectors.commits import (
     COMMIT_ORDERS,
@@ -26,7 +26,12 @@ from optimizer.iceberg.tables.selectors.partitions import (
     partitions_of,
     worst_of,
 )
-from optimizer.iceberg.tables.selectors.tables import get_table_for_user, last_points, since_look
+from optimizer.iceberg.tables.selectors.tables import (
+    IcebergTaskFilter,
+    get_table_for_user,
+    last_points,
+    since_look,
+)
 from optimizer.iceberg.tables.ui import charts
 from optimizer.models import IcebergTable
 from portal.ui.frame.context import person
@@ -193,7 +198,7 @@ def commits(request: HttpRequest, table_id: int) -> HttpResponseBase:
 def tasks(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show what was done to the table, and what is to be done."""
     table = get_table_for_user(table_id, person(request))
-    filterset = TaskFilter(request.GET, queryset=tasks_of(table))
+    filterset = IcebergTaskFilter(request.GET, queryset=tasks_of(table))
     return list_response(request, TASKS, filterset=filterset, context=frame_of(table, {}))
 
 

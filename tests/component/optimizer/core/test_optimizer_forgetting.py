@@ -9,7 +9,8 @@ from django.test.utils import CaptureQueriesContext
 
 from optimizer.core.domain.tasks import TaskKind, TaskState
 from optimizer.core.services import retention, speeds
-from optimizer.core.services.retention import LEAST, commits_forget, tasks_forget
+from optimizer.core.services.retention import LEAST, tasks_forget
+from optimizer.iceberg.tables.services.retention import commits_forget
 from optimizer.models import Commit, IcebergTable, OptimizeTask, RemovalPlan
 from tests.component.optimizer.optimizer_rows import NOW, commit, iceberg, task
 
@@ -92,7 +93,7 @@ def test_tasks_that_tell_the_speed_or_have_a_list_of_removals_stay(
         table=row, task=expired[1], kind="EXPIRE", snapshot_id=7, digest="d", items_uri="file:/l",
         n_items=1, n_files=1, n_bytes=1, reason="old", created_at=ago(200),
     )  # fmt: skip
-    monkeypatch.setattr(speeds, "_LAST", 2)
+    monkeypatch.setattr(speeds, "LAST", 2)
     before = speeds.speed_of("main")
     assert before is not None
 

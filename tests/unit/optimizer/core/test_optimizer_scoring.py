@@ -7,14 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimizer.core.domain.estimates import (
-    GIB,
-    Estimate,
-    Speed,
-    estimate_manifests,
-    estimate_partition,
-    estimate_task,
-)
+from optimizer.core.domain.estimates import GIB, Estimate, Speed
 from optimizer.core.domain.scoring import (
     PATIENCE,
     SHARING,
@@ -27,6 +20,11 @@ from optimizer.core.domain.scoring import (
 )
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats, partition_stats
+from optimizer.iceberg.planner.domain.estimates import (
+    estimate_manifests,
+    estimate_partition,
+    estimate_task,
+)
 from optimizer.policies.domain.policy import MIB
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)

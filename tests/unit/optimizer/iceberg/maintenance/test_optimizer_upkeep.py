@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.core.domain.decisions import LastTimes
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import TableStats
 from optimizer.iceberg.maintenance.domain import delete_merging, manifest_merging
@@ -20,6 +19,7 @@ from optimizer.iceberg.maintenance.domain.manifest_merging import (
 )
 from optimizer.iceberg.maintenance.domain.statistics_columns import MOST_COLUMNS, columns_worth_it
 from optimizer.iceberg.planner.domain.deciding import decide
+from optimizer.iceberg.planner.domain.decisions import LastTimes
 from optimizer.policies.domain.policy import Policy
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
