@@ -100,12 +100,12 @@ def task_limits() -> dict[str, int]:
     import django
 
     django.setup()
-    from optimizer.iceberg.planner import run_kinds
+    from optimizer.iceberg.planner.services import orders
 
     return {
-        "max_group_bytes": run_kinds.MAX_GROUP_BYTES,
-        "max_commits": run_kinds.MAX_COMMITS,
-        "min_files": run_kinds.MIN_FILES,
+        "max_group_bytes": orders.MAX_GROUP_BYTES,
+        "max_commits": orders.MAX_COMMITS,
+        "min_files": orders.MIN_FILES,
     }
 
 

@@ -108,8 +108,10 @@ def queue(meter: Meter, *, n_tables: int, n_decided: int) -> None:
 
     from optimizer.core.domain.estimates import UNMEASURED
     from optimizer.core.domain.scoring import choose, rank
+    from optimizer.core.services import dispatcher
     from optimizer.core.services.speeds import speed_of
     from optimizer.iceberg.planner.services import scheduler
+    from optimizer.iceberg.planner.services.maintainer import ICEBERG
     from optimizer.iceberg.planner.services.planner import AT_ONCE, decide_due, queue_heard
     from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion
 
@@ -125,18 +127,19 @@ def queue(meter: Meter, *, n_tables: int, n_decided: int) -> None:
     def rank_all() -> int:
         speed = speed_of(LAKE) or UNMEASURED
         line = rank(
-            map(scheduler._candidate, scheduler.waiting(LAKE, now=timezone.now())), speed=speed
+            map(scheduler._candidate, dispatcher.waiting(ICEBERG, LAKE, now=timezone.now())),
+            speed=speed,
         )
         return len(choose(line, budget=1e9, whole_budget=1e9, speed=speed, now=timezone.now()))
 
     say(f"{meter.timed(f'first words on {n_tables} tables', hear)} tasks by them")
     say(f"{meter.timed(f'decide_due over {n_decided} tables', decide)} tables decided")
-    waiting = scheduler.waiting(LAKE, now=timezone.now())
+    waiting = dispatcher.waiting(ICEBERG, LAKE, now=timezone.now())
     say(f"{waiting.count()} tasks wait, {OptimizeTask.objects.count()} are kept")
     meter.timed("all that waits read, ranked, fitted in a budget", rank_all, rounds=ROUNDS)
 
     def choose_now() -> int:
-        return len(scheduler.choose_tasks(LAKE, now=timezone.now()))
+        return len(dispatcher.choose(ICEBERG, LAKE, now=timezone.now()))
 
     meter.timed("choose_tasks, no budget", choose_now, rounds=ROUNDS)
     PolicyVersion.objects.filter(scope="*").update(

@@ -8,7 +8,6 @@ CAPABILITIES = (
     "core",
     "policies",
     "removals",
-    "discovery",
     "console",
     "iceberg.tables",
     "iceberg.maintenance",
@@ -17,6 +16,7 @@ CAPABILITIES = (
     "hudi.planner",
     "hudi.continuous",
     "hudi.pages",
+    "discovery",  # it asks each format for the events that tell of its tables
 )
 
 

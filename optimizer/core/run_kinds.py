@@ -1,11 +1,19 @@
-"""The base of runs that do tasks of the queue, for tables of either format."""
+"""The base of runs that look at tables and of runs that do their tasks, for tables of any format.
+
+A format names its jobs and registers a kind of each; what is said to the job and what becomes of
+its results is said by the format's `TableMaintainer`.
+"""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import Q
+from django.utils import timezone
 
 from optimizer.core.domain.tasks import LEAVE_OUT
+from optimizer.core.services.dispatcher import choose, claim
+from optimizer.core.services.maintainers import TableMaintainer, maintainer_of
+from optimizer.core.services.results import reclaim, results_ingest, sent_of
 from optimizer.core.services.task_lifecycle import told_to_stop
 from portal.access.models import KEEPERS
 from portal.runs.domain import RunState, Schedule
@@ -17,14 +25,70 @@ from portal.safety.selectors import red_button_wait
 AFTER_A_FAILURE = timedelta(minutes=5)
 
 
-class TasksKind(RunKind):
-    """Does the tasks that it takes when it starts; one that died is not tried again as it was."""
+class InspectKind(RunKind):
+    """Looks at the tables of a lake that are due, one run at a time."""
 
+    table_format: ClassVar[str]
+    queue = "scan"
+    results_pass = True
+    start_roles = KEEPERS
+    attempts = 1
+    longest = timedelta(hours=2)
+    schedule = Schedule(every=timedelta(minutes=1))
+
+    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+        """Wanted where a look is due and none is under way."""
+        if Run.objects.filter(lake=lake, kind=self.name, finished_at=None).exists():
+            return None
+        return maintainer_of(self.table_format).looks_due(lake, now=now)
+
+    def request(self, run: Run) -> dict[str, Any]:
+        """Return the job its tables, as they are named and meant to be now."""
+        return maintainer_of(self.table_format).looks_request(run, now=timezone.now())
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Show what was found, and have it decided what follows."""
+        maintainer_of(self.table_format).looks_ingest(run, manifest, now=timezone.now())
+
+
+class TasksKind(RunKind):
+    """Does the tasks that it takes when it starts.
+
+    It is no acting kind: a commit of a table happens or does not, and the job clears what it left.
+    One that died is not tried again as it was: its tasks wait again, and go with a later run.
+    """
+
+    table_format: ClassVar[str]
     writes_tables = True
     yields = True
     attempts = 1
     start_roles = KEEPERS
     schedule = Schedule(every=timedelta(seconds=5))
+
+    @property
+    def maintainer(self) -> TableMaintainer:
+        """What maintains the tables of its format."""
+        return maintainer_of(self.table_format)
+
+    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+        """Wanted where something may begin and no other run is under way."""
+        self.maintainer.decide(lake, now=now)
+        reclaim(self.maintainer, lake, now=now)
+        if is_busy(lake, self.name, now=now) or not choose(self.maintainer, lake, now=now):
+            return None
+        return {}
+
+    def prepare(self, run: Run) -> None:
+        """Take the tasks; asked again they are the same."""
+        claim(self.maintainer, run, now=timezone.now())
+
+    def request(self, run: Run) -> dict[str, Any]:
+        """Return the job its tasks."""
+        return {"tasks": self.maintainer.orders(run, sent_of(self.maintainer, run))}
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Write what came of each task; those without a word go back into the queue."""
+        results_ingest(self.maintainer, run, manifest, now=timezone.now())
 
     def waits(self, run: Run, *, now: datetime) -> str:
         """Wait while the red button is on."""

@@ -1,8 +1,12 @@
-"""Conditions on tables of either format, and how much of their past a page shows."""
+"""Conditions on tables of any format, and how much of their past a page shows."""
 
-from django.db.models import Q
+from collections.abc import Collection, Iterator
+from typing import TypeVar
+
+from django.db.models import F, Q, QuerySet
 
 from optimizer.core.domain.bands import GOOD_FROM, POOR_BELOW, HealthBand
+from optimizer.core.models import MaintainedTable
 from portal.ui.frame.states import look_of
 
 # Django spells `is_gone=False` as NOT, for which no database takes an index.
@@ -19,7 +23,35 @@ TREND_SHOWN = 30
 
 POINTS_DRAWN = 200
 
+_CHUNK = 500
+
+T = TypeVar("T", bound=MaintainedTable)
+
 
 def band_choices() -> list[tuple[str, str]]:
     """Return the bands in words, for lists of choices."""
     return [(band.value, look_of(f"HEALTH_{band}").word) for band in HealthBand]
+
+
+def to_decide(tables: type[T], lake: str, *, again: Q) -> QuerySet[T]:
+    """Return the tables that were looked at since their last decision, and those of `again`."""
+    rows = tables._default_manager.filter(
+        Q(decided_at=None) | Q(decided_at__lt=F("looked_at")) | again,
+        lake=lake,
+        is_gone=False,
+        looked_at__isnull=False,
+    )
+    return rows.order_by("looked_at", "pk")
+
+
+def unseen(
+    tables: type[MaintainedTable], lake: str, seen: Collection[tuple[str, str]]
+) -> Iterator[list[int]]:
+    """Yield the keys of tables that are there by our rows only, in keyset chunks."""
+    last = 0
+    rows = tables._default_manager.filter(lake=lake, is_gone=False).order_by("pk")
+    while chunk := list(rows.filter(pk__gt=last).values_list("pk", "db", "table")[:_CHUNK]):
+        last = chunk[-1][0]
+        keys = [pk for pk, db, table in chunk if (db, table) not in seen]
+        if keys:
+            yield keys

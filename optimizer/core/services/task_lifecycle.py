@@ -104,3 +104,9 @@ def lock_free_table(task: OptimizeTask) -> bool:
     table = task.subject
     type(table)._default_manager.select_for_update().values_list("pk").filter(pk=table.pk).first()
     return not table.tasks.filter(state=TaskState.SENT).exists()
+
+
+def lock_to_decide(row: MaintainedTable) -> bool:
+    """Lock a table until the transaction ends; False where somebody has decided on it meanwhile."""
+    tables = type(row)._default_manager.select_for_update()
+    return tables.filter(pk=row.pk, decided_at=row.decided_at).exists()

@@ -8,12 +8,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
+from optimizer.core.services.maintainers import all_maintainers
 from optimizer.discovery.services.poll import poll_missed
-from optimizer.hudi.tables.domain.events import HudiWord, heard_hudi
-from optimizer.hudi.tables.services.record_changes import hudi_note
-from optimizer.iceberg.planner.services.planner import queue_heard
-from optimizer.iceberg.tables.domain.events import EVENT_TYPES, Heard, heard
-from optimizer.iceberg.tables.services.record_changes import note
 from portal.events.messages import LakeEvent
 from portal.events.registry import Missed, Subscriber, subscribe
 
@@ -32,21 +28,12 @@ def on_event(event: LakeEvent, now: datetime) -> None:
 
 def on_events(events: Sequence[LakeEvent], now: datetime) -> None:
     """Take many events in, in their order: tables, commits, and what is due because of them."""
-    said: defaultdict[str, list[Heard]] = defaultdict(list)
-    of_hudi: defaultdict[str, list[HudiWord]] = defaultdict(list)
+    of_lake: defaultdict[str, list[LakeEvent]] = defaultdict(list)
     for event in events:
-        name = (event.db, event.table)
-        meant = heard(event.type, name, event.message, former=event.former)
-        if meant is not None:
-            said[event.lake].append(meant)
-        word = heard_hudi(event.type, name, event.message, former=event.former)
-        if word is not None:
-            of_hudi[event.lake].append(word)
-    for lake, words in of_hudi.items():
-        hudi_note(lake, words, now=now)
-    for lake, some in said.items():
-        # Commits of our own make a look due, and no task by themselves.
-        queue_heard(note(lake, some, now=now).committed, now=now)
+        of_lake[event.lake].append(event)
+    for lake, some in of_lake.items():
+        for maintainer in all_maintainers():
+            maintainer.hear(lake, some, now=now)
 
 
 def on_missed(missed: Missed, now: datetime) -> None:
@@ -56,4 +43,5 @@ def on_missed(missed: Missed, now: datetime) -> None:
 
 def register_subscriber() -> None:
     """Tell the follower what the room wants of it."""
-    subscribe(Subscriber(NAME, EVENT_TYPES, on_event, on_missed, on_events))
+    types = frozenset[str]().union(*(one.event_types for one in all_maintainers()))
+    subscribe(Subscriber(NAME, types, on_event, on_missed, on_events))

@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from optimizer.core.domain.tasks import LEAVE_OUT, TaskState
+from optimizer.core.services.dispatcher import claim_more
+from optimizer.core.services.results import result_take, sent_of
 from optimizer.core.services.task_lifecycle import told_to_stop
 from optimizer.hudi.inspect.domain.facts import HudiLook
 from optimizer.hudi.inspect.domain.schedule import RETRY
@@ -24,9 +26,8 @@ from optimizer.hudi.inspect.services.inspection import (
     look_stored,
 )
 from optimizer.hudi.inspect.services.snapshot_rows import ReadLook, look_keep
+from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.hudi.planner.services.orders import order_of
-from optimizer.hudi.planner.services.results import hudi_result_take
-from optimizer.hudi.planner.services.scheduler import hudi_claim_more
 from optimizer.hudi.tables.selectors.resident import resident_tables
 from optimizer.models import HudiTable, OptimizeTask
 from optimizer.policies.selectors.hudi_policies import HudiPolicies, hudi_policies_of
@@ -46,7 +47,7 @@ def resident_turn(run: Run, decide: Decide, *, now: datetime) -> dict[str, Any]:
         return {}
     before = open_spool(run).read_control()
     seen = resident_hear(run, decide, before=before, now=now)
-    hudi_claim_more(run, now=now)
+    claim_more(HUDI, run, rows=HUDI.watched(run.lake, now=now), now=now)
     wanted = {
         "orders": _orders(run, before, now=now),
         "watch": list(_watch(run.lake, now=now)),
@@ -64,7 +65,7 @@ def resident_hear(
     for task in _sent(run):
         told = _read(spool, f"tasks/{turn_of(task)}.json")
         if told is not None:
-            hudi_result_take(task, told, {}, by_will=True, now=now)
+            result_take(HUDI, task, told, {}, by_will=True, now=now)
     seen: dict[str, str] = dict(before.get("seen", {}))
     made = {
         key: at for key, at in (_read(spool, "looks.json") or {}).items() if at != seen.get(key)
@@ -85,7 +86,7 @@ def resident_left(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> No
     begun = (_read(open_spool(run), "begun.json") or {}).get("turn")
     for task in _sent(run):
         if turn_of(task) != begun:
-            hudi_result_take(task, None, manifest, by_will=True, now=now)
+            result_take(HUDI, task, None, manifest, by_will=True, now=now)
 
 
 def turn_of(task: OptimizeTask) -> str:
@@ -95,8 +96,7 @@ def turn_of(task: OptimizeTask) -> str:
 
 
 def _sent(run: Run) -> list[OptimizeTask]:
-    rows = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT, hudi__isnull=False)
-    return list(rows.select_related("hudi").order_by("-score", "noted_at", "pk"))
+    return list(sent_of(HUDI, run).order_by("-score", "noted_at", "pk"))
 
 
 def _orders(run: Run, before: Mapping[str, Any], *, now: datetime) -> list[dict[str, Any]]:
@@ -113,11 +113,11 @@ def _orders(run: Run, before: Mapping[str, Any], *, now: datetime) -> list[dict[
             order = order_of(task, policies)
         except RuleViolation as error:
             # A look that cannot be read says nothing of what there is to do.
-            hudi_result_take(task, None, {"error": error.as_dict()}, by_will=False, now=now)
+            result_take(HUDI, task, None, {"error": error.as_dict()}, by_will=False, now=now)
             continue
         if order is None:
             nothing = {"outcome": TaskState.NOTHING.value, "reason": _LEFT}
-            hudi_result_take(task, nothing, {}, by_will=True, now=now)
+            result_take(HUDI, task, nothing, {}, by_will=True, now=now)
         else:
             given.append({**order, "turn": turn})
     return given

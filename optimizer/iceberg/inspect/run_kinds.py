@@ -1,55 +1,24 @@
-"""Run kinds that inspect Iceberg tables' metadata, and their schedule."""
+"""The run kind that inspects Iceberg tables' metadata."""
 
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
 
-from django.utils import timezone
-
-from optimizer.iceberg.inspect.services.inspection import (
-    Decide,
-    looks_due,
-    looks_ingest,
-    looks_request,
-)
-from portal.access.models import KEEPERS
-from portal.runs.domain import Schedule
-from portal.runs.kinds.registry import RunKind, register
+from optimizer.core.run_kinds import InspectKind
+from optimizer.iceberg.inspect.services.inspection import looks_due
+from optimizer.iceberg.tables.models import IcebergTable
+from portal.runs.kinds.registry import register
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request
 
 KIND = "observe_tables"
 
 
-class ObserveKind(RunKind):
+class ObserveKind(InspectKind):
     """Looks at the tables of a lake of which something new was heard, one run at a time."""
 
+    table_format = IcebergTable.table_format
     name = KIND
     job = "optimizer.iceberg.inspect.jobs.inspect_tables"
     title = "Look at Iceberg tables"
-    queue = "scan"
-    results_pass = True
-    start_roles = KEEPERS
-    attempts = 1
-    longest = timedelta(hours=2)
-    schedule = Schedule(every=timedelta(minutes=1))
-
-    def __init__(self, decide: Decide | None = None) -> None:
-        self._decide = decide
-
-    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
-        """Wanted where a look is due and none is under way."""
-        if Run.objects.filter(lake=lake, kind=KIND, finished_at=None).exists():
-            return None
-        keys = looks_due(lake, now=now)
-        return {"tables": keys} if keys else None
-
-    def request(self, run: Run) -> dict[str, Any]:
-        """Return the job its tables, as they are named and meant to be now."""
-        return {"tables": looks_request(run.lake, run.params["tables"], now=timezone.now())}
-
-    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
-        """Show what was found, and have it decided what follows."""
-        looks_ingest(run, manifest, now=timezone.now(), decide=self._decide)
 
 
 def look_ask(lake: str, *, by: str, reason: str = "", now: datetime) -> Run | None:
@@ -62,6 +31,6 @@ def look_ask(lake: str, *, by: str, reason: str = "", now: datetime) -> Run | No
     return run_request(KIND, lake=lake, params=params, requested_by=by, reason=reason, now=now)
 
 
-def register_observe_kind(decide: Decide | None = None) -> None:
-    """Tell the platform of the runs of this file, and them of who decides what follows."""
-    register(ObserveKind(decide))
+def register_observe_kind() -> None:
+    """Tell the platform of the run of this file."""
+    register(ObserveKind())

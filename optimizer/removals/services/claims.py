@@ -4,13 +4,15 @@ The lists are drawn up by the runs that optimize. What was approved goes in runs
 in the lake's working hours, after the cooling-off, and only while approval and policy still stand.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 
 from django.db import transaction
 from django.db.models import QuerySet
 
 from optimizer.core.domain.tasks import TaskState
+from optimizer.core.models import TABLE_FIELDS
+from optimizer.core.services.dispatcher import MOST_IN_A_RUN
+from optimizer.core.services.maintainers import TableMaintainer
 from optimizer.core.services.task_lifecycle import lock_free_table
 from optimizer.models import OptimizeTask, RemovalPlan
 from optimizer.removals.domain.states import RemovalState
@@ -31,11 +33,9 @@ from portal.runs.models import Run
 from portal.safety.selectors import red_button_wait
 
 
-def lists_ready(lake: str, of: str, *, now: datetime) -> QuerySet[RemovalPlan]:
-    """Return the approved lists whose cooling-off is over, of tables on which nothing else runs.
-
-    `of` is the field that names the table: `table` of Iceberg's, `hudi` of Hudi's.
-    """
+def lists_ready(maintainer: TableMaintainer, lake: str, *, now: datetime) -> QuerySet[RemovalPlan]:
+    """Return the approved lists whose cooling-off is over, of tables on which nothing else runs."""
+    of = TABLE_FIELDS[maintainer.table_format]
     there = {f"{of}__lake": lake, f"{of}__is_gone": False, f"{of}__is_paused": False}
     sent = OptimizeTask.objects.filter(**{f"{of}__lake": lake}, state=TaskState.SENT)
     approved = RemovalPlan.objects.filter(
@@ -44,20 +44,15 @@ def lists_ready(lake: str, of: str, *, now: datetime) -> QuerySet[RemovalPlan]:
     return approved.exclude(**{f"{of}__in": sent.values(of)})
 
 
-def lists_claim(
-    run: Run,
-    ready: QuerySet[RemovalPlan],
-    is_allowed: Callable[[RemovalPlan], bool],
-    *,
-    most: int,
-    now: datetime,
-) -> int:
+def lists_claim(maintainer: TableMaintainer, run: Run, *, now: datetime) -> int:
     """Let a run take the oldest lists, one a table; asked again it keeps those that it has."""
     mine = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT)
     if mine.exists() or red_button_wait(run.lake):
         return mine.count()
     tables: set[int] = set()
-    for plan in ready.order_by("created_at")[:most]:
+    is_allowed = maintainer.allows_removal(run.lake)
+    ready = lists_ready(maintainer, run.lake, now=now).order_by("created_at")
+    for plan in ready[:MOST_IN_A_RUN]:
         key, may = plan.subject.pk, is_allowed(plan)
         if key not in tables and removal_take(plan, run, is_allowed=may, now=now):
             tables.add(key)

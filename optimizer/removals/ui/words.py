@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from optimizer.removals.domain.states import RemovalState
-from portal.ui.states import StateLook, register_states
+from portal.ui.frame.states import StateLook, register_states
 
 RECOVERY_LOOKS: Mapping[str, StateLook] = {
     f"RECOVERY_{RemovalState.RUNNING}": StateLook("Being brought back", "loader-2", "busy"),

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -54,7 +53,6 @@ class HudiTaskFilter(TaskFilter):
     kind = kind_filter(HudiTable)
 
 
-@login_required
 @require_GET
 def tasks(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show what was done to the table, and what is to be done."""
@@ -64,7 +62,6 @@ def tasks(request: HttpRequest, table_id: int) -> HttpResponseBase:
     return list_response(request, HUDI_TASKS, filterset=filterset, context=context)
 
 
-@login_required
 @require_GET
 def tasks_now(request: HttpRequest, table_id: int) -> HttpResponse:
     """Return the part of the page that keeps itself up to date."""

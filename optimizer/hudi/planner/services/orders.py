@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from optimizer.core.domain.tasks import TaskState
+from django.db.models import QuerySet
+
 from optimizer.hudi.inspect.domain.facts import HudiLook
 from optimizer.hudi.maintenance.domain.services import lock_problem
 from optimizer.hudi.maintenance.domain.tasks import LISTED, TASKS, Service, Step
@@ -16,20 +17,18 @@ from optimizer.policies.domain.hudi_policy import HudiPolicy
 from optimizer.policies.selectors.hudi_policies import HudiPolicies
 from optimizer.removals.domain.states import RemovalState
 from portal.lake.errors import DataSafetyError
-from portal.runs.models import Run
 
 LOCK_PROVIDER = "hoodie.write.lock.provider"
 
 
-def orders_of(run: Run, policies: HudiPolicies) -> list[dict[str, Any]]:
+def orders_of(tasks: QuerySet[OptimizeTask], policies: HudiPolicies) -> list[dict[str, Any]]:
     """Return what a run does, the first first.
 
     Raises:
         DataSafetyError: `hudi.not_approved`, a task would take away what nobody approved.
     """
-    sent = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT, hudi__isnull=False)
-    tasks = sent.select_related("hudi").order_by("-score", "noted_at", "pk")
-    found = (order_of(task, policies) for task in tasks)
+    ordered = tasks.order_by("-score", "noted_at", "pk")
+    found = (order_of(task, policies) for task in ordered)
     return [one for one in found if one is not None]
 
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import Q
 
 from optimizer.core.domain.tasks import TaskState
-from optimizer.core.services.task_lifecycle import NOT_SENT, give_up
+from optimizer.core.selectors.tables import to_decide
+from optimizer.core.services.task_lifecycle import NOT_SENT, give_up, lock_to_decide
 from optimizer.hudi.inspect.domain.facts import HudiLook, plain
 from optimizer.hudi.maintenance.domain.tasks import HudiTask, Step, task_name
 from optimizer.hudi.planner.domain.deciding import HudiDecision, HudiVerdict, decide, precedence
@@ -59,12 +60,7 @@ def hudi_decide(lake: str, *, now: datetime, limit: int = AT_ONCE) -> int:
     changed_at = hudi_policies_changed_at(lake)
     if changed_at is not None:
         is_old |= Q(decided_at__lt=changed_at)
-    rows = HudiTable.objects.filter(
-        Q(decided_at=None) | Q(decided_at__lt=F("looked_at")) | is_old,
-        lake=lake,
-        is_gone=False,
-        looked_at__isnull=False,
-    ).order_by("looked_at", "pk")[:limit]
+    rows = to_decide(HudiTable, lake, again=is_old)[:limit]
     policies, speeds = hudi_policies_of(lake), HudiSpeeds(lake)
     for row in rows:
         hudi_decide_table(row, policies=policies, speeds=speeds, now=now)
@@ -105,8 +101,7 @@ def hudi_decide_table(
         get_lake(row.lake).zone,
     )
     with transaction.atomic():
-        mine = HudiTable.objects.select_for_update().filter(pk=row.pk, decided_at=row.decided_at)
-        if mine.exists():
+        if lock_to_decide(row):
             _bring_in_line(table, decision, now=now)
             _keep(row, decision.verdicts, decision.words, now=now)
 

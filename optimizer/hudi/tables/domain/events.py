@@ -20,6 +20,7 @@ INPUT_FORMATS = ("org.apache.hudi.", "com.uber.hoodie.")
 OWNER_CHARS = 128
 _VIEWS = ("_ro", "_rt")
 _DROPPED, _CREATED = "DROP_TABLE", "CREATE_TABLE"
+EVENT_TYPES = frozenset({_CREATED, "ALTER_TABLE", _DROPPED})
 # Fields of the metastore's Thrift structures.
 _NAME, _DB, _OWNER, _STORAGE, _PARAMETERS = "1", "2", "3", "7", "9"
 _LOCATION, _INPUT_FORMAT, _SERDE, _SERDE_PARAMETERS = "2", "3", "7", "3"

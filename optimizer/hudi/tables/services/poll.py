@@ -1,10 +1,11 @@
 """Compares Hudi tables found by a metastore poll with the stored rows, for new and gone ones."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from optimizer.core.selectors.tables import unseen
 from optimizer.hudi.tables.domain.events import PROVIDER, HeardHudi, hudi_table
 from optimizer.hudi.tables.services.record_changes import hudi_note_gone, hudi_note_listed
 from optimizer.models import HudiTable
@@ -37,7 +38,7 @@ def hudi_compare(
     seen = {(one.db, one.table) for one in listed}
     n_gone = 0
     # First what went: a table that was renamed leaves its place to the new name.
-    for keys in _unseen(lake, seen):
+    for keys in unseen(HudiTable, lake, seen):
         n_gone += len(hudi_note_gone(lake, keys, read_at=read_at, now=now).gone)
     n_changed = 0
     for start in range(0, len(listed), _CHUNK):
@@ -55,14 +56,3 @@ def _heard(row: Mapping[str, Any], said: Mapping[str, str]) -> HeardHudi | None:
         path=row["path"] or "",
         owner=row["owner"] or "",
     )
-
-
-def _unseen(lake: str, seen: set[tuple[str, str]]) -> Iterator[list[int]]:
-    """Yield the keys of tables that are there by our rows only, in keyset chunks."""
-    last = 0
-    rows = HudiTable.objects.filter(lake=lake, is_gone=False).order_by("pk")
-    while chunk := list(rows.filter(pk__gt=last).values_list("pk", "db", "table")[:_CHUNK]):
-        last = chunk[-1][0]
-        keys = [pk for pk, db, table in chunk if (db, table) not in seen]
-        if keys:
-            yield keys

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from optimizer.iceberg.maintenance.domain.expiry import Stay
 from optimizer.iceberg.maintenance.domain.orphans import Left
 from optimizer.iceberg.maintenance.domain.quarantine import QuarantineState
-from portal.ui.states import StateLook, register_states
+from portal.ui.frame.states import StateLook, register_states
 
 _LOOKS: Mapping[str, StateLook] = {
     f"QUARANTINE_{QuarantineState.HELD}": StateLook("In quarantine", "archive", "warn"),

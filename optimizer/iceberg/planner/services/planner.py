@@ -12,14 +12,15 @@ from math import isfinite
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Max, Q
+from django.db.models import Max, Q
 
 from optimizer.core.domain.estimates import UNMEASURED, Speed
 from optimizer.core.domain.scoring import Candidate, score_of
 from optimizer.core.domain.tasks import REWRITES, TaskKind, TaskState
+from optimizer.core.selectors.tables import to_decide
 from optimizer.core.services.bulk_rows import insert_rows
 from optimizer.core.services.speeds import speed_of
-from optimizer.core.services.task_lifecycle import NOT_SENT, take_back
+from optimizer.core.services.task_lifecycle import NOT_SENT, lock_to_decide, take_back
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats
 from optimizer.iceberg.planner.domain.commit_trigger import Totals, first_word
 from optimizer.iceberg.planner.domain.conflicts import APPEND, REMEMBERED, CommitFact
@@ -100,12 +101,7 @@ def decide_due(lake: str, *, now: datetime, limit: int = AT_ONCE) -> int:
 
     And again on those whose partitions waited for other writers until now.
     """
-    rows = IcebergTable.objects.filter(
-        Q(decided_at=None) | Q(decided_at__lt=F("looked_at")) | Q(decide_again_at__lte=now),
-        lake=lake,
-        is_gone=False,
-        looked_at__isnull=False,
-    ).order_by("looked_at", "pk")[:limit]
+    rows = to_decide(IcebergTable, lake, again=Q(decide_again_at__lte=now))[:limit]
     policies, speed = policies_of(lake), speed_of(lake)
     for row in rows:
         decide_table(row, policies=policies, speed=speed, now=now)
@@ -115,10 +111,15 @@ def decide_due(lake: str, *, now: datetime, limit: int = AT_ONCE) -> int:
 def decide_table(
     row: IcebergTable, *, policies: LakePolicies, speed: Speed | None, now: datetime
 ) -> Plan:
-    """Decide what a table that was looked at needs, and bring its open tasks in line with it."""
+    """Decide what a table that was looked at needs, and bring its open tasks in line with it.
+
+    Of two that decide at once the second changes nothing.
+    """
     found = policies.of(row.db, row.table)
     plan = plan_of(row, found, speed=speed, now=now)
     with transaction.atomic():
+        if not lock_to_decide(row):
+            return plan
         open_tasks = {
             task.kind: task for task in row.tasks.select_for_update().filter(is_open=True)
         }

@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from optimizer.console.selectors.queue import queue_now, waiting_visible
 from optimizer.core.domain.tasks import TaskState
+from optimizer.core.services.dispatcher import choose
 from optimizer.core.services.retention import tasks_forget
-from optimizer.iceberg.planner.services.scheduler import choose_tasks
+from optimizer.iceberg.planner.services.maintainer import ICEBERG
 from optimizer.models import OptimizeTask
 from portal.access.models import User
 from tests.component.conftest import People
@@ -98,7 +99,7 @@ def test_a_task_is_of_one_table_and_one_of_a_kind_is_open(now: datetime) -> None
 
 def test_icebergs_runs_leave_hudis_tasks_alone(now: datetime) -> None:
     hudi_task(hudi("rides", now=now), now=now)
-    assert choose_tasks("main", now=now) == []
+    assert choose(ICEBERG, "main", now=now) == []
 
 
 def test_hudis_old_tasks_are_forgotten_but_for_the_last_of_each_outcome() -> None:

@@ -11,8 +11,9 @@ import pytest
 
 from optimizer.core.domain.tasks import TaskKind, TaskState
 from optimizer.discovery.services.event_handlers import on_event, on_events, on_missed
-from optimizer.discovery.services.poll import KIND, poll_compare
+from optimizer.discovery.services.poll import KIND
 from optimizer.iceberg.tables.domain.events import TASK_KEY, iceberg_table
+from optimizer.iceberg.tables.services.poll import poll_compare
 from optimizer.models import Commit, IcebergTable, OptimizeTask
 from portal.events.models import EventAlarm
 from portal.events.registry import Missed

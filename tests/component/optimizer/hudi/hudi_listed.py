@@ -3,10 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from optimizer.hudi.planner.run_kinds import (
-    HudiServicesKind,
-)
-from optimizer.hudi.planner.services.results import hudi_results_ingest
+from optimizer.core.run_kinds import TasksKind
+from optimizer.core.services.results import results_ingest
+from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.models import HudiTable, OptimizeTask, RemovalPlan
 from optimizer.removals.services.removals import removal_decide
 from portal.access.models import User
@@ -71,7 +70,7 @@ def listed(
     made.refresh_from_db()
     manifest = said(made, "NOTHING", found=found)
     for _ in range(2):
-        hudi_results_ingest(run, manifest, now=at)
+        results_ingest(HUDI, run, manifest, now=at)
     made.refresh_from_db()
     assert made.state == "DONE"
     return RemovalPlan.objects.get(hudi=row)
@@ -91,6 +90,6 @@ def cool(found: RemovalPlan) -> datetime:
     return approval.cool_until
 
 
-def orders(kind: HudiServicesKind, run: Run) -> list[dict[str, Any]]:
+def orders(kind: TasksKind, run: Run) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = kind.request(run)["tasks"]
     return found

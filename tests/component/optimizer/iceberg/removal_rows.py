@@ -4,7 +4,8 @@ from datetime import datetime
 from typing import Any
 
 from optimizer.core.domain.tasks import TaskKind, TaskState
-from optimizer.iceberg.planner.services.results import results_ingest
+from optimizer.core.services.results import results_ingest
+from optimizer.iceberg.planner.services.maintainer import ICEBERG
 from optimizer.models import IcebergTable, OptimizeTask, RemovalPlan
 from portal.runs.models import Run
 from tests.component.optimizer.optimizer_rows import task
@@ -50,7 +51,7 @@ def proposed(
         policy_versions=list(versions),
         reason="30 snapshots; 10 stay.",
     )
-    results_ingest(run, result_of(made, proposal=proposal(**values)), now=now)
+    results_ingest(ICEBERG, run, result_of(made, proposal=proposal(**values)), now=now)
     return RemovalPlan.objects.get(task=made)
 
 

@@ -11,13 +11,15 @@ from django.utils import timezone
 
 from optimizer.core.domain.tasks import TaskKind, TaskState
 from optimizer.core.services.actions import task_cancel
-from optimizer.iceberg.planner.run_kinds import RemoveKind, removals_claim
+from optimizer.core.services.dispatcher import waiting
+from optimizer.core.services.results import reclaim, results_ingest
+from optimizer.iceberg.planner.run_kinds import RemoveKind
+from optimizer.iceberg.planner.services.maintainer import ICEBERG
 from optimizer.iceberg.planner.services.planner import plan_of
-from optimizer.iceberg.planner.services.results import reclaim, results_ingest
-from optimizer.iceberg.planner.services.scheduler import waiting
 from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion, RemovalPlan
 from optimizer.policies.selectors.policies import policies_of
 from optimizer.removals.domain.states import RemovalState
+from optimizer.removals.services.claims import lists_claim
 from optimizer.removals.services.removals import removal_decide, removal_withdraw
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
@@ -93,7 +95,7 @@ def test_a_list_waits_for_two_who_neither_asked_nor_wrote_the_policy(people: Peo
     assert Approval.objects.get().state == "APPROVED"
     made.refresh_from_db()
     assert (made.state, "cooling-off" in made.waits_for) == (TaskState.TO_APPROVE, True)
-    assert not waiting(LAKE, now=NOW).exists()
+    assert not waiting(ICEBERG, LAKE, now=NOW).exists()
     assert AuditEvent.objects.filter(action="removal.approved").count() == 1
 
 
@@ -181,10 +183,10 @@ def test_what_is_approved_goes_once_after_the_cooling_off_with_exactly_its_diges
     assert kind.scheduled_params(LAKE, now=NOW) is None
     assert kind.scheduled_params(LAKE, now=LATER) == {}
     run, other = run_of(), run_of()
-    assert removals_claim(run, now=NOW) == 0
-    assert removals_claim(run, now=LATER) == 1
-    assert removals_claim(run, now=LATER) == 1
-    assert removals_claim(other, now=LATER) == 0
+    assert lists_claim(ICEBERG, run, now=NOW) == 0
+    assert lists_claim(ICEBERG, run, now=LATER) == 1
+    assert lists_claim(ICEBERG, run, now=LATER) == 1
+    assert lists_claim(ICEBERG, other, now=LATER) == 0
     (order,) = kind.request(run)["tasks"]
     assert order["removal"]["approved"] == {
         "plan": str(plan.pk), "uri": plan.items_uri, "digest": DIGEST
@@ -197,7 +199,7 @@ def test_what_is_approved_goes_once_after_the_cooling_off_with_exactly_its_diges
     words = "25 snapshots expired; deleted with them: 30 data files."
     said = result_of(plan.task, outcome="DONE", reason=words, removed=removed)
     for _ in range(2):
-        results_ingest(run, said, now=LATER)
+        results_ingest(ICEBERG, run, said, now=LATER)
     plan.refresh_from_db()
     assert (plan.state, plan.outcome, plan.removed["n_items"]) == ("DONE", words, 25)
     made = OptimizeTask.objects.get()
@@ -233,7 +235,7 @@ def test_what_changed_since_the_approval_stops_it(people: People, what: str) -> 
         task(row, state=TaskState.SENT)
     else:
         red_button_press(lake=LAKE, pressed_by="ada", reason="stop", now=NOW)
-    assert removals_claim(run_of(), now=LATER) == 0
+    assert lists_claim(ICEBERG, run_of(), now=LATER) == 0
     plan.refresh_from_db()
     if what in ("policy", "approver"):
         ended = OptimizeTask.objects.get()
@@ -252,9 +254,9 @@ def test_a_run_that_died_uses_the_approval_up_and_the_rest_is_drawn_up_anew(
     plan = approved(iceberg(), people)
     OptimizeTask.objects.update(asked_by="olga")
     run = run_of()
-    assert removals_claim(run, now=LATER) == 1
+    assert lists_claim(ICEBERG, run, now=LATER) == 1
     Run.objects.filter(pk=run.pk).update(state=RunState.FAILED, finished_at=LATER)
-    assert reclaim(LAKE, now=LATER) == 1
+    assert reclaim(ICEBERG, LAKE, now=LATER) == 1
     plan.refresh_from_db()
     made = OptimizeTask.objects.get()
     assert (plan.state, made.state) == (RemovalState.FAILED, TaskState.WAITING)
@@ -321,10 +323,10 @@ def test_a_removal_that_is_cancelled_in_its_run_asks_nobody_and_is_not_repeated(
         made = task(row, kind=TaskKind.EXPIRE, state=TaskState.SENT, run=run.pk, asked_by="olga")
     else:
         made, run = approved(row, people, asked_by="olga").task, run_of()
-        assert removals_claim(run, now=LATER) == 1
+        assert lists_claim(ICEBERG, run, now=LATER) == 1
     task_cancel(made, user=people.owner, reason="not today", now=LATER)
     said = result_of(made, proposal=proposal()) if is_draft else {"result": {"results": []}}
-    results_ingest(run, said, now=LATER)
+    results_ingest(ICEBERG, run, said, now=LATER)
     made.refresh_from_db()
     assert (made.state, made.outcome) == (TaskState.CANCELLED, "olga: not today")
     assert [one.state for one in RemovalPlan.objects.all()] == ([] if is_draft else ["FAILED"])
@@ -365,7 +367,10 @@ def test_of_two_at_once_each_yes_counts_once_and_one_run_has_the_list(people: Pe
     plan.refresh_from_db()
     assert plan.state == "APPROVED"
     first, second = run_of(), run_of()
-    together(lambda: removals_claim(first, now=LATER), lambda: removals_claim(second, now=LATER))
+    together(
+        lambda: lists_claim(ICEBERG, first, now=LATER),
+        lambda: lists_claim(ICEBERG, second, now=LATER),
+    )
     assert OptimizeTask.objects.get().run in (first.pk, second.pk)
     plan.refresh_from_db()
     assert (plan.state, plan.run) == ("RUNNING", OptimizeTask.objects.get().run)

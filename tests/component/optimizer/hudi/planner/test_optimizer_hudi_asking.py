@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from optimizer.core.domain.tasks import TaskState
+from optimizer.core.services.dispatcher import choose
 from optimizer.hudi.inspect.domain.facts import Action
 from optimizer.hudi.maintenance.domain.tasks import Service, Step
 from optimizer.hudi.planner.services.actions import (
@@ -15,7 +16,7 @@ from optimizer.hudi.planner.services.actions import (
     hudi_resume,
     service_ask,
 )
-from optimizer.hudi.planner.services.scheduler import hudi_choose
+from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion
 from portal.access.models import User
 from portal.audit.models import AuditEvent
@@ -66,7 +67,7 @@ def test_run_now_goes_first_whatever_the_hour_and_the_switch_say(people: People)
     assert (made.kind, made.state, made.asked_by) == ("HUDI_COMPACTION_EXECUTE", "WAITING", "olga")
     assert made.instants == [name(10), name(20)]
     PolicyVersion.objects.update(values={"is_on": False})
-    assert hudi_choose("main", now=NOW) == [made]
+    assert choose(HUDI, "main", now=NOW) == [made]
     again = ask(row, people.admin, COMPACTION, EXECUTE, name(10))
     assert (again.pk, again.instants, again.asked_by) == (made.pk, [name(10)], "ada")
     event = AuditEvent.objects.filter(action="optimizer.asked").latest("pk")
@@ -126,10 +127,10 @@ def test_a_pause_holds_and_a_resumption_looks_again(people: People) -> None:
     with pytest.raises(StaleState):
         hudi_pause(row.pk, user=people.owner, reason="twice", now=NOW)
     assert refused(row, people.owner).code == "optimizer.paused"
-    assert hudi_choose("main", now=NOW) == []
+    assert choose(HUDI, "main", now=NOW) == []
     resumed = hudi_resume(row.pk, user=people.owner, reason="done", now=NOW)
     assert (resumed.is_paused, resumed.look_due_at) == (False, NOW)
-    assert len(hudi_choose("main", now=NOW)) == 1
+    assert len(choose(HUDI, "main", now=NOW)) == 1
 
 
 def test_the_api_asks_explains_pauses_and_resumes(people: People) -> None:

@@ -8,14 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from optimizer.core.domain.tasks import TaskState
+from optimizer.core.services.dispatcher import claim
+from optimizer.core.services.results import reclaim, results_ingest
 from optimizer.hudi.inspect.domain.facts import Action
-from optimizer.hudi.planner.run_kinds import (
-    hudi_lists_claim,
-)
+from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.hudi.planner.services.planner import hudi_decide
-from optimizer.hudi.planner.services.results import hudi_reclaim, hudi_results_ingest
-from optimizer.hudi.planner.services.scheduler import hudi_claim
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, RemovalPlan
+from optimizer.removals.services.claims import lists_claim
 from optimizer.removals.services.removals import removal_decide
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
@@ -41,7 +40,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
 
 def _lose(at: datetime) -> None:
     Run.objects.filter(finished_at=None).update(state="FAILED", finished_at=at)
-    hudi_reclaim("main", now=at)
+    reclaim(HUDI, "main", now=at)
 
 
 def _decide(at: datetime) -> None:
@@ -51,12 +50,12 @@ def _decide(at: datetime) -> None:
 
 def _end(at: datetime) -> None:
     for task in OptimizeTask.objects.filter(state="SENT"):
-        hudi_results_ingest(Run.objects.get(pk=str(task.run)), said(task, "FAILED"), now=at)
+        results_ingest(HUDI, Run.objects.get(pk=str(task.run)), said(task, "FAILED"), now=at)
 
 
 HAPPENS: dict[str, Callable[[datetime], object]] = {
-    "claim": lambda at: hudi_claim(run_of(now=at), now=at),
-    "lists": lambda at: hudi_lists_claim(run_of("hudi_remove", now=at), now=at),
+    "claim": lambda at: claim(HUDI, run_of(now=at), now=at),
+    "lists": lambda at: lists_claim(HUDI, run_of("hudi_remove", now=at), now=at),
     "lose": _lose,
     "decide": _decide,
     "end": _end,

@@ -10,19 +10,17 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from optimizer.core.services.dispatcher import choose, claim
+from optimizer.core.services.results import reclaim, results_ingest
 from optimizer.hudi.inspect.domain.facts import Action, HudiLook
-from optimizer.hudi.planner.run_kinds import (
-    HudiRemoveKind,
-    HudiServicesKind,
-    hudi_lists_claim,
-    hudi_lists_ready,
-)
+from optimizer.hudi.planner.run_kinds import HudiRemoveKind, HudiServicesKind
+from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.hudi.planner.services.planner import hudi_decide
-from optimizer.hudi.planner.services.results import hudi_reclaim, hudi_results_ingest
-from optimizer.hudi.planner.services.scheduler import BY_LIST, hudi_choose, hudi_claim
-from optimizer.iceberg.planner.run_kinds import removals_ready
+from optimizer.hudi.planner.services.scheduler import BY_LIST
+from optimizer.iceberg.planner.services.maintainer import ICEBERG
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, RemovalPlan
 from optimizer.removals.domain.papers import SEALED, intent_name
+from optimizer.removals.services.claims import lists_claim, lists_ready
 from optimizer.removals.services.removals import removal_decide, removal_withdraw
 from portal.approvals.domain import SaidWord
 from portal.connectors.lake_config import LakeConfig
@@ -79,31 +77,31 @@ def test_a_clean_is_listed_approved_by_two_and_done_by_exactly_that_list(people:
     assert (task.kind, task.state, task.instants) == (CLEAN, "TO_APPROVE", [name(10)])
     assert (found.kind, found.n_files, found.facts["sample"]) == (CLEAN, 3, CLEANING["files"])
     approve(found, people.admin)
-    assert not hudi_lists_ready("main", now=NOW + DAY).exists()
+    assert not lists_ready(HUDI, "main", now=NOW + DAY).exists()
     approve(found, people.second)
     found.refresh_from_db()
     assert found.state == "APPROVED"
     ready = cool(found)
     assert ready > NOW
-    assert not hudi_lists_ready("main", now=ready - MINUTE).exists()
-    assert not removals_ready("main", now=ready).exists()
-    assert hudi_choose("main", now=ready) == []
+    assert not lists_ready(HUDI, "main", now=ready - MINUTE).exists()
+    assert not lists_ready(ICEBERG, "main", now=ready).exists()
+    assert choose(HUDI, "main", now=ready) == []
 
     run = run_of("hudi_remove", now=ready)
-    assert hudi_lists_claim(run, now=ready) == 1
-    assert hudi_lists_claim(run, now=ready) == 1
+    assert lists_claim(HUDI, run, now=ready) == 1
+    assert lists_claim(HUDI, run, now=ready) == 1
     (order,) = orders(HudiRemoveKind(), run)
     assert (order["service"], order["step"]) == ("CLEAN", "EXECUTE")
     assert (order["instants"], order["digest"]) == ([name(10)], CLEANING["digest"])
 
     manifest = said(task, "DONE", done=executed(name(10), action="clean"))
     for _ in range(2):
-        hudi_results_ingest(run, manifest, now=ready + MINUTE)
+        results_ingest(HUDI, run, manifest, now=ready + MINUTE)
     found.refresh_from_db()
     task.refresh_from_db()
     assert (found.state, task.state) == ("DONE", "DONE")
     assert found.removed == {"n_items": 1, "n_files": 2, "n_bytes": 2048}
-    assert hudi_lists_claim(run_of("hudi_remove", now=ready), now=ready + DAY) == 0
+    assert lists_claim(HUDI, run_of("hudi_remove", now=ready), now=ready + DAY) == 0
 
 
 def test_a_clean_without_a_plan_is_ordered_by_its_list_and_by_what_the_policy_keeps_now(
@@ -115,7 +113,7 @@ def test_a_clean_without_a_plan_is_ordered_by_its_list_and_by_what_the_policy_ke
     approve(found, people.admin, people.second)
     PolicyVersion.objects.filter(pk=policy.pk).update(values={**policy.values, "clean_commits": 5})
     run = run_of("hudi_remove", now=cool(found))
-    assert hudi_lists_claim(run, now=cool(found)) == 1
+    assert lists_claim(HUDI, run, now=cool(found)) == 1
     (order,) = orders(HudiRemoveKind(), run)
     assert (order["instants"], order["digest"]) == (None, DRAWN["digest"])
     assert order["settings"] == {
@@ -169,7 +167,7 @@ def test_who_asked_or_set_the_policy_does_not_approve(people: People) -> None:
         with pytest.raises((NotAllowed, StaleState)):
             approve(found, user)
     approve(found, people.third)
-    assert not hudi_lists_ready("main", now=NOW + DAY).exists()
+    assert not lists_ready(HUDI, "main", now=NOW + DAY).exists()
 
 
 def test_old_partitions_go_by_the_names_and_the_time_of_their_list(people: People) -> None:
@@ -179,7 +177,7 @@ def test_old_partitions_go_by_the_names_and_the_time_of_their_list(people: Peopl
     assert (found.n_items, found.n_files, found.n_bytes) == (1, 4, 9)
     approve(found, people.admin, people.second)
     run = run_of("hudi_remove", now=cool(found))
-    assert hudi_lists_claim(run, now=cool(found)) == 1
+    assert lists_claim(HUDI, run, now=cool(found)) == 1
     (order,) = orders(HudiRemoveKind(), run)
     assert (order["partitions"], order["instants"]) == (["day=1"], None)
     assert order["settings"] == {"listed_at": NOW.isoformat()}
@@ -200,18 +198,18 @@ def test_a_writers_instant_is_rolled_back_by_approval_and_nothing_else_with_it(
     OptimizeTask.objects.filter(kind="HUDI_ROLLBACK_EXECUTE").delete()
     made = OptimizeTask.objects.get(hudi=row)
     run = run_of()
-    assert hudi_claim(run, now=NOW) == 1
+    assert claim(HUDI, run, now=NOW) == 1
     rows = [
         {"instant": name(n), "action": action, "state": "inflight", "n_files": n,
          "heard_at": NOW.isoformat()}
         for n, action in ((10, "deltacommit"), (20, "compaction"), (30, "savepoint"))
     ]  # fmt: skip
-    hudi_results_ingest(run, said(made, "NOTHING", found={"instants": rows}), now=NOW)
+    results_ingest(HUDI, run, said(made, "NOTHING", found={"instants": rows}), now=NOW)
     found = RemovalPlan.objects.get(hudi=row)
     assert (found.task.instants, found.n_files) == ([name(10)], 10)
     approve(found, people.admin, people.second)
     again = run_of("hudi_remove", now=cool(found))
-    assert hudi_lists_claim(again, now=cool(found)) == 1
+    assert lists_claim(HUDI, again, now=cool(found)) == 1
     (order,) = orders(HudiRemoveKind(), again)
     assert (order["service"], order["instants"]) == ("ROLLBACK", [name(10)])
 
@@ -221,10 +219,10 @@ def test_no_run_takes_what_nobody_approved_however_it_came_into_the_queue(kind: 
     allow(kinds=["CLEAN", "TTL", "ROLLBACK"], ttl_days=30)
     row = looked("rides", look(asked(10, Action.CLEAN), begun(20, heartbeat_at=NOW - DAY)))
     made = hudi_task(row, kind=kind, instants=[name(20)], partitions=["day=1"], asked_by="olga")
-    assert hudi_choose("main", now=NOW) == []
+    assert choose(HUDI, "main", now=NOW) == []
     run = run_of()
-    assert hudi_claim(run, now=NOW) == 0
-    assert hudi_lists_claim(run_of("hudi_remove"), now=NOW) == 0
+    assert claim(HUDI, run, now=NOW) == 0
+    assert lists_claim(HUDI, run_of("hudi_remove"), now=NOW) == 0
     # Even one that somebody put into a run by hand is given no order.
     OptimizeTask.objects.filter(pk=made.pk).update(state="SENT", run=run.pk, sent_at=NOW)
     if kind in BY_LIST:
@@ -252,7 +250,7 @@ def test_a_list_that_was_changed_after_its_approval_is_not_acted_on(
     found = listed(looked("rides", look(asked(10, Action.CLEAN))), CLEAN_LIST, CLEANING)
     approve(found, people.admin, people.second)
     run = run_of("hudi_remove", now=cool(found))
-    assert hudi_lists_claim(run, now=cool(found)) == 1
+    assert lists_claim(HUDI, run, now=cool(found)) == 1
     change(found)
     with pytest.raises(DataSafetyError):
         orders(HudiRemoveKind(), run)
@@ -280,7 +278,7 @@ def test_a_list_ends_with_a_no_a_withdrawal_or_a_policy_that_takes_it_back(peopl
     third = listed(looked("walks", look(asked(10, Action.CLEAN))), CLEAN_LIST, CLEANING)
     approve(third, people.admin, people.second)
     PolicyVersion.objects.filter(pk=policy.pk).update(values={**policy.values, "kinds": []})
-    assert hudi_lists_claim(run_of("hudi_remove"), now=cool(third)) == 0
+    assert lists_claim(HUDI, run_of("hudi_remove"), now=cool(third)) == 0
     third.refresh_from_db()
     assert (third.state, third.task.state) == ("FAILED", "CANCELLED")
 
@@ -290,12 +288,12 @@ def test_the_approval_of_a_lost_run_is_used_up(people: People) -> None:
     found = listed(looked("rides", look(asked(10, Action.CLEAN))), CLEAN_LIST, CLEANING)
     approve(found, people.admin, people.second)
     run = run_of("hudi_remove", now=cool(found))
-    hudi_lists_claim(run, now=cool(found))
+    lists_claim(HUDI, run, now=cool(found))
     Run.objects.filter(pk=run.pk).update(state="FAILED", finished_at=NOW)
-    assert hudi_reclaim("main", now=NOW) == 1
+    assert reclaim(HUDI, "main", now=NOW) == 1
     found.refresh_from_db()
     assert (found.state, OptimizeTask.objects.get(pk=found.task_id).state) == ("FAILED", "FAILED")
-    assert hudi_choose("main", now=NOW + DAY) == []
+    assert choose(HUDI, "main", now=NOW + DAY) == []
 
 
 def test_a_clean_that_a_dead_run_left_pending_is_named_on_the_next_list(
@@ -306,7 +304,7 @@ def test_a_clean_that_a_dead_run_left_pending_is_named_on_the_next_list(
     lost = listed(row, CLEAN_LIST, DRAWN)
     approve(lost, people.admin, people.second)
     run = run_of("hudi_remove", now=cool(lost))
-    hudi_lists_claim(run, now=cool(lost))
+    lists_claim(HUDI, run, now=cool(lost))
     spool = Spool.for_run(lake, str(run.pk), 1)
     spool.create()
     sealed = spool.root.child(SEALED)
@@ -317,7 +315,7 @@ def test_a_clean_that_a_dead_run_left_pending_is_named_on_the_next_list(
     Run.objects.filter(pk=run.pk).update(
         state="FAILED", finished_at=cool(lost), spool=str(spool.root)
     )
-    assert hudi_reclaim("main", now=cool(lost)) == 1
+    assert reclaim(HUDI, "main", now=cool(lost)) == 1
     lost.refresh_from_db()
     assert lost.state == "FAILED"
     assert "it goes on once people approve that list" in lost.outcome
@@ -327,7 +325,7 @@ def test_a_clean_that_a_dead_run_left_pending_is_named_on_the_next_list(
     again = run_of()
     OptimizeTask.objects.filter(pk=made.pk).update(state="SENT", run=again.pk, sent_at=NOW)
     pending = {**DRAWN, "instant": name(10)}
-    hudi_results_ingest(again, said(made, "NOTHING", found=pending), now=cool(lost))
+    results_ingest(HUDI, again, said(made, "NOTHING", found=pending), now=cool(lost))
     found = RemovalPlan.objects.get(hudi=row, state="PENDING")
     assert found.task.instants == [name(10)]
     (note,) = found.facts["notes"]
@@ -345,12 +343,12 @@ def test_a_pending_clean_of_the_writers_is_listed_before_it_is_asked_about() -> 
     made = OptimizeTask.objects.get(hudi=row)
     assert (made.kind, made.instants) == (CLEAN_LIST, [name(10)])
     run = run_of()
-    hudi_claim(run, now=NOW)
+    claim(HUDI, run, now=NOW)
     (order,) = orders(HudiServicesKind(), run)
     assert (order["step"], order["settings"]) == (
         "SCHEDULE", {"hoodie.clean.commits.retained": "10"},
     )  # fmt: skip
-    hudi_results_ingest(run, said(made, "FAILED", code="hudi.x", reason="No."), now=NOW + MINUTE)
+    results_ingest(HUDI, run, said(made, "FAILED", code="hudi.x", reason="No."), now=NOW + MINUTE)
     look_again(row, later(look(asked(10, Action.CLEAN)), 2))
     hudi_decide("main", now=NOW + 2 * MINUTE)
     assert not OptimizeTask.objects.filter(hudi=row, is_open=True).exists()
@@ -360,9 +358,9 @@ def test_a_list_that_a_person_cancelled_meanwhile_is_shown_to_nobody() -> None:
     allow()
     made = hudi_task(looked("rides", look()), kind="HUDI_TTL_SCHEDULE", instants=None)
     run = run_of()
-    hudi_claim(run, now=NOW)
+    claim(HUDI, run, now=NOW)
     OptimizeTask.objects.filter(pk=made.pk).update(
         outcome_code="task.cancelled", outcome="olga: no"
     )
-    hudi_results_ingest(run, said(made, "NOTHING", found=OLD), now=NOW)
+    results_ingest(HUDI, run, said(made, "NOTHING", found=OLD), now=NOW)
     assert not RemovalPlan.objects.exists()

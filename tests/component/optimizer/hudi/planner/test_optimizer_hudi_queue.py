@@ -8,12 +8,13 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from optimizer.core.domain.tasks import TaskState
+from optimizer.core.services.dispatcher import choose, claim
+from optimizer.core.services.results import reclaim, results_ingest
 from optimizer.hudi.inspect.domain.facts import BlockKind, BlockState, HudiLook
 from optimizer.hudi.planner.run_kinds import HudiServicesKind
+from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.hudi.planner.services.planner import AGAIN_AFTER, hudi_decide
-from optimizer.hudi.planner.services.results import hudi_reclaim, hudi_results_ingest
-from optimizer.hudi.planner.services.scheduler import hudi_choose, hudi_claim
-from optimizer.iceberg.planner.services.scheduler import choose_tasks
+from optimizer.iceberg.planner.services.maintainer import ICEBERG
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion
 from portal.runs.models import Run
 from tests.component.optimizer.hudi.hudi_task_rows import (
@@ -82,8 +83,8 @@ def test_the_order_says_what_the_job_has_to_know() -> None:
     row = looked("rides", PLANNED, properties={"hoodie.compact.inline": "false"})
     hudi_decide("main", now=NOW)
     run = run_of(now=NOW)
-    assert hudi_claim(run, now=NOW) == 1
-    assert hudi_claim(run, now=NOW) == 1
+    assert claim(HUDI, run, now=NOW) == 1
+    assert claim(HUDI, run, now=NOW) == 1
     made = OptimizeTask.objects.get(hudi=row, kind=RUN)
     assert (made.state, made.run) == ("SENT", run.pk)
     assert order_of(run) == {
@@ -111,12 +112,12 @@ def test_what_a_run_did_is_kept_and_the_table_is_looked_at_before_it_is_decided_
     row = looked("rides", PLANNED)
     hudi_decide("main", now=NOW)
     run = run_of(now=NOW)
-    hudi_claim(run, now=NOW)
+    claim(HUDI, run, now=NOW)
     made = OptimizeTask.objects.get(hudi=row, kind=RUN)
     end = NOW + 5 * MINUTE
     manifest = said(made, "DONE", done=executed(name(10), name(20)), seconds=40.0)
     for _ in range(2):
-        hudi_results_ingest(run, manifest, now=end)
+        results_ingest(HUDI, run, manifest, now=end)
     made.refresh_from_db()
     row.refresh_from_db()
     assert (made.state, made.is_open, made.seconds, made.n_tries) == ("DONE", None, 40.0, 1)
@@ -160,18 +161,18 @@ def test_quiet_hours_a_switch_and_a_pause_hold_it_and_say_so() -> None:
     hudi_decide("main", now=NOW)
     made = OptimizeTask.objects.get(hudi=row)
     assert (made.state, made.waits_for[:11]) == ("HELD", "Quiet hours")
-    assert hudi_choose("main", now=NOW) == []
+    assert choose(HUDI, "main", now=NOW) == []
     OptimizeTask.objects.update(asked_by="olga")
-    assert hudi_choose("main", now=NOW) == [made]
+    assert choose(HUDI, "main", now=NOW) == [made]
     OptimizeTask.objects.update(asked_by="")
     PolicyVersion.objects.filter(pk=policy.pk).update(values={**policy.values, "is_on": False})
-    assert hudi_choose("main", now=NOW) == []
+    assert choose(HUDI, "main", now=NOW) == []
     made.refresh_from_db()
     assert made.waits_for == "Services are switched off for this table."
     PolicyVersion.objects.filter(pk=policy.pk).update(values={**policy.values, "quiet": None})
-    assert hudi_choose("main", now=NOW) == [made]
+    assert choose(HUDI, "main", now=NOW) == [made]
     HudiTable.objects.update(is_paused=True, paused_by="olga", paused_why="a repair")
-    assert hudi_choose("main", now=NOW) == []
+    assert choose(HUDI, "main", now=NOW) == []
     HudiTable.objects.update(decided_at=None)
     hudi_decide("main", now=NOW)
     made.refresh_from_db()
@@ -184,12 +185,12 @@ def test_a_run_takes_one_task_a_table_and_none_beside_another_run() -> None:
     first = hudi_task(row, kind="HUDI_CLUSTERING_EXECUTE", score=7)
     hudi_task(row, score=5)
     second = hudi_task(other, score=5)
-    assert hudi_choose("main", now=NOW) == [first, second]
+    assert choose(HUDI, "main", now=NOW) == [first, second]
     hudi_task(other, kind="HUDI_TTL_SCHEDULE", state=TaskState.SENT)
-    assert hudi_choose("main", now=NOW) == [first]
+    assert choose(HUDI, "main", now=NOW) == [first]
     mine = run_of(now=NOW)
-    assert hudi_claim(mine, now=NOW) == 1
-    assert hudi_claim(run_of(now=NOW), now=NOW) == 0
+    assert claim(HUDI, mine, now=NOW) == 1
+    assert claim(HUDI, run_of(now=NOW), now=NOW) == 0
 
 
 def test_the_days_budget_is_shared_by_tables_of_both_formats() -> None:
@@ -199,14 +200,14 @@ def test_the_days_budget_is_shared_by_tables_of_both_formats() -> None:
         values={"is_on": True, "budget_gb_hours": 1.0},
     )  # fmt: skip
     made = hudi_task(looked("rides", PLANNED))
-    assert hudi_choose("main", now=NOW) == [made]
+    assert choose(HUDI, "main", now=NOW) == [made]
     clicks = iceberg("clicks", now=NOW)
     waits = task(clicks, now=NOW)
-    assert choose_tasks("main", now=NOW) == [waits]
+    assert choose(ICEBERG, "main", now=NOW) == [waits]
     task(clicks, now=NOW, state=TaskState.DONE, seconds=1800.0, commits=[])
     hudi_task(looked("trips", PLANNED), now=NOW, state=TaskState.DONE, seconds=1801.0)
-    assert hudi_choose("main", now=NOW) == []
-    assert choose_tasks("main", now=NOW) == []
+    assert choose(HUDI, "main", now=NOW) == []
+    assert choose(ICEBERG, "main", now=NOW) == []
     made.refresh_from_db()
     assert "1.00 of 1.00 GB-hours of *" in made.waits_for
 
@@ -216,10 +217,10 @@ def test_a_lost_run_gives_its_tasks_back_until_the_third_time() -> None:
     made = hudi_task(looked("rides", PLANNED))
     for n in range(1, 4):
         run = run_of(now=NOW)
-        assert hudi_claim(run, now=NOW) == 1
+        assert claim(HUDI, run, now=NOW) == 1
         Run.objects.filter(pk=run.pk).update(state="FAILED", finished_at=NOW)
-        assert hudi_reclaim("main", now=NOW) == 1
-        assert hudi_reclaim("main", now=NOW) == 0
+        assert reclaim(HUDI, "main", now=NOW) == 1
+        assert reclaim(HUDI, "main", now=NOW) == 0
         made.refresh_from_db()
         assert (made.state, made.n_tries) == ("WAITING" if n < 3 else "FAILED", n)
     assert made.hudi is not None
@@ -231,10 +232,10 @@ def test_an_instant_that_failed_waits_an_hour_and_comes_last_then() -> None:
     row = looked("rides", PLANNED)
     hudi_decide("main", now=NOW)
     run = run_of(now=NOW)
-    hudi_claim(run, now=NOW)
+    claim(HUDI, run, now=NOW)
     made = OptimizeTask.objects.get(hudi=row)
     manifest = said(made, "PARTIAL", done=executed(name(20)), code="hudi.failed", reason="No.")
-    hudi_results_ingest(run, manifest, now=NOW + MINUTE)
+    results_ingest(HUDI, run, manifest, now=NOW + MINUTE)
     look_again(row, later(PLANNED, 2))
     hudi_decide("main", now=NOW + 2 * MINUTE)
     assert OptimizeTask.objects.get(hudi=row, is_open=True).instants == [name(20)]
@@ -250,8 +251,8 @@ def test_what_gave_way_to_a_writer_waits_some_minutes() -> None:
     hudi_decide("main", now=NOW)
     made = OptimizeTask.objects.get(hudi=row, is_open=True)
     assert made.not_before == NOW + 4 * MINUTE
-    assert hudi_choose("main", now=NOW) == []
-    assert hudi_choose("main", now=NOW + 5 * MINUTE) == [made]
+    assert choose(HUDI, "main", now=NOW) == []
+    assert choose(HUDI, "main", now=NOW + 5 * MINUTE) == [made]
 
 
 def test_a_stuck_compaction_is_rolled_back_first_and_alone() -> None:
@@ -261,7 +262,7 @@ def test_a_stuck_compaction_is_rolled_back_first_and_alone() -> None:
     hudi_decide("main", now=NOW)
     assert open_of(row) == [(RUN, "WAITING"), ("HUDI_ROLLBACK_EXECUTE", "WAITING")]
     run = run_of(now=NOW)
-    assert hudi_claim(run, now=NOW) == 1
+    assert claim(HUDI, run, now=NOW) == 1
     order = order_of(run)
     assert (order["service"], order["instants"]) == ("ROLLBACK", [name(10)])
 
@@ -289,4 +290,4 @@ def test_a_table_costs_few_statements_however_many_there_are(
     with django_assert_max_num_queries(5 + 12 * 30):
         assert hudi_decide("main", now=NOW) == 30
     with django_assert_max_num_queries(9):
-        assert len(hudi_choose("main", now=NOW)) == 20
+        assert len(choose(HUDI, "main", now=NOW)) == 20

@@ -5,17 +5,16 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from optimizer.core.services.dispatcher import claim
+from optimizer.core.services.results import results_ingest
 from optimizer.hudi.inspect.domain.facts import BlockState
 from optimizer.hudi.maintenance.domain.tasks import Service, Step
-from optimizer.hudi.planner.run_kinds import (
-    HudiRemoveKind,
-    hudi_lists_claim,
-)
+from optimizer.hudi.planner.run_kinds import HudiRemoveKind
 from optimizer.hudi.planner.services.actions import service_ask
+from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.hudi.planner.services.planner import hudi_decide
-from optimizer.hudi.planner.services.results import hudi_results_ingest
-from optimizer.hudi.planner.services.scheduler import hudi_claim
 from optimizer.models import OptimizeTask, RemovalPlan
+from optimizer.removals.services.claims import lists_claim
 from portal.lake.errors import NotAllowed, StaleState
 from tests.component.conftest import People
 from tests.component.optimizer.hudi.hudi_listed import LOST, approve, cool, orders
@@ -60,20 +59,20 @@ def test_lost_rows_are_listed_by_a_persons_wish_and_come_back_by_exactly_that_li
         service_ask(looked("well", look(done(9))).pk, user=people.admin, now=NOW, **wish)
 
     run = run_of()
-    assert hudi_claim(run, now=NOW) == 1
-    hudi_results_ingest(run, said(made, "NOTHING", found=LOST), now=NOW)
+    assert claim(HUDI, run, now=NOW) == 1
+    results_ingest(HUDI, run, said(made, "NOTHING", found=LOST), now=NOW)
     found = RemovalPlan.objects.get(hudi=row)
     assert (found.n_items, found.n_files, found.n_bytes) == (5, 2, 2048)
     with pytest.raises((NotAllowed, StaleState)):
         approve(found, people.admin)
     approve(found, people.second, people.third)
     again = run_of("hudi_remove", now=cool(found))
-    assert hudi_lists_claim(again, now=cool(found)) == 1
+    assert lists_claim(HUDI, again, now=cool(found)) == 1
     (order,) = orders(HudiRemoveKind(), again)
     assert (order["service"], order["step"]) == ("RECOVERY", "EXECUTE")
     assert order["digest"] == LOST["digest"]
     did = [{"instant": name(40), "action": "deltacommit", "n_items": 5}]
-    hudi_results_ingest(again, said(found.task, "DONE", done=did), now=cool(found))
+    results_ingest(HUDI, again, said(found.task, "DONE", done=did), now=cool(found))
     found.refresh_from_db()
     assert (found.state, found.removed["n_items"]) == ("DONE", 5)
     shown = client.get(f"/optimizer/removals/{found.pk}/").content.decode()

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from optimizer.core.domain.tasks import LEAVE_OUT, TaskState
+from optimizer.core.services.dispatcher import MOST_IN_A_RUN, choose, take
 from optimizer.core.services.task_lifecycle import tell_to_stop
 from optimizer.hudi.continuous.run_kinds import STAY, HudiResidentKind
 from optimizer.hudi.continuous.services import resident_hear, resident_turn
 from optimizer.hudi.inspect.domain.facts import HudiLook
 from optimizer.hudi.inspect.services.inspection import REFUSED_RETRY, hudi_look_ask, hudi_looks_due
 from optimizer.hudi.planner.run_kinds import HudiServicesKind
+from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.hudi.planner.services.planner import hudi_decide
-from optimizer.hudi.planner.services.scheduler import MOST_IN_A_RUN, _take, hudi_choose
 from optimizer.hudi.tables.selectors.resident import RESIDENT
 from optimizer.models import HudiTable, OptimizeTask, StoredLook
 from portal.connectors.lake_config import LakeConfig
@@ -129,20 +130,20 @@ def test_only_while_one_stays_do_other_runs_leave_its_tables_to_it(lake: LakeCon
     hers, other = resident("hers"), looked("other", PLANNED)
     mine, his = hudi_task(hers), hudi_task(other)
     HudiTable.objects.update(look_due_at=NOW)
-    assert hudi_choose(LAKE, now=NOW) == [mine, his]
-    assert hudi_choose(LAKE, now=NOW, watched=True) == []
+    assert choose(HUDI, LAKE, now=NOW) == [mine, his]
+    assert choose(HUDI, LAKE, now=NOW, rows=HUDI.watched(LAKE, now=NOW)) == []
     both = hudi_looks_due(LAKE, now=NOW)
     assert both is not None
     assert both["tables"] == [hers.pk, other.pk]
     staying = Staying(lake)
-    assert hudi_choose(LAKE, now=NOW) == [his]
-    assert hudi_choose(LAKE, now=NOW, watched=True) == [mine]
+    assert choose(HUDI, LAKE, now=NOW) == [his]
+    assert choose(HUDI, LAKE, now=NOW, rows=HUDI.watched(LAKE, now=NOW)) == [mine]
     left = hudi_looks_due(LAKE, now=NOW)
     assert left is not None
     assert left["tables"] == [other.pk]
     assert hudi_look_ask(LAKE, hers.pk, by="ada", now=NOW) == staying.run
     Run.objects.update(cancel_requested_by="ada")
-    assert hudi_choose(LAKE, now=NOW) == [mine, his]
+    assert choose(HUDI, LAKE, now=NOW) == [mine, his]
 
 
 def test_it_is_given_tasks_once_and_what_came_of_them_is_kept(lake: LakeConfig) -> None:
@@ -287,7 +288,7 @@ def test_one_that_a_cluster_has_not_begun_yet_is_given_nothing(lake: LakeConfig)
     Run.objects.update(progress_n=0)
     staying.run.refresh_from_db()
     assert staying.beat() == {}
-    assert hudi_choose(LAKE, now=NOW) == [task]
+    assert choose(HUDI, LAKE, now=NOW) == [task]
 
 
 def test_a_look_is_read_once_also_of_a_table_that_is_watched_no_more(lake: LakeConfig) -> None:
@@ -331,7 +332,7 @@ def test_two_runs_never_have_tasks_of_one_table(lake: LakeConfig) -> None:
     second = hudi_task(row, kind="HUDI_CLUSTERING_EXECUTE", instants=[name(20)])
     first.state, first.run = TaskState.SENT, run_of("hudi_remove").pk
     first.save()
-    assert _take(run_of(), [second], now=NOW) == 0
+    assert take(HUDI, run_of(), [second], now=NOW) == 0
     second.refresh_from_db()
     assert second.state == "WAITING"
 

@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from optimizer.core.domain.tasks import LEAVE_OUT, TaskKind, TaskState
 from optimizer.core.services.actions import task_cancel
+from optimizer.core.services.results import reclaim, results_ingest
 from optimizer.iceberg.planner.run_kinds import OptimizeKind
-from optimizer.iceberg.planner.services.results import reclaim, results_ingest
+from optimizer.iceberg.planner.services.maintainer import ICEBERG
 from optimizer.models import IcebergTable, OptimizeTask
 from portal.access.models import User
 from portal.audit.models import AuditEvent
@@ -107,7 +108,7 @@ def test_a_run_is_told_to_leave_one_task_and_goes_on_with_the_others(
     Run.objects.filter(pk=run.pk).update(cancel_requested_by="")
     run.refresh_from_db()
 
-    results_ingest(run, outcome(goes_on), now=now)
+    results_ingest(ICEBERG, run, outcome(goes_on), now=now)
     stops.refresh_from_db()
     goes_on.refresh_from_db()
     assert goes_on.state == TaskState.DONE
@@ -121,7 +122,7 @@ def test_what_was_committed_before_it_stopped_is_told(
     stops, run = sent(row, now=now)
     task_cancel(stops, user=people.owner, reason="enough", now=now)
     said = outcome(stops, "DONE", outcome="PARTIAL", code="task.cancelled", reason="It was left.")
-    results_ingest(run, said, now=now)
+    results_ingest(ICEBERG, run, said, now=now)
     stops.refresh_from_db()
     assert (stops.state, stops.outcome) == (TaskState.PARTIAL, "It was left.")
     assert stops.commits
@@ -135,9 +136,9 @@ def test_a_cancelled_task_never_comes_back_from_a_run_that_died(
     task_cancel(stops, user=people.owner, reason="enough", now=now)
     if is_lost:
         Run.objects.update(finished_at=now)
-        assert reclaim("main", now=now) == 1
+        assert reclaim(ICEBERG, "main", now=now) == 1
     else:
-        results_ingest(run, NOTHING_SAID, now=now)
+        results_ingest(ICEBERG, run, NOTHING_SAID, now=now)
     stops.refresh_from_db()
     assert (stops.state, stops.is_open) == (TaskState.CANCELLED, None)
     assert IcebergTable.objects.get().look_due_at == now

@@ -11,9 +11,10 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from optimizer.core.domain.tasks import TaskState
+from optimizer.core.services.dispatcher import choose
 from optimizer.iceberg.planner.domain.conflicts import REMEMBERED
+from optimizer.iceberg.planner.services.maintainer import ICEBERG
 from optimizer.iceberg.planner.services.planner import decide_due, facts_of
-from optimizer.iceberg.planner.services.scheduler import choose_tasks
 from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion
 from tests.component.conftest import People
 from tests.component.optimizer.optimizer_rows import NOW, commit, iceberg, looks, partition, task
@@ -76,7 +77,7 @@ def test_deciding_a_table_takes_few_statements_and_ranking_no_more_for_many(
     assert not IcebergTable.objects.filter(decided_at=None).exists()
     OptimizeTask.objects.filter(is_open=True).update(state=TaskState.WAITING)
     with django_assert_max_num_queries(9):
-        assert choose_tasks("main", now=NOW)
+        assert choose(ICEBERG, "main", now=NOW)
 
 
 def test_of_a_tables_commits_those_are_weighed_that_could_conflict() -> None:

@@ -7,9 +7,10 @@ import pytest
 from django.db import transaction
 
 from optimizer.core.domain.tasks import TaskKind, TaskState
-from optimizer.iceberg.planner.run_kinds import removals_claim
-from optimizer.iceberg.planner.services.scheduler import claim
+from optimizer.core.services.dispatcher import claim
+from optimizer.iceberg.planner.services.maintainer import ICEBERG
 from optimizer.models import OptimizeTask
+from optimizer.removals.services.claims import lists_claim
 from tests.component.conftest import People
 from tests.component.optimizer.iceberg.planner.test_optimizer_queue import policy
 from tests.component.optimizer.optimizer_rows import iceberg, task
@@ -29,8 +30,8 @@ def test_a_rewrite_and_a_removal_of_one_table_are_never_both_sent(
     waits = task(row, kind=TaskKind.MINOR)
     removes, rewrites = run_of(), run_of("optimize")
     workers: dict[str, Callable[[], object]] = {
-        "removal": lambda: removals_claim(removes, now=LATER),
-        "rewrite": lambda: claim(rewrites, now=LATER),
+        "removal": lambda: lists_claim(ICEBERG, removes, now=LATER),
+        "rewrite": lambda: claim(ICEBERG, rewrites, now=LATER),
     }
     second = workers["rewrite" if first == "removal" else "removal"]
     begun, done = Event(), Event()

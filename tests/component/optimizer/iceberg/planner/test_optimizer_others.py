@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.core.services.dispatcher import choose, claim
 from optimizer.iceberg.planner.domain.conflicts import LONGEST_WAIT
-from optimizer.iceberg.planner.run_kinds import MAX_COMMITS, MAX_GROUP_BYTES, OptimizeKind
+from optimizer.iceberg.planner.run_kinds import OptimizeKind
 from optimizer.iceberg.planner.services.actions import optimize_now
+from optimizer.iceberg.planner.services.maintainer import ICEBERG
+from optimizer.iceberg.planner.services.orders import MAX_COMMITS, MAX_GROUP_BYTES
 from optimizer.iceberg.planner.services.planner import decide_due, queue_heard
-from optimizer.iceberg.planner.services.scheduler import choose_tasks, claim
 from optimizer.models import IcebergTable, OptimizeTask
 from portal.runs.models import Run
 from tests.component.optimizer.iceberg.planner.test_optimizer_queue import policy
@@ -57,7 +59,7 @@ def test_hot_partitions_are_left_for_later_and_cold_ones_go() -> None:
     assert row.waits_since == NOW
     assert row.decide_again_at is not None
     assert NOW < row.decide_again_at <= NOW + LONGEST_WAIT
-    assert choose_tasks("main", now=NOW) == [found]
+    assert choose(ICEBERG, "main", now=NOW) == [found]
 
 
 def test_where_all_is_hot_the_task_is_held_until_they_pause() -> None:
@@ -67,13 +69,13 @@ def test_where_all_is_hot_the_task_is_held_until_they_pause() -> None:
     assert (found.state, found.partitions) == (TaskState.HELD, [HOT])
     assert "waits until they pause" in found.waits_for
     assert found.not_before == row.decide_again_at
-    assert choose_tasks("main", now=NOW) == []
+    assert choose(ICEBERG, "main", now=NOW) == []
     pause = row.decide_again_at
     assert pause is not None
     again = decided(row, now=pause)
     assert (again.pk, again.state, again.waits_for) == (found.pk, TaskState.WAITING, "")
     assert again.not_before is None
-    assert choose_tasks("main", now=pause) == [again]
+    assert choose(ICEBERG, "main", now=pause) == [again]
 
 
 def test_who_never_pauses_is_not_waited_for_longer_than_a_day_and_keeps_the_turn() -> None:
@@ -104,7 +106,7 @@ def test_a_person_is_not_made_to_wait_for_other_writers() -> None:
     found = decided(row)
     assert (found.pk, found.partitions, found.state) == (asked.pk, [HOT], TaskState.WAITING)
     assert found.reason.endswith("tonight")
-    assert choose_tasks("main", now=NOW) == [found]
+    assert choose(ICEBERG, "main", now=NOW) == [found]
 
 
 def test_small_groups_reach_the_job_with_a_commit_each() -> None:
@@ -128,7 +130,7 @@ def test_of_equal_tasks_the_cold_one_goes_first_and_the_risky_one_last() -> None
         task(row, estimate=estimate, risk=0.15 * (row.table == "risky"), is_cold=n == 2)
         for n, row in enumerate(tables)
     )
-    assert choose_tasks("main", now=NOW) == [cold, plain, risky]
+    assert choose(ICEBERG, "main", now=NOW) == [cold, plain, risky]
 
 
 def test_what_others_overwrite_is_queued_when_heard_and_waits_for_the_look() -> None:
@@ -137,9 +139,9 @@ def test_what_others_overwrite_is_queued_when_heard_and_waits_for_the_look() -> 
     commit(row, 8, at=NOW, operation="overwrite")
     assert queue_heard([row], now=NOW) == 1
     found = row.tasks.get()
-    assert (found.state, choose_tasks("main", now=NOW)) == (TaskState.HELD, [])
+    assert (found.state, choose(ICEBERG, "main", now=NOW)) == (TaskState.HELD, [])
     assert "looked at first" in found.waits_for
     later = NOW + timedelta(minutes=16)
-    assert choose_tasks("main", now=later) == [found]
+    assert choose(ICEBERG, "main", now=later) == [found]
     run = Run.objects.create(lake="main", kind="optimize", requested_by="test", queued_at=later)
-    assert claim(run, now=later) == 1
+    assert claim(ICEBERG, run, now=later) == 1

@@ -8,13 +8,14 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.core.services.dispatcher import MOST_IN_A_RUN, choose, claim
+from optimizer.core.services.results import reclaim, results_ingest
 from optimizer.core.services.task_lifecycle import MOST_TRIES
 from optimizer.discovery.services.event_handlers import on_events
 from optimizer.iceberg.planner.run_kinds import OptimizeKind
 from optimizer.iceberg.planner.services.actions import optimize_now
+from optimizer.iceberg.planner.services.maintainer import ICEBERG
 from optimizer.iceberg.planner.services.planner import decide_due
-from optimizer.iceberg.planner.services.results import reclaim, results_ingest
-from optimizer.iceberg.planner.services.scheduler import MOST_IN_A_RUN, choose_tasks, claim
 from optimizer.models import (
     IcebergTable,
     LayoutWrite,
@@ -93,7 +94,7 @@ def looked(n_files: int, *, now: datetime, n_bytes: int = MIB) -> IcebergTable:
 def run_of(now: datetime = NOW) -> Run:
     """Make a run of the kind, which takes its tasks."""
     run = Run.objects.create(lake="main", kind="optimize", requested_by="test", queued_at=now)
-    claim(run, now=now)
+    claim(ICEBERG, run, now=now)
     return run
 
 
@@ -153,7 +154,7 @@ def test_a_table_just_rewritten_and_a_paused_one_are_left_alone() -> None:
     commit(40)
     task = OptimizeTask.objects.get()
     run = run_of()
-    results_ingest(run, outcome(task), now=at(1))
+    results_ingest(ICEBERG, run, outcome(task), now=at(1))
     commit(40, now=at(30))
     assert OptimizeTask.objects.count() == 1
     commit(41, now=at(62))
@@ -211,7 +212,7 @@ def test_a_run_takes_its_tasks_once() -> None:
     sent = OptimizeTask.objects.filter(state=TaskState.SENT)
     assert set(sent.values_list("run", flat=True)) == {first.pk}
     assert [len(kind.request(run)["tasks"]) for run in (first, second)] == [2, 0]
-    assert claim(first, now=at(2)) == 2
+    assert claim(ICEBERG, first, now=at(2)) == 2
     (order, _) = kind.request(first)["tasks"]
     assert order.keys() >= {"task", "db", "table", "uuid", "kind", "partitions", "target_bytes"}
     assert (order["layout"], order["boundaries"], order["write_ids"]) == ("", None, [])
@@ -239,16 +240,16 @@ def test_quiet_hours_hold_and_say_until_when(lake: LakeConfig) -> None:
     assert task.state == TaskState.HELD
     assert f"begins at {later}" in task.waits_for
     OptimizeTask.objects.update(asked_by="olga")
-    assert choose_tasks("main", now=NOW), "who asks for it now does not wait"
+    assert choose(ICEBERG, "main", now=NOW), "who asks for it now does not wait"
     OptimizeTask.objects.update(asked_by="")
-    assert choose_tasks("main", now=at(61))
+    assert choose(ICEBERG, "main", now=at(61))
 
 
 def test_a_budget_that_is_spent_holds() -> None:
     policy(budget_gb_hours=0.000001)
     commit(40)
     OptimizeTask.objects.update(estimate={"gb_hours": 1.0, "n_files_read": 40})
-    assert choose_tasks("main", now=NOW) == []
+    assert choose(ICEBERG, "main", now=NOW) == []
     assert "GB-hours" in OptimizeTask.objects.get().waits_for
 
 
@@ -270,7 +271,9 @@ def test_an_outcome_is_kept_with_the_layout_of_its_writes() -> None:
     IcebergTable.objects.update(look_due_at=None)
     run = run_of()
     for _ in range(2):
-        results_ingest(run, outcome(task, before={"n_files": 40}, after={"n_files": 1}), now=at(1))
+        results_ingest(
+            ICEBERG, run, outcome(task, before={"n_files": 40}, after={"n_files": 1}), now=at(1)
+        )
     task.refresh_from_db()
     assert (task.state, task.is_open, task.ended_at) == (TaskState.DONE, None, at(1))
     assert task.outcome == "40 files became 1, in 1 commit."
@@ -286,7 +289,7 @@ def test_every_outcome_has_its_reason(state: str) -> None:
     commit(40)
     task = OptimizeTask.objects.get()
     said = outcome(task, state, code="iceberg.conflict", reason="Others won.")
-    results_ingest(run_of(), said, now=at(1))
+    results_ingest(ICEBERG, run_of(), said, now=at(1))
     task.refresh_from_db()
     assert (task.state, task.outcome_code) == (state, "iceberg.conflict")
     assert task.outcome == "Others won."
@@ -299,7 +302,7 @@ def test_a_run_that_is_lost_gives_its_tasks_back_and_then_up() -> None:
     for n in range(MOST_TRIES):
         run = run_of(at(n))
         assert OptimizeTask.objects.get().run == run.pk
-        results_ingest(run, died, now=at(n))
+        results_ingest(ICEBERG, run, died, now=at(n))
     task = OptimizeTask.objects.get()
     assert (task.state, task.n_tries, task.is_open) == (TaskState.FAILED, MOST_TRIES, None)
     assert "Given up after 3 runs" in task.outcome
@@ -310,7 +313,7 @@ def test_a_lake_whose_jobs_cannot_work_says_why_and_is_not_hammered() -> None:
     commit(40)
     run = run_of()
     error = {"code": "iceberg.jar", "message": "Spark was started without Iceberg.", "fields": {}}
-    results_ingest(run, {"outcome": "failed", "error": error, "result": {}}, now=at(1))
+    results_ingest(ICEBERG, run, {"outcome": "failed", "error": error, "result": {}}, now=at(1))
     Run.objects.update(state="FAILED", finished_at=at(1))
     assert OptimizeTask.objects.get().waits_for == "Spark was started without Iceberg."
     assert OptimizeKind().scheduled_params("main", now=at(2)) is None
@@ -321,7 +324,7 @@ def test_a_run_that_was_stopped_costs_its_tasks_no_try() -> None:
     policy()
     commit(40)
     stopped: dict[str, Any] = {"outcome": "cancelled", "error": None, "result": {}, "log": []}
-    results_ingest(run_of(), stopped, now=at(1))
+    results_ingest(ICEBERG, run_of(), stopped, now=at(1))
     task = OptimizeTask.objects.get()
     assert (task.state, task.n_tries, task.run) == (TaskState.WAITING, 0, None)
 
@@ -330,13 +333,13 @@ def test_tasks_of_a_run_that_ended_without_a_word_are_taken_back() -> None:
     policy()
     commit(40)
     run = run_of()
-    assert reclaim("main", now=at(1)) == 0
+    assert reclaim(ICEBERG, "main", now=at(1)) == 0
     Run.objects.update(finished_at=at(1))
     assert OptimizeKind().scheduled_params("main", now=at(2)) == {}
     task = OptimizeTask.objects.get()
     assert (task.state, task.n_tries, task.run) == (TaskState.WAITING, 1, None)
     Run.objects.filter(pk=run.pk).delete()
-    assert reclaim("main", now=at(3)) == 0
+    assert reclaim(ICEBERG, "main", now=at(3)) == 0
 
 
 def test_only_what_orders_rows_or_counts_columns_is_sent_with_a_layout() -> None:
@@ -379,4 +382,4 @@ def test_many_commits_at_once_take_few_statements(
         on_events(said, NOW)
     assert OptimizeTask.objects.count() == 200
     with django_assert_max_num_queries(12):
-        assert len(choose_tasks("main", now=at(1))) == MOST_IN_A_RUN
+        assert len(choose(ICEBERG, "main", now=at(1))) == MOST_IN_A_RUN

@@ -1,0 +1,60 @@
+"""Compares Iceberg tables found by a metastore poll with the stored rows, for new and gone ones.
+
+Several commits may hide behind one change: the look at the table's metadata finds them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from optimizer.core.selectors.tables import unseen
+from optimizer.iceberg.tables.domain.events import PARAMETERS, HeardTable, iceberg_table
+from optimizer.iceberg.tables.services.record_changes import note_gone, note_listed
+from optimizer.iceberg.tables.services.retention import commits_forget
+from optimizer.models import IcebergTable
+from portal.access.lakes import get_lake
+from portal.connectors.metastore_db import parameter_column
+from portal.runs.results.parquet import result_rows
+
+_RESULTS = "iceberg_tables"
+_CHUNK = 500
+_COLUMNS = {name: parameter_column(name) for name in ("metadata_location", *PARAMETERS)}
+
+
+def poll(lake: str, results_uri: str, *, read_at: datetime, now: datetime) -> tuple[int, int]:
+    """Write what a poll read that differs, and forget old commits."""
+    found = poll_compare(lake, _listed(lake, results_uri), read_at=read_at, now=now)
+    commits_forget(lake, now=now)
+    return found
+
+
+def poll_compare(
+    lake: str, listed: Iterator[Sequence[HeardTable]], *, read_at: datetime, now: datetime
+) -> tuple[int, int]:
+    """Write what differs from our rows, in chunks; returns how many changed and how many went."""
+    seen: set[tuple[str, str]] = set()
+    n_changed = 0
+    for some in listed:
+        seen.update((one.db, one.table) for one in some)
+        n_changed += len(note_listed(lake, some, read_at=read_at, now=now).changed)
+    n_gone = 0
+    for keys in unseen(IcebergTable, lake, seen):
+        n_gone += note_gone(lake, keys, read_at=read_at, now=now).n_gone
+    return n_changed, n_gone
+
+
+def _listed(lake: str, results_uri: str) -> Iterator[list[HeardTable]]:
+    for rows in result_rows(get_lake(lake), results_uri, _RESULTS, chunk=_CHUNK):
+        read = (_heard(row) for row in rows)
+        yield [one for one in read if one is not None]
+
+
+def _heard(row: Mapping[str, Any]) -> HeardTable | None:
+    parameters = {name: row[column] for name, column in _COLUMNS.items() if row[column] is not None}
+    parameters["table_type"] = "iceberg"
+    return iceberg_table(
+        (row["db"], row["tbl"]),
+        parameters,
+        owner=row["owner"] or "",
+        location=row["location"] or "",
+    )
