@@ -96,4 +96,4 @@ def test_every_format_has_its_maintainer_and_kinds_of_its_own_with_words() -> No
     kinds = task_kinds()
     assert len(kinds) == len(set(kinds))
     assert set(listed_kinds()) <= set(kinds)
-    assert all(look_of(f"WORK_{kind}").word != f"WORK_{kind}" for kind in kinds)
+    assert all(look_of(f"WORK_{kind}").icon != look_of("NOBODY").icon for kind in kinds)

@@ -25,7 +25,7 @@ from optimizer.iceberg.rewrite.jobs.table_rewrite import TableWork
 from portal.lake.errors import PortalError, RuleViolation
 from portal.spark.job import CANCELLED, JobContext
 
-WORKS: Mapping[TaskKind, type[Work]] = {
+EXECUTORS: Mapping[TaskKind, type[Work]] = {
     **dict.fromkeys(REWRITES, TableWork),
     TaskKind.EXPIRE: ExpiryWork,
     TaskKind.ORPHANS: OrphanWork,
@@ -33,6 +33,7 @@ WORKS: Mapping[TaskKind, type[Work]] = {
     TaskKind.MANIFESTS: ManifestWork,
     TaskKind.STATISTICS: StatisticsWork,
 }
+"""Who does each kind of task; what decides on it is `optimizer.iceberg.planner.domain`."""
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def work_of(job: JobContext, order: Order) -> Work:
     Raises:
         RuleViolation: `optimize.kind`, this job does not do the kind.
     """
-    found = WORKS.get(order.kind)
+    found = EXECUTORS.get(order.kind)
     if found is None:
         raise RuleViolation(
             "optimize.kind", f"{order.kind} is not done by this job.", kind=order.kind

@@ -1,25 +1,42 @@
-"""Decides the upkeep of a table as a whole: manifests, snapshots, orphans and statistics."""
+"""Decides the upkeep of a table as a whole: manifests, snapshots, orphans and statistics.
 
-from collections.abc import Iterable
+A kind of upkeep is one row of `UPKEEP`, the decider, and one of `EXECUTORS` in the job
+(`optimizer.iceberg.execution.jobs.optimize`). What a policy allows, how often it is tried, queue,
+budget and pages come with them.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from optimizer.core.domain.estimates import Estimate, Speed
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import TableStats
 from optimizer.iceberg.planner.domain.decisions import LastTimes, Verdict
+from optimizer.iceberg.planner.domain.estimates import estimate_manifests, estimate_statistics
 from optimizer.policies.domain.policy import Policy
 
-UPKEEP_EVERY = timedelta(days=1)
-STATISTICS_EVERY = timedelta(days=7)
 REFUSED_FOR = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """How one kind of upkeep is decided: `need` says why a table needs it, empty if it does not."""
+
+    kind: TaskKind
+    need: Callable[[TableStats, Policy], str]
+    every: timedelta = timedelta(days=1)
+    estimate: Callable[..., Estimate] | None = None  # of (table, speed=); None: not known before
 
 
 def upkeep(table: TableStats, policy: Policy, last: LastTimes, now: datetime) -> Iterable[Verdict]:
     """Yield the verdicts on a table's upkeep; kinds that its policy does not allow say nothing."""
-    for kind, is_needed, reason in _upkeep_rules(table, policy):
-        if kind not in policy.kinds or not is_needed:
+    for one in UPKEEP:
+        kind = one.kind
+        reason = one.need(table, policy) if kind in policy.kinds else ""
+        if not reason:
             continue
-        every = STATISTICS_EVERY if kind is TaskKind.STATISTICS else UPKEEP_EVERY
-        ended = _lately(kind, last, now - every)
+        ended = _lately(kind, last, now - one.every)
         refused = last.refused.get(kind)
         if refused is not None and now - refused < REFUSED_FOR:
             why = f"{kind} was refused by people less than {REFUSED_FOR.days} days ago."
@@ -28,7 +45,15 @@ def upkeep(table: TableStats, policy: Policy, last: LastTimes, now: datetime) ->
             yield Verdict(None, kind, "upkeep", reason)
         else:
             code, words = ended
-            yield Verdict(None, None, code, f"{kind} {words} less than {every.days} days ago.")
+            yield Verdict(None, None, code, f"{kind} {words} less than {one.every.days} days ago.")
+
+
+def upkeep_estimate(kind: TaskKind, table: TableStats, *, speed: Speed) -> Estimate | None:
+    """Estimate a kind of upkeep of a table; None where the kind is none, or nothing is known."""
+    for one in UPKEEP:
+        if one.kind is kind and one.estimate is not None:
+            return one.estimate(table, speed=speed)
+    return None
 
 
 def _lately(kind: TaskKind, last: LastTimes, since: datetime) -> tuple[str, str] | None:
@@ -48,26 +73,43 @@ def _lately(kind: TaskKind, last: LastTimes, since: datetime) -> tuple[str, str]
     return None
 
 
-def _upkeep_rules(table: TableStats, policy: Policy) -> Iterable[tuple[TaskKind, bool, str]]:
+def _manifests(table: TableStats, policy: Policy) -> str:
     # A manifest per eight megabytes is Iceberg's own aim; here their number alone is known.
-    yield (
-        TaskKind.MANIFESTS,
-        table.n_manifests >= policy.manifests and table.n_manifests > table.n_files // 1_000 + 1,
-        f"{table.n_manifests} manifests for {table.n_files} files; {policy.manifests} are allowed.",
+    if table.n_manifests < policy.manifests or table.n_manifests <= table.n_files // 1_000 + 1:
+        return ""
+    return (
+        f"{table.n_manifests} manifests for {table.n_files} files; {policy.manifests} are allowed."
     )
-    yield (
-        TaskKind.EXPIRE,
-        table.n_snapshots > policy.keep_snapshots,
+
+
+def _expiry(table: TableStats, policy: Policy) -> str:
+    if table.n_snapshots <= policy.keep_snapshots:
+        return ""
+    return (
         f"{table.n_snapshots} snapshots; those older than {policy.expire_days} days may go, "
-        f"{policy.keep_snapshots} stay.",
+        f"{policy.keep_snapshots} stay."
     )
-    yield (
-        TaskKind.ORPHANS,
-        table.n_files > 0,
-        f"Files that no snapshot knows and that are older than {policy.orphan_days} days may go.",
-    )
-    yield (
-        TaskKind.STATISTICS,
-        table.n_files > 0,
-        f"Column statistics are older than {STATISTICS_EVERY.days} days or missing.",
-    )
+
+
+def _orphans(table: TableStats, policy: Policy) -> str:
+    if not table.n_files:
+        return ""
+    return f"Files that no snapshot knows and that are older than {policy.orphan_days} days may go."
+
+
+_STATISTICS_EVERY = timedelta(days=7)
+
+
+def _statistics(table: TableStats, policy: Policy) -> str:
+    if not table.n_files:
+        return ""
+    return f"Column statistics are older than {_STATISTICS_EVERY.days} days or missing."
+
+
+UPKEEP = (
+    Upkeep(TaskKind.MANIFESTS, _manifests, estimate=estimate_manifests),
+    Upkeep(TaskKind.EXPIRE, _expiry),
+    Upkeep(TaskKind.ORPHANS, _orphans),
+    Upkeep(TaskKind.STATISTICS, _statistics, _STATISTICS_EVERY, estimate_statistics),
+)
+"""Every kind of upkeep, in the order in which it is decided and told of."""

@@ -23,11 +23,8 @@ from optimizer.iceberg.planner.domain.conflicts import (
 from optimizer.iceberg.planner.domain.deciding import decide, hold_reason, joined
 from optimizer.iceberg.planner.domain.decisions import LastTimes, Proposal, Verdict
 from optimizer.iceberg.planner.domain.deferral import Weighed, weigh
-from optimizer.iceberg.planner.domain.estimates import (
-    estimate_manifests,
-    estimate_statistics,
-    estimate_task,
-)
+from optimizer.iceberg.planner.domain.estimates import estimate_task
+from optimizer.iceberg.planner.domain.maintenance import upkeep_estimate
 from optimizer.policies.domain.policy import Policy
 
 # Planning, a Spark stage and the commit, however few bytes: so long others may come between.
@@ -197,12 +194,8 @@ def _estimate(
     proposal: Proposal, table: TableStats, *, policy: Policy, speed: Speed | None
 ) -> Estimate:
     known = speed or UNMEASURED
-    if proposal.kind is TaskKind.MANIFESTS:
-        found = estimate_manifests(table, speed=known)
-    elif proposal.kind is TaskKind.STATISTICS:
-        found = estimate_statistics(table, speed=known)
-    elif proposal.partitions is None:
-        return Estimate()
+    if proposal.partitions is None:
+        found = upkeep_estimate(proposal.kind, table, speed=known) or Estimate()
     else:
         found = estimate_task(
             proposal.kind, proposal.partitions, target_bytes=policy.target_bytes, speed=known
