@@ -1,11 +1,14 @@
-"""Acts of people on tables and tasks of either format: pause, resume, cancel."""
+"""Acts of people on tables and tasks of any format: ask for a task, pause, resume, cancel."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from optimizer.core.domain.tasks import STOPPED, TaskState
-from optimizer.core.models import MaintainedTable, OptimizeTask
+from optimizer.core.models import TABLE_FIELDS, MaintainedTable, OptimizeTask
 from optimizer.core.services.task_lifecycle import take_back, tell_to_stop
 from portal.access.models import User
 from portal.access.visibility import visible_to
@@ -44,6 +47,86 @@ def asked_audit(
         data={**row.identity, **data},
         now=now,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What somebody asks for: a kind of task, and why, with fields of the task.
+
+    `beside` are other kinds of which none may be in a run or wait for people meanwhile.
+    """
+
+    kind: str
+    why: str
+    would: str
+    """What it would do, where that waits for approval already: "What EXPIRE would remove"."""
+    fields: Mapping[str, Any]
+    if_new: Mapping[str, Any] = field(default_factory=dict)
+    beside: Sequence[str] = ()
+    audit: Mapping[str, object] = field(default_factory=dict)
+
+
+def check_maintained(row: MaintainedTable) -> None:
+    """Refuse what is asked of a table to which nothing is done.
+
+    Raises:
+        StaleState: `optimizer.gone`, `optimizer.paused`.
+    """
+    if row.is_gone or row.is_paused:
+        code = "gone" if row.is_gone else "paused"
+        raise StaleState(f"optimizer.{code}", f"{row} is {code}; nothing is done to it.")
+
+
+def task_ask(
+    row: MaintainedTable, asked: Asked, *, user: User | None, now: datetime
+) -> OptimizeTask:
+    """Queue a task that begins with the next run, whatever the quiet hours and the budget say.
+
+    An open task of the kind is put first instead of a second one. Who asks was checked before.
+
+    Raises:
+        StaleState: `optimizer.running`, `optimizer.to_approve`, `optimizer.task`.
+    """
+    by = asker(user)
+    try:
+        with transaction.atomic():
+            open_tasks = {
+                task.kind: task for task in row.tasks.select_for_update().filter(is_open=True)
+            }
+            _refuse_second(row, asked, open_tasks)
+            task = open_tasks.get(asked.kind)
+            if task is None:
+                mine = {TABLE_FIELDS[row.table_format]: row, **asked.if_new}
+                task = OptimizeTask(**mine, kind=asked.kind, noted_at=now)
+            task.reason, task.asked_by = f"{by} asked for it: {asked.why}", by
+            task.state, task.waits_for, task.not_before = TaskState.WAITING, "", None
+            for name, value in asked.fields.items():
+                setattr(task, name, value)
+            task.save()
+            said = {"kind": asked.kind, **asked.audit, "reason": asked.why}
+            asked_audit("optimizer.asked", row, by=by, now=now, **said)
+    except IntegrityError:
+        raise StaleState(
+            "optimizer.task", f"{asked.kind} of {row} was queued by somebody else just now."
+        ) from None
+    return task
+
+
+def _refuse_second(
+    row: MaintainedTable, asked: Asked, open_tasks: Mapping[str, OptimizeTask]
+) -> None:
+    """Refuse what a run has, and a list of which one waits for people already."""
+    for kind in (asked.kind, *asked.beside):
+        state = open_tasks[kind].state if kind in open_tasks else None
+        if state == TaskState.TO_APPROVE:
+            raise StaleState(
+                "optimizer.to_approve",
+                f"{asked.would} waits for approval already; see Removals.",
+            )
+        if state == TaskState.SENT:
+            raise StaleState(
+                "optimizer.running", f"{kind} of {row} is under way; see its run for progress."
+            )
 
 
 def table_pause(row: MaintainedTable, *, user: User | None, reason: str, now: datetime) -> None:

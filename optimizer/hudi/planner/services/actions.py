@@ -4,19 +4,17 @@ Owners of a table, administrators of its database and keepers of the lake may; t
 writer and services apart hold for them too. All of it is audited.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TypedDict, Unpack
 
-from django.db import IntegrityError, transaction
-
-from optimizer.core.domain.tasks import TaskState
 from optimizer.core.services.actions import (
-    asked_audit,
-    asker,
+    Asked,
+    check_maintained,
     said_reason,
     table_pause,
     table_resume,
+    task_ask,
 )
 from optimizer.hudi.inspect.domain.facts import HudiLook
 from optimizer.hudi.maintenance.domain.requests import wish_of
@@ -63,17 +61,27 @@ def service_ask(
     user, now = asking["user"], asking["now"]
     row = _row(table_id, user)
     why = said_reason(asking["reason"])
-    if row.is_gone or row.is_paused:
-        code = "gone" if row.is_gone else "paused"
-        raise StaleState(f"optimizer.{code}", f"{row} is {code}; nothing is done to it.")
+    check_maintained(row)
     look, policies = _look(row), hudi_policies_of(row.lake)
     found = policies.of(row.db, row.table)
     lately = lately_of(row, look, now=now)
     wish = HudiTask(service, step, why, tuple(instants))
     allowed = wish_of(look, found.policy, wish, lately=lately, now=now)
     one = listed_first(allowed)
-    estimate = HudiSpeeds(row.lake).estimate_plans(look, one.name, one.instants)
-    return _queue(row, one, policies.versions(found), estimate=estimate, user=user, now=now)
+    asked = Asked(
+        one.name,
+        one.reason,
+        f"What {one.service} of {row} would take away",
+        {
+            "instants": list(one.instants) or None,
+            "score": precedence(one.service, one.step),
+            "policy_versions": list(policies.versions(found)),
+            "estimate": HudiSpeeds(row.lake).estimate_plans(look, one.name, one.instants),
+        },
+        beside=[task_name(one.service, Step.EXECUTE)],
+        audit={"instants": list(one.instants)},
+    )
+    return task_ask(row, asked, user=user, now=now)
 
 
 def hudi_pause(table_id: int, *, user: User | None, reason: str, now: datetime) -> HudiTable:
@@ -109,59 +117,6 @@ def hudi_explain(table_id: int, user: User | None, now: datetime) -> HudiDecisio
     row = _row(table_id, user)
     policy: HudiPolicy = hudi_policies_of(row.lake).of(row.db, row.table).policy
     return decision_of(row, _look(row), policy, now)
-
-
-def _queue(
-    row: HudiTable,
-    one: HudiTask,
-    versions: Sequence[int],
-    *,
-    estimate: Mapping[str, float],
-    user: User | None,
-    now: datetime,
-) -> OptimizeTask:
-    by = asker(user)
-    try:
-        with transaction.atomic():
-            open_tasks = {
-                task.kind: task for task in row.tasks.select_for_update().filter(is_open=True)
-            }
-            _refuse_second(row, one, open_tasks)
-            task = open_tasks.get(one.name)
-            if task is None:
-                task = OptimizeTask(hudi=row, kind=one.name, noted_at=now)
-            task.reason, task.asked_by = f"{by} asked for it: {one.reason}", by
-            task.state, task.waits_for, task.not_before = TaskState.WAITING, "", None
-            task.instants = list(one.instants) or None
-            task.score = precedence(one.service, one.step)
-            task.policy_versions = list(versions)
-            task.estimate = dict(estimate)
-            task.save()
-            said = {"kind": one.name, "instants": list(one.instants), "reason": one.reason}
-            asked_audit("optimizer.asked", row, by=by, now=now, **said)
-    except IntegrityError:
-        raise StaleState(
-            "optimizer.task", f"{one.name} of {row} was queued by somebody else just now."
-        ) from None
-    return task
-
-
-def _refuse_second(row: HudiTable, one: HudiTask, open_tasks: Mapping[str, OptimizeTask]) -> None:
-    """Refuse what a run has, and a list of which one waits for people already."""
-    for name in (one.name, task_name(one.service, Step.EXECUTE)):
-        task = open_tasks.get(name)
-        if task is None:
-            continue
-        if task.state == TaskState.TO_APPROVE:
-            raise StaleState(
-                "optimizer.to_approve",
-                f"What {one.service} of {row} would take away waits for approval already; see "
-                "Removals.",
-            )
-        if task.state == TaskState.SENT:
-            raise StaleState(
-                "optimizer.running", f"{name} of {row} is under way; see its run for progress."
-            )
 
 
 def _row(table_id: int, user: User | None) -> HudiTable:

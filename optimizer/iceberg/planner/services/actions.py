@@ -7,10 +7,14 @@ Owners of a table, administrators of its database and keepers of the lake may. A
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.db import IntegrityError, transaction
-
-from optimizer.core.domain.tasks import DESTRUCTIVE, REWRITES, TaskKind, TaskState
-from optimizer.core.services.actions import asked_audit, asker, check_visible, said_reason
+from optimizer.core.domain.tasks import DESTRUCTIVE, REWRITES, TaskKind
+from optimizer.core.services.actions import (
+    Asked,
+    check_maintained,
+    check_visible,
+    said_reason,
+    task_ask,
+)
 from optimizer.core.services.speeds import speed_of
 from optimizer.iceberg.planner.domain.plans import Plan
 from optimizer.iceberg.planner.services.planner import asked_of, plan_of
@@ -57,37 +61,19 @@ def optimize_now(
     """
     check_visible(row, user)
     why = said_reason(reason)
-    if row.is_gone or row.is_paused:
-        code = "gone" if row.is_gone else "paused"
-        raise StaleState(f"optimizer.{code}", f"{row} is {code}; nothing is done to it.")
-    by = asker(user)
+    check_maintained(row)
     found = policies_of(row.lake).of(row.db, row.table)
-    try:
-        with transaction.atomic():
-            task = row.tasks.select_for_update().filter(kind=kind, is_open=True).first()
-            if task is not None and task.state == TaskState.SENT:
-                raise StaleState(
-                    "optimizer.running", f"{kind} of {row} is under way; see its run for progress."
-                )
-            if task is not None and task.state == TaskState.TO_APPROVE:
-                raise StaleState(
-                    "optimizer.to_approve",
-                    f"What {kind} of {row} would remove waits for approval already; see Removals.",
-                )
-            if task is None:
-                task = OptimizeTask(table=row, kind=kind, noted_at=now, snapshot_id=row.snapshot_id)
-            task.reason, task.asked_by = f"{by} asked for it: {why}", by
-            task.state, task.waits_for, task.not_before = TaskState.WAITING, "", None
-            task.partitions = None if partitions is None else list(partitions)
-            for name, value in asked_of(found, kind).items():
-                setattr(task, name, value)
-            task.save()
-            asked_audit("optimizer.asked", row, by=by, now=now, kind=kind.value, reason=why)
-    except IntegrityError:
-        raise StaleState(
-            "optimizer.task", f"{kind} of {row} was queued by somebody else just now."
-        ) from None
-    return task
+    asked = Asked(
+        kind.value,
+        why,
+        f"What {kind} of {row} would remove",
+        {
+            "partitions": None if partitions is None else list(partitions),
+            **asked_of(found, kind),
+        },
+        if_new={"snapshot_id": row.snapshot_id},
+    )
+    return task_ask(row, asked, user=user, now=now)
 
 
 def removal_ask(
