@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from optimizer.core.domain.tasks import OUTCOMES, STOPPED, TaskState
 from optimizer.core.models import TABLE_FIELDS, OptimizeTask
 from optimizer.core.services.maintainers import Result, TableMaintainer
-from optimizer.core.services.task_lifecycle import MOST_TRIES, is_stopped
+from optimizer.core.services.task_lifecycle import MOST_TRIES, is_stopped, lock_table
 from portal.runs.models import Run
 
 
@@ -42,6 +42,7 @@ def result_take(
 
     `by_will` says that it is not the task's fault. Of two at once the second changes nothing.
     """
+    lock_table(task)
     mine = OptimizeTask.objects.select_for_update().filter(pk=task.pk, run=task.run)
     if not mine.filter(state=TaskState.SENT).exists():
         return

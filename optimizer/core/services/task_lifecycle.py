@@ -99,11 +99,19 @@ def is_stopped(run: Run, manifest: Mapping[str, Any]) -> bool:
     return bool(run.cancel_requested_by or said or manifest.get("outcome") == "cancelled")
 
 
-def lock_free_table(task: OptimizeTask) -> bool:
-    """Lock a task's table until the transaction ends; False where a run has a task of it."""
+def lock_table(task: OptimizeTask) -> MaintainedTable:
+    """Lock a task's table until the transaction ends.
+
+    Whoever locks a table and tasks of it locks the table first.
+    """
     table = task.subject
     type(table)._default_manager.select_for_update().values_list("pk").filter(pk=table.pk).first()
-    return not table.tasks.filter(state=TaskState.SENT).exists()
+    return table
+
+
+def lock_free_table(task: OptimizeTask) -> bool:
+    """Lock a task's table until the transaction ends; False where a run has a task of it."""
+    return not lock_table(task).tasks.filter(state=TaskState.SENT).exists()
 
 
 def lock_to_decide(row: MaintainedTable) -> bool:
