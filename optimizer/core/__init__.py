@@ -17,6 +17,6 @@ format's folder, each a row of one table. Of Iceberg tables: a kind in `TaskKind
 (`iceberg/execution/jobs/optimize.py`). Of Hudi tables: a `Service`, its need
 (`hudi/planner/domain/needs.py`) and rows of `ACTS` (`hudi/maintenance/jobs/run_services.py`). Its
 label stands beside the others (`core/ui/words.py`, `hudi/pages/ui/words.py`). Queue, budget, quiet
-hours, locks, results, pages and API come with that, and `tests/unit/test_optimizer_kinds.py` holds
-that nothing was forgotten.
+hours, locks, results, pages and API come with that; `tests/unit/optimizer/test_optimizer_kinds.py`
+says what was forgotten.
 """

@@ -17,8 +17,8 @@ from portal.events.registry import Missed
 from portal.events.services import alarms_rescanned
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds.registry import RunKind, register
-from portal.runs.records.logs import run_log
 from portal.runs.models import Run
+from portal.runs.records.logs import run_log
 from portal.runs.requests.services import run_request
 
 KIND = "optimizer.poll"

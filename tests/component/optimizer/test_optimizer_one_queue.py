@@ -18,9 +18,9 @@ from optimizer.models import OptimizeTask
 from optimizer.policies.selectors.policies import policies_of
 from portal.runs.models import Run
 from portal.ui.frame.states import look_of
-from tests.component.hudi_task_rows import hudi
-from tests.component.optimizer_rows import NOW, iceberg, partition
-from tests.component.test_optimizer_queue import policy, run_of
+from tests.component.optimizer.hudi.hudi_task_rows import hudi
+from tests.component.optimizer.iceberg.planner.test_optimizer_queue import policy, run_of
+from tests.component.optimizer.optimizer_rows import NOW, iceberg, partition
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
 
