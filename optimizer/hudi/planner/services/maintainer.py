@@ -6,17 +6,25 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from optimizer.core.domain.tasks import TaskState
 from optimizer.core.services.dispatcher import waiting
 from optimizer.core.services.maintainers import Arranged, Result, TableMaintainer
+from optimizer.core.services.task_lifecycle import is_cancelled
+from optimizer.hudi.inspect.domain.findings import count_words
 from optimizer.hudi.inspect.services.inspection import (
     hudi_looks_due,
     hudi_looks_ingest,
     hudi_looks_request,
 )
-from optimizer.hudi.maintenance.domain.tasks import TASKS
+from optimizer.hudi.maintenance.domain.tasks import TASKS, Step
 from optimizer.hudi.planner.services.orders import orders_of
 from optimizer.hudi.planner.services.planner import hudi_decide
-from optimizer.hudi.planner.services.results import commits_words, ended, lost, show_list
+from optimizer.hudi.planner.services.removals import (
+    list_of,
+    propose_list,
+    proposed_words,
+    removed_by,
+)
 from optimizer.hudi.planner.services.scheduler import arrange, may_begin
 from optimizer.hudi.tables.domain.events import EVENT_TYPES, heard_hudi
 from optimizer.hudi.tables.selectors.resident import watched_tables
@@ -24,8 +32,11 @@ from optimizer.hudi.tables.services.poll import hudi_compare, hudi_listed
 from optimizer.hudi.tables.services.record_changes import hudi_note
 from optimizer.models import HudiTable, OptimizeTask, RemovalPlan
 from optimizer.policies.selectors.hudi_policies import hudi_policies_of
+from optimizer.removals.services.removals import removal_ended, removal_lost
 from portal.events.messages import LakeEvent
 from portal.runs.models import Run
+
+_LISTING = frozenset({TaskState.DONE, TaskState.NOTHING})
 
 
 class HudiMaintainer(TableMaintainer):
@@ -93,20 +104,34 @@ class HudiMaintainer(TableMaintainer):
         return list(result.get("done", []))
 
     def commits_words(self, commits: list[Any]) -> str:
-        """Say what was done."""
-        return commits_words(commits)
+        """Say how many instants were completed, of how many files."""
+        if not commits:
+            return "There was nothing to do."
+        n_files = sum(int(one.get("n_files", 0)) for one in commits)
+        files = f", {count_words(n_files, 'file')}" if n_files else ""
+        return f"{count_words(len(commits), 'instant')} of its timeline{files}."
 
     def show_list(self, task: OptimizeTask, result: Result, *, now: datetime) -> Result | None:
         """Show a list to people: a task of its own waits for them, this one is done."""
-        return show_list(task, result, now=now)
+        _, step = TASKS[task.kind]
+        is_listing = step is Step.SCHEDULE and result.get("outcome") in _LISTING
+        if not is_listing or is_cancelled(task):
+            return result
+        listed = list_of(task, dict(result.get("found") or {}), now=now)
+        if listed is None:
+            return result
+        plan = propose_list(task, listed, now=now)
+        return {**result, "outcome": TaskState.DONE.value, "reason": proposed_words(listed, plan)}
 
     def ended(self, task: OptimizeTask, result: Result, *, now: datetime) -> None:
         """Write what came of its list."""
-        ended(task, result, now=now)
+        removal_ended(task, {**result, "removed": removed_by(task.commits)}, now=now)
 
     def lost(self, task: OptimizeTask, *, why: str, now: datetime) -> bool:
         """End its list; a task that acted on one cannot go again."""
-        return lost(task, why=why, now=now)
+        has_list = task.removals.exists()
+        removal_lost(task, why=why, now=now)
+        return has_list
 
     def look_again(self, task: OptimizeTask, *, now: datetime) -> None:
         """Let a look be due now: those of Hudi tables are due at some later time anyway."""

@@ -132,6 +132,19 @@ def proposed_words(listed: HudiList, plan: RemovalPlan | None) -> str:
     return f"Listed for approval: {count_words(listed.n_items, 'item')}."
 
 
+def removed_by(done: list[Any]) -> dict[str, int]:
+    """Return what went, as the list's page tells it."""
+    if not done:
+        return {}
+    return {
+        "n_items": sum(
+            int(one.get("n_items") or len(one.get("partitions", ())) or 1) for one in done
+        ),
+        "n_files": sum(int(one.get("n_files", 0)) for one in done),
+        "n_bytes": sum(int(one.get("bytes", 0)) for one in done),
+    }
+
+
 def _paths(found: Mapping[str, Any]) -> HudiList | None:
     """Read the files of a clean, and the partitions whose whole directories it deletes."""
     n_files, n_whole = int(found.get("n_files", 0)), int(found.get("n_whole", 0))

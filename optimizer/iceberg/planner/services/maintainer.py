@@ -9,17 +9,17 @@ from django.db.models.functions import Coalesce
 
 from optimizer.core.services.dispatcher import waiting
 from optimizer.core.services.maintainers import Arranged, Result, TableMaintainer
+from optimizer.core.services.task_lifecycle import is_cancelled
 from optimizer.iceberg.inspect.services.inspection import looks_due, looks_ingest, looks_request
 from optimizer.iceberg.planner.services.orders import orders_of
 from optimizer.iceberg.planner.services.planner import decide_due, queue_heard
-from optimizer.iceberg.planner.services.results import commits_words, ended, show_list
 from optimizer.iceberg.planner.services.scheduler import arrange
 from optimizer.iceberg.tables.domain.events import EVENT_TYPES, heard
 from optimizer.iceberg.tables.services.poll import poll
 from optimizer.iceberg.tables.services.record_changes import note
-from optimizer.models import IcebergTable, OptimizeTask, RemovalPlan
+from optimizer.models import IcebergTable, LayoutWrite, OptimizeTask, RemovalPlan
 from optimizer.policies.selectors.policies import policies_of
-from optimizer.removals.services.removals import removal_lost
+from optimizer.removals.services.removals import removal_ended, removal_lost, removal_propose
 from portal.events.messages import LakeEvent
 from portal.runs.models import Run
 
@@ -87,16 +87,39 @@ class IcebergMaintainer(TableMaintainer):
         return list(result.get("commits", []))
 
     def commits_words(self, commits: list[Any]) -> str:
-        """Say what was committed."""
-        return commits_words(commits)
+        """Say how many files became how many."""
+        if not commits:
+            return "There was nothing to do."
+        n_removed = sum(int(one.get("n_removed", 0)) for one in commits)
+        n_added = sum(int(one.get("n_added", 0)) for one in commits)
+        in_all = "1 commit" if len(commits) == 1 else f"{len(commits)} commits"
+        return f"{n_removed:,} files became {n_added:,}, in {in_all}."
 
     def show_list(self, task: OptimizeTask, result: Result, *, now: datetime) -> Result | None:
         """Show a list to people: the task that drew it up is the one that acts on it."""
-        return show_list(task, result, now=now)
+        proposal = result.get("proposal")
+        if not proposal or is_cancelled(task):
+            return result
+        removal_propose(task, proposal, now=now)
+        return None
 
     def ended(self, task: OptimizeTask, result: Result, *, now: datetime) -> None:
         """Write what came of its list, and how the files lie that it wrote."""
-        ended(task, result, now=now)
+        removal_ended(task, result, now=now)
+        writes = [
+            LayoutWrite(
+                table=task.iceberg,
+                write_id=write_id,
+                layout=task.layout,
+                boundaries=result.get("boundaries"),
+                partition=str(commit.get("partition", "")),
+                snapshot_id=int(commit["snapshot_id"]),
+                at=now,
+            )
+            for commit in task.commits
+            for write_id in commit.get("write_ids", [])
+        ]
+        LayoutWrite.objects.bulk_create(writes, ignore_conflicts=True)
 
     def lost(self, task: OptimizeTask, *, why: str, now: datetime) -> bool:
         """End its list; the task draws up a new one when it goes again."""
