@@ -34,7 +34,6 @@ from tests.component.conftest import LAKE, People
 from tests.component.optimizer.iceberg.planner.test_optimizer_queue import policy
 from tests.component.optimizer.iceberg.removal_rows import DIGEST, proposal, proposed, result_of
 from tests.component.optimizer.optimizer_rows import NOW, iceberg, task
-from tests.support.together import together
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
 PAGES, API = "/optimizer/removals/", "/api/v1/optimizer/removals/"
@@ -353,27 +352,6 @@ def test_the_page_of_orphan_files_says_what_is_left_and_why(people: People) -> N
     page = client.get(f"/optimizer/tables/{plan.table_id}/").content.decode()
     of_it = "table_format=iceberg&amp;db=shop&amp;table=clicks"
     assert f"/optimizer/removals/?lake={LAKE}&amp;{of_it}" in page
-
-
-@pytest.mark.django_db(transaction=True)
-def test_of_two_at_once_each_yes_counts_once_and_one_run_has_the_list(people: People) -> None:
-    plan = proposed(iceberg(), now=NOW, asked_by="olga")
-
-    def agree(user: User) -> Callable[[], object]:
-        return lambda: decide(plan, user)
-
-    assert together(agree(people.second), agree(people.second)).count("") == 1
-    assert together(agree(people.third), agree(people.admin)).count("") == 1
-    plan.refresh_from_db()
-    assert plan.state == "APPROVED"
-    first, second = run_of(), run_of()
-    together(
-        lambda: lists_claim(ICEBERG, first, now=LATER),
-        lambda: lists_claim(ICEBERG, second, now=LATER),
-    )
-    assert OptimizeTask.objects.get().run in (first.pk, second.pk)
-    plan.refresh_from_db()
-    assert (plan.state, plan.run) == ("RUNNING", OptimizeTask.objects.get().run)
 
 
 def test_an_owner_asks_for_a_list_and_nothing_goes_by_that(people: People) -> None:

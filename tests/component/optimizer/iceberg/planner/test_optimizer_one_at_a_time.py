@@ -11,10 +11,17 @@ from optimizer.core.services.dispatcher import claim
 from optimizer.iceberg.planner.services.maintainer import ICEBERG
 from optimizer.models import OptimizeTask
 from optimizer.removals.services.claims import lists_claim
+from portal.access.models import User
 from tests.component.conftest import People
 from tests.component.optimizer.iceberg.planner.test_optimizer_queue import policy
-from tests.component.optimizer.optimizer_rows import iceberg, task
-from tests.component.optimizer.removals.test_optimizer_removals import LATER, approved, run_of
+from tests.component.optimizer.iceberg.removal_rows import proposed
+from tests.component.optimizer.optimizer_rows import NOW, iceberg, task
+from tests.component.optimizer.removals.test_optimizer_removals import (
+    LATER,
+    approved,
+    decide,
+    run_of,
+)
 from tests.support.together import together
 
 
@@ -56,3 +63,25 @@ def test_a_rewrite_and_a_removal_of_one_table_are_never_both_sent(
     assert (plan.state, waits.state) == (
         ("RUNNING", "WAITING") if first == "removal" else ("APPROVED", "SENT")
     )
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("lake")
+def test_of_two_at_once_each_yes_counts_once_and_one_run_has_the_list(people: People) -> None:
+    plan = proposed(iceberg(), now=NOW, asked_by="olga")
+
+    def agree(user: User) -> Callable[[], object]:
+        return lambda: decide(plan, user)
+
+    assert together(agree(people.second), agree(people.second)).count("") == 1
+    assert together(agree(people.third), agree(people.admin)).count("") == 1
+    plan.refresh_from_db()
+    assert plan.state == "APPROVED"
+    first, second = run_of(), run_of()
+    together(
+        lambda: lists_claim(ICEBERG, first, now=LATER),
+        lambda: lists_claim(ICEBERG, second, now=LATER),
+    )
+    assert OptimizeTask.objects.get().run in (first.pk, second.pk)
+    plan.refresh_from_db()
+    assert (plan.state, plan.run) == ("RUNNING", OptimizeTask.objects.get().run)
