@@ -153,6 +153,15 @@ def _module(name: str) -> bool:
     return subprocess.run([str(PYTHON), "-m", name], check=False, cwd=REPO).returncode == 0
 
 
+def keep_bytecode() -> None:
+    """Let compiled modules lie below var/ where the tree is to stay clean of them.
+
+    Without any, each of the many processes of a stack compiles all that it imports.
+    """
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(REPO / "var" / "pycache")
+
+
 def set_up(command: str) -> bool:
     """Run the set-up's steps in order; False at the first that fails."""
     steps: Sequence[tuple[str, Callable[[], bool]]] = (
@@ -177,6 +186,7 @@ def main(arguments: Sequence[str]) -> int:
     command = arguments[0] if arguments else ""
     if command == "doctor":
         return doctor()
+    keep_bytecode()
     if command == "stop":
         if not PYTHON.exists():
             print("Nothing is running: nothing was ever set up here.")

@@ -3,13 +3,23 @@
 from collections.abc import Iterator
 
 import pytest
+from django.test import TransactionTestCase
 
 from stack.stack import Stack
 from stack.starrocks.spec import Timings
+from tests.support.quick_flush import flush_filled
 from tests.support.sql import SqlShell
 
 # What tests wait for is short; the metastore, which may be busy, keeps its ten seconds.
 _FRONT_ENDS = Timings(rpc_timeout=2.0, heartbeat=0.2, listing_with_a_frozen_one=1.0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_flush() -> Iterator[None]:
+    """Tests that commit leave an empty database without Django's flush of every table."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", flush_filled)
+        yield
 
 
 @pytest.fixture(scope="session")
