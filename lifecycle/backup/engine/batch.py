@@ -35,6 +35,8 @@ class Batch(ABC):
     window: float | None = None
     table_extras: Extras | None = None
     is_settled: bool = True
+    intent: BatchIntent = field(init=False)
+    """What was written of it before anything was touched."""
 
     @abstractmethod
     def meant(self) -> Sequence[ItemIntent]:

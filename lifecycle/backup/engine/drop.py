@@ -105,8 +105,8 @@ def drop_batch(
     with tools.fail.step("facts"):
         batch = _read_facts(name, items, number=number, rules=rules, tools=tools, control=control)
     with tools.fail.step("intent"):
-        intent = intent_file(order, batch, now=tools.clock(), keep_days=order.keep(name.db))
-        tools.fs.write_new(order.fence.child(intent_name(number)), intent.to_bytes())
+        batch.intent = intent_file(order, batch, now=tools.clock(), keep_days=order.keep(name.db))
+        tools.fs.write_new(order.fence.child(intent_name(number)), batch.intent.to_bytes())
     if batch.intents:
         with times_kept(tools.fs, [_path(intent.source).parent for intent in batch.intents]):
             _act(batch, order.fence, rules=rules, tools=tools)
@@ -369,6 +369,7 @@ def _drop(batch: _Batch, moved: list[ItemIntent], *, fence: LakePath, tools: Too
             tools.metastore,
             batch.name,
             moved,
+            batch=batch.intent,
             before_send=lambda: tools.fail.reach("drop:send"),
             on_added=lambda added: said.update(return_to_added(tools.metastore, batch.name, added)),
         )

@@ -46,6 +46,11 @@ class Extras:
         )
 
     @property
+    def is_any(self) -> bool:
+        """Whether there is anything at all."""
+        return bool(self.grants or self.statistics or self.constraints)
+
+    @property
     def columns(self) -> frozenset[str]:
         """The columns that have statistics."""
         if not self.statistics:

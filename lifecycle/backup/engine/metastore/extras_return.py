@@ -5,6 +5,7 @@ reason to leave the object out: it is said with the item.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,15 @@ from lifecycle.backup.engine.extras import Extras, with_accuracy
 from lifecycle.backup.engine.journal.reading import JournalBatch
 from lifecycle.backup.engine.journal.records import ItemIntent, RestoreIntent
 from lifecycle.backup.engine.metastore.registry import Added, structs_of
-from lifecycle.backup.engine.metastore.tags import is_ours, tag_of, tagged, tagged_table, untagged
+from lifecycle.backup.engine.metastore.tags import (
+    EXTRAS_DUE,
+    is_ours,
+    tag_of,
+    tagged,
+    tagged_table,
+    untagged,
+    without_due,
+)
 from portal.connectors.metastore import Metastore, from_json, to_json
 from portal.connectors.metastore_extras import CONSTRAINTS, MetastoreExtras, constraint_name
 from portal.lake.errors import ExternalFailure, NotVisible, StaleState
@@ -92,7 +101,8 @@ def return_again(
 
     `parameters` are those of the partitions whose data is the same: they get their column
     statistics back, and then these parameters, which call them right. `table_extras` belong to a
-    table that was made again for its partitions. Returns by item what did not come back.
+    table that was made again for its partitions. The marks of `mark_due` go last. Returns by item
+    what did not come back.
     """
     work = _Return(metastore, MetastoreExtras(metastore), name, name, lambda: None)
     table = metastore.table_or_none(name)
@@ -119,10 +129,30 @@ def return_again(
     for partition, extras in known:
         if extras.statistics and partition not in parameters:
             work.refused.setdefault(partition, []).append(_NEWER)
+    done = {partition: live[partition] for partition, _ in known}
+    _take_marks_away(work, done if table_extras is None else {"": table, **done})
     return {item.item: "; ".join(work.refused.get(item.partition, ())) for item in items}
 
 
 _NEWER = "its column statistics did not come back: its data or metadata is newer"
+
+
+def _take_marks_away(work: _Return, live: Mapping[str, Any]) -> None:
+    """Say of objects, by partition, that all that belonged to them is back.
+
+    They are read anew, so that what somebody changed meanwhile stands.
+    """
+    waiting = [name for name, one in live.items() if EXTRAS_DUE in (one.parameters or {})]
+    with suppress(NotVisible):  # what was dropped meanwhile needs no mark
+        if parts := [name for name in waiting if name]:
+            structs = work.metastore.partitions_by_names(work.name, parts)
+            for one in structs:
+                one.parameters = without_due(one.parameters)
+            work.metastore.alter_partitions(work.name, structs)
+        if "" in waiting:
+            table = work.metastore.table(work.name)
+            table.parameters = without_due(table.parameters)
+            work.metastore.alter_table_keeping_times(work.name, table)
 
 
 def _call_right(

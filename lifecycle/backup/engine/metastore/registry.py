@@ -13,7 +13,7 @@ from pymetastore.hive_metastore import ttypes
 from lifecycle.backup.engine.extras import with_accuracy
 from lifecycle.backup.engine.facts import generation_of
 from lifecycle.backup.engine.journal.records import BatchIntent, ItemIntent
-from lifecycle.backup.engine.metastore.tags import RESTORED_FROM
+from lifecycle.backup.engine.metastore.tags import RESTORED_FROM, mark_due, without_due
 from portal.connectors.metastore import Metastore, from_json
 from portal.lake.errors import NotVisible, RuleViolation, StaleState
 from portal.lake.ids import LakeId
@@ -131,15 +131,17 @@ def drop_exactly(
     name: TableName,
     intents: Sequence[ItemIntent],
     *,
+    batch: BatchIntent,
     before_send: Callable[[], None] = lambda: None,
-    on_added: OnAdded = lambda _added: None,
+    on_added: OnAdded,
 ) -> list[ItemIntent]:
     """Drop the metadata of these generations, never data; give the intents that may not go.
 
     Those are the ones that are not the same any more, or not ready by now: the flag may be set
     without a new generation. One call drops all partitions or none, and gives what it dropped: what
     was changed since the look is added again, and told to `on_added`: the metastore dropped what
-    belonged to it. A table that has partition keys is never dropped.
+    belonged to it, and until that is back it bears the mark of its item in `batch`. A table that
+    has partition keys is never dropped.
     """
     for _ in range(_TRIES):
         table = metastore.table_or_none(name)
@@ -148,7 +150,9 @@ def drop_exactly(
             intent for intent in intents if _may_go(intent, table, structs.get(intent.partition))
         ]
         try:
-            added = _drop(metastore, name, table, same, before_send=before_send, on_added=on_added)
+            if same:
+                before_send()
+            added = _drop(metastore, name, table, same, batch=batch, on_added=on_added)
         except NotVisible:
             # One of the names went away between the look and the call: nothing was dropped.
             continue
@@ -232,13 +236,12 @@ def _drop(
     table: Any,
     same: Sequence[ItemIntent],
     *,
-    before_send: Callable[[], None],
+    batch: BatchIntent,
     on_added: OnAdded,
 ) -> frozenset[str]:
     """Drop, and give the items that were changed since the look and are registered again."""
     if not same:
         return frozenset()
-    before_send()
     if not same[0].partition:
         metastore.drop_table(name, delete_data=False)
         return frozenset()
@@ -252,10 +255,12 @@ def _drop(
         values = PartitionName.parse(intent.partition).metastore_values
         struct = dropped.get(tuple(values))
         if struct is not None and not _may_go(intent, table, struct):
-            changed.append(Added(intent, struct, dict(struct.parameters or {})))
+            changed.append(Added(intent, struct, without_due(struct.parameters)))
     if changed:
         for one in changed:
             one.struct.parameters = with_accuracy(one.parameters, ())
+            if one.intent.extras is not None and one.intent.extras.is_any:
+                mark_due(one.struct, batch, one.intent)
         structs = {one.intent.partition: one.struct for one in changed}
         added = metastore.add_partitions(list(structs.values()), if_not_exists=True)
         _keep_parameters(metastore, name, structs, added)

@@ -13,6 +13,7 @@ from portal.lake.paths import LakePath
 
 RESTORED_FROM = "lakewarden.restored_from"
 CREATED_BEFORE = "lakewarden.generation"
+EXTRAS_DUE = "lakewarden.extras_due"
 
 
 def tag_of(intent: BatchIntent, item: ItemIntent) -> str:
@@ -27,9 +28,30 @@ def is_ours(struct: Any, intent: BatchIntent, item: ItemIntent) -> bool:
     return (struct.parameters or {}).get(RESTORED_FROM) == tag_of(intent, item)
 
 
+def mark_due(struct: Any, intent: BatchIntent, item: ItemIntent) -> Any:
+    """Mark what is about to be registered again: what belonged to it follows in calls of its own.
+
+    The mark goes with the last of them, so who finds it after a crash knows what is missing.
+    """
+    struct.parameters = {**(struct.parameters or {}), EXTRAS_DUE: tag_of(intent, item)}
+    return struct
+
+
+def is_due(struct: Any, intent: BatchIntent, item: ItemIntent) -> bool:
+    """Whether what is registered (None = nothing) waits for what belonged to an item."""
+    if struct is None:
+        return False
+    return (struct.parameters or {}).get(EXTRAS_DUE) == tag_of(intent, item)
+
+
+def without_due(parameters: Mapping[str, str] | None) -> dict[str, str]:
+    """Return parameters without the mark of `mark_due`."""
+    return {name: value for name, value in (parameters or {}).items() if name != EXTRAS_DUE}
+
+
 def tagged(struct: Any, *, tag: str, rename: Rename | None, target: str) -> Any:
     """Mark a Thrift Table or Partition as restored, under another name and place if asked."""
-    struct.parameters = {**(struct.parameters or {}), RESTORED_FROM: tag}
+    struct.parameters = {**without_due(struct.parameters), RESTORED_FROM: tag}
     is_table = not hasattr(struct, "values")
     if is_table:
         struct.parameters[CREATED_BEFORE] = str(struct.createTime)
@@ -41,13 +63,13 @@ def tagged(struct: Any, *, tag: str, rename: Rename | None, target: str) -> Any:
 
 def untagged(parameters: Mapping[str, str]) -> dict[str, str]:
     """Return parameters without those that a restore cannot bring back equal."""
-    ours = (RESTORED_FROM, CREATED_BEFORE, DDL_TIME)
+    ours = (RESTORED_FROM, CREATED_BEFORE, EXTRAS_DUE, DDL_TIME)
     return {name: value for name, value in parameters.items() if name not in ours}
 
 
 def tagged_table(table: Any, *, rename: Rename | None) -> Any:
     """Mark a table that is rebuilt only because its partitions come back."""
-    table.parameters = {**(table.parameters or {}), CREATED_BEFORE: str(table.createTime)}
+    table.parameters = {**without_due(table.parameters), CREATED_BEFORE: str(table.createTime)}
     if rename is not None:
         table.dbName, table.tableName = rename[0], rename[1]
         _place(table, rename[2])

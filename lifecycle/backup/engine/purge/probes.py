@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from lifecycle.backup.engine.extras import with_accuracy
+from lifecycle.backup.engine.extras import Extras, with_accuracy
 from lifecycle.backup.engine.facts import DDL_TIME, being_written
 from lifecycle.backup.engine.files.file_refusal import shown
 from lifecycle.backup.engine.journal.reading import (
@@ -21,6 +21,7 @@ from lifecycle.backup.engine.journal.reading import (
 from lifecycle.backup.engine.journal.records import FileFact, ItemIntent, files_of, shortfall
 from lifecycle.backup.engine.metastore.extras_return import return_again
 from lifecycle.backup.engine.metastore.registry import add_again, is_same_life, structs_of
+from lifecycle.backup.engine.metastore.tags import is_due, mark_due, without_due
 from lifecycle.backup.engine.settle.batches import SettleTools, name_of
 from portal.lake.errors import StaleState
 from portal.lake.paths import LakePath
@@ -113,7 +114,9 @@ def probe_batch(
     def listed(path: LakePath) -> tuple[FileFact, ...]:
         return files_of(listings.get(path, ()), root=path)
 
-    structs = _structs(batch, items, tools)
+    table = tools.metastore.table_or_none(name_of(batch.intent))
+    partitions = [item.partition for item in items]
+    structs = structs_of(tools.metastore, name_of(batch.intent), table, partitions)
     judged = [
         (
             item,
@@ -130,8 +133,10 @@ def probe_batch(
     free = [item for item in late if item.partition not in structs]
     others = occupied([lives[item.item] for item in free]) if free else {}
     mine = [item for item in free if lives[item.item] not in others]
-    said = _register(batch, mine, tools)
-    registered = frozenset(item.partition for item in mine)
+    # A probe that ended early may have registered these without what belonged to them.
+    due = [item for item in items if is_due(structs.get(item.partition), batch.intent, item)]
+    said = _register(batch, mine, tools, due=due, table=table)
+    registered = frozenset(item.partition for item in (*mine, *due))
     return [
         _result(
             item,
@@ -144,34 +149,56 @@ def probe_batch(
 
 
 def _register(
-    batch: JournalBatch, items: Sequence[ItemIntent], tools: SettleTools
+    batch: JournalBatch,
+    items: Sequence[ItemIntent],
+    tools: SettleTools,
+    *,
+    due: Sequence[ItemIntent],
+    table: Any,
 ) -> dict[str, str]:
-    """Register late data with the grants and constraints of the old.
+    """Register late data with the grants and constraints of the old; `due` waits for them alone.
 
     Returns by item what did not come back.
     """
-    if not items:
+    if not items and not due:
         return {}
-    no_table = tools.metastore.table_or_none(name_of(batch.intent)) is None
+    of_table = _table_extras(batch, table) if (items or due)[0].partition else None
+
+    def changed(struct: Any, item: ItemIntent) -> Any:
+        made = without_statistics(struct, item)
+        waits = item.extras is not None and (of_table is not None or item.extras.is_any)
+        return mark_due(made, batch.intent, item) if waits else made
+
+    def changed_table(struct: Any) -> Any:
+        made = _no_column_right(struct)
+        return mark_due(made, batch.intent, items[0]) if of_table is not None else made
+
     add_again(
         tools.metastore,
         batch.intent,
         items,
-        change=without_statistics,
-        change_table=_no_column_right,
+        change=changed,
+        change_table=changed_table,
         keep_statistics=False,
     )
     return return_again(
         tools.metastore,
         name_of(batch.intent),
-        items,
+        [*items, *due],
         parameters={},
-        table_extras=batch.intent.table_extras if no_table and items[0].partition else None,
+        table_extras=of_table,
     )
 
 
+def _table_extras(batch: JournalBatch, table: Any) -> Extras | None:
+    """Return what belongs to a table that is made again, now or by a probe that ended early."""
+    extras = batch.intent.table_extras
+    is_made = table is None or any(is_due(table, batch.intent, one) for one in batch.intent.items)
+    return extras if is_made and extras is not None and extras.is_any else None
+
+
 def _no_column_right(table: Any) -> Any:
-    table.parameters = with_accuracy(table.parameters or {}, ())
+    table.parameters = with_accuracy(without_due(table.parameters), ())
     return table
 
 
@@ -179,18 +206,10 @@ def without_statistics(struct: Any, _intent: ItemIntent) -> Any:
     """Take away what described the old data; the metastore sets a fresh DDL time by itself."""
     struct.parameters = {
         key: value
-        for key, value in (struct.parameters or {}).items()
+        for key, value in without_due(struct.parameters).items()
         if key not in _STATISTICS and not key.startswith("spark.sql.statistics.")
     }
     return struct
-
-
-def _structs(
-    batch: JournalBatch, items: Sequence[ItemIntent], tools: SettleTools
-) -> dict[str, Any]:
-    name = name_of(batch.intent)
-    table = tools.metastore.table_or_none(name)
-    return structs_of(tools.metastore, name, table, [item.partition for item in items])
 
 
 def _with(detail: str, other: str | None, said: str | None) -> str:

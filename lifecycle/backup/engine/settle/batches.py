@@ -26,6 +26,7 @@ from lifecycle.backup.engine.journal.records import (
     files_of,
     shortfall,
 )
+from lifecycle.backup.engine.metastore.extras_due import return_due
 from lifecycle.backup.engine.metastore.extras_return import return_to_added, with_loss
 from lifecycle.backup.engine.metastore.registry import NameState, drop_exactly, name_states
 from lifecycle.backup.engine.metastore.returned import tell_returned
@@ -183,6 +184,7 @@ def look(batch: JournalBatch, tools: SettleTools) -> list[Sight]:
 def _bring_to_rest(
     batch: JournalBatch, sights: list[Sight], tools: SettleTools, *, may_drop: bool
 ) -> BatchDone:
+    said = _return_due(batch, sights, tools)
     half = [sight for sight in sights if sight.verdict is Verdict.HALF_DONE]
     finish = bool(half) and may_drop and tools.may_finish()
     outcomes = {sight.intent.item: _outcome_at_rest(sight) for sight in sights}
@@ -199,7 +201,23 @@ def _bring_to_rest(
     for intent in batch.intent.items:
         if intent.item in back:
             outcomes[intent.item] = _take_back(batch, intent, tools, why=back[intent.item])
+        outcome, why = outcomes[intent.item]
+        outcomes[intent.item] = outcome, with_loss(why, said, intent)
     return settled(batch.intent, outcomes, now=tools.now)
+
+
+def _return_due(batch: JournalBatch, sights: list[Sight], tools: SettleTools) -> dict[str, str]:
+    """Bring back what belongs to what the driver added again; gives by item what did not come."""
+    changed = [sight for sight in sights if sight.name is NameState.CHANGED]
+    if not changed:
+        return {}
+    return return_due(
+        tools.metastore,
+        batch.intent,
+        [sight.intent for sight in changed],
+        name=name_of(batch.intent),
+        newer={sight.intent.item for sight in changed if sight.verdict is Verdict.NEW_DATA},
+    )
 
 
 def _finish(
@@ -212,6 +230,7 @@ def _finish(
         tools.metastore,
         name,
         on,
+        batch=batch.intent,
         on_added=lambda added: said.update(return_to_added(tools.metastore, name, added)),
     )
     states = name_states(tools.metastore, name, kept)

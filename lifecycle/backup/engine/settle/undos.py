@@ -9,8 +9,10 @@ from typing import Any
 from lifecycle.backup.engine.files.live_place import is_taken
 from lifecycle.backup.engine.journal.reading import JournalBatch, RestoreStep
 from lifecycle.backup.engine.journal.records import ItemIntent, Outcome, files_of, shortfall
+from lifecycle.backup.engine.metastore.extras_due import return_due
+from lifecycle.backup.engine.metastore.extras_return import with_loss
 from lifecycle.backup.engine.metastore.registry import NameState, reads_from, structs_of
-from lifecycle.backup.engine.metastore.tags import RESTORED_FROM, is_ours
+from lifecycle.backup.engine.metastore.tags import RESTORED_FROM, is_due, is_ours
 from lifecycle.backup.engine.restore.target import parents_above
 from lifecycle.backup.engine.settle.batches import (
     SettleTools,
@@ -57,6 +59,11 @@ def undo_to_rest(
         outcomes[target.item] = _SAID[verdict]
         if verdict is Verdict.NEW_DATA and state is NameState.FREE:
             outcomes[target.item] = (Outcome.UNDONE, f"new data came to {live}; {_UNNAMED}")
+        newer = {item.item} if verdict is Verdict.NEW_DATA else frozenset()
+        if is_due(struct, batch.intent, item):
+            said = return_due(tools.metastore, batch.intent, [item], name=name, newer=newer)
+            outcome, why = outcomes[target.item]
+            outcomes[target.item] = outcome, with_loss(why, said, item)
     return outcomes
 
 

@@ -306,6 +306,7 @@ def _drop(undo: _Undo, tools: Tools) -> None:
             tools.metastore,
             undo.name,
             live,
+            batch=undo.batch.intent,
             before_send=lambda: tools.fail.reach("drop:send"),
             on_added=lambda added: said.update(return_to_added(tools.metastore, undo.name, added)),
         )

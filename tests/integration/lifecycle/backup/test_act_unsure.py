@@ -14,7 +14,7 @@ from lifecycle.backup.engine.drop import drop_items
 from lifecycle.backup.engine.extras import ACCURATE as ACCURATE_NAME
 from lifecycle.backup.engine.facts import generation_of
 from lifecycle.backup.engine.journal.reading import JournalBatch, batches
-from lifecycle.backup.engine.journal.records import ItemIntent, Outcome
+from lifecycle.backup.engine.journal.records import BatchIntent, ItemIntent, Outcome
 from lifecycle.backup.engine.metastore.registry import drop_exactly
 from lifecycle.backup.engine.purge.probes import Probed
 from lifecycle.backup.engine.settle.batches import settled, write_done
@@ -312,7 +312,9 @@ def test_a_table_made_again_with_partitions_is_never_dropped_whole(local: ActLak
     table = lake.metastore.table(name)
     home = str(lake.db_path.child("t"))
     intent = ItemIntent("i", "", home, generation_of(table), to_json(table), (), ())
-    assert drop_exactly(lake.metastore, name, [intent]) == [intent]
+    batch = BatchIntent("r", 1, 1, "main", lake.db, "t", "", "", "", "", 15, "{}", (intent,))
+    kept = drop_exactly(lake.metastore, name, [intent], batch=batch, on_added=lambda _added: None)
+    assert kept == [intent]
     assert len(lake.metastore.partition_names(name)) == 3
 
 
