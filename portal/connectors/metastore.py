@@ -41,6 +41,7 @@ class Metastore:
         self._client = client
         self._transport = transport
         self._open_another = open_another
+        self._aside: Metastore | None = None
 
     @classmethod
     def connect(cls, config: LakeConfig, *, timeout_seconds: float | None = None) -> "Metastore":
@@ -69,11 +70,24 @@ class Metastore:
 
     def close(self) -> None:
         """Close the connection; twice is no error."""
+        self.close_aside()
         self._transport.close()
 
-    def another(self) -> "Metastore":
-        """Open another connection to the same metastore, for a call that may end its connection."""
-        return self._open_another()
+    def aside(self) -> "Metastore":
+        """Return a second connection for calls that may end theirs: opened once, closed with this.
+
+        Raises:
+            ExternalFailure: nothing listens, or it does not answer in time.
+        """
+        if self._aside is None:
+            self._aside = self._open_another()
+        return self._aside
+
+    def close_aside(self) -> None:
+        """Close the second connection, if there is one; who asks for it again gets a new one."""
+        if self._aside is not None:
+            self._aside.close()
+            self._aside = None
 
     def call(self, ask: Callable[[Any], Answer]) -> Answer:
         """Return what the raw client answers, its errors told as those of all other calls."""

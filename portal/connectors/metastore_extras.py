@@ -146,15 +146,14 @@ class MetastoreExtras:
         """Return the grants on all partitions; None where the metastore could not say.
 
         Hive 3.1.3 closes the connection when a granted partition is dropped while it reads them
-        (JDOObjectNotFoundException), so it is asked on a connection of its own.
+        (JDOObjectNotFoundException), so it is asked on the second connection.
         """
         ref = ttypes.HiveObjectRef(objectType=ttypes.HiveObjectType.PARTITION)
         try:
-            with self._metastore.another() as apart:
-                return list(
-                    apart.call(lambda client: client.list_privileges(None, None, ref)) or ()
-                )
+            aside = self._metastore.aside()
+            return list(aside.call(lambda client: client.list_privileges(None, None, ref)) or ())
         except ExternalFailure:
+            self._metastore.close_aside()
             return None
 
     def grant(self, privileges: Sequence[Any]) -> None:
