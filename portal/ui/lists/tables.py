@@ -20,7 +20,7 @@ class Column:
     `orders` (a `-sort` entry, where there is one, gives the other direction). `url` makes the cell
     a link. `template` (kind "template") is rendered with `row` and `value`. `is_wide` gives room to
     sentences, `is_number` lines a template's numbers up. `export=False` keeps the column out of the
-    CSV.
+    CSV. `shown_from` leaves the column out on narrower screens; the page of the row has its value.
     """
 
     key: str
@@ -33,13 +33,14 @@ class Column:
     export: bool = True
     is_wide: bool = False
     is_number: bool = False
+    shown_from: Literal["", "tablet", "desktop"] = ""
 
     @property
     def align(self) -> str:
-        """The CSS class of the column."""
-        if self.is_wide:
-            return "lw-words"
-        return "lw-num" if self.is_number or self.kind in _RIGHT else ""
+        """The CSS classes of the column."""
+        number = "lw-num" if self.is_number or self.kind in _RIGHT else ""
+        shown = f"lw-shown-{self.shown_from}" if self.shown_from else ""
+        return " ".join(filter(None, ("lw-words" if self.is_wide else number, shown)))
 
 
 @dataclass(frozen=True)

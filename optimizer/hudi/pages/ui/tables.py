@@ -27,16 +27,19 @@ HUDI_TABLES = ListSpec(
     columns=(
         cell("Table", "hudi_table", sort="name"),
         cell("Health, and what it lost", "hudi_health", sort="health", help="0 to 100"),
-        cell("Trend", "trend", help="Health at the last looks"),
+        cell("Trend", "trend", help="Health at the last looks", shown_from="desktop"),
         cell("Findings", "hudi_findings", sort="critical", help="What the last look found wrong"),
-        cell("Plans pending", "hudi_pending", sort="pending", is_number=True),
+        cell(
+            "Plans pending", "hudi_pending", sort="pending", is_number=True, shown_from="tablet"
+        ),
         cell(
             "View stale since",
             "hudi_behind",
             sort="stale",
             help="Since when something stands only in logs, which the read-optimized view lacks",
+            shown_from="tablet",
         ),
-        cell("Last write, last look", "hudi_times", sort="written"),
+        cell("Last write, last look", "hudi_times", sort="written", shown_from="desktop"),
         cell("What is done", "hudi_verdict", is_wide=True),
     ),
     orders=HUDI_ORDERS,

@@ -4,12 +4,14 @@ from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.conf import settings
 from django.template import Context, Template
 from django.test import RequestFactory
 from django.utils import timezone
 
 from portal.ui.charts.figures import bar_chart, line_chart
 from portal.ui.frame.states import StateLook, look_of, register_states
+from portal.ui.lists.tables import Column
 from portal.ui.templatetags import lw
 
 XSS = '"><script>alert(1)</script>'
@@ -87,6 +89,17 @@ def test_a_state_has_icon_word_and_colour_and_unknown_ones_too() -> None:
     assert all(part in shown for part in ("ti-alert-circle", "Failed", "lw-bad"))
     assert "Odd one" in lw.state_badge("ODD_ONE")
     assert "<script" not in lw.state_badge(XSS)
+
+
+def test_a_column_may_be_left_out_on_narrow_screens() -> None:
+    assert Column(key="n", title="N", kind="count", shown_from="tablet").align.split() == [
+        "lw-num",
+        "lw-shown-tablet",
+    ]
+    assert Column(key="n", title="N", shown_from="desktop").align == "lw-shown-desktop"
+    css = (settings.BASE_DIR / "static" / "lw.css").read_text(encoding="utf-8")
+    for name in ("desktop", "tablet"):
+        assert f".lw-shown-{name} {{ display: none; }}" in css
 
 
 def test_a_state_cannot_be_shown_in_two_ways() -> None:

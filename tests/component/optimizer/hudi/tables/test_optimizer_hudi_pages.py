@@ -13,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from optimizer.hudi.inspect.domain.facts import TableType
+from optimizer.hudi.pages.ui.tables import HUDI_TABLES
 from optimizer.hudi.tables.selectors.resident import RESIDENT
 from optimizer.models import StoredLook
 from portal.access.models import User
@@ -299,3 +300,10 @@ def test_names_and_words_are_shown_as_text(people: People) -> None:
                is_paused=True, paused_by=evil, paused_why=evil)  # fmt: skip
     for address in (HUDI, *(f"{HUDI}{row.pk}/{tab}" for tab in TABS)):
         assert "<script>alert" not in page(people.admin, address), address
+
+
+def test_a_laptop_shows_what_is_done_without_scrolling() -> None:
+    shown = [one.title for one in HUDI_TABLES.columns if one.shown_from != "desktop"]
+    assert shown[-1] == "What is done"
+    assert "Trend" not in shown
+    assert "Last write, last look" not in shown
