@@ -11,12 +11,22 @@ from lifecycle.inventory.models.findings import FindingKind
 from lifecycle.models import DatabaseFinding, ItemExample, PathFinding
 from lifecycle.rules.domain.conformity import Reason
 from portal.access.models import DatabaseAdministrator, OwnerPerson
+from portal.ui.frame.states import look_of
 from portal.ui.lists.filters import DayInput, ListFilter
 
 REASONS = [(reason.value, reason.value) for reason in Reason]
-CLASSES = [(cls.value, cls.value.replace("_", " ").capitalize()) for cls in ExpiryClass]
-MODES = [(mode.value, mode.value) for mode in DatabaseMode]
 KINDS = [(kind.value, kind.value.capitalize()) for kind in FindingKind]
+Choices = list[tuple[str, str]]
+
+
+def class_choices() -> Choices:
+    """Return the classes by the words of their badges, which are known once all is registered."""
+    return [(cls.value, look_of(cls.value).word) for cls in ExpiryClass]
+
+
+def mode_choices() -> Choices:
+    """Return the modes by the words of their badges."""
+    return [(mode.value, look_of(mode.value).word) for mode in DatabaseMode]
 
 
 PATH_ORDERS = {
@@ -129,7 +139,7 @@ class PathFilterSet(PersonFilterSet):
 class ItemFilterSet(ListFilter):
     """Filters of one table's items."""
 
-    cls = filters.ChoiceFilter(label="Class", choices=CLASSES)
+    cls = filters.ChoiceFilter(label="Class", choices=class_choices)
     partition = filters.CharFilter(label="Partition has", lookup_expr="contains")
     due_from = filters.DateFilter(
         label="Due from", field_name="due_on", lookup_expr="gte", widget=DayInput()
@@ -148,7 +158,7 @@ class DatabaseFilterSet(ListFilter):
 
     db = filters.CharFilter(label="Database has", lookup_expr="contains")
     owner = filters.CharFilter(label="Owner")
-    mode = filters.ChoiceFilter(label="Mode", choices=MODES, field_name="mode_now")
+    mode = filters.ChoiceFilter(label="Mode", choices=mode_choices, field_name="mode_now")
 
     class Meta:
         model = DatabaseFinding

@@ -6,20 +6,23 @@ from typing import Any
 import django_filters as filters
 from django.db.models import QuerySet
 
-from lifecycle.core.selectors.filters import CLASSES, MODES, PersonFilterSet
+from lifecycle.core.selectors.filters import Choices, PersonFilterSet, class_choices, mode_choices
 from lifecycle.inventory.selectors.dropped import GoneOf, without_emptied
 from lifecycle.inventory.selectors.due import DUE_CLASSES
 from lifecycle.models import TableFinding
 
-SHOWS = [("week", "Due now or within the notice days"), *CLASSES]
+
+def show_choices() -> Choices:
+    """Return what the list can be narrowed to: what needs an answer, or one class."""
+    return [("week", "Due now or within the notice days"), *class_choices()]
 
 
 class TableFilterSet(PersonFilterSet):
     """Filters of one lake's tables by what expires in them; `gone` is what drops took meanwhile."""
 
-    show = filters.ChoiceFilter(label="Show", choices=SHOWS, method="filter_show")
+    show = filters.ChoiceFilter(label="Show", choices=show_choices, method="filter_show")
     table = filters.CharFilter(label="Table name has", lookup_expr="contains")
-    mode = filters.ChoiceFilter(label="Mode", choices=MODES, field_name="mode_now")
+    mode = filters.ChoiceFilter(label="Mode", choices=mode_choices, field_name="mode_now")
 
     class Meta:
         model = TableFinding

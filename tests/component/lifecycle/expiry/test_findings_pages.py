@@ -10,12 +10,15 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from lifecycle.backup.models import Hold
+from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.inventory.ui.expiring import TABLES
 from lifecycle.models import DatabaseSetting
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run
+from portal.ui.frame.states import look_of
 from tests.component.conftest import People
 from tests.component.lifecycle.scanned import PICTURE, scan, set_mode
 from tests.support.scan_results import Item, Picture, Table
@@ -258,3 +261,25 @@ def test_pages_turn_by_keys_and_lose_no_row(
         after = response.context["page"].next_cursor
         url = f"/lifecycle/expiring/?sort=name&size=25&after={after}" if after else ""
     assert found == [f"sales.t{n:03d}" for n in range(60)]
+
+
+def test_filters_use_the_words_of_the_badges(
+    lake: LakeConfig, people: People, now: datetime, as_: Callable[[User], Client]
+) -> None:
+    scan(lake, now=now)
+    client = as_(people.admin)
+    fields = client.get("/lifecycle/expiring/").context["filter"].form.fields
+    shown, modes = dict(fields["show"].choices), dict(fields["mode"].choices)
+    assert shown["STILL_READ"] == "Due, still read"
+    assert shown["CLEAN_NOW"] == "Due now"
+    of_items = dict(client.get(ORDERS_URL).context["filter"].form.fields["cls"].choices)
+    of_databases = client.get("/lifecycle/databases/").context["filter"].form.fields["mode"]
+    for cls in ExpiryClass:
+        assert shown[cls] == of_items[cls] == look_of(cls).word
+    for mode in DatabaseMode:
+        assert modes[mode] == dict(of_databases.choices)[mode] == look_of(mode).word
+
+
+def test_a_phone_shows_the_columns_that_one_acts_on() -> None:
+    shown = [one.title for one in TABLES.columns if not one.shown_from]
+    assert shown == ["Table", "Due now", "Size due now", "First due", "Kept"]
