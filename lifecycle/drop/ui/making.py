@@ -48,6 +48,8 @@ def plan_new(request: HttpRequest) -> HttpResponse:
     preview, problem = None, ""
     if databases or tables:
         preview = plan_preview(lake, user, databases=databases, tables=tables, now=timezone.now())
+    elif "look" in request.GET:
+        problem = "Choose at least one database or table: tick it in the lists below."
     if request.method == "POST":
         try:
             plan = _request(request, lake, preview, databases=databases, tables=tables)

@@ -14,7 +14,7 @@ from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.clock import day_of
-from portal.lake.errors import NotAllowed
+from portal.lake.errors import NotAllowed, RuleViolation
 from portal.lake.lines import one_line
 from portal.lake.reasons import check_reason
 from portal.notices.models import Notice
@@ -56,10 +56,12 @@ def policy_alarms_close(
 
     Raises:
         NotAllowed: `alarm.role` for anyone but an admin.
-        RuleViolation: `alarm.reason` without a reason.
+        RuleViolation: `alarm.nothing` where none is chosen, `alarm.reason` without a reason.
     """
     if not user.is_lake_admin:
         raise NotAllowed("alarm.role", "Only an admin closes a policy alarm.")
+    if not ids:
+        raise RuleViolation("alarm.nothing", "Choose the alarms to close: tick them in the list.")
     check_reason(why, "alarm.reason", "Say why; the reason stands in the audit record.")
     with transaction.atomic():
         rows = PolicyEvent.objects.select_for_update().order_by("pk")

@@ -87,6 +87,23 @@ def test_an_empty_choice_stays_on_the_form_with_its_reasons(world: World) -> Non
     assert not DropPlan.objects.exists()
 
 
+def test_nothing_chosen_is_said_with_what_to_choose(world: World) -> None:
+    world.scan(partitions(3))
+    client = Client()
+    client.force_login(world.person("anna"))
+    address, words = "/lifecycle/plans/new/", "Choose at least one database or table"
+
+    assert words not in client.get(address).content.decode()
+    looked = client.get(f"{address}?lake=main&look=1")
+    assert looked.status_code == 400
+    assert words in looked.content.decode()
+    posted = client.post(address, {"reason": "old data"})
+    assert posted.status_code == 400
+    assert words in posted.content.decode()
+    assert 'name="look"' in client.get(address).content.decode()
+    assert not DropPlan.objects.exists()
+
+
 def test_a_plan_that_turns_out_empty_is_not_created_and_did_not_fail(world: World) -> None:
     world.scan(partitions(2))
     hold_all(world)

@@ -223,6 +223,8 @@ def test_only_an_admin_closes_alarms_and_says_why(
             policy_alarms_close("main", ids, why="x", user=user, now=now)
     with pytest.raises(RuleViolation):
         policy_alarms_close("main", ids, why=" ", user=people.admin, now=now)
+    with pytest.raises(RuleViolation, match="tick them in the list"):
+        policy_alarms_close("main", [], why="set back", user=people.admin, now=now)
     assert policy_alarms_close("other", ids, why="x", user=people.admin, now=now) == 0
     assert policy_alarms_close("main", ids, why="set back", user=people.admin, now=now) == 1
     assert policy_alarms_close("main", ids, why="again", user=people.admin, now=now) == 0
