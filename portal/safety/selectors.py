@@ -1,5 +1,6 @@
 """Reads whether a lake's red button is pressed, and for how long it was."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from portal.safety.models import RedButton
@@ -24,8 +25,30 @@ def red_button_wait(lake: str) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A press that ended, and for how long it lasted after the instant that was asked of."""
+
+    press: RedButton
+    at: datetime
+    length: timedelta
+
+    @property
+    def seconds(self) -> float:
+        """Its length, as pages show spans."""
+        return self.length.total_seconds()
+
+
+def pauses_since(lake: str, since: datetime) -> list[Pause]:
+    """Return the presses that ended since an instant, the oldest first."""
+    presses = RedButton.objects.filter(lake=lake, released_at__gt=since).order_by("pressed_at")
+    return [
+        Pause(press, press.released_at, press.released_at - max(press.pressed_at, since))
+        for press in presses
+        if press.released_at
+    ]
+
+
 def paused_since(lake: str, since: datetime) -> timedelta:
     """Return for how long the red button was on since an instant: a backup's clock stood still."""
-    presses = RedButton.objects.filter(lake=lake, released_at__gt=since)
-    spans = presses.values_list("pressed_at", "released_at")
-    return sum((end - max(start, since) for start, end in spans if end), timedelta(0))
+    return sum((one.length for one in pauses_since(lake, since)), timedelta(0))

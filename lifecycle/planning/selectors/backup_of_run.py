@@ -8,6 +8,7 @@ from django.db.models import Count, Min, Q
 
 from lifecycle.backup.models import BackupBatch
 from lifecycle.backup.selectors import RESTORABLE
+from portal.safety.selectors import Pause, pauses_since
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,8 @@ class PlanBackup:
     day: date
     purge_after: datetime | None
     n_restorable: int
+    pauses: tuple[Pause, ...] = ()
+    """By what that moved since the first of it was dropped."""
 
 
 def backup_of_run(run_id: UUID) -> PlanBackup | None:
@@ -25,5 +28,10 @@ def backup_of_run(run_id: UUID) -> PlanBackup | None:
         day=Min("day"),
         until=Min("purge_after", filter=Q(state__in=RESTORABLE)),
         n=Count("pk", filter=Q(state__in=RESTORABLE)),
+        dropped_at=Min("dropped_at", filter=Q(state__in=RESTORABLE)),
+        lake=Min("lake"),
     )
-    return PlanBackup(found["day"], found["until"], found["n"]) if found["day"] else None
+    if not found["day"]:
+        return None
+    pauses = pauses_since(found["lake"], found["dropped_at"]) if found["n"] else ()
+    return PlanBackup(found["day"], found["until"], found["n"], tuple(pauses))

@@ -8,9 +8,11 @@ from itertools import islice
 from lifecycle.restore.services.backups import PREVIEW_KIND, RESTORE_KIND
 from lifecycle.restore.services.undo import UNDO_KIND
 from portal.access.models import User
+from portal.runs.domain import RunState
 from portal.runs.models import Run
 
 _SHOWN = 20
+_TAKEN_BACK = "Taken back"
 # A preview does not know its batches by a key: so many of the newest ones are read.
 _READ = 500
 # A day is one of the lake's zone.
@@ -24,6 +26,11 @@ class RestoreRow:
     preview: Run
     step: str
     last: Run
+
+    @property
+    def is_taken_back(self) -> bool:
+        """Whether its undo has ended and done something."""
+        return self.step == _TAKEN_BACK and self.last.state == RunState.DONE
 
     @property
     def words(self) -> str:
@@ -52,7 +59,7 @@ def restores_of(
     for preview in previews:
         restore = restores.get(str(preview.pk))
         undo = undone.get(str(restore.pk)) if restore else None
-        step = "Taken back" if undo else "Restore" if restore else "Preview"
+        step = _TAKEN_BACK if undo else "Restore" if restore else "Preview"
         rows.append(RestoreRow(preview, step, undo or restore or preview))
     return rows
 

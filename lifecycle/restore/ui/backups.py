@@ -48,6 +48,7 @@ from portal.access.models import User
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.runs.models import Run
 from portal.runs.requests.selectors import run_waits
+from portal.safety.selectors import pauses_since
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.csv import stream_csv
 from portal.ui.lists.keyset import keyset_page
@@ -140,6 +141,7 @@ def backup(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     user = person(request)
     batch = get_batch_for_user(batch_id, user=user)
     reading = newest_look(batch, kind=ITEMS_KIND)
+    restores = restores_of(batch.lake, [str(batch.public_id)], since=batch.day, user=user)
     context = {
         "batch": batch,
         "now": timezone.now(),
@@ -150,7 +152,9 @@ def backup(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         "reading_lives": reading is not None and not reading.is_final,
         "restorable": batch.state in RESTORABLE,
         "may_restore": may_restore_batch(user, batch),
-        "restores": restores_of(batch.lake, [str(batch.public_id)], since=batch.day, user=user),
+        "restores": restores,
+        "pauses": pauses_since(batch.lake, batch.dropped_at),
+        "undone": [one for one in restores if one.is_taken_back],
         "table_url": reverse("lifecycle:backup-table", args=[batch.day, batch.db, batch.table]),
     }
     return render(request, "lifecycle/backup.html", context)
