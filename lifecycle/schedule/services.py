@@ -19,6 +19,7 @@ from lifecycle.notices.services.week_ahead import week_ahead_queue
 from portal.access.lakes import get_lake
 from portal.approvals.services import approvals_lapse
 from portal.lake.clock import day_of
+from portal.lake.counts import count_words
 from portal.lake.errors import ExternalFailure, NotAllowed
 from portal.notices.services import notices_send
 from portal.runs.domain import RunState
@@ -47,18 +48,18 @@ def daily_cycle(lake: str, *, now: datetime, say: Callable[[str], None]) -> DayR
     if not settings.LAKEWARDEN_ALLOW_PLAYED_TIME:
         raise NotAllowed("day.played", "Days are not played in production; the clock runs them.")
     generation = _scanned(lake, now=now)
-    say(f"scanned {generation.totals.get('n_partitions', 0):,} partitions")
+    say(f"scanned {count_words(generation.totals.get('n_partitions', 0), 'partition')}")
     week_ahead_queue(generation, now=now)
     day_ahead_queue(generation, now=now)
     sent, failed = _send_all(lake, now=now)
-    say(f"{sent} mails sent" + (f", {failed} could not be sent" if failed else ""))
+    say(f"{count_words(sent, 'mail')} sent" + (f", {failed} could not be sent" if failed else ""))
     n_lapsed = approvals_lapse(now)
     plans = standing_plans_make(lake, now)
     for plan in plans:
         if plan.plan_run_id:
             run_drive(plan.plan_run_id)
     if plans:
-        say(f"{len(plans)} plans by standing rules")
+        say(f"{count_words(len(plans), 'plan')} by standing rules")
     daily_report_queue(generation, now=now)
     n_reports, n_refused = _send_all(lake, now=now)
     say(f"{n_reports} reports and alarms sent")

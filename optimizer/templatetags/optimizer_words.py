@@ -10,7 +10,6 @@ from django.utils.safestring import SafeString
 from optimizer.core.domain.bands import band_of
 from optimizer.core.domain.scoring import priority_of
 from optimizer.core.ui.table_links import tasks_page
-from optimizer.hudi.inspect.domain.findings import count_words
 from optimizer.hudi.planner.domain.deciding import service_priority
 from optimizer.iceberg.inspect.domain.health import whole_points
 from optimizer.models import HealthPoint, OptimizeTask, PolicyVersion, RemovalPlan
@@ -19,6 +18,7 @@ from optimizer.policies.domain.words import changes, say
 from optimizer.policies.selectors.scopes import ScopeRow
 from optimizer.policies.services.preview import Move
 from optimizer.removals.ui.words import RECOVERY_LOOKS
+from portal.lake.counts import count_words
 from portal.ui.charts.sparklines import Spark, spark_of
 from portal.ui.frame.states import look_of
 from portal.ui.templatetags.lw import NOTHING, human_bytes, human_span

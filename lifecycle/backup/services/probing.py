@@ -13,6 +13,7 @@ from lifecycle.backup.engine.purge.probes import Probed
 from lifecycle.backup.models import BackupBatch, BackupProbe
 from lifecycle.backup.selectors import probes_due
 from portal.audit.services import AuditEntry, audit_record_many
+from portal.lake.counts import count_words
 from portal.lake.errors import DataSafetyError
 
 _MOST = 2_000
@@ -74,7 +75,8 @@ def probes_ingest(
     if damaged:
         raise DataSafetyError(
             "act.damaged_backup",
-            f"{len(damaged)} items of backups are not as they must be, first {damaged[0]}. Nothing "
+            f"Not as they must be in backups: {count_words(len(damaged), 'item')}, first "
+            f"{damaged[0]}. Nothing "
             "is purged or dropped until this is looked at.",
             lake=lake,
         )

@@ -117,7 +117,9 @@ def _why_explicit(
     if not dropped_before:
         return "The first drop of a table is always approved explicitly."
     if share.n_still_read:
-        return f"{share.n_still_read} items are still read; they go only with an explicit yes."
+        if share.n_still_read == 1:
+            return "1 item is still read; it goes only with an explicit yes."
+        return f"{share.n_still_read:,} items are still read; they go only with an explicit yes."
     if used.n_items + share.n_items > rule.max_items:
         return f"Today's items would be over the rule's cap of {rule.max_items}."
     if used.n_bytes + share.n_bytes > rule.max_bytes:

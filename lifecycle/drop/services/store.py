@@ -45,6 +45,7 @@ from portal.approvals.sizes import FEWEST_APPROVALS, Needed, plan_needed
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.clock import day_of
+from portal.lake.counts import count_words
 from portal.lake.errors import StaleState
 
 DIRECTORY_MODE = 0o700
@@ -171,7 +172,8 @@ def _open(
         digest=digest,
         requesters=requesters,
         summary={
-            "title": f"Drop {summary.n_items} items of {len(summary.tables)} tables",
+            "title": f"Drop {count_words(summary.n_items, 'item')} of "
+            f"{count_words(len(summary.tables), 'table')}",
             "n_tables": len(summary.tables),
             "n_items": summary.n_items,
             "n_bytes": summary.n_bytes,

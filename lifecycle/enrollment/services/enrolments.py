@@ -36,6 +36,7 @@ from portal.access.models import User
 from portal.approvals.domain import SaidWord
 from portal.approvals.services import approval_decide, approval_open, approval_withdraw
 from portal.audit.services import audit_record
+from portal.lake.counts import count_words
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.reasons import check_reason
 from portal.runs.models import Run
@@ -99,7 +100,10 @@ def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) 
             object_id=str(enrolment.pk),
             digest=enrolment.digest,
             requesters=enrolment.requesters,
-            summary={"title": f"Enrol {len(items)} tables", "reason": enrolment.reason},
+            summary={
+                "title": f"Enrol {count_words(len(items), 'table')}",
+                "reason": enrolment.reason,
+            },
             now=now,
         )
         enrolment.save(update_fields=["approval"])

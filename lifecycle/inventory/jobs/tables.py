@@ -26,6 +26,7 @@ from lifecycle.rules.domain.conformity import (
 from lifecycle.rules.domain.templates import DEFAULT_TEMPLATE, Template
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore_db import DDL_TIME
+from portal.lake.counts import count_words
 from portal.lake.errors import RuleViolation
 from portal.lake.names import check_identifier
 from portal.lake.paths import LakePath
@@ -71,7 +72,8 @@ def unclear_policies(tables: Iterable[Table]) -> str:
     named = [f"{one.db}.{one.name} ({one.policy.problem})" for one in tables if one.policy.problem]
     if not named:
         return ""
-    return f"{len(named)} tables have an unclear LEVEL or TTL; first: {' '.join(named[:5])}"
+    have = f"{count_words(len(named), 'table')} {'has' if len(named) == 1 else 'have'}"
+    return f"{have} an unclear LEVEL or TTL; first: {' '.join(named[:5])}"
 
 
 def epoch_seconds(text: str | None) -> int | None:

@@ -19,6 +19,7 @@ from lifecycle.restore.selectors.backups import backup_totals_for_user
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.lake.clock import day_of
+from portal.lake.counts import count_words
 
 DAYS_AHEAD = 90
 MOST_EVENTS = 1_000
@@ -141,8 +142,8 @@ def _purges(lake: str, user: User, *, now: datetime, most: int) -> Iterator[Even
             first=day,
             last=day,
             summary=f"{name}: backup of {row.day} is purged",
-            description=f"{row.restorable_items:,} items. After that they are gone for good; "
-            "until then they can be restored.",
+            description=f"{count_words(row.restorable_items, 'item')} can be restored until then; "
+            "after that nothing brings the data back.",
             url=f"{settings.LAKEWARDEN_BASE_URL}{path}?{urlencode({'lake': lake})}",
         )
 

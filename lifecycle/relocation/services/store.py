@@ -24,6 +24,7 @@ from portal.approvals.services import approval_open
 from portal.approvals.sizes import plan_needed
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
+from portal.lake.counts import count_words
 from portal.lake.errors import StaleState
 
 DIRECTORY_MODE = 0o700
@@ -144,7 +145,7 @@ def fix_store(
         digest=digest,
         requesters=requesters,
         summary={
-            "title": f"{what}: move {len(drafted.items)} paths",
+            "title": f"{what}: move {count_words(len(drafted.items), 'path')}",
             "n_items": len(drafted.items),
             "n_bytes": n_bytes,
             "reason": fix.reason,

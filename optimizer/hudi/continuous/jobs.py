@@ -19,12 +19,12 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from optimizer.hudi.inspect.domain.findings import count_words
 from optimizer.hudi.inspect.jobs.inspect_tables import asked_of, open_row
 from optimizer.hudi.inspect.jobs.snapshot import look_at
 from optimizer.hudi.maintenance.jobs.run_services import offset_of, task_done
 from optimizer.hudi.tables.jobs.errors import clear_errors
 from optimizer.hudi.tables.jobs.table import OpenedTable, use_hudi
+from portal.lake.counts import count_words
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.spark.job import JobContext
 

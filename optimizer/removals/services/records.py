@@ -17,6 +17,7 @@ from optimizer.removals.domain.papers import SEALED, done_name, read_name
 from portal.access.lakes import get_lake
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.metastore import Metastore
+from portal.lake.counts import count_words
 from portal.lake.errors import PortalError
 from portal.lake.names import TableName
 from portal.runs.models import Run
@@ -37,7 +38,7 @@ def deleted_by(plan: RemovalPlan) -> Deleted:
     """Return what the run of a list deleted; an unreadable record is said in words."""
     aside = Quarantine.objects.filter(plan=plan).first()
     if aside is not None:
-        words = f"{aside.n_files} files were moved into quarantine before that."
+        words = f"{_were(aside.n_files, 'file')} moved into quarantine before that."
         return Deleted(aside.n_files, aside.n_bytes, words)
     told = Deleted()
     run = Run.objects.filter(pk=plan.run).first() if plan.run else None
@@ -63,11 +64,11 @@ def _read_papers(spool: Spool, plan: RemovalPlan, told: Deleted) -> None:
             said = json.loads(spool.fs.read(folder.child(done)))
             told.n_files += int(said.get("n_files", 0))
             if "n_snapshots" in said:
-                words.append(f"{said['n_snapshots']} snapshots were expired.")
+                words.append(f"{_were(said['n_snapshots'], 'snapshot')} expired.")
         else:
             words += _unfinished(plan, json.loads(spool.fs.read(folder.child(name))), told)
     if told.n_files:
-        words.append(f"{told.n_files} files were deleted before that.")
+        words.append(f"{_were(told.n_files, 'file')} deleted before that.")
     told.words = " ".join(words)
 
 
@@ -84,8 +85,8 @@ def _unfinished(plan: RemovalPlan, intent: dict[str, Any], told: Deleted) -> Ite
         yield (
             "Its commit did not happen: every snapshot is still there."
             if left
-            else f"Its commit happened: the {len(ids)} snapshots are gone; files that only they "
-            "reached are left for the next list of orphan files."
+            else f"Its commit happened: {_were(len(ids), 'snapshot')} expired; files that nothing "
+            "else reached are left for the next list of orphan files."
         )
     elif intent.get("service") == Service.CLEAN:
         yield (
@@ -106,3 +107,7 @@ def snapshots_now(plan: RemovalPlan) -> set[int]:
     data = open_file_system(path, config=config).read(path)
     text = (gzip.decompress(data) if ".gz." in path.name else data).decode()
     return {one.snapshot_id for one in MetadataSaid.read(text).snapshots}
+
+
+def _were(n: int, one: str) -> str:
+    return f"{count_words(n, one)} {'was' if n == 1 else 'were'}"

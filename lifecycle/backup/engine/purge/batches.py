@@ -29,6 +29,7 @@ from lifecycle.backup.engine.protocol import ActResult, Tools, check_control
 from lifecycle.backup.engine.purge.probes import Occupied, Probed, ProbeResult, probe_batch
 from lifecycle.backup.engine.settle.batches import SettleTools
 from portal.connectors.file_status import FileSystem, rename_and_look
+from portal.lake.counts import count_words
 from portal.lake.errors import NotVisible, StaleState
 from portal.lake.paths import LakePath
 
@@ -170,7 +171,8 @@ def _disagrees(wanted: PurgeBatch, left: Sequence[ItemIntent]) -> str | None:
     """What came back or was taken back just now may be in the files and not in the catalogue."""
     if wanted.n_left is None or wanted.n_left == len(left):
         return None
-    return f"the catalogue knows of {wanted.n_left} items in it, the files of {len(left)}"
+    known = count_words(wanted.n_left, "item")
+    return f"the catalogue knows of {known} in it, the files of {len(left)}"
 
 
 def retire(fs: FileSystem, directory: LakePath) -> None:

@@ -17,16 +17,10 @@ from optimizer.hudi.inspect.domain.facts import (
     LogBlock,
     plain,
 )
-from optimizer.hudi.inspect.domain.findings import (
-    Code,
-    Finding,
-    Remedy,
-    Severity,
-    count_words,
-    finding,
-)
+from optimizer.hudi.inspect.domain.findings import Code, Finding, Remedy, Severity, finding
 from optimizer.hudi.inspect.domain.timeline import COMPACTIONS, first_write, planned_groups
 from optimizer.hudi.maintenance.domain.tasks import Service, Step
+from portal.lake.counts import count_words
 
 
 def damage(look: HudiLook) -> Iterable[Finding]:

@@ -116,8 +116,3 @@ def span_words(span: timedelta) -> str:
     if hours:
         return f"{hours} h {left} min" if left else f"{hours} h"
     return f"{left} min"
-
-
-def count_words(n: int, one: str, *, many: str | None = None) -> str:
-    """Say a number of things."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"

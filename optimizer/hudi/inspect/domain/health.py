@@ -20,10 +20,11 @@ from optimizer.core.domain.health import WHOLE, Deduction, Health, taken
 from optimizer.core.domain.sizes import size_words
 from optimizer.hudi.inspect.domain.damage import damage
 from optimizer.hudi.inspect.domain.facts import HudiLook
-from optimizer.hudi.inspect.domain.findings import count_words, span_words
+from optimizer.hudi.inspect.domain.findings import span_words
 from optimizer.hudi.inspect.domain.staleness import staleness_of
 from optimizer.hudi.inspect.domain.timeline import PLANNED, pending, stuck, unfit
 from optimizer.policies.domain.hudi_policy import HudiPolicy
+from portal.lake.counts import count_words
 
 
 class Part(StrEnum):

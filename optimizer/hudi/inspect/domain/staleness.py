@@ -18,7 +18,6 @@ from optimizer.hudi.inspect.domain.findings import (
     Finding,
     Remedy,
     Severity,
-    count_words,
     finding,
     remedy_of,
     span_words,
@@ -32,6 +31,7 @@ from optimizer.hudi.inspect.domain.timeline import (
 from optimizer.hudi.maintenance.domain.services import may
 from optimizer.hudi.maintenance.domain.tasks import Service, Step
 from optimizer.policies.domain.hudi_policy import HudiPolicy
+from portal.lake.counts import count_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from optimizer.hudi.inspect.domain.findings import (
     Finding,
     Remedy,
     Severity,
-    count_words,
     finding,
     remedy_of,
     span_words,
@@ -21,6 +20,7 @@ from optimizer.hudi.inspect.domain.timeline import WRITES, Silence, pending, stu
 from optimizer.hudi.maintenance.domain.services import may, may_roll_back
 from optimizer.hudi.maintenance.domain.tasks import ACTIONS, Service, Step, oldest_first, service_of
 from optimizer.policies.domain.hudi_policy import HudiPolicy
+from portal.lake.counts import count_words
 
 _SEVERE_TIMES = 4
 

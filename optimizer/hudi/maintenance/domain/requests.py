@@ -10,13 +10,13 @@ from datetime import datetime
 from typing import NoReturn
 
 from optimizer.hudi.inspect.domain.facts import HudiLook
-from optimizer.hudi.inspect.domain.findings import count_words
 from optimizer.hudi.inspect.domain.timeline import Silence, pending, silence_of
 from optimizer.hudi.maintenance.domain.recovery import NOTHING_LEFT_OUT, left_out
 from optimizer.hudi.maintenance.domain.services import Ruling, may, may_roll_back
 from optimizer.hudi.maintenance.domain.tasks import ACTIONS, HudiTask, Service, Step, oldest_first
 from optimizer.hudi.planner.domain.needs import Case, Lately, compaction, executions
 from optimizer.policies.domain.hudi_policy import HudiPolicy
+from portal.lake.counts import count_words
 from portal.lake.errors import RuleViolation, StaleState
 
 _NOTHING = "hudi.nothing"

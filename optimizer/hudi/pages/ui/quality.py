@@ -1,8 +1,7 @@
 """The first tab of a Hudi table: how well it is, what is wrong by what evidence, what helps."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -10,18 +9,18 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from optimizer.hudi.inspect.domain.facts import HudiLook
 from optimizer.hudi.inspect.domain.findings import Finding, Remedy
 from optimizer.hudi.inspect.domain.quality import failures, not_looked_at
 from optimizer.hudi.inspect.domain.timeline import Unfit, unfit
 from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_look
-from optimizer.hudi.maintenance.domain.tasks import Service, Step
 from optimizer.hudi.pages.ui import charts
 from optimizer.hudi.pages.ui.evidence import EvidenceTable, evidence_tables
 from optimizer.hudi.pages.ui.nav import frame_of
+from optimizer.hudi.planner.domain.needs import Case
+from optimizer.hudi.planner.domain.remedies import label_of, narrowed
+from optimizer.hudi.planner.services.recent_runs import lately_of
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user, last_hudi_points
 from optimizer.models import HudiTable
-from optimizer.policies.domain.hudi_policy import HudiPolicy
 from portal.ui.frame.context import person
 
 
@@ -66,20 +65,26 @@ def health(request: HttpRequest, table_id: int) -> HttpResponse:
     """Show what the score lost and why, and everything that is wrong with its remedy."""
     table = get_hudi_for_user(table_id, person(request))
     seen = last_look(table)
-    policy = hudi_policy_of(table).policy
+    policy, now = hudi_policy_of(table).policy, timezone.now()
+    judged = None
+    if seen.look is not None:
+        # What failed lately is tried again at once where a person asks for it.
+        lately = replace(lately_of(table, seen.look, now=now), failed={})
+        judged = judge(Case.of(seen.look, policy, lately, now))
     shown: dict[str, Any] = {
-        "judged": judge(seen.look, policy, now=timezone.now()) if seen.look else None,
+        "judged": judged,
         "charts": trend_of(table),
     }
     return render(request, "optimizer/hudi_health.html", frame_of(table, seen, shown))
 
 
-def judge(look: HudiLook, policy: HudiPolicy, *, now: datetime) -> Judged:
+def judge(case: Case) -> Judged:
     """Judge a look again: policies change and views grow older between two looks."""
+    found = failures(case.look, case.policy, case.now)
     return Judged(
-        unfit(look),
-        _numbered(failures(look, policy, now)),
-        not_looked_at(look),
+        unfit(case.look),
+        _numbered((narrowed(one, case) for one in found), case),
+        not_looked_at(case.look),
     )
 
 
@@ -88,7 +93,7 @@ def trend_of(table: HudiTable) -> list[Any]:
     return charts.trend(last_hudi_points(table))
 
 
-def _numbered(found: Iterable[Finding]) -> list[Wrong]:
+def _numbered(found: Iterable[Finding], case: Case) -> list[Wrong]:
     """Number the findings; a remedy that several share is offered once, at the first of them."""
     first: dict[tuple[Any, ...], int] = {}
     wrong = []
@@ -97,12 +102,12 @@ def _numbered(found: Iterable[Finding]) -> list[Wrong]:
         if one.remedy is not None and one.remedy.service is not None:
             key = (one.remedy.service, one.remedy.step, one.remedy.instants)
             earlier = first.setdefault(key, number)
-        wrong.append(_wrong(number, one, same_as=0 if earlier == number else earlier))
+        same_as = 0 if earlier == number else earlier
+        wrong.append(_wrong(number, one, label_of(one, case), same_as=same_as))
     return wrong
 
 
-def _wrong(number: int, one: Finding, *, same_as: int) -> Wrong:
-    label = "" if one.remedy is None else _label(one.remedy)
+def _wrong(number: int, one: Finding, label: str, *, same_as: int) -> Wrong:
     hidden, also = _sent(one.remedy), _sent(one.also)
     return Wrong(number, one, evidence_tables(one.evidence), hidden, label, also, same_as)
 
@@ -116,13 +121,3 @@ def _sent(remedy: Remedy | None) -> dict[str, str]:
         "step": str(remedy.step),
         "instants": " ".join(remedy.instants),
     }
-
-
-def _label(remedy: Remedy) -> str:
-    """Return what stands on the remedy's button."""
-    if remedy.service is Service.ROLLBACK:
-        return "List what they wrote" if remedy.step is Step.SCHEDULE else "Roll it back"
-    if remedy.step is Step.SCHEDULE:
-        return f"Schedule a {str(remedy.service).lower()}"
-    plans = len(remedy.instants)
-    return f"Execute {'it' if plans == 1 else f'all {plans:,}, oldest first'}"

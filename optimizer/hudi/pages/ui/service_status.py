@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from optimizer.hudi.inspect.domain.facts import HudiLook, Instant, PendingPlan
-from optimizer.hudi.inspect.domain.findings import count_words
 from optimizer.hudi.inspect.domain.timeline import pending, stuck
 from optimizer.hudi.maintenance.domain.recovery import NOTHING_LEFT_OUT, left_out
 from optimizer.hudi.maintenance.domain.services import Ruling, may, may_roll_back
@@ -25,6 +24,7 @@ from optimizer.hudi.maintenance.domain.tasks import (
 from optimizer.hudi.planner.domain.estimates import plan_read
 from optimizer.hudi.planner.domain.needs import Case, Lately, compaction, executions, ttl
 from optimizer.policies.domain.hudi_policy import HudiPolicy
+from portal.lake.counts import count_words
 from portal.lake.errors import RuleViolation
 
 Expect: TypeAlias = Callable[[str, int], Mapping[str, float]]

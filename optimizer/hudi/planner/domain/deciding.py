@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from optimizer.core.domain.scoring import Priority
 from optimizer.hudi.inspect.domain.facts import HudiLook
-from optimizer.hudi.inspect.domain.findings import count_words, span_words
+from optimizer.hudi.inspect.domain.findings import span_words
 from optimizer.hudi.inspect.domain.timeline import Silence, stuck, unfit
 from optimizer.hudi.maintenance.domain.services import ALLOWED, Ruling, may, may_roll_back
 from optimizer.hudi.maintenance.domain.tasks import ACTIONS, HudiTask, Service, Step
@@ -28,6 +28,7 @@ from optimizer.hudi.planner.domain.needs import (
     ttl,
 )
 from optimizer.policies.domain.hudi_policy import HudiPolicy, contradiction
+from portal.lake.counts import count_words
 
 REFUSED_FOR = timedelta(days=7)
 _TASK, _YOUNG = "task", "young"

@@ -12,7 +12,7 @@ from typing import Self
 
 from optimizer.hudi.inspect.domain.damage import damaged_groups
 from optimizer.hudi.inspect.domain.facts import FileGroupId, HudiLook, Instant, InstantState
-from optimizer.hudi.inspect.domain.findings import count_words, span_words
+from optimizer.hudi.inspect.domain.findings import span_words
 from optimizer.hudi.inspect.domain.staleness import unplanned, unplanned_commits
 from optimizer.hudi.inspect.domain.timeline import (
     WRITES,
@@ -23,6 +23,7 @@ from optimizer.hudi.inspect.domain.timeline import (
 )
 from optimizer.hudi.maintenance.domain.tasks import ACTIONS, Service, Step, oldest_first
 from optimizer.policies.domain.hudi_policy import HudiPolicy
+from portal.lake.counts import count_words
 
 RETRY_AFTER = timedelta(hours=1)
 LIST_EVERY = timedelta(days=1)

@@ -10,7 +10,6 @@ from optimizer.core.domain.tasks import TaskState
 from optimizer.core.services.dispatcher import waiting
 from optimizer.core.services.maintainers import Arranged, Result, TableMaintainer
 from optimizer.core.services.task_lifecycle import is_cancelled
-from optimizer.hudi.inspect.domain.findings import count_words
 from optimizer.hudi.inspect.services.inspection import (
     hudi_looks_due,
     hudi_looks_ingest,
@@ -34,6 +33,7 @@ from optimizer.models import HudiTable, OptimizeTask, RemovalPlan
 from optimizer.policies.selectors.hudi_policies import hudi_policies_of
 from optimizer.removals.services.removals import removal_ended, removal_lost
 from portal.events.messages import LakeEvent
+from portal.lake.counts import count_words
 from portal.runs.models import Run
 
 _LISTING = frozenset({TaskState.DONE, TaskState.NOTHING})

@@ -16,12 +16,12 @@ from django.db.models import QuerySet
 from optimizer.core.domain.sizes import size_words
 from optimizer.core.domain.tasks import TaskState
 from optimizer.hudi.inspect.domain.facts import Action
-from optimizer.hudi.inspect.domain.findings import count_words
 from optimizer.hudi.inspect.domain.timeline import PLANNED, WRITES
 from optimizer.hudi.maintenance.domain.tasks import TASKS, Service, Step, task_name
 from optimizer.models import OptimizeTask, RemovalPlan
 from optimizer.removals.domain.states import RemovalState
 from optimizer.removals.services.removals import removal_open
+from portal.lake.counts import count_words
 
 _SAMPLE = 50
 _ROLLED_BACK = {one.value for one in (*WRITES, *PLANNED, Action.ROLLBACK)}

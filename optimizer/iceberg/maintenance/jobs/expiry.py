@@ -30,6 +30,7 @@ from optimizer.iceberg.tables.domain.table_metadata import MetadataSaid
 from optimizer.removals.jobs.guard import RemovalGuard
 from optimizer.removals.jobs.list import MOST_ITEMS, Approved, read_list, write_list
 from optimizer.removals.jobs.location_overlap import OwnPlace, own_place
+from portal.lake.counts import count_words
 from portal.lake.errors import PortalError
 
 
@@ -151,7 +152,7 @@ class ExpiryWork(Work):
         }
         said = ", ".join(f"{n} {kind}" for kind, n in deleted.items() if n)
         self.result.notes.insert(
-            0, f"{len(ids)} snapshots expired; deleted with them: {said or 'no file'}."
+            0, f"{count_words(len(ids), 'snapshot')} expired; deleted besides: {said or 'no file'}."
         )
         with suppress(PortalError):
             self.result.after = _counts(said_of(table.again()))

@@ -35,6 +35,7 @@ from optimizer.removals.jobs.guard import RemovalGuard, wall_clock
 from optimizer.removals.jobs.list import MOST_ITEMS, Approved, approved_bytes, read_list, write_list
 from optimizer.removals.jobs.location_overlap import own_place
 from portal.connectors.filesystem import FileSystem, open_file_system
+from portal.lake.counts import count_words
 from portal.lake.errors import NotVisible, PortalError, RuleViolation, StaleState
 from portal.lake.paths import LakePath
 from portal.safety.fence import Fence
@@ -204,7 +205,7 @@ class OrphanWork(Work):
                 "files": {},
             }
         said = _said(left)
-        words = f"{len(gone)} orphan files moved into quarantine, {n_bytes} bytes."
+        words = f"{count_words(len(gone), 'orphan file')} moved into quarantine, {n_bytes} bytes."
         self.result.notes.insert(0, f"{words} Left: {said}." if said else words)
 
     def _quarantine(self, place: LakePath) -> LakePath:

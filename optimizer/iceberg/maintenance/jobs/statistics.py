@@ -14,6 +14,7 @@ from optimizer.iceberg.access.jobs.executor import Work
 from optimizer.iceberg.access.jobs.history import ancestors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, java_strings
 from optimizer.iceberg.maintenance.domain.statistics_columns import Columns, columns_worth_it
+from portal.lake.counts import count_words
 from portal.lake.errors import RuleViolation
 
 _THETA = "apache-datasketches-theta-v1"
@@ -67,7 +68,7 @@ class StatisticsWork(Work):
         )
 
     def _keep(self, table: IcebergTable, file: Any, known: list[str], *, is_own: bool) -> None:
-        number = f"Statistics of {len(known)} columns"
+        number = f"Statistics of {count_words(len(known), 'column')}"
         if is_own:
             self.result.notes.append(f"{number} are there, and nothing was written since.")
             return
@@ -92,7 +93,7 @@ class StatisticsWork(Work):
         names = list(columns.names)
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         self.result.notes.append(
-            f"Statistics of {len(names)} columns: {', '.join(names[:_NAMED])}{more}."
+            f"Statistics of {count_words(len(names), 'column')}: {', '.join(names[:_NAMED])}{more}."
         )
         self.result.commits.append(
             {

@@ -15,6 +15,7 @@ from optimizer.iceberg.inspect.domain.stats import TableStats
 from optimizer.iceberg.planner.domain.decisions import LastTimes, Verdict
 from optimizer.iceberg.planner.domain.estimates import estimate_manifests, estimate_statistics
 from optimizer.policies.domain.policy import Policy
+from portal.lake.counts import count_words
 
 REFUSED_FOR = timedelta(days=7)
 
@@ -86,8 +87,8 @@ def _expiry(table: TableStats, policy: Policy) -> str:
     if table.n_snapshots <= policy.keep_snapshots:
         return ""
     return (
-        f"{table.n_snapshots} snapshots; those older than {policy.expire_days} days may go, "
-        f"{policy.keep_snapshots} stay."
+        f"{count_words(table.n_snapshots, 'snapshot')}; those older than {policy.expire_days} days "
+        f"may go, {policy.keep_snapshots} stay."
     )
 
 

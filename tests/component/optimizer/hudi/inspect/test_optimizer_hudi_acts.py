@@ -1,6 +1,7 @@
 """Tests requests on Hudi table pages: what is possible, for whom, and what the pages report."""
 
 import re
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -161,6 +162,22 @@ def test_who_does_not_see_a_table_asks_for_nothing(people: People) -> None:
     row.refresh_from_db()
     assert not row.is_paused
     assert not OptimizeTask.objects.exists()
+
+
+def test_the_button_of_a_finding_names_the_plans_that_will_run(people: People) -> None:
+    seen = piled()
+    begun_one = begun(140, Action.COMPACTION, heartbeat_at=NOW)
+    others = tuple(one for one in seen.instants if one.instant != name(140))
+    instants = tuple(sorted((*others, begun_one), key=lambda one: one.instant))
+    row = locked(hudi(seen=replace(seen, instants=instants)))
+    text = page(people.owner, row)
+    assert "Execute 2 of 3, oldest first" in text
+    assert "Execute all 3" not in text
+    assert f"1 of them not now. {name(140)}: " in text
+    sent = {"service": "COMPACTION", "step": "EXECUTE", "instants": f"{name(130)} {name(150)}"}
+    assert f'name="instants" value="{sent["instants"]}"' in text
+    assert post(people.owner, row, "service", **sent, **WHY).status_code == 302
+    assert OptimizeTask.objects.get().instants == [name(130), name(150)]
 
 
 def test_a_remedy_is_one_click_or_says_why_not(people: People) -> None:

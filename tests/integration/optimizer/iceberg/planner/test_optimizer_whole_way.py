@@ -132,7 +132,7 @@ def test_an_orphan_file_goes_once_two_people_have_approved_exactly_the_list(
     task.refresh_from_db()
     assert (plan.state, task.state, plan.removed["n_files"]) == ("DONE", TaskState.DONE, 1)
     assert (orphan.exists(), young.exists()) == (False, True)
-    assert "1 orphan files moved into quarantine" in plan.outcome
+    assert "1 orphan file moved into quarantine" in plan.outcome
     assert len(table.rows()) == 12
     row.refresh_from_db()
     assert row.look_due_at is not None
