@@ -5,10 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
+from drf_spectacular.utils import OpenApiParameter
 
 from lifecycle.enrollment.selectors import (
     ENROLMENT_ORDERS,
@@ -30,7 +27,6 @@ from lifecycle.enrollment.services.enrolments import (
     enrolment_withdraw,
 )
 from lifecycle.expiry.selectors import outcome_json
-from lifecycle.inventory.api.findings import LAKE
 from lifecycle.models import Enrolment
 from lifecycle.policies.api.serializers import (
     AnswerSerializer,
@@ -41,184 +37,143 @@ from lifecycle.policies.api.serializers import (
     EnrolWishSerializer,
 )
 from lifecycle.policies.domain.policy import Values, check_values
-from portal.access.fresh import authenticated_at
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
 from portal.lake.errors import NotAllowed, RuleViolation
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import LAKE, ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import ReasonSerializer
 
 CHOICE = [OpenApiParameter(name, str) for name in FILTER_KEYS]
 
 
-class EnrolmentList(APIView):
+class EnrolmentList(KeysetList):
     """Enrolments."""
 
-    @extend_schema(
-        operation_id="enrolments_list",
-        responses=page_of("Enrolment", EnrolmentSerializer),
-        parameters=list_parameters("state"),
-    )
-    def get(self, request: Request) -> Response:
-        """List the enrolments that you may see."""
-        return keyset_response(
-            request,
-            enrolments_visible(current_lake(request), person(request)),
-            filter_class=EnrolmentFilter,
-            orders=ENROLMENT_ORDERS,
-            show=lambda row: dict(EnrolmentSerializer(row).data),
-        )
+    operation_id = "enrolments_list"
+    serializer_class = EnrolmentSerializer
+    filterset_class = EnrolmentFilter
+    orders = ENROLMENT_ORDERS
 
-    @extend_schema(
-        operation_id="enrolments_create",
-        request=EnrolWishSerializer,
-        responses={201: EnrolmentDetailSerializer},
+    def get_queryset(self) -> Rows:
+        """List the enrolments that you may see."""
+        return enrolments_visible(self.lake, self.user)
+
+    @operation(
+        "enrolments_create",
+        body=EnrolWishSerializer,
+        answer=EnrolmentDetailSerializer,
+        status=201,
         parameters=LAKE,
     )
-    def post(self, request: Request) -> Response:
+    def post(self) -> object:
         """Ask two people to enrol the chosen tables (admins and operators)."""
-        body = EnrolWishSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
-        user, now = person(request), timezone.now()
+        said = self.data
+        now = timezone.now()
         wish = EnrolWish(
             selection={key: said[key] for key in FILTER_KEYS},
             wanted=Values(said["level"], said["ttl"]),
             n_tables=said["n_tables"],
             reason=said["reason"],
         )
-        made = enrolment_request(current_lake(request), wish, user=user, now=now)
-        return Response(_detail(made, user, now), status=201)
+        made = enrolment_request(self.lake, wish, user=self.user, now=now)
+        return _detail(made, self.user, now)
 
 
-class EnrolmentPreview(APIView):
+class EnrolmentPreview(ApiView):
     """What an enrolment would mean."""
 
-    @extend_schema(
-        operation_id="enrolments_preview",
-        responses=EnrolPreviewSerializer,
-        parameters=[
-            *LAKE,
-            *CHOICE,
-            OpenApiParameter("level", int),
-            OpenApiParameter("ttl", int),
-        ],
+    @operation(
+        "enrolments_preview",
+        answer=EnrolPreviewSerializer,
+        parameters=[*LAKE, *CHOICE, OpenApiParameter("level", int), OpenApiParameter("ttl", int)],
     )
-    def get(self, request: Request) -> Response:
+    def get(self) -> object:
         """Count the tables of a choice, and what would go under `level` and `ttl`."""
-        user = person(request)
-        if not user.is_lake_keeper:
+        if not self.user.is_lake_keeper:
             raise NotAllowed("enrol.role", "Admins and operators ask for enrolments.")
-        params = request.query_params
+        params = self.request.query_params
         selection = {key: params.get(key, "") for key in FILTER_KEYS}
-        found = preview(current_lake(request), selection, _wanted(params))
-        shown = {
+        found = preview(self.lake, selection, _wanted(params))
+        return {
             "n_tables": found.n_tables,
             "n_observed": found.n_observed,
             "most": found.most,
             "outcome": outcome_json(found.outcome) if found.outcome else None,
         }
-        return Response(EnrolPreviewSerializer(shown).data)
 
 
-class EnrolmentDetail(APIView):
+class EnrolmentDetail(ApiView):
     """One enrolment."""
 
-    @extend_schema(operation_id="enrolments_get", responses=EnrolmentDetailSerializer)
-    def get(self, request: Request, enrolment_id: UUID) -> Response:
+    @operation("enrolments_get", answer=EnrolmentDetailSerializer)
+    def get(self, enrolment_id: UUID) -> object:
         """Return an enrolment with the steps that you may take."""
-        user = person(request)
-        found = get_enrolment_for_user(enrolment_id, user=user)
-        return Response(_detail(found, user, timezone.now()))
+        found = get_enrolment_for_user(enrolment_id, user=self.user)
+        return _detail(found, self.user, timezone.now())
 
 
-class EnrolmentItems(APIView):
+class EnrolmentItems(KeysetList):
     """The tables of an enrolment."""
 
-    @extend_schema(
-        operation_id="enrolment_items_list",
-        responses=page_of("EnrolmentItem", EnrolmentItemSerializer),
-        parameters=list_parameters("state", "db", "table"),
-    )
-    def get(self, request: Request, enrolment_id: UUID) -> Response:
+    operation_id = "enrolment_items_list"
+    serializer_class = EnrolmentItemSerializer
+    filterset_class = EnrolItemFilter
+    orders = ITEM_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List its tables that you may see, with what became of each."""
-        user = person(request)
-        found = get_enrolment_for_user(enrolment_id, user=user)
-        return keyset_response(
-            request,
-            items_visible(found, user),
-            filter_class=EnrolItemFilter,
-            orders=ITEM_ORDERS,
-            show=lambda row: dict(EnrolmentItemSerializer(row).data),
-        )
+        found = get_enrolment_for_user(self.kwargs["enrolment_id"], user=self.user)
+        return items_visible(found, self.user)
 
 
-class EnrolmentDecide(APIView):
+class EnrolmentDecide(ApiView):
     """Deciding on an enrolment."""
 
-    @extend_schema(
-        operation_id="enrolments_decide",
-        request=AnswerSerializer,
-        responses=EnrolmentDetailSerializer,
-    )
-    def post(self, request: Request, enrolment_id: UUID) -> Response:
+    @operation("enrolments_decide", body=AnswerSerializer, answer=EnrolmentDetailSerializer)
+    def post(self, enrolment_id: UUID) -> object:
         """Approve or reject exactly what has the digest that you read."""
-        body = AnswerSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        user, now = person(request), timezone.now()
+        now = timezone.now()
         found = enrolment_decide(
             enrolment_id,
-            user=user,
-            word=SaidWord(**body.validated_data),
-            authenticated_at=authenticated_at(request._request),
+            user=self.user,
+            word=SaidWord(**self.data),
+            authenticated_at=self.authenticated_at,
             now=now,
         )
-        return Response(_detail(found, user, now))
+        return _detail(found, self.user, now)
 
 
-class EnrolmentWithdraw(APIView):
+class EnrolmentWithdraw(ApiView):
     """Taking an enrolment back before it is decided."""
 
-    @extend_schema(
-        operation_id="enrolments_withdraw",
-        request=ReasonSerializer,
-        responses=EnrolmentDetailSerializer,
-    )
-    def post(self, request: Request, enrolment_id: UUID) -> Response:
+    @operation("enrolments_withdraw", body=ReasonSerializer, answer=EnrolmentDetailSerializer)
+    def post(self, enrolment_id: UUID) -> object:
         """Withdraw your enrolment before anybody decided."""
-        return _step(request, enrolment_id, undo=False)
+        now = timezone.now()
+        found = enrolment_withdraw(
+            enrolment_id, user=self.user, reason=self.data["reason"], now=now
+        )
+        return _detail(found, self.user, now)
 
 
-class EnrolmentUndo(APIView):
+class EnrolmentUndo(ApiView):
     """Putting back what stood before."""
 
-    @extend_schema(
-        operation_id="enrolments_undo",
-        request=ReasonSerializer,
-        responses=EnrolmentDetailSerializer,
-    )
-    def post(self, request: Request, enrolment_id: UUID) -> Response:
+    @operation("enrolments_undo", body=ReasonSerializer, answer=EnrolmentDetailSerializer)
+    def post(self, enrolment_id: UUID) -> object:
         """Have the values put back that stood before an enrolment (admins)."""
-        return _step(request, enrolment_id, undo=True)
+        now = timezone.now()
+        found = enrolment_undo(enrolment_id, user=self.user, reason=self.data["reason"], now=now)
+        return _detail(found, self.user, now)
 
 
-def _step(request: Request, enrolment_id: UUID, *, undo: bool) -> Response:
-    reason = said_reason(request)
-    user, now = person(request), timezone.now()
-    step = enrolment_undo if undo else enrolment_withdraw
-    found = step(enrolment_id, user=user, reason=reason, now=now)
-    return Response(_detail(found, user, now))
-
-
-def _detail(found: Enrolment, user: User, now: datetime) -> dict[str, Any]:
+def _detail(found: Enrolment, user: User, now: datetime) -> object:
     shown: Any = found
     shown.transitions = enrolment_actions(found, user, now=now).names
-    data = dict(EnrolmentDetailSerializer(shown).data)
     if not user.is_lake_keeper:
-        data["what_if"] = {}  # counts tables that are not theirs
-    return data
+        shown.what_if = {}  # counts tables that are not theirs
+    return shown
 
 
 def _wanted(params: Any) -> Values | None:

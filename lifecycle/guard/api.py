@@ -4,11 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from lifecycle.guard.selectors import (
     DROPPED_ORDERS,
@@ -20,11 +16,10 @@ from lifecycle.guard.selectors import (
     policy_events_visible,
 )
 from lifecycle.guard.services.alarms import policy_alarms_close
-from lifecycle.inventory.api.findings import LAKE, lake_of, person
 from lifecycle.models import DroppedObject, PolicyEvent
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of
-from portal.ui.api.views import list_parameters
+from portal.ui.api.operations import LAKE, ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import ReasonSerializer
 
 
 class DroppedSerializer(serializers.ModelSerializer[DroppedObject]):
@@ -80,73 +75,54 @@ class AlarmsClosedSerializer(serializers.Serializer[Any]):
     closed = serializers.IntegerField(read_only=True)
 
 
-class DroppedList(APIView):
+class DroppedList(KeysetList):
     """What anyone dropped."""
 
-    @extend_schema(
-        operation_id="dropped_list",
-        responses=page_of("Dropped", DroppedSerializer),
-        parameters=list_parameters("db", "table", "what", "by", "owner", "since", "until"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "dropped_list"
+    serializer_class = DroppedSerializer
+    filterset_class = DroppedFilterSet
+    orders = DROPPED_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List what was dropped and you may see, newest first."""
-        return keyset_response(
-            request,
-            dropped_visible(lake_of(request), person(request)),
-            filter_class=DroppedFilterSet,
-            orders=DROPPED_ORDERS,
-            show=lambda row: dict(DroppedSerializer(row).data),
-        )
+        return dropped_visible(self.lake, self.user)
 
 
-class DroppedDetail(APIView):
+class DroppedDetail(ApiView):
     """One dropped object."""
 
-    @extend_schema(operation_id="dropped_get", responses=DroppedDetailSerializer, parameters=LAKE)
-    def get(self, request: Request, dropped_id: UUID) -> Response:
+    @operation("dropped_get", answer=DroppedDetailSerializer, parameters=LAKE)
+    def get(self, dropped_id: UUID) -> object:
         """Return all that is kept of a dropped object."""
-        row = get_dropped_for_user(lake_of(request), dropped_id, user=person(request))
-        return Response(DroppedDetailSerializer(row).data)
+        return get_dropped_for_user(self.lake, dropped_id, user=self.user)
 
 
-class PolicyEventList(APIView):
+class PolicyEventList(KeysetList):
     """Policy events."""
 
-    @extend_schema(
-        operation_id="policy_events_list",
-        responses=page_of("PolicyEvent", PolicyEventSerializer),
-        parameters=list_parameters("open", "outcome", "db", "table", "actor", "since", "until"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "policy_events_list"
+    serializer_class = PolicyEventSerializer
+    filterset_class = PolicyFilterSet
+    orders = POLICY_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List changes of LEVEL and TTL and breaches of the guard's rules, newest first."""
-        return keyset_response(
-            request,
-            policy_events_visible(lake_of(request), person(request)),
-            filter_class=PolicyFilterSet,
-            orders=POLICY_ORDERS,
-            show=lambda row: dict(PolicyEventSerializer(row).data),
-        )
+        return policy_events_visible(self.lake, self.user)
 
 
-class PolicyAlarmsClose(APIView):
+class PolicyAlarmsClose(ApiView):
     """Closing policy alarms."""
 
-    @extend_schema(
-        operation_id="policy_alarms_close",
-        request=AlarmsCloseSerializer,
-        responses=AlarmsClosedSerializer,
+    @operation(
+        "policy_alarms_close",
+        body=AlarmsCloseSerializer,
+        answer=AlarmsClosedSerializer,
         parameters=LAKE,
     )
-    def post(self, request: Request) -> Response:
+    def post(self) -> object:
         """Close open alarms with a reason (admins)."""
-        body = AlarmsCloseSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
+        said = self.data
         n_closed = policy_alarms_close(
-            lake_of(request),
-            said["alarms"],
-            why=said["reason"],
-            user=person(request),
-            now=timezone.now(),
+            self.lake, said["alarms"], why=said["reason"], user=self.user, now=timezone.now()
         )
-        return Response({"closed": n_closed})
+        return {"closed": n_closed}

@@ -3,15 +3,11 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from lifecycle.inventory.api.findings import LAKE, lake_of, person
 from lifecycle.notices.selectors.calendar import calendar_events, calendar_url
 from portal.notices.calendar import calendar_address_end, calendar_address_make
+from portal.ui.api.operations import LAKE, ApiView, operation
 
 
 class EventSerializer(serializers.Serializer[Any]):
@@ -37,42 +33,26 @@ class CalendarEndedSerializer(serializers.Serializer[Any]):
     ended = serializers.BooleanField(read_only=True)
 
 
-class Calendar(APIView):
+class Calendar(ApiView):
     """What goes when."""
 
-    @extend_schema(
-        operation_id="calendar_list", responses=EventSerializer(many=True), parameters=LAKE
-    )
-    def get(self, request: Request) -> Response:
+    @operation("calendar_list", answer=EventSerializer, many=True, parameters=LAKE)
+    def get(self) -> object:
         """Return the events of the next 90 days of what you may see."""
-        events = calendar_events(lake_of(request), person(request), now=timezone.now())
-        return Response(EventSerializer(events, many=True).data)
+        return calendar_events(self.lake, self.user, now=timezone.now())
 
-    @extend_schema(
-        operation_id="calendar_make",
-        request=None,
-        responses=CalendarAddressSerializer,
-        parameters=LAKE,
-    )
-    def post(self, request: Request) -> Response:
+    @operation("calendar_make", answer=CalendarAddressSerializer, parameters=LAKE)
+    def post(self) -> object:
         """Make a new secret address; the one before is dead at once."""
-        lake = lake_of(request)
-        secret = calendar_address_make(person(request), lake=lake, now=timezone.now())
-        return Response({"url": calendar_url(secret, lake)})
+        secret = calendar_address_make(self.user, lake=self.lake, now=timezone.now())
+        return {"url": calendar_url(secret, self.lake)}
 
 
-class CalendarEnd(APIView):
+class CalendarEnd(ApiView):
     """Ending the secret address."""
 
-    @extend_schema(
-        operation_id="calendar_end",
-        request=None,
-        responses=CalendarEndedSerializer,
-        parameters=LAKE,
-    )
-    def post(self, request: Request) -> Response:
+    @operation("calendar_end", answer=CalendarEndedSerializer, parameters=LAKE)
+    def post(self) -> object:
         """End your secret address."""
         now = timezone.now()
-        return Response(
-            {"ended": calendar_address_end(person(request), lake=lake_of(request), now=now)}
-        )
+        return {"ended": calendar_address_end(self.user, lake=self.lake, now=now)}

@@ -3,20 +3,15 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from optimizer.console.selectors.queue import QUEUE_ORDERS, QueueFilter, queue_now, waiting_visible
 from optimizer.core.api import OptimizeTaskSerializer
 from optimizer.core.selectors.tasks import get_task_for_user
 from optimizer.core.services.actions import task_cancel
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import LAKE, ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import ReasonSerializer
 
 
 class OptimizerRunningSerializer(serializers.Serializer[Any]):
@@ -39,50 +34,36 @@ class OptimizerQueueNowSerializer(serializers.Serializer[Any]):
     ended = OptimizeTaskSerializer(many=True, read_only=True)
 
 
-class WaitingList(APIView):
+class WaitingList(KeysetList):
     """What waits."""
 
-    @extend_schema(
-        operation_id="optimizer_queue_list",
-        responses=page_of("OptimizerWaiting", OptimizeTaskSerializer),
-        parameters=list_parameters("state", "kind", "table_format", "db", "table"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "optimizer_queue_list"
+    page_name = "OptimizerWaiting"
+    serializer_class = OptimizeTaskSerializer
+    filterset_class = QueueFilter
+    orders = QUEUE_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List what waits or is held of what you may see, the highest score first."""
-        return keyset_response(
-            request,
-            waiting_visible(current_lake(request), person(request)),
-            filter_class=QueueFilter,
-            orders=QUEUE_ORDERS,
-            show=lambda row: dict(OptimizeTaskSerializer(row).data),
-        )
+        return waiting_visible(self.lake, self.user)
 
 
-class QueueNow(APIView):
+class QueueNow(ApiView):
     """The queue in short."""
 
-    @extend_schema(
-        operation_id="optimizer_queue_now",
-        responses=OptimizerQueueNowSerializer,
-        parameters=[OpenApiParameter("lake", str)],
-    )
-    def get(self, request: Request) -> Response:
+    @operation("optimizer_queue_now", answer=OptimizerQueueNowSerializer, parameters=LAKE)
+    def get(self) -> object:
         """Count what waits, and give what runs and what ended in the last day."""
-        found = queue_now(current_lake(request), person(request), now=timezone.now())
-        return Response(OptimizerQueueNowSerializer(found).data)
+        return queue_now(self.lake, self.user, now=timezone.now())
 
 
-class TaskCancel(APIView):
+class TaskCancel(ApiView):
     """Cancelling a task."""
 
-    @extend_schema(
-        operation_id="optimizer_tasks_cancel",
-        request=ReasonSerializer,
-        responses=OptimizeTaskSerializer,
-    )
-    def post(self, request: Request, task_id: int) -> Response:
+    @operation("optimizer_tasks_cancel", body=ReasonSerializer, answer=OptimizeTaskSerializer)
+    def post(self, task_id: int) -> object:
         """Take a waiting task out of the queue, or have its run leave it; `is_stopping` then."""
-        user, reason = person(request), said_reason(request)
-        task = get_task_for_user(task_id, user)
-        task_cancel(task, user=user, reason=reason, now=timezone.now())
-        return Response(OptimizeTaskSerializer(task).data)
+        reason = self.data["reason"]
+        task = get_task_for_user(task_id, self.user)
+        task_cancel(task, user=self.user, reason=reason, now=timezone.now())
+        return task

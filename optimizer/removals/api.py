@@ -4,11 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from optimizer.iceberg.maintenance.domain.quarantine import QuarantineState
 from optimizer.models import Quarantine, RemovalPlan
@@ -22,13 +18,11 @@ from optimizer.removals.selectors import (
     removals_visible,
 )
 from optimizer.removals.services.removals import removal_decide, removal_withdraw
-from portal.access.fresh import authenticated_at
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import ReasonSerializer
 
 
 class RemovalPlanSerializer(serializers.ModelSerializer[RemovalPlan]):
@@ -94,76 +88,63 @@ class RemovalWordSerializer(serializers.Serializer[Any]):
     digest = serializers.CharField(max_length=64)
 
 
-class RemovalList(APIView):
+class RemovalList(KeysetList):
     """Lists of what would be removed."""
 
-    @extend_schema(
-        operation_id="optimizer_removals_list",
-        responses=page_of("OptimizerRemoval", RemovalPlanSerializer),
-        parameters=list_parameters("state", "kind", "table_format", "db", "table"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "optimizer_removals_list"
+    page_name = "OptimizerRemoval"
+    serializer_class = RemovalPlanSerializer
+    filterset_class = RemovalFilter
+    orders = REMOVAL_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List what was proposed for the tables that you may see, the newest first."""
-        return keyset_response(
-            request,
-            removals_visible(current_lake(request), person(request)),
-            filter_class=RemovalFilter,
-            orders=REMOVAL_ORDERS,
-            show=lambda row: dict(RemovalPlanSerializer(row).data),
-        )
+        return removals_visible(self.lake, self.user)
 
 
-class RemovalDetail(APIView):
+class RemovalDetail(ApiView):
     """One list."""
 
-    @extend_schema(operation_id="optimizer_removals_get", responses=RemovalPlanDetailSerializer)
-    def get(self, request: Request, removal_id: UUID) -> Response:
+    @operation("optimizer_removals_get", answer=RemovalPlanDetailSerializer)
+    def get(self, removal_id: UUID) -> object:
         """Return a list with its counts, its first names, and the steps that you may take."""
-        user = person(request)
-        return removal_response(get_removal_for_user(removal_id, user=user), user)
+        return removal_shown(get_removal_for_user(removal_id, user=self.user), self.user)
 
 
-class RemovalDecide(APIView):
+class RemovalDecide(ApiView):
     """Deciding on a list."""
 
-    @extend_schema(
-        operation_id="optimizer_removals_decide",
-        request=RemovalWordSerializer,
-        responses=RemovalPlanDetailSerializer,
+    @operation(
+        "optimizer_removals_decide", body=RemovalWordSerializer, answer=RemovalPlanDetailSerializer
     )
-    def post(self, request: Request, removal_id: UUID) -> Response:
+    def post(self, removal_id: UUID) -> object:
         """Approve or reject exactly what has the digest that you read (admins)."""
-        body = RemovalWordSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        user = person(request)
         found = removal_decide(
             removal_id,
-            user=user,
-            word=SaidWord(**body.validated_data),
-            authenticated_at=authenticated_at(request._request),
+            user=self.user,
+            word=SaidWord(**self.data),
+            authenticated_at=self.authenticated_at,
             now=timezone.now(),
         )
-        return removal_response(found, user)
+        return removal_shown(found, self.user)
 
 
-class RemovalWithdraw(APIView):
+class RemovalWithdraw(ApiView):
     """Taking a list back before it is decided."""
 
-    @extend_schema(
-        operation_id="optimizer_removals_withdraw",
-        request=ReasonSerializer,
-        responses=RemovalPlanDetailSerializer,
+    @operation(
+        "optimizer_removals_withdraw", body=ReasonSerializer, answer=RemovalPlanDetailSerializer
     )
-    def post(self, request: Request, removal_id: UUID) -> Response:
+    def post(self, removal_id: UUID) -> object:
         """Withdraw what you asked for before anybody decided."""
-        user, reason = person(request), said_reason(request)
-        found = removal_withdraw(removal_id, user=user, reason=reason, now=timezone.now())
-        return removal_response(found, user)
+        reason = self.data["reason"]
+        found = removal_withdraw(removal_id, user=self.user, reason=reason, now=timezone.now())
+        return removal_shown(found, self.user)
 
 
-def removal_response(found: RemovalPlan, user: User) -> Response:
+def removal_shown(found: RemovalPlan, user: User) -> object:
     """Return a list with its counts, its first names, and the steps that a person may take."""
     shown: Any = found
     shown.aside = quarantine_of(found)
     shown.steps = removal_steps(found, user, now=timezone.now()).names
-    return Response(RemovalPlanDetailSerializer(shown).data)
+    return found

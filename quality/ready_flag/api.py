@@ -3,13 +3,9 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from portal.ui.frame.context import person
+from portal.ui.api.operations import ApiView, operation
 from quality.ready_flag.services.marking import Mark, Marked, partitions_mark
 
 SCOPE = "readiness"
@@ -38,21 +34,17 @@ class MarkedSerializer(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
-class MarkHook(APIView):
+class MarkHook(ApiView):
     """The hook."""
 
     token_scope = SCOPE
 
-    @extend_schema(
-        operation_id="readiness_mark", request=MarkSerializer, responses=MarkedSerializer
-    )
-    def post(self, request: Request) -> Response:
+    @operation("readiness_mark", body=MarkSerializer, answer=MarkedSerializer)
+    def post(self) -> object:
         """Set the flag of partitions; twice changes nothing, an unknown name sets none."""
-        body = MarkSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
+        said = self.data
         mark = Mark(said["lake"], said["table"], tuple(said["partitions"]), said["ready"])
-        return Response(as_json(partitions_mark(mark, user=person(request), now=timezone.now())))
+        return as_json(partitions_mark(mark, user=self.user, now=timezone.now()))
 
 
 def as_json(marked: Marked) -> dict[str, Any]:

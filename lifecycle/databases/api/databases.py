@@ -1,56 +1,40 @@
 """The mode of a database, and what OBSERVE would have dropped, over the API."""
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.databases.selectors.shadow import shadow_of
 from lifecycle.databases.services.modes import ModeChange, database_mode_change
-from lifecycle.inventory.api.findings import LAKE, lake_of, person
 from lifecycle.inventory.api.serializers import (
     ModeChangeSerializer,
     ModeSerializer,
     ShadowSerializer,
 )
-from lifecycle.inventory.selectors.findings import (
-    get_database_for_user,
-)
+from lifecycle.inventory.selectors.findings import get_database_for_user
+from portal.ui.api.operations import LAKE, ApiView, operation
 
 
-class DatabaseModeView(APIView):
+class DatabaseModeView(ApiView):
     """How far a database is trusted."""
 
-    @extend_schema(
-        operation_id="database_mode_change",
-        request=ModeChangeSerializer,
-        responses=ModeSerializer,
-        parameters=LAKE,
+    @operation(
+        "database_mode_change", body=ModeChangeSerializer, answer=ModeSerializer, parameters=LAKE
     )
-    def post(self, request: Request, db: str) -> Response:
+    def post(self, db: str) -> object:
         """Move a database to another mode (admins)."""
-        lake, user = lake_of(request), person(request)
-        get_database_for_user(lake, db, user=user)
-        body = ModeChangeSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
+        get_database_for_user(self.lake, db, user=self.user)
+        said = self.data
         change = ModeChange(
-            lake, db, DatabaseMode(said["seen"]), DatabaseMode(said["wanted"]), said["reason"]
+            self.lake, db, DatabaseMode(said["seen"]), DatabaseMode(said["wanted"]), said["reason"]
         )
-        setting = database_mode_change(change, user=user, now=timezone.now())
-        return Response(ModeSerializer(setting).data)
+        return database_mode_change(change, user=self.user, now=timezone.now())
 
 
-class ShadowList(APIView):
+class ShadowList(ApiView):
     """What OBSERVE would have dropped."""
 
-    @extend_schema(
-        operation_id="shadow_list", responses=ShadowSerializer(many=True), parameters=LAKE
-    )
-    def get(self, request: Request, db: str) -> Response:
+    @operation("shadow_list", answer=ShadowSerializer, many=True, parameters=LAKE)
+    def get(self, db: str) -> object:
         """Return the database's record of at most 30 days, oldest first."""
-        lake = lake_of(request)
-        get_database_for_user(lake, db, user=person(request))
-        return Response(ShadowSerializer(shadow_of(lake, db), many=True).data)
+        get_database_for_user(self.lake, db, user=self.user)
+        return shadow_of(self.lake, db)

@@ -7,10 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from lifecycle.drop.api.serializers import (
     ApproveSerializer,
@@ -47,21 +43,19 @@ from lifecycle.drop.services.plans import (
 from lifecycle.drop.services.preview import plan_preview, require_something
 from lifecycle.models import DropPlan
 from lifecycle.planning.selectors.limits import plan_limits
-from portal.access.fresh import authenticated_at
 from portal.access.models import User
 from portal.approvals.selectors import decisions_of, requesters_shown
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import ReasonSerializer
 
 
-def plan_answer(plan: DropPlan, user: User, *, status: int = 200) -> Response:
-    """Answer with a plan as this person sees it."""
+def plan_answer(plan: DropPlan, user: User) -> dict[str, Any]:
+    """Return a plan as this person sees it."""
     decisions = decisions_of(plan.approval)
     loss = plan_loss(plan, user)
     approval = plan.approval
-    shown: dict[str, Any] = {
+    return {
         name: getattr(plan, name)
         for name in (
             *("id", "lake", "state", "requested_by", "reason", "created_at"),
@@ -81,148 +75,107 @@ def plan_answer(plan: DropPlan, user: User, *, status: int = 200) -> Response:
         "run": plan.run_id,
         "not_restored": list(NOT_RESTORED),
     }
-    return Response(PlanDetailSerializer(shown).data, status=status)
 
 
-class PlanList(APIView):
+class PlanList(KeysetList):
     """Drop plans."""
 
-    @extend_schema(
-        operation_id="plans_list",
-        responses=page_of("Plan", PlanSerializer),
-        parameters=list_parameters("state", "requested_by", "db", "table"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "plans_list"
+    serializer_class = PlanSerializer
+    filterset_class = PlanFilter
+    orders = PLAN_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the plans that you may see, newest first."""
-        return keyset_response(
-            request,
-            plans_visible(current_lake(request), person(request)),
-            filter_class=PlanFilter,
-            orders=PLAN_ORDERS,
-            show=lambda row: dict(PlanSerializer(row).data),
-        )
+        return plans_visible(self.lake, self.user)
 
-    @extend_schema(
-        operation_id="plans_create",
-        request=PlanRequestSerializer,
-        responses={201: PlanDetailSerializer},
-    )
-    def post(self, request: Request) -> Response:
+    @operation("plans_create", body=PlanRequestSerializer, answer=PlanDetailSerializer, status=201)
+    def post(self) -> object:
         """Have a plan drawn up (admins and operators)."""
-        body = PlanRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said, user, now = body.validated_data, person(request), timezone.now()
-        lake = current_lake(request)
+        said, now = self.data, timezone.now()
         chosen = {name: said.get(name, []) for name in ("databases", "tables")}
-        if user.is_lake_keeper and any(chosen.values()):
-            require_something(plan_preview(lake, user, **chosen, now=now))
-        plan = plan_request(lake, **chosen, reason=said["reason"], user=user, now=now)
-        return plan_answer(plan, user, status=201)
+        if self.user.is_lake_keeper and any(chosen.values()):
+            require_something(plan_preview(self.lake, self.user, **chosen, now=now))
+        plan = plan_request(self.lake, **chosen, reason=said["reason"], user=self.user, now=now)
+        return plan_answer(plan, self.user)
 
 
-class PlanDetail(APIView):
+class PlanDetail(ApiView):
     """One drop plan."""
 
-    @extend_schema(operation_id="plans_get", responses=PlanDetailSerializer)
-    def get(self, request: Request, plan_id: UUID) -> Response:
+    @operation("plans_get", answer=PlanDetailSerializer)
+    def get(self, plan_id: UUID) -> object:
         """Return a plan: what is lost, who decided, and your next steps."""
-        user = person(request)
-        return plan_answer(get_plan_for_user(plan_id, user=user), user)
+        return plan_answer(get_plan_for_user(plan_id, user=self.user), self.user)
 
 
-class PlanTables(APIView):
+class PlanTables(KeysetList):
     """The tables of a plan."""
 
-    @extend_schema(
-        operation_id="plans_tables",
-        responses=page_of("PlanTable", PlanTableSerializer),
-        parameters=list_parameters("db", "table", "owner"),
-    )
-    def get(self, request: Request, plan_id: UUID) -> Response:
+    operation_id = "plans_tables"
+    serializer_class = PlanTableSerializer
+    filterset_class = PlanTableFilter
+    orders = PLAN_TABLE_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List what each table that you may see loses."""
-        user = person(request)
-        return keyset_response(
-            request,
-            plan_tables(get_plan_for_user(plan_id, user=user), user),
-            filter_class=PlanTableFilter,
-            orders=PLAN_TABLE_ORDERS,
-            show=lambda row: dict(PlanTableSerializer(row).data),
-        )
+        return plan_tables(get_plan_for_user(self.kwargs["plan_id"], user=self.user), self.user)
 
 
-class PlanResults(APIView):
+class PlanResults(KeysetList):
     """What a plan's run left alone."""
 
-    @extend_schema(
-        operation_id="plans_results",
-        responses=page_of("PlanResult", PlanResultSerializer),
-        parameters=list_parameters("db", "table", "outcome"),
-    )
-    def get(self, request: Request, plan_id: UUID) -> Response:
+    operation_id = "plans_results"
+    serializer_class = PlanResultSerializer
+    filterset_class = PlanResultFilter
+    orders = RESULT_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the items that were not dropped, each with its reason."""
-        user = person(request)
-        return keyset_response(
-            request,
-            plan_results(get_plan_for_user(plan_id, user=user), user),
-            filter_class=PlanResultFilter,
-            orders=RESULT_ORDERS,
-            show=lambda row: dict(PlanResultSerializer(row).data),
-        )
+        return plan_results(get_plan_for_user(self.kwargs["plan_id"], user=self.user), self.user)
 
 
-class PlanApprove(APIView):
+class PlanApprove(ApiView):
     """Approving a plan."""
 
-    @extend_schema(
-        operation_id="plans_approve", request=ApproveSerializer, responses=PlanDetailSerializer
-    )
-    def post(self, request: Request, plan_id: UUID) -> Response:
+    @operation("plans_approve", body=ApproveSerializer, answer=PlanDetailSerializer)
+    def post(self, plan_id: UUID) -> object:
         """Approve exactly the content with this digest."""
-        body = ApproveSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        user = person(request)
         plan = plan_approve(
             plan_id,
-            user=user,
-            digest=body.validated_data["digest"],
-            reason=body.validated_data.get("reason", ""),
-            typed=body.validated_data.get("typed", ""),
-            authenticated_at=authenticated_at(request._request),
+            user=self.user,
+            digest=self.data["digest"],
+            reason=self.data.get("reason", ""),
+            typed=self.data.get("typed", ""),
+            authenticated_at=self.authenticated_at,
             now=timezone.now(),
         )
-        return plan_answer(plan, user)
+        return plan_answer(plan, self.user)
 
 
-class PlanReject(APIView):
+class PlanReject(ApiView):
     """Rejecting a plan."""
 
-    @extend_schema(
-        operation_id="plans_reject", request=RejectSerializer, responses=PlanDetailSerializer
-    )
-    def post(self, request: Request, plan_id: UUID) -> Response:
+    @operation("plans_reject", body=RejectSerializer, answer=PlanDetailSerializer)
+    def post(self, plan_id: UUID) -> object:
         """End a plan with a reason."""
-        body = RejectSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        user = person(request)
         plan = plan_reject(
             plan_id,
-            user=user,
-            digest=body.validated_data["digest"],
-            reason=body.validated_data["reason"],
-            authenticated_at=authenticated_at(request._request),
+            user=self.user,
+            digest=self.data["digest"],
+            reason=self.data["reason"],
+            authenticated_at=self.authenticated_at,
             now=timezone.now(),
         )
-        return plan_answer(plan, user)
+        return plan_answer(plan, self.user)
 
 
-class PlanWithdraw(APIView):
+class PlanWithdraw(ApiView):
     """Withdrawing a plan."""
 
-    @extend_schema(
-        operation_id="plans_withdraw", request=ReasonSerializer, responses=PlanDetailSerializer
-    )
-    def post(self, request: Request, plan_id: UUID) -> Response:
+    @operation("plans_withdraw", body=ReasonSerializer, answer=PlanDetailSerializer)
+    def post(self, plan_id: UUID) -> object:
         """Take a plan of yours back until the first decision."""
-        user, reason = person(request), said_reason(request)
-        plan = plan_withdraw(plan_id, user=user, reason=reason, now=timezone.now())
-        return plan_answer(plan, user)
+        reason = self.data["reason"]
+        plan = plan_withdraw(plan_id, user=self.user, reason=reason, now=timezone.now())
+        return plan_answer(plan, self.user)

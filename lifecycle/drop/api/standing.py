@@ -3,10 +3,6 @@
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from lifecycle.drop.api.serializers import (
     RuleDecisionSerializer,
@@ -25,142 +21,103 @@ from lifecycle.drop.services.standing_rules import (
     standing_rule_end,
     standing_rule_request,
 )
-from portal.access.fresh import authenticated_at
 from portal.approvals.domain import SaidWord
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import ReasonSerializer
 
 ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
 
 
-class WishList(APIView):
+class WishList(KeysetList):
     """Owners' wishes for clean now."""
 
-    @extend_schema(
-        operation_id="wishes_list",
-        responses=page_of("Wish", WishSerializer),
-        parameters=list_parameters("state", "db", "table"),
-    )
-    def get(self, request: Request) -> Response:
-        """List your wishes (admins and operators: all)."""
-        return keyset_response(
-            request,
-            wishes_visible(current_lake(request), person(request)),
-            filter_class=WishFilter,
-            orders=ORDERS,
-            show=lambda row: dict(WishSerializer(row).data),
-        )
+    operation_id = "wishes_list"
+    serializer_class = WishSerializer
+    filterset_class = WishFilter
+    orders = ORDERS
 
-    @extend_schema(
-        operation_id="wishes_create",
-        request=WishRequestSerializer,
-        responses={201: WishSerializer},
-    )
-    def post(self, request: Request) -> Response:
+    def get_queryset(self) -> Rows:
+        """List your wishes (admins and operators: all)."""
+        return wishes_visible(self.lake, self.user)
+
+    @operation("wishes_create", body=WishRequestSerializer, answer=WishSerializer, status=201)
+    def post(self) -> object:
         """Ask that data of yours be cleaned now."""
-        body = WishRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
-        wish = clean_now_request(
-            lake=current_lake(request),
+        said = self.data
+        return clean_now_request(
+            lake=self.lake,
             name=(said["db"], said["table"], said.get("partition", "")),
             with_still_read=said["with_still_read"],
             reason=said["reason"],
-            user=person(request),
+            user=self.user,
             now=timezone.now(),
         )
-        return Response(WishSerializer(wish).data, status=201)
 
 
-class WishClose(APIView):
+class WishClose(ApiView):
     """Closing a wish."""
 
-    @extend_schema(operation_id="wishes_close", request=ReasonSerializer, responses={204: None})
-    def post(self, request: Request, wish_id: UUID) -> Response:
+    @operation("wishes_close", body=ReasonSerializer, status=204)
+    def post(self, wish_id: UUID) -> None:
         """Take a wish back, or decline it."""
-        reason = said_reason(request)
-        clean_now_close(wish_id, user=person(request), reason=reason, now=timezone.now())
-        return Response(status=204)
+        reason = self.data["reason"]
+        clean_now_close(wish_id, user=self.user, reason=reason, now=timezone.now())
 
 
-class RuleList(APIView):
+class RuleList(KeysetList):
     """Standing rules."""
 
-    @extend_schema(
-        operation_id="standing_rules_list",
-        responses=page_of("StandingRule", RuleSerializer),
-        parameters=list_parameters("state", "db", "table"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "standing_rules_list"
+    page_name = "StandingRule"
+    serializer_class = RuleSerializer
+    filterset_class = RuleFilter
+    orders = ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the standing rules that you may see."""
-        return keyset_response(
-            request,
-            rules_visible(current_lake(request), person(request)),
-            filter_class=RuleFilter,
-            orders=ORDERS,
-            show=lambda row: dict(RuleSerializer(row).data),
-        )
+        return rules_visible(self.lake, self.user)
 
-    @extend_schema(
-        operation_id="standing_rules_create",
-        request=RuleRequestSerializer,
-        responses={201: RuleSerializer},
+    @operation(
+        "standing_rules_create", body=RuleRequestSerializer, answer=RuleSerializer, status=201
     )
-    def post(self, request: Request) -> Response:
+    def post(self) -> object:
         """Ask two people for a standing rule (admins and operators)."""
-        body = RuleRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        rule = standing_rule_request(
-            current_lake(request),
-            RuleWish(**body.validated_data),
-            user=person(request),
-            now=timezone.now(),
+        return standing_rule_request(
+            self.lake, RuleWish(**self.data), user=self.user, now=timezone.now()
         )
-        return Response(RuleSerializer(rule).data, status=201)
 
 
-class RuleDetail(APIView):
+class RuleDetail(ApiView):
     """One standing rule."""
 
-    @extend_schema(operation_id="standing_rules_get", responses=RuleSerializer)
-    def get(self, request: Request, rule_id: UUID) -> Response:
+    @operation("standing_rules_get", answer=RuleSerializer)
+    def get(self, rule_id: UUID) -> object:
         """Return a rule."""
-        return Response(RuleSerializer(get_rule_for_user(rule_id, user=person(request))).data)
+        return get_rule_for_user(rule_id, user=self.user)
 
 
-class RuleDecide(APIView):
+class RuleDecide(ApiView):
     """Deciding on a standing rule."""
 
-    @extend_schema(
-        operation_id="standing_rules_decide",
-        request=RuleDecisionSerializer,
-        responses=RuleSerializer,
-    )
-    def post(self, request: Request, rule_id: UUID) -> Response:
+    @operation("standing_rules_decide", body=RuleDecisionSerializer, answer=RuleSerializer)
+    def post(self, rule_id: UUID) -> object:
         """Approve or reject a rule."""
-        body = RuleDecisionSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
-        rule = standing_rule_decide(
+        said = self.data
+        return standing_rule_decide(
             rule_id,
-            user=person(request),
+            user=self.user,
             word=SaidWord(said["verdict"], said.get("reason", ""), said["digest"]),
-            authenticated_at=authenticated_at(request._request),
+            authenticated_at=self.authenticated_at,
             now=timezone.now(),
         )
-        return Response(RuleSerializer(rule).data)
 
 
-class RuleEnd(APIView):
+class RuleEnd(ApiView):
     """Ending a standing rule."""
 
-    @extend_schema(
-        operation_id="standing_rules_end", request=ReasonSerializer, responses=RuleSerializer
-    )
-    def post(self, request: Request, rule_id: UUID) -> Response:
+    @operation("standing_rules_end", body=ReasonSerializer, answer=RuleSerializer)
+    def post(self, rule_id: UUID) -> object:
         """End a rule before its last day."""
-        user, reason = person(request), said_reason(request)
-        rule = standing_rule_end(rule_id, user=user, reason=reason, now=timezone.now())
-        return Response(RuleSerializer(rule).data)
+        reason = self.data["reason"]
+        return standing_rule_end(rule_id, user=self.user, reason=reason, now=timezone.now())

@@ -1,13 +1,9 @@
 """API of findings, with reads and requests equivalent to the pages."""
 
-from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
+from drf_spectacular.utils import OpenApiParameter
 
 from lifecycle.core.selectors.filters import (
     DATABASE_ORDERS,
@@ -45,190 +41,143 @@ from lifecycle.inventory.selectors.findings import (
 from lifecycle.inventory.selectors.kept import complete_items, complete_tables
 from lifecycle.inventory.selectors.why import why_expiring
 from lifecycle.inventory.services.scan import scan_request
-from portal.access.models import User
 from portal.lake.errors import NotAllowed, NotVisible
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import RunSerializer, page_of
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake
-
-LAKE = [OpenApiParameter("lake", str)]
+from portal.ui.api.operations import LAKE, ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import RunSerializer
 
 
-def person(request: Request) -> User:
-    """Return the signed-in person (the permission classes let nobody else in)."""
-    return cast("User", request.user)
-
-
-def lake_of(request: Request) -> str:
-    """Return the lake that is asked about."""
-    return current_lake(request._request)
-
-
-class Picture(APIView):
+class Picture(ApiView):
     """The last whole picture of the lake."""
 
-    @extend_schema(operation_id="picture_get", responses=PictureSerializer, parameters=LAKE)
-    def get(self, request: Request) -> Response:
+    @operation("picture_get", answer=PictureSerializer, parameters=LAKE)
+    def get(self) -> object:
         """Return how old the picture is and the lake's totals, to admins and operators."""
-        user = person(request)
-        if not user.is_lake_keeper:
+        if not self.user.is_lake_keeper:
             raise NotAllowed("picture.role", "The whole lake's totals are for admins, operators.")
-        generation = current_generation(lake_of(request))
+        generation = current_generation(self.lake)
         if generation is None:
             raise NotVisible("scan.none", "No scan has finished yet.")
-        return Response(PictureSerializer(generation).data)
+        return generation
 
 
-class NeedsAnswer(APIView):
+class NeedsAnswer(ApiView):
     """What waits for your answer."""
 
-    @extend_schema(
-        operation_id="needs_answer_get", responses=NeedsAnswerSerializer, parameters=LAKE
-    )
-    def get(self, request: Request) -> Response:
+    @operation("needs_answer_get", answer=NeedsAnswerSerializer, parameters=LAKE)
+    def get(self) -> object:
         """Give what of yours is due or due soon and waits: the number of Home and of the mails."""
-        generation = current_generation(lake_of(request))
+        generation = current_generation(self.lake)
         if generation is None:
             raise NotVisible("scan.none", "No scan has finished yet.")
-        found = needs_answer(generation, person(request), now=timezone.now())
-        return Response(NeedsAnswerSerializer(found).data)
+        return needs_answer(generation, self.user, now=timezone.now())
 
 
-class PathList(APIView):
+class PathList(KeysetList):
     """Nonconforming paths."""
 
-    @extend_schema(
-        operation_id="paths_list",
-        responses=page_of("Path", PathSerializer),
-        parameters=list_parameters("reason", "state", "kind", "db", "table", "owner", "person"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "paths_list"
+    serializer_class = PathSerializer
+    filterset_class = PathFilterSet
+    orders = PATH_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the nonconforming paths that you may see; `state=WAIVED` gives what is waived."""
-        return keyset_response(
-            request,
-            paths_visible(lake_of(request), person(request)),
-            filter_class=PathFilterSet,
-            orders=PATH_ORDERS,
-            show=lambda row: dict(PathSerializer(row).data),
-        )
+        return paths_visible(self.lake, self.user)
 
 
-class TableList(APIView):
+class TableList(KeysetList):
     """Tables by what expires in them."""
 
-    @extend_schema(
-        operation_id="tables_list",
-        responses=page_of("Table", TableSerializer),
-        parameters=list_parameters("show", "db", "table", "owner", "person", "mode"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "tables_list"
+    serializer_class = TableSerializer
+    filterset_class = TableFilterSet
+    orders = TABLE_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the tables that you may see."""
-        lake = lake_of(request)
-        gone = gone_since(lake)
-        return keyset_response(
-            request,
-            tables_visible(lake, person(request)),
-            filter_class=partial(TableFilterSet, lake=lake, gone=gone),
-            orders=TABLE_ORDERS,
-            show=lambda row: dict(TableSerializer(row).data),
-            complete=partial(complete_tables, gone=gone),
-        )
+        self._gone = gone_since(self.lake)
+        self.filter_values = {"lake": self.lake, "gone": self._gone}
+        return tables_visible(self.lake, self.user)
+
+    def completed(self, rows: list[Any]) -> list[Any]:
+        """Take off what drops took since the scan."""
+        complete_tables(rows, gone=self._gone)
+        return rows
 
 
-class TableDetail(APIView):
+class TableDetail(ApiView):
     """One table."""
 
-    @extend_schema(operation_id="tables_get", responses=TableDetailSerializer, parameters=LAKE)
-    def get(self, request: Request, db: str, table: str) -> Response:
+    @operation("tables_get", answer=TableDetailSerializer, parameters=LAKE)
+    def get(self, db: str, table: str) -> object:
         """Return a table of the last picture, and who is told about it."""
-        lake = lake_of(request)
-        found: Any = get_table_for_user(lake, db, table, user=person(request))
+        found: Any = get_table_for_user(self.lake, db, table, user=self.user)
         complete_tables([found])
-        responsible = responsible_of(found, People.of(lake))
+        responsible = responsible_of(found, People.of(self.lake))
         found.told, found.unknown_owners = responsible.usernames, responsible.unknown
         found.left_owners = responsible.left
-        return Response(TableDetailSerializer(found).data)
+        return found
 
 
-class ItemList(APIView):
+class ItemList(KeysetList):
     """Partitions of a table."""
 
-    @extend_schema(
-        operation_id="items_list",
-        responses=page_of("Item", ItemSerializer),
-        parameters=list_parameters("cls", "partition", "due_from", "due_to"),
-    )
-    def get(self, request: Request, db: str, table: str) -> Response:
+    operation_id = "items_list"
+    serializer_class = ItemSerializer
+    filterset_class = ItemFilterSet
+    orders = ITEM_ORDERS
+    complete = staticmethod(complete_items)
+
+    def get_queryset(self) -> Rows:
         """List a table's items, up to 1,000 of each class."""
-        found = get_table_for_user(lake_of(request), db, table, user=person(request))
-        return keyset_response(
-            request,
-            items_of(found),
-            filter_class=ItemFilterSet,
-            orders=ITEM_ORDERS,
-            show=lambda row: dict(ItemSerializer(row).data),
-            complete=complete_items,
+        found = get_table_for_user(
+            self.lake, self.kwargs["db"], self.kwargs["table"], user=self.user
         )
+        return items_of(found)
 
 
-class Why(APIView):
+class Why(ApiView):
     """Why an item expires."""
 
-    @extend_schema(
-        operation_id="why_get",
-        responses=WhySerializer,
-        parameters=[*LAKE, OpenApiParameter("partition", str)],
+    @operation(
+        "why_get", answer=WhySerializer, parameters=[*LAKE, OpenApiParameter("partition", str)]
     )
-    def get(self, request: Request, db: str, table: str) -> Response:
+    def get(self, db: str, table: str) -> object:
         """Return both clocks, the notice, and what stops a partition (none given: the table)."""
-        partition = request.query_params.get("partition", "")
-        found, item, _ = get_item_for_user(
-            lake_of(request), db, table, partition, user=person(request)
-        )
+        partition = self.request.query_params.get("partition", "")
+        found, item, _ = get_item_for_user(self.lake, db, table, partition, user=self.user)
         if item is None:
             raise NotVisible(
                 "item.range_only", "Only its range is kept; the first 1,000 of a class are shown."
             )
         complete_items([item])
         now = timezone.now()
-        why = why_expiring(found, item, now=now, today=timezone.localdate(now))
-        return Response(WhySerializer(why).data)
+        return why_expiring(found, item, now=now, today=timezone.localdate(now))
 
 
-class DatabaseList(APIView):
+class DatabaseList(KeysetList):
     """Databases and their modes."""
 
-    @extend_schema(
-        operation_id="databases_list",
-        responses=page_of("Database", DatabaseSerializer),
-        parameters=list_parameters("db", "owner", "mode"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "databases_list"
+    serializer_class = DatabaseSerializer
+    filterset_class = DatabaseFilterSet
+    orders = DATABASE_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the databases that you may see."""
-        return keyset_response(
-            request,
-            databases_visible(lake_of(request), person(request)),
-            filter_class=DatabaseFilterSet,
-            orders=DATABASE_ORDERS,
-            show=lambda row: dict(DatabaseSerializer(row).data),
-        )
+        return databases_visible(self.lake, self.user)
 
 
-class Scan(APIView):
+class Scan(ApiView):
     """Scans of the lake."""
 
-    @extend_schema(
-        operation_id="scan_start", request=ScanSerializer, responses=RunSerializer, parameters=LAKE
-    )
-    def post(self, request: Request) -> Response:
+    @operation("scan_start", body=ScanSerializer, answer=RunSerializer, parameters=LAKE)
+    def post(self) -> object:
         """Start a scan, or give the one that is under way (admins, operators)."""
-        body = ScanSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        run = scan_request(
-            lake_of(request),
-            user=person(request),
+        return scan_request(
+            self.lake,
+            user=self.user,
             now=timezone.now(),
-            reason=body.validated_data["reason"] or "asked for over the API",
+            reason=self.data["reason"] or "asked for over the API",
         )
-        return Response(RunSerializer(run).data)

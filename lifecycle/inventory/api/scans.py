@@ -6,31 +6,23 @@ Accepting needs a session whose password was given in the last 15 minutes.
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from lifecycle.inventory.services.scan_acceptance import scan_accept_smaller
-from portal.access.fresh import authenticated_at
-from portal.ui.api.serializers import ReasonSerializer, RunSerializer, said_reason
-from portal.ui.frame.context import person
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.serializers import ReasonSerializer, RunSerializer
 
 
-class ScanAcceptSmaller(APIView):
+class ScanAcceptSmaller(ApiView):
     """A scan that stopped because half of the lake or more was gone."""
 
-    @extend_schema(
-        operation_id="scan_accept_smaller", request=ReasonSerializer, responses={201: RunSerializer}
-    )
-    def post(self, request: Request, run_id: UUID) -> Response:
+    @operation("scan_accept_smaller", body=ReasonSerializer, answer=RunSerializer, status=201)
+    def post(self, run_id: UUID) -> object:
         """Take the smaller lake for true in one new scan (admins, with a reason)."""
-        reason = said_reason(request)
-        run = scan_accept_smaller(
+        reason = self.data["reason"]
+        return scan_accept_smaller(
             run_id,
-            user=person(request),
+            user=self.user,
             reason=reason,
-            authenticated_at=authenticated_at(request._request),
+            authenticated_at=self.authenticated_at,
             now=timezone.now(),
         )
-        return Response(RunSerializer(run).data, status=201)

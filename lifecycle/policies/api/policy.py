@@ -4,49 +4,48 @@ from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from lifecycle.expiry.selectors import ages_of, table_what_if
-from lifecycle.inventory.api.findings import LAKE
 from lifecycle.inventory.selectors.findings import get_database_for_user
 from lifecycle.inventory.selectors.policy import database_policy, policy_history, table_policy
 from lifecycle.inventory.services.why_look import why_look_request
-from lifecycle.policies.api.serializers import (
-    DatabasePolicySerializer,
-    TablePolicySerializer,
-)
+from lifecycle.policies.api.serializers import DatabasePolicySerializer, TablePolicySerializer
 from lifecycle.policies.domain.policy import Values, check_values
 from lifecycle.policies.run_kinds import policy_look_request
 from lifecycle.policies.services.extensions import bounds, extension_offer, put_off_from
 from portal.lake.errors import NotAllowed, RuleViolation
+from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.serializers import RunSerializer
 from portal.ui.frame.context import current_lake, person
 
 VALUES = [OpenApiParameter("level", int), OpenApiParameter("ttl", int)]
 
 
-class TablePolicy(APIView):
+class TablePolicy(ApiView):
     """A table's policy."""
 
-    @extend_schema(
-        operation_id="table_policy_get",
-        responses=TablePolicySerializer,
+    @operation(
+        "table_policy_get",
+        answer=TablePolicySerializer,
         parameters=[*LAKE, *VALUES, OpenApiParameter("partition", str)],
     )
-    def get(self, request: Request, db: str, table: str) -> Response:
+    def get(self, db: str, table: str) -> object:
         """Return what stands, who changed it, and what would go under `level` and `ttl`.
 
         `offer` is what keeping it some days more would mean: the table, or the `partition` named.
         """
-        lake, now = current_lake(request), timezone.now()
-        partition = request.query_params.get("partition", "")
-        found, due_on = put_off_from(lake, (db, table, partition), user=person(request))
+        now = timezone.now()
+        partition = self.request.query_params.get("partition", "")
+        found, due_on = put_off_from(self.lake, (db, table, partition), user=self.user)
         standing = table_policy(found)
         what = table_what_if(
-            found, ages_of(found), before=standing.values, after=_tried(request, standing.values)
+            found,
+            ages_of(found),
+            before=standing.values,
+            after=_tried(self.request, standing.values),
         )
         days = bounds().offered_days
-        shown = {
+        return {
             "values": standing.values,
             "owner": standing.owner,
             "problem": standing.problem,
@@ -54,51 +53,39 @@ class TablePolicy(APIView):
             "is_newer_than_scan": standing.is_newer_than_scan,
             "what_if": what.as_json() | {"as_of": what.as_of},
             "offer": extension_offer(found, partition, due_on, days=days, now=now),
-            "history": policy_history(lake, db, table),
+            "history": policy_history(self.lake, db, table),
         }
-        return Response(TablePolicySerializer(shown).data)
 
 
-class DatabasePolicy(APIView):
+class DatabasePolicy(ApiView):
     """What new tables of a database get."""
 
-    @extend_schema(
-        operation_id="database_policy_get", responses=DatabasePolicySerializer, parameters=LAKE
-    )
-    def get(self, request: Request, db: str) -> Response:
+    @operation("database_policy_get", answer=DatabasePolicySerializer, parameters=LAKE)
+    def get(self, db: str) -> object:
         """Return what was read last, and who changed it."""
-        lake = current_lake(request)
-        get_database_for_user(lake, db, user=person(request))
-        standing = database_policy(lake, db)
-        shown = {
+        get_database_for_user(self.lake, db, user=self.user)
+        standing = database_policy(self.lake, db)
+        return {
             "values": standing.values,
             "problem": standing.problem,
             "known_at": standing.known_at,
-            "history": policy_history(lake, db),
+            "history": policy_history(self.lake, db),
         }
-        return Response(DatabasePolicySerializer(shown).data)
 
 
-class DatabasePolicyLook(APIView):
+class DatabasePolicyLook(ApiView):
     """Reading what new tables get."""
 
-    @extend_schema(
-        operation_id="database_policy_look",
-        request=None,
-        responses={202: RunSerializer},
-        parameters=LAKE,
-    )
-    def post(self, request: Request, db: str) -> Response:
+    @operation("database_policy_look", answer=RunSerializer, status=202, parameters=LAKE)
+    def post(self, db: str) -> object:
         """Have it read from the metastore (admins and operators)."""
-        lake, user = current_lake(request), person(request)
-        get_database_for_user(lake, db, user=user)
-        if not user.is_lake_keeper:
+        get_database_for_user(self.lake, db, user=self.user)
+        if not self.user.is_lake_keeper:
             raise NotAllowed("policy.look", "Admins and operators have the metastore read.")
-        run = policy_look_request(lake, db, user=user, now=timezone.now())
-        return Response(RunSerializer(run).data, status=202)
+        return policy_look_request(self.lake, db, user=self.user, now=timezone.now())
 
 
-class WhyLook(APIView):
+class WhyLook(ApiView):
     """Reading one partition's clocks."""
 
     @extend_schema(

@@ -6,12 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from lifecycle.inventory.api.findings import LAKE
 from lifecycle.models import PolicyRequest
 from lifecycle.policies.api.serializers import (
     AnswerSerializer,
@@ -37,103 +32,87 @@ from lifecycle.policies.services.wishes import (
     hand_over_request,
     policy_set_request,
 )
-from portal.access.fresh import authenticated_at
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import LAKE, ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import ReasonSerializer
 
 
-class PolicyRequestList(APIView):
+class PolicyRequestList(KeysetList):
     """Policy requests."""
 
-    @extend_schema(
-        operation_id="policy_requests_list",
-        responses=page_of("PolicyRequest", PolicyRequestSerializer),
-        parameters=list_parameters("state", "kind", "db", "table"),
-    )
-    def get(self, request: Request) -> Response:
-        """List the requests that you made, may answer, or that are about your tables."""
-        return keyset_response(
-            request,
-            requests_visible(current_lake(request), person(request)),
-            filter_class=RequestFilter,
-            orders=REQUEST_ORDERS,
-            show=lambda row: dict(PolicyRequestSerializer(row).data),
-        )
+    operation_id = "policy_requests_list"
+    serializer_class = PolicyRequestSerializer
+    filterset_class = RequestFilter
+    orders = REQUEST_ORDERS
 
-    @extend_schema(
-        operation_id="policy_requests_create",
-        request=PolicyWishSerializer,
-        responses={201: PolicyRequestDetailSerializer},
+    def get_queryset(self) -> Rows:
+        """List the requests that you made, may answer, or that are about your tables."""
+        return requests_visible(self.lake, self.user)
+
+    @operation(
+        "policy_requests_create",
+        body=PolicyWishSerializer,
+        answer=PolicyRequestDetailSerializer,
+        status=201,
         parameters=LAKE,
     )
-    def post(self, request: Request) -> Response:
+    def post(self) -> object:
         """Ask for other values, some days more, another owner, or a waiver of a path rule."""
-        body = PolicyWishSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
-        user, now = person(request), timezone.now()
-        made = _ASKERS[said["kind"]](current_lake(request), said, user, now)
-        return Response(_detail(made, user, now), status=201)
+        said = self.data
+        now = timezone.now()
+        made = _ASKERS[said["kind"]](self.lake, said, self.user, now)
+        return _detail(made, self.user, now)
 
 
-class PolicyRequestDetail(APIView):
+class PolicyRequestDetail(ApiView):
     """One policy request."""
 
-    @extend_schema(operation_id="policy_requests_get", responses=PolicyRequestDetailSerializer)
-    def get(self, request: Request, request_id: UUID) -> Response:
+    @operation("policy_requests_get", answer=PolicyRequestDetailSerializer)
+    def get(self, request_id: UUID) -> object:
         """Return a request with the steps that you may take."""
-        user = person(request)
-        return Response(_detail(get_request_for_user(request_id, user=user), user, timezone.now()))
+        return _detail(get_request_for_user(request_id, user=self.user), self.user, timezone.now())
 
 
-class PolicyRequestDecide(APIView):
+class PolicyRequestDecide(ApiView):
     """Answering a policy request."""
 
-    @extend_schema(
-        operation_id="policy_requests_decide",
-        request=AnswerSerializer,
-        responses=PolicyRequestDetailSerializer,
+    @operation(
+        "policy_requests_decide", body=AnswerSerializer, answer=PolicyRequestDetailSerializer
     )
-    def post(self, request: Request, request_id: UUID) -> Response:
+    def post(self, request_id: UUID) -> object:
         """Say yes or no to a request."""
-        body = AnswerSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        user, now = person(request), timezone.now()
+        now = timezone.now()
         found = policy_request_decide(
             request_id,
-            user=user,
-            word=SaidWord(**body.validated_data),
-            authenticated_at=authenticated_at(request._request),
+            user=self.user,
+            word=SaidWord(**self.data),
+            authenticated_at=self.authenticated_at,
             now=now,
         )
-        return Response(_detail(found, user, now))
+        return _detail(found, self.user, now)
 
 
-class PolicyRequestWithdraw(APIView):
+class PolicyRequestWithdraw(ApiView):
     """Taking a policy request back."""
 
-    @extend_schema(
-        operation_id="policy_requests_withdraw",
-        request=ReasonSerializer,
-        responses=PolicyRequestDetailSerializer,
+    @operation(
+        "policy_requests_withdraw", body=ReasonSerializer, answer=PolicyRequestDetailSerializer
     )
-    def post(self, request: Request, request_id: UUID) -> Response:
+    def post(self, request_id: UUID) -> object:
         """Take your request back before anybody answered it."""
-        reason = said_reason(request)
-        user, now = person(request), timezone.now()
-        found = policy_request_withdraw(request_id, user=user, reason=reason, now=now)
-        return Response(_detail(found, user, now))
+        reason = self.data["reason"]
+        now = timezone.now()
+        found = policy_request_withdraw(request_id, user=self.user, reason=reason, now=now)
+        return _detail(found, self.user, now)
 
 
-def _detail(found: PolicyRequest, user: User, now: datetime) -> dict[str, Any]:
+def _detail(found: PolicyRequest, user: User, now: datetime) -> object:
     steps = request_actions(found, user, now=now).names
     shown: Any = found
     shown.transitions = steps
-    return dict(PolicyRequestDetailSerializer(shown).data)
+    return found
 
 
 def _set(lake: str, said: dict[str, Any], user: User, now: datetime) -> PolicyRequest:

@@ -4,11 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from lifecycle.core.api.names import PartitionField
 from lifecycle.models import StillReadYes
@@ -16,10 +12,8 @@ from lifecycle.policies.selectors.still_read import YES_ORDERS, YesFilter, yes_v
 from lifecycle.policies.services.still_read import YesWish, still_read_take_back, still_read_yes
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import page_of
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
 
 
 class YesSerializer(serializers.ModelSerializer[StillReadYes]):
@@ -46,49 +40,30 @@ class YesWishSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(max_length=1000)
 
 
-class YesList(APIView):
+class YesList(KeysetList):
     """Owners' yeses to data that is still read."""
 
-    @extend_schema(
-        operation_id="still_read_list",
-        responses=page_of("StillReadYes", YesSerializer),
-        parameters=list_parameters("state", "db", "table"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "still_read_list"
+    page_name = "StillReadYes"
+    serializer_class = YesSerializer
+    filterset_class = YesFilter
+    orders = YES_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the yeses that stand; `state=ended` gives those that are over, `all` both."""
-        lake = current_lake(request)
-        today = day_of(timezone.now(), get_lake(lake).zone)
-        return keyset_response(
-            request,
-            yes_visible(lake, person(request), today=today),
-            filter_class=YesFilter,
-            orders=YES_ORDERS,
-            show=lambda row: dict(YesSerializer(row).data),
-        )
+        today = day_of(timezone.now(), get_lake(self.lake).zone)
+        return yes_visible(self.lake, self.user, today=today)
 
-    @extend_schema(
-        operation_id="still_read_create", request=YesWishSerializer, responses={201: YesSerializer}
-    )
-    def post(self, request: Request) -> Response:
+    @operation("still_read_create", body=YesWishSerializer, answer=YesSerializer, status=201)
+    def post(self) -> object:
         """Say that data of yours may go although it is still read; nobody says it for you."""
-        body = YesWishSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        made = still_read_yes(
-            current_lake(request),
-            YesWish(**body.validated_data),
-            user=person(request),
-            now=timezone.now(),
-        )
-        return Response(YesSerializer(made).data, status=201)
+        return still_read_yes(self.lake, YesWish(**self.data), user=self.user, now=timezone.now())
 
 
-class YesEnd(APIView):
+class YesEnd(ApiView):
     """Taking a yes back."""
 
-    @extend_schema(operation_id="still_read_end", request=None, responses={204: None})
-    def post(self, request: Request, yes_id: UUID) -> Response:
+    @operation("still_read_end", status=204)
+    def post(self, yes_id: UUID) -> None:
         """Take a yes back; a plan that is drawn up already is not touched."""
-        still_read_take_back(
-            current_lake(request), yes_id, user=person(request), now=timezone.now()
-        )
-        return Response(status=204)
+        still_read_take_back(self.lake, yes_id, user=self.user, now=timezone.now())

@@ -5,13 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from lifecycle.inventory.api.findings import LAKE
 from lifecycle.models import PathFinding, PathFix, PathFixItem
 from lifecycle.policies.api.serializers import AnswerSerializer
 from lifecycle.relocation.selectors import (
@@ -33,13 +28,11 @@ from lifecycle.relocation.services.plans import (
     fix_undo_request,
     fix_withdraw,
 )
-from portal.access.fresh import authenticated_at
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import LAKE, ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import ReasonSerializer
 
 
 class PathFixSerializer(serializers.ModelSerializer[PathFix]):
@@ -96,144 +89,108 @@ class FixWishSerializer(ReasonSerializer):
     )
 
 
-class PathFixList(APIView):
+class PathFixList(KeysetList):
     """Fix plans."""
 
-    @extend_schema(
-        operation_id="path_fixes_list",
-        responses=page_of("PathFix", PathFixSerializer),
-        parameters=list_parameters("state", "requested_by"),
-    )
-    def get(self, request: Request) -> Response:
-        """List the fix plans that you may see."""
-        return keyset_response(
-            request,
-            fixes_visible(current_lake(request), person(request)),
-            filter_class=PathFixFilter,
-            orders=FIX_ORDERS,
-            show=lambda row: dict(PathFixSerializer(row).data),
-        )
+    operation_id = "path_fixes_list"
+    serializer_class = PathFixSerializer
+    filterset_class = PathFixFilter
+    orders = FIX_ORDERS
 
-    @extend_schema(
-        operation_id="path_fixes_create",
-        request=FixWishSerializer,
-        responses={201: PathFixDetailSerializer},
+    def get_queryset(self) -> Rows:
+        """List the fix plans that you may see."""
+        return fixes_visible(self.lake, self.user)
+
+    @operation(
+        "path_fixes_create",
+        body=FixWishSerializer,
+        answer=PathFixDetailSerializer,
+        status=201,
         parameters=LAKE,
     )
-    def post(self, request: Request) -> Response:
+    def post(self) -> object:
         """Have a fix plan drawn up for nonconforming paths (admins and operators)."""
-        body = FixWishSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
-        user, now = person(request), timezone.now()
-        lake = current_lake(request)
-        made = fix_request(lake, said["rows"], reason=said["reason"], user=user, now=now)
-        return Response(_detail(made, user, now), status=201)
+        said = self.data
+        now = timezone.now()
+        made = fix_request(self.lake, said["rows"], reason=said["reason"], user=self.user, now=now)
+        return _detail(made, self.user, now)
 
 
-class PathFixCandidates(APIView):
+class PathFixCandidates(KeysetList):
     """Nonconforming paths that may be asked for."""
 
-    @extend_schema(
-        operation_id="path_fixes_candidates",
-        responses=page_of("FixCandidate", FixCandidateSerializer),
-        parameters=list_parameters("db", "table", "owner"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "path_fixes_candidates"
+    serializer_class = FixCandidateSerializer
+    filterset_class = FixCandidateFilter
+    orders = CANDIDATE_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List nonconforming tables and partitions in databases in ACT mode."""
-        return keyset_response(
-            request,
-            fix_candidates(current_lake(request), person(request)),
-            filter_class=FixCandidateFilter,
-            orders=CANDIDATE_ORDERS,
-            show=lambda row: dict(FixCandidateSerializer(row).data),
-        )
+        return fix_candidates(self.lake, self.user)
 
 
-class PathFixDetail(APIView):
+class PathFixDetail(ApiView):
     """One fix plan."""
 
-    @extend_schema(operation_id="path_fixes_get", responses=PathFixDetailSerializer)
-    def get(self, request: Request, fix_id: UUID) -> Response:
+    @operation("path_fixes_get", answer=PathFixDetailSerializer)
+    def get(self, fix_id: UUID) -> object:
         """Return a fix plan with the steps that you may take."""
-        user = person(request)
-        return Response(_detail(get_fix_for_user(fix_id, user=user), user, timezone.now()))
+        return _detail(get_fix_for_user(fix_id, user=self.user), self.user, timezone.now())
 
 
-class PathFixItems(APIView):
+class PathFixItems(KeysetList):
     """The paths of a fix plan."""
 
-    @extend_schema(
-        operation_id="path_fix_items_list",
-        responses=page_of("PathFixItem", PathFixItemSerializer),
-        parameters=list_parameters("state", "db", "table"),
-    )
-    def get(self, request: Request, fix_id: UUID) -> Response:
+    operation_id = "path_fix_items_list"
+    serializer_class = PathFixItemSerializer
+    filterset_class = PathFixItemFilter
+    orders = FIX_ITEM_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List its paths that you may see: from where to where, and what became of each."""
-        user = person(request)
-        return keyset_response(
-            request,
-            fix_items(get_fix_for_user(fix_id, user=user), user),
-            filter_class=PathFixItemFilter,
-            orders=FIX_ITEM_ORDERS,
-            show=lambda row: dict(PathFixItemSerializer(row).data),
-        )
+        return fix_items(get_fix_for_user(self.kwargs["fix_id"], user=self.user), self.user)
 
 
-class PathFixDecide(APIView):
+class PathFixDecide(ApiView):
     """Deciding on a fix plan."""
 
-    @extend_schema(
-        operation_id="path_fixes_decide",
-        request=AnswerSerializer,
-        responses=PathFixDetailSerializer,
-    )
-    def post(self, request: Request, fix_id: UUID) -> Response:
+    @operation("path_fixes_decide", body=AnswerSerializer, answer=PathFixDetailSerializer)
+    def post(self, fix_id: UUID) -> object:
         """Approve or reject exactly what has the digest that you read."""
-        body = AnswerSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        user, now = person(request), timezone.now()
+        now = timezone.now()
         found = fix_decide(
             fix_id,
-            user=user,
-            word=SaidWord(**body.validated_data),
-            authenticated_at=authenticated_at(request._request),
+            user=self.user,
+            word=SaidWord(**self.data),
+            authenticated_at=self.authenticated_at,
             now=now,
         )
-        return Response(_detail(found, user, now))
+        return _detail(found, self.user, now)
 
 
-class PathFixWithdraw(APIView):
+class PathFixWithdraw(ApiView):
     """Taking a fix plan back before it is decided."""
 
-    @extend_schema(
-        operation_id="path_fixes_withdraw",
-        request=ReasonSerializer,
-        responses=PathFixDetailSerializer,
-    )
-    def post(self, request: Request, fix_id: UUID) -> Response:
+    @operation("path_fixes_withdraw", body=ReasonSerializer, answer=PathFixDetailSerializer)
+    def post(self, fix_id: UUID) -> object:
         """Withdraw your fix plan before anybody decided."""
-        user, now = person(request), timezone.now()
-        found = fix_withdraw(fix_id, user=user, reason=said_reason(request), now=now)
-        return Response(_detail(found, user, now))
+        now = timezone.now()
+        found = fix_withdraw(fix_id, user=self.user, reason=self.data["reason"], now=now)
+        return _detail(found, self.user, now)
 
 
-class PathFixUndo(APIView):
+class PathFixUndo(ApiView):
     """Taking back what a fix plan moved."""
 
-    @extend_schema(
-        operation_id="path_fixes_undo",
-        request=ReasonSerializer,
-        responses={201: PathFixDetailSerializer},
-    )
-    def post(self, request: Request, fix_id: UUID) -> Response:
+    @operation("path_fixes_undo", body=ReasonSerializer, answer=PathFixDetailSerializer, status=201)
+    def post(self, fix_id: UUID) -> object:
         """Have a plan drawn up that moves everything back (admins); approved as the fix was."""
-        user, now = person(request), timezone.now()
-        undo = fix_undo_request(fix_id, user=user, reason=said_reason(request), now=now)
-        return Response(_detail(undo, user, now), status=201)
+        now = timezone.now()
+        undo = fix_undo_request(fix_id, user=self.user, reason=self.data["reason"], now=now)
+        return _detail(undo, self.user, now)
 
 
-def _detail(found: PathFix, user: User, now: datetime) -> dict[str, Any]:
+def _detail(found: PathFix, user: User, now: datetime) -> object:
     shown: Any = found
     shown.transitions = fix_actions(found, user, now=now).names
-    return dict(PathFixDetailSerializer(shown).data)
+    return found

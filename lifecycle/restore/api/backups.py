@@ -3,10 +3,6 @@
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from lifecycle.drop.api.serializers import (
     BackupItemSerializer,
@@ -31,81 +27,60 @@ from lifecycle.restore.services.backups import (
 )
 from lifecycle.restore.services.names import RestoreTo
 from lifecycle.restore.services.undo import UndoWish, restore_undo_request
-from portal.access.fresh import authenticated_at
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, RunSerializer, page_of, said_reason
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import ReasonSerializer, RunSerializer
 
 
-class BackupList(APIView):
+class BackupList(KeysetList):
     """Backup batches."""
 
-    @extend_schema(
-        operation_id="backups_list",
-        responses=page_of("BackupBatch", BatchSerializer),
-        parameters=list_parameters("day", "db", "table", "state"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "backups_list"
+    page_name = "BackupBatch"
+    serializer_class = BatchSerializer
+    filterset_class = BackupFilter
+    orders = {"-day": ("-day", "-batch")}
+
+    def get_queryset(self) -> Rows:
         """List the backup batches that you may see, newest first."""
-        return keyset_response(
-            request,
-            batches_for_user(current_lake(request), person(request)),
-            filter_class=BackupFilter,
-            orders={"-day": ("-day", "-batch")},
-            show=lambda row: dict(BatchSerializer(row).data),
-        )
+        return batches_for_user(self.lake, self.user)
 
 
-class BackupDetail(APIView):
+class BackupDetail(ApiView):
     """One backup batch."""
 
-    @extend_schema(operation_id="backups_get", responses=BatchDetailSerializer)
-    def get(self, request: Request, batch_id: UUID) -> Response:
+    @operation("backups_get", answer=BatchDetailSerializer)
+    def get(self, batch_id: UUID) -> object:
         """Return a batch."""
-        batch = get_batch_for_user(batch_id, user=person(request))
-        return Response(BatchDetailSerializer(batch).data)
+        return get_batch_for_user(batch_id, user=self.user)
 
 
-class BackupItems(APIView):
+class BackupItems(KeysetList):
     """The items of a batch."""
 
-    @extend_schema(
-        operation_id="backups_items",
-        responses=page_of("BackupItem", BackupItemSerializer),
-        parameters=list_parameters("partition"),
-    )
-    def get(self, request: Request, batch_id: UUID) -> Response:
+    operation_id = "backups_items"
+    serializer_class = BackupItemSerializer
+    filterset_class = BackupItemFilter
+    orders = {"name": ("partition",)}
+
+    def get_queryset(self) -> Rows:
         """List the items that the last look copied here (none before the first look)."""
-        batch = get_batch_for_user(batch_id, user=person(request))
-        return keyset_response(
-            request,
-            items_of_batch(batch),
-            filter_class=BackupItemFilter,
-            orders={"name": ("partition",)},
-            show=lambda row: dict(BackupItemSerializer(row).data),
-        )
+        batch = get_batch_for_user(self.kwargs["batch_id"], user=self.user)
+        return items_of_batch(batch)
 
-    @extend_schema(operation_id="backups_look", request=None, responses={202: RunSerializer})
-    def post(self, request: Request, batch_id: UUID) -> Response:
+    @operation("backups_look", answer=RunSerializer, status=202)
+    def post(self, batch_id: UUID) -> object:
         """Have the items read from the files beside the data, by a short run."""
-        run = backup_items_request(batch_id, user=person(request), now=timezone.now())
-        return Response(RunSerializer(run).data, status=202)
+        return backup_items_request(batch_id, user=self.user, now=timezone.now())
 
 
-class RestoreList(APIView):
+class RestoreList(ApiView):
     """Asking for a restore."""
 
-    @extend_schema(
-        operation_id="restores_create",
-        request=RestoreRequestSerializer,
-        responses={202: RunSerializer},
-    )
-    def post(self, request: Request) -> Response:
+    @operation("restores_create", body=RestoreRequestSerializer, answer=RunSerializer, status=202)
+    def post(self) -> object:
         """Preview a restore; with `straight_on` it goes ahead when nothing is in the way."""
-        body = RestoreRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
+        said = self.data
         choice = BackupChoice(
             day=said.get("day"),
             db=said.get("db", ""),
@@ -120,43 +95,35 @@ class RestoreList(APIView):
             only_missing=said["only_missing"],
             to=RestoreTo(**said["to"]) if said["to"] else None,
         )
-        run = restore_preview_request(
-            current_lake(request), wish, user=person(request), now=timezone.now()
-        )
-        return Response(RunSerializer(run).data, status=202)
+        return restore_preview_request(self.lake, wish, user=self.user, now=timezone.now())
 
 
-class RestoreDetail(APIView):
+class RestoreDetail(ApiView):
     """One restore, from its preview on."""
 
-    @extend_schema(operation_id="restores_get", responses=RunSerializer)
-    def get(self, request: Request, run_id: UUID) -> Response:
+    @operation("restores_get", answer=RunSerializer)
+    def get(self, run_id: UUID) -> object:
         """Return the preview; its result says what a restore would do to each item."""
-        return Response(RunSerializer(get_preview_for_user(run_id, user=person(request))).data)
+        return get_preview_for_user(run_id, user=self.user)
 
-    @extend_schema(operation_id="restores_go", request=None, responses={202: RunSerializer})
-    def post(self, request: Request, run_id: UUID) -> Response:
+    @operation("restores_go", answer=RunSerializer, status=202)
+    def post(self, run_id: UUID) -> object:
         """Restore what the preview showed; conflicts are left out."""
-        user = person(request)
-        preview = get_preview_for_user(run_id, user=user)
-        run = restore_request(preview, user=user, now=timezone.now())
-        return Response(RunSerializer(run).data, status=202)
+        preview = get_preview_for_user(run_id, user=self.user)
+        return restore_request(preview, user=self.user, now=timezone.now())
 
 
-class RestoreUndo(APIView):
+class RestoreUndo(ApiView):
     """Taking a restore back."""
 
-    @extend_schema(
-        operation_id="restores_undo", request=ReasonSerializer, responses={202: RunSerializer}
-    )
-    def post(self, request: Request, run_id: UUID) -> Response:
+    @operation("restores_undo", body=ReasonSerializer, answer=RunSerializer, status=202)
+    def post(self, run_id: UUID) -> object:
         """Put what the restore of this preview brought back into the backup; it destroys nothing.
 
         For who restored it, or an admin, with a fresh log-in. What was written or altered since
         stays, and is named.
         """
-        reason, user = said_reason(request), person(request)
-        preview = get_preview_for_user(run_id, user=user)
-        wish = UndoWish(reason, authenticated_at(request._request))
-        run = restore_undo_request(preview, wish, user=user, now=timezone.now())
-        return Response(RunSerializer(run).data, status=202)
+        reason = self.data["reason"]
+        preview = get_preview_for_user(run_id, user=self.user)
+        wish = UndoWish(reason, self.authenticated_at)
+        return restore_undo_request(preview, wish, user=self.user, now=timezone.now())

@@ -3,19 +3,16 @@
 from datetime import date
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from lifecycle.restore.services.contents import (
     BackupOfTable,
     backup_look_newest,
     backup_look_request,
 )
+from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.serializers import RunSerializer
-from portal.ui.frame.context import current_lake, person
 
 
 class ContentsSerializer(serializers.Serializer[dict[str, object]]):
@@ -25,14 +22,14 @@ class ContentsSerializer(serializers.Serializer[dict[str, object]]):
     contents = serializers.JSONField(allow_null=True)
 
 
-class BackupContents(APIView):
+class BackupContents(ApiView):
     """Looking into the backup of one table of one day."""
 
-    @extend_schema(operation_id="backups_contents", responses=ContentsSerializer)
-    def get(self, request: Request, day: date, db: str, table: str) -> Response:
+    @operation("backups_contents", answer=ContentsSerializer)
+    def get(self, day: date, db: str, table: str) -> object:
         """Return what the newest look found (null before the first): schema, counts, values."""
         what = BackupOfTable(day, db, table)
-        run = backup_look_newest(current_lake(request), what, user=person(request))
+        run = backup_look_newest(self.lake, what, user=self.user)
         result = run.result if run is not None and isinstance(run.result, dict) else {}
         return Response(
             {
@@ -41,15 +38,9 @@ class BackupContents(APIView):
             }
         )
 
-    @extend_schema(
-        operation_id="backups_contents_look", request=None, responses={202: RunSerializer}
-    )
-    def post(self, request: Request, day: date, db: str, table: str) -> Response:
+    @operation("backups_contents_look", answer=RunSerializer, status=202)
+    def post(self, day: date, db: str, table: str) -> object:
         """Have the manifests read by a short run."""
-        run = backup_look_request(
-            current_lake(request),
-            BackupOfTable(day, db, table),
-            user=person(request),
-            now=timezone.now(),
+        return backup_look_request(
+            self.lake, BackupOfTable(day, db, table), user=self.user, now=timezone.now()
         )
-        return Response(RunSerializer(run).data, status=202)

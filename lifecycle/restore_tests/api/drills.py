@@ -1,15 +1,10 @@
 """API that reads and starts restore tests, equivalent to their pages."""
 
-from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from lifecycle.models import DrillItem, RestoreDrill
 from lifecycle.restore_tests.selectors import (
@@ -24,10 +19,8 @@ from lifecycle.restore_tests.selectors import (
     items_visible,
 )
 from lifecycle.restore_tests.services.drills import drill_request
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import page_of
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
 
 
 class DrillSerializer(serializers.ModelSerializer[RestoreDrill]):
@@ -79,76 +72,62 @@ class DrillStartSerializer(serializers.Serializer[object]):
     reason = serializers.CharField(required=False, default="", allow_blank=True, max_length=1000)
 
 
-class DrillList(APIView):
+class DrillList(KeysetList):
     """Restore drills."""
 
-    @extend_schema(
-        operation_id="drills_list",
-        responses=page_of("Drill", DrillSerializer),
-        parameters=list_parameters("state", "requested_by", "since", "until"),
-    )
-    def get(self, request: Request) -> Response:
-        """List the drills, newest first."""
-        return keyset_response(
-            request,
-            drills_of(current_lake(request)),
-            filter_class=DrillFilter,
-            orders=DRILL_ORDERS,
-            show=lambda row: dict(DrillSerializer(row).data),
-            complete=partial(count_for, user=person(request)),
-        )
+    operation_id = "drills_list"
+    serializer_class = DrillSerializer
+    filterset_class = DrillFilter
+    orders = DRILL_ORDERS
 
-    @extend_schema(
-        operation_id="drills_start", request=DrillStartSerializer, responses={202: DrillSerializer}
-    )
-    def post(self, request: Request) -> Response:
+    def get_queryset(self) -> Rows:
+        """List the drills, newest first."""
+        return drills_of(self.lake)
+
+    def completed(self, rows: list[Any]) -> list[Any]:
+        """Count for each drill what the person may see."""
+        count_for(rows, user=self.user)
+        return rows
+
+    @operation("drills_start", body=DrillStartSerializer, answer=DrillSerializer, status=202)
+    def post(self) -> object:
         """Start a drill, or give the one that is under way (admins, operators)."""
-        body = DrillStartSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        found = drill_request(
-            current_lake(request),
-            user=person(request),
-            reason=body.validated_data["reason"],
+        return drill_request(
+            self.lake,
+            user=self.user,
+            reason=self.data["reason"],
             now=timezone.now(),
         )
-        return Response(DrillSerializer(found).data, status=202)
 
 
-class DrillDetail(APIView):
+class DrillDetail(ApiView):
     """One drill."""
 
-    @extend_schema(operation_id="drills_get", responses=DrillSerializer)
-    def get(self, request: Request, drill_id: UUID) -> Response:
+    @operation("drills_get", answer=DrillSerializer)
+    def get(self, drill_id: UUID) -> object:
         """Return a drill; its counts are of what you may see."""
         found = get_drill(drill_id)
-        count_for([found], user=person(request))
-        return Response(DrillSerializer(found).data)
+        count_for([found], user=self.user)
+        return found
 
 
-class DrillItems(APIView):
+class DrillItems(KeysetList):
     """What a drill compared."""
 
-    @extend_schema(
-        operation_id="drills_items",
-        responses=page_of("DrillItem", DrillItemSerializer),
-        parameters=list_parameters("outcome", "db", "table"),
-    )
-    def get(self, request: Request, drill_id: UUID) -> Response:
+    operation_id = "drills_items"
+    serializer_class = DrillItemSerializer
+    filterset_class = DrillItemFilter
+    orders = ITEM_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List what a drill compared of what you answer for."""
-        return keyset_response(
-            request,
-            items_visible(get_drill(drill_id), person(request)),
-            filter_class=DrillItemFilter,
-            orders=ITEM_ORDERS,
-            show=lambda row: dict(DrillItemSerializer(row).data),
-        )
+        return items_visible(get_drill(self.kwargs["drill_id"]), self.user)
 
 
-class DrillDatabases(APIView):
+class DrillDatabases(ApiView):
     """The proofs of databases."""
 
-    @extend_schema(operation_id="drills_databases", responses=DatabaseProvenSerializer(many=True))
-    def get(self, request: Request) -> Response:
+    @operation("drills_databases", answer=DatabaseProvenSerializer, many=True)
+    def get(self) -> object:
         """List your databases with backups: when restoring was last proven, worst first."""
-        found = databases_proven(current_lake(request), now=timezone.now(), user=person(request))
-        return Response(DatabaseProvenSerializer(found, many=True).data)
+        return databases_proven(self.lake, now=timezone.now(), user=self.user)

@@ -3,11 +3,7 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from optimizer.core.api import OptimizeTaskSerializer
 from optimizer.hudi.maintenance.domain.tasks import Service, Step
@@ -18,12 +14,10 @@ from optimizer.hudi.planner.services.actions import (
     service_ask,
 )
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
-from optimizer.policies.api.fields import (
-    OptimizerTablePolicySerializer,
-)
-from optimizer.policies.api.policies import table_policy_response
-from portal.ui.api.serializers import ReasonSerializer, said_reason
-from portal.ui.frame.context import person
+from optimizer.policies.api.fields import OptimizerTablePolicySerializer
+from optimizer.policies.api.policies import table_policy_settings
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.serializers import ReasonSerializer
 
 _MOST_INSTANTS = 1_000
 
@@ -84,77 +78,62 @@ class HudiPausedSerializer(serializers.Serializer[Any]):
     paused_why = serializers.CharField(read_only=True)
 
 
-class HudiPlan(APIView):
+class HudiPlan(ApiView):
     """A dry run."""
 
-    @extend_schema(operation_id="optimizer_hudi_plan", responses=HudiDecisionSerializer)
-    def get(self, request: Request, table_id: int) -> Response:
+    @operation("optimizer_hudi_plan", answer=HudiDecisionSerializer)
+    def get(self, table_id: int) -> object:
         """Say what would be done to the table now, and of everything else why not."""
-        found = hudi_explain(table_id, person(request), timezone.now())
-        return Response(HudiDecisionSerializer(found).data)
+        return hudi_explain(table_id, self.user, timezone.now())
 
 
-class HudiService(APIView):
+class HudiService(ApiView):
     """A step of a service now."""
 
-    @extend_schema(
-        operation_id="optimizer_hudi_service",
-        request=HudiServiceAskSerializer,
-        responses={202: OptimizeTaskSerializer},
+    @operation(
+        "optimizer_hudi_service",
+        body=HudiServiceAskSerializer,
+        answer=OptimizeTaskSerializer,
+        status=202,
     )
-    def post(self, request: Request, table_id: int) -> Response:
+    def post(self, table_id: int) -> object:
         """Queue a step for the next run; what takes something away is listed for approval first."""
-        body = HudiServiceAskSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
-        task = service_ask(
+        said = self.data
+        return service_ask(
             table_id,
             service=Service(said["service"]),
             step=Step(said["step"]),
             instants=tuple(said["instants"]),
-            user=person(request),
+            user=self.user,
             reason=said["reason"],
             now=timezone.now(),
         )
-        return Response(OptimizeTaskSerializer(task).data, status=202)
 
 
-class HudiPause(APIView):
+class HudiPause(ApiView):
     """Pausing a table's services."""
 
-    @extend_schema(
-        operation_id="optimizer_hudi_pause",
-        request=ReasonSerializer,
-        responses=HudiPausedSerializer,
-    )
-    def post(self, request: Request, table_id: int) -> Response:
+    @operation("optimizer_hudi_pause", body=ReasonSerializer, answer=HudiPausedSerializer)
+    def post(self, table_id: int) -> object:
         """Have nothing begun on the table; a run that is under way goes on."""
-        user, reason = person(request), said_reason(request)
-        row = hudi_pause(table_id, user=user, reason=reason, now=timezone.now())
-        return Response(HudiPausedSerializer(row).data)
+        reason = self.data["reason"]
+        return hudi_pause(table_id, user=self.user, reason=reason, now=timezone.now())
 
 
-class HudiResume(APIView):
+class HudiResume(ApiView):
     """Resuming a table's services."""
 
-    @extend_schema(
-        operation_id="optimizer_hudi_resume",
-        request=ReasonSerializer,
-        responses=HudiPausedSerializer,
-    )
-    def post(self, request: Request, table_id: int) -> Response:
+    @operation("optimizer_hudi_resume", body=ReasonSerializer, answer=HudiPausedSerializer)
+    def post(self, table_id: int) -> object:
         """Let the table be served again, and have it looked at."""
-        user, reason = person(request), said_reason(request)
-        row = hudi_resume(table_id, user=user, reason=reason, now=timezone.now())
-        return Response(HudiPausedSerializer(row).data)
+        reason = self.data["reason"]
+        return hudi_resume(table_id, user=self.user, reason=reason, now=timezone.now())
 
 
-class HudiTablePolicy(APIView):
+class HudiTablePolicy(ApiView):
     """The policy of one Hudi table."""
 
-    @extend_schema(
-        operation_id="optimizer_hudi_tables_policy", responses=OptimizerTablePolicySerializer
-    )
-    def get(self, request: Request, table_id: int) -> Response:
+    @operation("optimizer_hudi_tables_policy", answer=OptimizerTablePolicySerializer)
+    def get(self, table_id: int) -> object:
         """Return every setting as it holds for the table now, with the scope that says so."""
-        return table_policy_response(get_hudi_for_user(table_id, person(request)))
+        return table_policy_settings(get_hudi_for_user(table_id, self.user))

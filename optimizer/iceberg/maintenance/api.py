@@ -3,26 +3,18 @@
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from optimizer.iceberg.maintenance.services.quarantines import quarantine_return
-from optimizer.removals.api import RemovalPlanDetailSerializer, removal_response
-from portal.ui.frame.context import person
+from optimizer.removals.api import RemovalPlanDetailSerializer, removal_shown
+from portal.ui.api.operations import ApiView, operation
 
 
-class RemovalBringBack(APIView):
+class RemovalBringBack(ApiView):
     """Bringing files back from quarantine."""
 
-    @extend_schema(
-        operation_id="optimizer_removals_bring_back",
-        request=OpenApiTypes.NONE,
-        responses=RemovalPlanDetailSerializer,
-    )
-    def post(self, request: Request, removal_id: UUID) -> Response:
+    @operation("optimizer_removals_bring_back", answer=RemovalPlanDetailSerializer)
+    def post(self, removal_id: UUID) -> object:
         """Have all files of a list moved back to where they were; nothing is written over."""
-        user = person(request)
-        return removal_response(quarantine_return(removal_id, user=user, now=timezone.now()), user)
+        return removal_shown(
+            quarantine_return(removal_id, user=self.user, now=timezone.now()), self.user
+        )

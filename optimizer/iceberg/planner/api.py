@@ -6,11 +6,7 @@ And a list of what would be removed from it.
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from optimizer.core.api import OptimizeTaskSerializer
 from optimizer.core.services.actions import table_pause, table_resume
@@ -22,8 +18,8 @@ from optimizer.iceberg.planner.services.actions import (
 )
 from optimizer.iceberg.tables.api.serializers import IcebergTableSerializer
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
-from portal.ui.api.serializers import ReasonSerializer, said_reason
-from portal.ui.frame.context import person
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.serializers import ReasonSerializer
 
 
 class OptimizerEstimateSerializer(serializers.Serializer[Any]):
@@ -67,65 +63,52 @@ class OptimizerPlanSerializer(serializers.Serializer[Any]):
     )
 
 
-class TablePlan(APIView):
+class TablePlan(ApiView):
     """A dry run."""
 
-    @extend_schema(operation_id="optimizer_tables_plan", responses=OptimizerPlanSerializer)
-    def get(self, request: Request, table_id: int) -> Response:
+    @operation("optimizer_tables_plan", answer=OptimizerPlanSerializer)
+    def get(self, table_id: int) -> object:
         """Say what would be done to the table now, at which cost, and why the rest is not."""
-        user = person(request)
-        plan = dry_run(get_table_for_user(table_id, user), user=user, now=timezone.now())
-        return Response(OptimizerPlanSerializer(plan).data)
+        return dry_run(get_table_for_user(table_id, self.user), user=self.user, now=timezone.now())
 
 
-class TableRun(APIView):
+class TableRun(ApiView):
     """Optimizing now."""
 
-    @extend_schema(
-        operation_id="optimizer_tables_run",
-        request=ReasonSerializer,
-        responses={202: OptimizeTaskSerializer},
+    @operation(
+        "optimizer_tables_run", body=ReasonSerializer, answer=OptimizeTaskSerializer, status=202
     )
-    def post(self, request: Request, table_id: int) -> Response:
+    def post(self, table_id: int) -> object:
         """Queue the table for the next run, whatever its quiet hours and its budget say."""
-        user, reason = person(request), said_reason(request)
-        table = get_table_for_user(table_id, user)
-        task = optimize_now(
-            table, kind_for_now(table), user=user, reason=reason, now=timezone.now()
+        reason = self.data["reason"]
+        table = get_table_for_user(table_id, self.user)
+        return optimize_now(
+            table, kind_for_now(table), user=self.user, reason=reason, now=timezone.now()
         )
-        return Response(OptimizeTaskSerializer(task).data, status=202)
 
 
-class TablePause(APIView):
+class TablePause(ApiView):
     """Pausing a table."""
 
-    @extend_schema(
-        operation_id="optimizer_tables_pause",
-        request=ReasonSerializer,
-        responses=IcebergTableSerializer,
-    )
-    def post(self, request: Request, table_id: int) -> Response:
+    @operation("optimizer_tables_pause", body=ReasonSerializer, answer=IcebergTableSerializer)
+    def post(self, table_id: int) -> object:
         """Have nothing begun on the table; a run that is under way goes on."""
-        user, reason = person(request), said_reason(request)
-        table = get_table_for_user(table_id, user)
-        table_pause(table, user=user, reason=reason, now=timezone.now())
-        return Response(IcebergTableSerializer(table).data)
+        reason = self.data["reason"]
+        table = get_table_for_user(table_id, self.user)
+        table_pause(table, user=self.user, reason=reason, now=timezone.now())
+        return table
 
 
-class TableResume(APIView):
+class TableResume(ApiView):
     """Resuming a table."""
 
-    @extend_schema(
-        operation_id="optimizer_tables_resume",
-        request=ReasonSerializer,
-        responses=IcebergTableSerializer,
-    )
-    def post(self, request: Request, table_id: int) -> Response:
+    @operation("optimizer_tables_resume", body=ReasonSerializer, answer=IcebergTableSerializer)
+    def post(self, table_id: int) -> object:
         """Let the table be optimized again, and have it looked at."""
-        user, reason = person(request), said_reason(request)
-        table = get_table_for_user(table_id, user)
-        table_resume(table, user=user, reason=reason, now=timezone.now())
-        return Response(IcebergTableSerializer(table).data)
+        reason = self.data["reason"]
+        table = get_table_for_user(table_id, self.user)
+        table_resume(table, user=self.user, reason=reason, now=timezone.now())
+        return table
 
 
 class RemovalAskSerializer(ReasonSerializer):
@@ -134,24 +117,22 @@ class RemovalAskSerializer(ReasonSerializer):
     kind = serializers.CharField(max_length=12, help_text="EXPIRE or ORPHANS")
 
 
-class RemovalAsk(APIView):
+class RemovalAsk(ApiView):
     """Asking for a list."""
 
-    @extend_schema(
-        operation_id="optimizer_tables_removal",
-        request=RemovalAskSerializer,
-        responses={202: OptimizeTaskSerializer},
+    @operation(
+        "optimizer_tables_removal",
+        body=RemovalAskSerializer,
+        answer=OptimizeTaskSerializer,
+        status=202,
     )
-    def post(self, request: Request, table_id: int) -> Response:
+    def post(self, table_id: int) -> object:
         """Have a list drawn up of what would go; nothing goes before others approve it."""
-        body = RemovalAskSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said, user = body.validated_data, person(request)
-        task = removal_ask(
-            get_table_for_user(table_id, user),
+        said = self.data
+        return removal_ask(
+            get_table_for_user(table_id, self.user),
             said["kind"],
-            user=user,
+            user=self.user,
             reason=said["reason"],
             now=timezone.now(),
         )
-        return Response(OptimizeTaskSerializer(task).data, status=202)

@@ -3,10 +3,8 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from optimizer.models import HudiTable, IcebergTable
 from optimizer.policies.api.fields import (
@@ -15,7 +13,6 @@ from optimizer.policies.api.fields import (
     OptimizerPolicyVersionSerializer,
     OptimizerPolicyWishSerializer,
     OptimizerScopeSerializer,
-    OptimizerTablePolicySerializer,
 )
 from optimizer.policies.domain.formats import MANNERS, TableFormat
 from optimizer.policies.selectors.policies import levels_of, policy_current
@@ -35,12 +32,9 @@ from optimizer.policies.selectors.scopes import (
 from optimizer.policies.services.policies import PolicyChange, policy_set
 from optimizer.policies.services.preview import policy_preview
 from portal.lake.errors import RuleViolation
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import page_of
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import LAKE, ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
 
-LAKE = OpenApiParameter("lake", str)
 FORMAT = OpenApiParameter(
     "table_format",
     str,
@@ -49,90 +43,80 @@ FORMAT = OpenApiParameter(
 )
 
 
-class PolicyList(APIView):
+@extend_schema_view(get=extend_schema(parameters=[FORMAT]))
+class PolicyList(KeysetList):
     """The scopes of a lake that have settings."""
 
-    @extend_schema(
-        operation_id="optimizer_policies_list",
-        responses=page_of("OptimizerScope", OptimizerScopeSerializer),
-        parameters=[*list_parameters("scope", "level", "sets", "by"), FORMAT],
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "optimizer_policies_list"
+    serializer_class = OptimizerScopeSerializer
+    filterset_class = SCOPE_FILTERS[TableFormat.ICEBERG]
+    orders = SCOPE_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List what stands at each scope that you may see, by scope."""
-        lake, user, about = current_lake(request), person(request), _format(request)
-        names = table_names(lake, user, about)
-        return keyset_response(
-            request,
-            scopes_visible(lake, user, names, about),
-            filter_class=SCOPE_FILTERS[about],
-            orders=SCOPE_ORDERS,
-            show=lambda row: dict(OptimizerScopeSerializer(ScopeRow.of(row, names)).data),
-        )
+        about = _format(self.request)
+        self.filterset_class = SCOPE_FILTERS[about]
+        self._names = table_names(self.lake, self.user, about)
+        return scopes_visible(self.lake, self.user, self._names, about)
 
-    @extend_schema(
-        operation_id="optimizer_policies_set",
-        request=OptimizerPolicyChangeSerializer,
-        responses={201: OptimizerPolicyVersionSerializer},
-        parameters=[LAKE],
+    def completed(self, rows: list[Any]) -> list[Any]:
+        """Count the tables under each scope."""
+        return [ScopeRow.of(row, self._names) for row in rows]
+
+    @operation(
+        "optimizer_policies_set",
+        body=OptimizerPolicyChangeSerializer,
+        answer=OptimizerPolicyVersionSerializer,
+        status=201,
+        parameters=LAKE,
     )
-    def post(self, request: Request) -> Response:
+    def post(self) -> object:
         """Set all settings of a scope; 409 where another version stands than the one you saw."""
-        body = OptimizerPolicyChangeSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        change = PolicyChange(current_lake(request), **body.validated_data)
-        made = policy_set(change, user=person(request), now=timezone.now())
-        return Response(OptimizerPolicyVersionSerializer(made).data, status=201)
+        change = PolicyChange(self.lake, **self.data)
+        return policy_set(change, user=self.user, now=timezone.now())
 
 
-class PolicyPreview(APIView):
+class PolicyPreview(ApiView):
     """Trying a policy out."""
 
-    @extend_schema(
-        operation_id="optimizer_policies_preview",
-        request=OptimizerPolicyWishSerializer,
-        responses=OptimizerPolicyPreviewSerializer,
-        parameters=[LAKE],
+    @operation(
+        "optimizer_policies_preview",
+        body=OptimizerPolicyWishSerializer,
+        answer=OptimizerPolicyPreviewSerializer,
+        parameters=LAKE,
     )
-    def post(self, request: Request) -> Response:
+    def post(self) -> object:
         """Say which settings of how many tables would change; nothing is kept."""
-        body = OptimizerPolicyWishSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        lake, user = current_lake(request), person(request)
-        change = PolicyChange(lake, **body.validated_data, seen=0, why="")
-        names = table_names(lake, user, change.table_format)
-        found = policy_preview(change, user=user, names=names)
-        return Response(OptimizerPolicyPreviewSerializer(found).data)
+        change = PolicyChange(self.lake, **self.data, seen=0, why="")
+        names = table_names(self.lake, self.user, change.table_format)
+        return policy_preview(change, user=self.user, names=names)
 
 
-class PolicyHistory(APIView):
+@extend_schema_view(get=extend_schema(parameters=[FORMAT]))
+class PolicyHistory(KeysetList):
     """The versions of one scope."""
 
-    @extend_schema(
-        operation_id="optimizer_policies_history",
-        responses=page_of("OptimizerPolicyVersion", OptimizerPolicyVersionSerializer),
-        parameters=[*list_parameters("by"), FORMAT],
-    )
-    def get(self, request: Request, scope: str) -> Response:
+    operation_id = "optimizer_policies_history"
+    serializer_class = OptimizerPolicyVersionSerializer
+    filterset_class = VersionFilter
+    orders = HISTORY_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the versions of a scope, newest first: who, when, why and what."""
-        lake, user, about = current_lake(request), person(request), _format(request)
-        get_scope_for_user(lake, scope, user, table_names(lake, user, about), about)
-        return keyset_response(
-            request,
-            history_of(lake, scope, about),
-            filter_class=VersionFilter,
-            orders=HISTORY_ORDERS,
-            show=lambda row: dict(OptimizerPolicyVersionSerializer(row).data),
-        )
+        about = _format(self.request)
+        names, scope = table_names(self.lake, self.user, about), self.kwargs["scope"]
+        get_scope_for_user(self.lake, scope, self.user, names, about)
+        return history_of(self.lake, scope, about)
 
 
-def table_policy_response(table: IcebergTable | HudiTable) -> Response:
+def table_policy_settings(table: IcebergTable | HudiTable) -> dict[str, Any]:
     """Return every setting as it holds for a table now, with the scope that says so."""
     about, scope = format_of(table), scope_of_table(table)
     manners, (levels, _) = MANNERS[about], levels_of(table.lake, about)
     found = manners.resolve(levels, db=table.db, table=table.table)
     own = policy_current(table.lake, scope, about) if scope else None
     values = manners.write(found.policy)
-    shown: dict[str, Any] = {
+    return {
         "lake": table.lake,
         "scope": scope,
         "seen": own.version if own else 0,
@@ -140,7 +124,6 @@ def table_policy_response(table: IcebergTable | HudiTable) -> Response:
             name: {"value": values[name], "scope": found.sources[name]} for name in manners.fields
         },
     }
-    return Response(OptimizerTablePolicySerializer(shown).data)
 
 
 def _format(request: Request) -> TableFormat:

@@ -1,21 +1,20 @@
 """API of people and the names of service accounts."""
 
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from portal.access.fresh import check_fresh
 from portal.access.models import OwnerPerson, User
 from portal.people.leavers import person_close, person_reopen
 from portal.people.owners import MOST_PEOPLE, owner_set
 from portal.people.selectors import owners_mapped, people_all
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import ReasonSerializer
 from portal.ui.people_filters import OwnerFilter, PeopleFilter
 from portal.ui.views import owners as owners_page
 from portal.ui.views import people as people_page
@@ -63,90 +62,71 @@ class OwnerPeopleSerializer(serializers.Serializer[object]):
     people = serializers.ListField(child=serializers.CharField(), read_only=True)
 
 
-class PersonList(APIView):
+class PersonList(KeysetList):
     """Accounts."""
 
-    @extend_schema(
-        operation_id="people_list",
-        responses=page_of("Person", PersonSerializer),
-        parameters=list_parameters("username", "role", "way", "state"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "people_list"
+    serializer_class = PersonSerializer
+    filterset_class = PeopleFilter
+    orders = people_page.ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the accounts (admins and operators)."""
-        people_page.check_keeper(request._request)
-        return keyset_response(
-            request,
-            people_all(),
-            filter_class=PeopleFilter,
-            orders=people_page.ORDERS,
-            show=lambda row: dict(PersonSerializer(people_page.named(row)).data),
-        )
+        people_page.check_keeper(self.request._request)
+        return people_all()
+
+    def completed(self, rows: list[Any]) -> list[Any]:
+        """Name how each account stands."""
+        return [people_page.named(row) for row in rows]
 
 
-class PersonClose(APIView):
+class PersonClose(ApiView):
     """Closing an account."""
 
-    @extend_schema(operation_id="people_close", request=ReasonSerializer, responses={204: None})
-    def post(self, request: Request, username: str) -> Response:
+    @operation("people_close", body=ReasonSerializer, status=204)
+    def post(self, username: str) -> None:
         """Close an account (admins, with a fresh log-in)."""
-        return _change(request, username, is_open=False)
+        now = timezone.now()
+        _check_fresh_keeper(self.request._request, now)
+        person_close(username, user=self.user, reason=self.data["reason"], now=now)
 
 
-class PersonReopen(APIView):
+class PersonReopen(ApiView):
     """Opening an account again."""
 
-    @extend_schema(operation_id="people_reopen", request=ReasonSerializer, responses={204: None})
-    def post(self, request: Request, username: str) -> Response:
+    @operation("people_reopen", body=ReasonSerializer, status=204)
+    def post(self, username: str) -> None:
         """Open a closed account again (admins, with a fresh log-in)."""
-        return _change(request, username, is_open=True)
+        now = timezone.now()
+        _check_fresh_keeper(self.request._request, now)
+        person_reopen(username, user=self.user, reason=self.data["reason"], now=now)
 
 
-class OwnerList(APIView):
+class OwnerList(KeysetList):
     """People behind owners' names."""
 
-    @extend_schema(
-        operation_id="owners_list",
-        responses=page_of("Owner", OwnerSerializer),
-        parameters=list_parameters("owner", "username", "state"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "owners_list"
+    serializer_class = OwnerSerializer
+    filterset_class = OwnerFilter
+    orders = owners_page.ORDERS
+
+    def get_queryset(self) -> Rows:
         """List who stands behind which name (admins and operators)."""
-        people_page.check_keeper(request._request)
-        return keyset_response(
-            request,
-            owners_mapped(current_lake(request)),
-            filter_class=OwnerFilter,
-            orders=owners_page.ORDERS,
-            show=lambda row: dict(OwnerSerializer(row).data),
-        )
+        people_page.check_keeper(self.request._request)
+        return owners_mapped(self.lake)
 
-    @extend_schema(
-        operation_id="owners_set", request=OwnerChangeSerializer, responses=OwnerPeopleSerializer
-    )
-    def post(self, request: Request) -> Response:
+    @operation("owners_set", body=OwnerChangeSerializer, answer=OwnerPeopleSerializer)
+    def post(self) -> object:
         """Say who stands behind a name (admins, with a fresh log-in)."""
-        people_page.check_keeper(request._request)
         now = timezone.now()
-        check_fresh(request._request, now)
-        body = OwnerChangeSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
+        _check_fresh_keeper(self.request._request, now)
+        said = self.data
         after = owner_set(
-            current_lake(request),
-            said["owner"],
-            said["people"],
-            user=person(request),
-            reason=said["reason"],
-            now=now,
+            self.lake, said["owner"], said["people"], user=self.user, reason=said["reason"], now=now
         )
-        return Response({"owner": said["owner"], "people": list(after)})
+        return {"owner": said["owner"], "people": list(after)}
 
 
-def _change(request: Request, username: str, *, is_open: bool) -> Response:
-    people_page.check_keeper(request._request)
-    now = timezone.now()
-    check_fresh(request._request, now)
-    reason = said_reason(request)
-    step = person_reopen if is_open else person_close
-    step(username, user=person(request), reason=reason, now=now)
-    return Response(status=204)
+def _check_fresh_keeper(request: HttpRequest, now: datetime) -> None:
+    people_page.check_keeper(request)
+    check_fresh(request, now)

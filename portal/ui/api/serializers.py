@@ -3,7 +3,6 @@
 from typing import Any
 
 from rest_framework import serializers
-from rest_framework.request import Request
 
 from portal.audit.models import AuditEvent
 from portal.notices.models import Notice
@@ -21,26 +20,9 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     class Meta:
         model = Run
         fields: tuple[str, ...] = (
-            "id",
-            "lake",
-            "kind",
-            "state",
-            "requested_by",
-            "causes",
-            "reason",
-            "subject_type",
-            "subject_id",
-            "queued_at",
-            "submitted_at",
-            "finished_at",
-            "phase",
-            "done",
-            "total",
-            "message",
-            "silent_since",
-            "error",
-            "result",
-            "cancel_requested_by",
+            *("id", "lake", "kind", "state", "requested_by", "causes", "reason", "subject_type"),
+            *("subject_id", "queued_at", "submitted_at", "finished_at", "phase", "done", "total"),
+            *("message", "silent_since", "error", "result", "cancel_requested_by"),
         )
         read_only_fields = fields
 
@@ -88,20 +70,8 @@ class MailSerializer(serializers.ModelSerializer[Notice]):
     class Meta:
         model = Notice
         fields: tuple[str, ...] = (
-            "id",
-            "lake",
-            "kind",
-            "day",
-            "recipient",
-            "email",
-            "subject",
-            "state",
-            "attempts",
-            "n_repeats",
-            "queued_at",
-            "sent_at",
-            "message_id",
-            "error",
+            *("id", "lake", "kind", "day", "recipient", "email", "subject", "state", "attempts"),
+            *("n_repeats", "queued_at", "sent_at", "message_id", "error"),
         )
         read_only_fields = fields
 
@@ -126,16 +96,8 @@ class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
     class Meta:
         model = AuditEvent
         fields = (
-            "seq",
-            "at",
-            "action",
-            "actor",
-            "lake",
-            "object_type",
-            "object_id",
-            "data",
-            "previous_hash",
-            "hash",
+            *("seq", "at", "action", "actor", "lake", "object_type", "object_id", "data"),
+            *("previous_hash", "hash"),
         )
         read_only_fields = fields
 
@@ -144,13 +106,6 @@ class ReasonSerializer(serializers.Serializer[None]):
     """Why it is done; never empty."""
 
     reason = serializers.CharField(max_length=1000)
-
-
-def said_reason(request: Request) -> str:
-    """Read the reason from a request's body; without one it is a ValidationError."""
-    body = ReasonSerializer(data=request.data)
-    body.is_valid(raise_exception=True)
-    return str(body.validated_data["reason"])
 
 
 class RedButtonChangeSerializer(ReasonSerializer):
@@ -184,15 +139,3 @@ class HealthSerializer(serializers.Serializer[object]):
     detail = serializers.CharField(read_only=True)
     means = serializers.CharField(read_only=True)
     ms = serializers.FloatField(read_only=True)
-
-
-def page_of(
-    name: str, child: type[serializers.BaseSerializer[Any]]
-) -> type[serializers.Serializer[Any]]:
-    """Describe a keyset page of `child` rows for the schema."""
-    fields = {
-        "results": child(many=True),
-        "next": serializers.URLField(allow_null=True),
-        "previous": serializers.URLField(allow_null=True),
-    }
-    return type(f"{name}Page", (serializers.Serializer,), fields)

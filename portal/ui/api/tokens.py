@@ -3,21 +3,16 @@
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from portal.access.fresh import check_fresh
 from portal.people.models import ApiToken
 from portal.people.selectors import tokens_for_user
 from portal.people.token_rules import MOST_CHARS, MOST_DAYS, TokenWish
 from portal.people.tokens import token_end, token_make
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import page_of
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import person
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.people_filters import TokenFilter
 from portal.ui.views.tokens import ORDERS
 
@@ -64,47 +59,35 @@ class TokenWishSerializer(serializers.Serializer[None]):
     )
 
 
-class TokenList(APIView):
+class TokenList(KeysetList):
     """API tokens."""
 
-    @extend_schema(
-        operation_id="tokens_list",
-        responses=page_of("Token", TokenRowSerializer),
-        parameters=list_parameters("name", "owner", "state"),
-    )
-    def get(self, request: Request) -> Response:
-        """List your tokens; admins and operators see all."""
-        return keyset_response(
-            request,
-            tokens_for_user(person(request), now=timezone.now()),
-            filter_class=TokenFilter,
-            orders=ORDERS,
-            show=lambda row: dict(TokenRowSerializer(row).data),
-        )
+    operation_id = "tokens_list"
+    page_name = "Token"
+    serializer_class = TokenRowSerializer
+    filterset_class = TokenFilter
+    orders = ORDERS
 
-    @extend_schema(
-        operation_id="tokens_make",
-        request=TokenWishSerializer,
-        responses={201: TokenMadeSerializer},
-    )
-    def post(self, request: Request) -> Response:
+    def get_queryset(self) -> Rows:
+        """List your tokens; admins and operators see all."""
+        return tokens_for_user(self.user, now=timezone.now())
+
+    @operation("tokens_make", body=TokenWishSerializer, answer=TokenMadeSerializer, status=201)
+    def post(self) -> object:
         """Make a token (with a fresh log-in); its secret is in this answer and nowhere else."""
-        now, user = timezone.now(), person(request)
-        check_fresh(request._request, now)
-        body = TokenWishSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
+        now = timezone.now()
+        check_fresh(self.request._request, now)
+        said = self.data
         wish = TokenWish(said["name"], tuple(said["scopes"]), said["days"])
-        made = token_make(said["owner"] or user.username, wish, user=user, now=now)
+        made = token_make(said["owner"] or self.user.username, wish, user=self.user, now=now)
         shown = {**TokenSerializer(made.token).data, "secret": made.secret}
         return Response(shown, status=201, headers={"Cache-Control": "no-store"})
 
 
-class TokenEnd(APIView):
+class TokenEnd(ApiView):
     """Ending an API token."""
 
-    @extend_schema(operation_id="tokens_end", request=None, responses=TokenSerializer)
-    def post(self, request: Request, token_id: UUID) -> Response:
+    @operation("tokens_end", answer=TokenSerializer)
+    def post(self, token_id: UUID) -> object:
         """End a token of yours (admins and operators: any)."""
-        token = token_end(token_id, user=person(request), now=timezone.now())
-        return Response(TokenSerializer(token).data)
+        return token_end(token_id, user=self.user, now=timezone.now())

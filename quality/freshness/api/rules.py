@@ -1,15 +1,9 @@
 """API of deadlines, rules and expected partitions. It does all that the pages do."""
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import page_of
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
 from quality.freshness.api.serializers import (
     AwaitedSerializer,
     DeclareSerializer,
@@ -28,104 +22,80 @@ from quality.freshness.selectors.rules import (
 from quality.freshness.services.declaring import rule_declare, rule_end
 
 
-class AwaitedList(APIView):
+class AwaitedList(KeysetList):
     """Awaited partitions, newest first."""
 
-    @extend_schema(
-        operation_id="readiness_awaited_list",
-        responses=page_of("ReadinessAwaited", AwaitedSerializer),
-        parameters=list_parameters("db", "table", "standing", "late", "since", "until"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "readiness_awaited_list"
+    page_name = "ReadinessAwaited"
+    serializer_class = AwaitedSerializer
+    filterset_class = AwaitedFilter
+    orders = AWAITED_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List what is awaited of tables that you may see; `late=now` what should be there."""
-        return keyset_response(
-            request,
-            awaited_visible(current_lake(request), person(request)),
-            filter_class=AwaitedFilter,
-            orders=AWAITED_ORDERS,
-            show=lambda row: dict(AwaitedSerializer(row).data),
-        )
+        return awaited_visible(self.lake, self.user)
 
 
-class RuleList(APIView):
+class RuleList(KeysetList):
     """Tables with a time or a rule."""
 
-    @extend_schema(
-        operation_id="readiness_rules_list",
-        responses=page_of("ReadinessRule", ReadyRuleSerializer),
-        parameters=list_parameters("db", "table", "sets"),
-    )
-    def get(self, request: Request) -> Response:
-        """List what is declared of tables that you may see."""
-        return keyset_response(
-            request,
-            rules_visible(current_lake(request), person(request)),
-            filter_class=RuleFilter,
-            orders=RULE_ORDERS,
-            show=lambda row: dict(ReadyRuleSerializer(row).data),
-        )
+    operation_id = "readiness_rules_list"
+    page_name = "ReadinessRule"
+    serializer_class = ReadyRuleSerializer
+    filterset_class = RuleFilter
+    orders = RULE_ORDERS
 
-    @extend_schema(
-        operation_id="readiness_rules_declare",
-        request=NewReadyRuleSerializer,
-        responses={201: ReadyRuleSerializer},
+    def get_queryset(self) -> Rows:
+        """List what is declared of tables that you may see."""
+        return rules_visible(self.lake, self.user)
+
+    @operation(
+        "readiness_rules_declare",
+        body=NewReadyRuleSerializer,
+        answer=ReadyRuleSerializer,
+        status=201,
     )
-    def post(self, request: Request) -> Response:
+    def post(self) -> object:
         """Declare for a table that you may see; the same twice changes nothing."""
-        body = NewReadyRuleSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
-        made = rule_declare(
+        said = self.data
+        return rule_declare(
             said["lake"],
             said["table"],
             declared(said),
             version=said["version"],
-            user=person(request),
+            user=self.user,
             now=timezone.now(),
         )
-        return Response(ReadyRuleSerializer(made).data, status=201)
 
 
-class RuleDetail(APIView):
+class RuleDetail(ApiView):
     """What is declared of one table."""
 
-    @extend_schema(operation_id="readiness_rules_get", responses=ReadyRuleSerializer)
-    def get(self, request: Request, rule_id: int) -> Response:
+    @operation("readiness_rules_get", answer=ReadyRuleSerializer)
+    def get(self, rule_id: int) -> object:
         """Return what is declared."""
-        return Response(ReadyRuleSerializer(get_rule_for_user(rule_id, person(request))).data)
+        return get_rule_for_user(rule_id, self.user)
 
-    @extend_schema(
-        operation_id="readiness_rules_change",
-        request=DeclareSerializer,
-        responses=ReadyRuleSerializer,
-    )
-    def post(self, request: Request, rule_id: int) -> Response:
+    @operation("readiness_rules_change", body=DeclareSerializer, answer=ReadyRuleSerializer)
+    def post(self, rule_id: int) -> object:
         """Change what is declared, as of the version that you read."""
-        user = person(request)
-        found = get_rule_for_user(rule_id, user)
-        body = DeclareSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
-        made = rule_declare(
+        found = get_rule_for_user(rule_id, self.user)
+        said = self.data
+        return rule_declare(
             found.lake,
             str(found),
             declared(said),
             version=said["version"],
-            user=user,
+            user=self.user,
             now=timezone.now(),
         )
-        return Response(ReadyRuleSerializer(made).data)
 
 
-class RuleEnd(APIView):
+class RuleEnd(ApiView):
     """Ending what is declared of one table."""
 
-    @extend_schema(operation_id="readiness_rules_end", request=EndSerializer, responses={204: None})
-    def post(self, request: Request, rule_id: int) -> Response:
+    @operation("readiness_rules_end", body=EndSerializer, status=204)
+    def post(self, rule_id: int) -> None:
         """Forget the time, the rule and how its partitions stood; flags stay as they are."""
-        user = person(request)
-        found = get_rule_for_user(rule_id, user)
-        body = EndSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        rule_end(found, version=body.validated_data["version"], user=user, now=timezone.now())
-        return Response(status=204)
+        found = get_rule_for_user(rule_id, self.user)
+        rule_end(found, version=self.data["version"], user=self.user, now=timezone.now())

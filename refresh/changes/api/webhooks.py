@@ -6,9 +6,9 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from portal.lake.errors import TooMuch
+from portal.ui.api.operations import ApiView
 from portal.ui.frame.context import person
 from refresh.changes.api.serializers import TakenSerializer, WrittenSerializer
 from refresh.changes.services.webhooks import Taken, Told, refresh_tell
@@ -33,7 +33,7 @@ def check_size(request: Request) -> None:
         )
 
 
-class Tell(APIView):
+class Tell(ApiView):
     """The hook."""
 
     token_scope = SCOPE

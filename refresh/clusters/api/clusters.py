@@ -3,16 +3,13 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from portal.access.fresh import check_fresh, is_fresh
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
-from portal.ui.api.views import list_parameters
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import ReasonSerializer
 from portal.ui.frame.context import person
 from refresh.clusters.api.serializers import (
     ClusterAddSerializer,
@@ -58,65 +55,57 @@ from refresh.models import Cluster
 from refresh.worker.domain.scheduling import Limits
 
 
-class ClusterList(APIView):
+class ClusterList(KeysetList):
     """Clusters."""
 
-    @extend_schema(
-        operation_id="refresh_clusters_list",
-        responses=page_of("RefreshCluster", ClusterRowSerializer),
-        parameters=list_parameters("name", "paused"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "refresh_clusters_list"
+    page_name = "RefreshCluster"
+    serializer_class = ClusterRowSerializer
+    filterset_class = ClusterFilter
+    orders = CLUSTER_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the clusters (admins and operators)."""
-        return keyset_response(
-            request,
-            clusters_for(person(request)),
-            filter_class=ClusterFilter,
-            orders=CLUSTER_ORDERS,
-            show=_row,
-        )
+        return clusters_for(self.user)
 
-    @extend_schema(
-        operation_id="refresh_clusters_add",
-        request=ClusterAddSerializer,
-        responses={201: ClusterSerializer},
+    def completed(self, rows: list[Any]) -> list[Any]:
+        """Say of each cluster how it stands."""
+        for row in rows:
+            row.stands = cluster_row(row)
+        return rows
+
+    @operation(
+        "refresh_clusters_add", body=ClusterAddSerializer, answer=ClusterSerializer, status=201
     )
-    def post(self, request: Request) -> Response:
+    def post(self) -> object:
         """Try a cluster out and take it in (admins and operators)."""
-        user = person(request)
-        check_keeper(user)
-        said = _said(request, ClusterAddSerializer)
-        by, now = _actor(request), timezone.now()
-        made = cluster_add(said["name"], _wish(said), by=by, now=now, budget=BRIEF)
-        return Response(ClusterSerializer(made).data, status=201)
+        check_keeper(self.user)
+        said = self.data
+        by, now = _actor(self.request), timezone.now()
+        return cluster_add(said["name"], _wish(said), by=by, now=now, budget=BRIEF)
 
 
-class ClusterTest(APIView):
+class ClusterTest(ApiView):
     """Trying a cluster out."""
 
-    @extend_schema(
-        operation_id="refresh_clusters_test",
-        request=ClusterWishSerializer,
-        responses=TrialSerializer,
-    )
-    def post(self, request: Request) -> Response:
+    @operation("refresh_clusters_test", body=ClusterWishSerializer, answer=TrialSerializer)
+    def post(self) -> object:
         """Try a cluster out; nothing is stored or refreshed (admins and operators)."""
-        check_keeper(person(request))
-        wish = _wish(_said(request, ClusterWishSerializer))
-        report = cluster_test(wish, reach=_actor(request).reach, budget=BRIEF)
-        return Response(TrialSerializer(report).data)
+        check_keeper(self.user)
+        wish = _wish(self.data)
+        return cluster_test(wish, reach=_actor(self.request).reach, budget=BRIEF)
 
 
-class ClusterDetail(APIView):
+class ClusterDetail(ApiView):
     """One cluster."""
 
-    @extend_schema(operation_id="refresh_clusters_get", responses=ClusterDetailSerializer)
-    def get(self, request: Request, name: str) -> Response:
+    @operation("refresh_clusters_get", answer=ClusterDetailSerializer)
+    def get(self, name: str) -> object:
         """Return a cluster with its front ends, catalogs and settings to change."""
-        found = get_cluster_for_user(name, user=person(request))
+        found = get_cluster_for_user(name, user=self.user)
         rows = front_ends_of(found, now=timezone.now())
         front_ends = [row.fe for row in rows]
-        shown = {
+        return {
             "cluster": found,
             "state": state_of_cluster(found, [fe.state for fe in front_ends]),
             "front_ends": rows,
@@ -124,131 +113,92 @@ class ClusterDetail(APIView):
             "declared": declared_counts(found),
             "settings": judged_settings(front_ends),
         }
-        return Response(ClusterDetailSerializer(shown).data)
 
 
-class ClusterTables(APIView):
+class ClusterTables(KeysetList):
     """Tables on resources."""
 
-    @extend_schema(
-        operation_id="refresh_clusters_tables",
-        responses=page_of("RefreshDeclaredTable", DeclaredSerializer),
-        parameters=list_parameters("db", "hive_table", "state"),
-    )
-    def get(self, request: Request, name: str) -> Response:
+    operation_id = "refresh_clusters_tables"
+    page_name = "RefreshDeclaredTable"
+    serializer_class = DeclaredSerializer
+    filterset_class = DeclaredFilter
+    orders = DECLARED_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List a cluster's tables on resources with the drift of their columns."""
-        return keyset_response(
-            request,
-            declared_of(get_cluster_for_user(name, user=person(request))),
-            filter_class=DeclaredFilter,
-            orders=DECLARED_ORDERS,
-            show=lambda row: dict(DeclaredSerializer(row).data),
-        )
+        return declared_of(get_cluster_for_user(self.kwargs["name"], user=self.user))
 
 
-class ClusterEdit(APIView):
+class ClusterEdit(ApiView):
     """Changing how a cluster is reached."""
 
-    @extend_schema(
-        operation_id="refresh_clusters_edit",
-        request=ClusterEditSerializer,
-        responses=ClusterSerializer,
-    )
-    def post(self, request: Request, name: str) -> Response:
+    @operation("refresh_clusters_edit", body=ClusterEditSerializer, answer=ClusterSerializer)
+    def post(self, name: str) -> object:
         """Try other addresses or another login out and keep them; 409 = it was changed since."""
-        found, by = _to_change(request, name)
-        said = _said(request, ClusterEditSerializer)
+        found, by = _to_change(self.request, name)
+        said = self.data
         version, now = said["version"], timezone.now()
         cluster_edit(found, _wish(said), version=version, by=by, now=now, budget=BRIEF)
         return _as_it_is(found)
 
 
-class ClusterRead(APIView):
+class ClusterRead(ApiView):
     """Reading a cluster anew."""
 
-    @extend_schema(
-        operation_id="refresh_clusters_read", request=None, responses={202: ClusterSerializer}
-    )
-    def post(self, request: Request, name: str) -> Response:
+    @operation("refresh_clusters_read", answer=ClusterSerializer, status=202)
+    def post(self, name: str) -> object:
         """Have the worker read it all; once `read_asked_at` is null `problem` says what failed."""
-        found, by = _to_change(request, name)
+        found, by = _to_change(self.request, name)
         cluster_read_ask(found, by=by, now=timezone.now())
-        return _as_it_is(found, status=202)
+        return _as_it_is(found)
 
 
-class ClusterPause(APIView):
+class ClusterPause(ApiView):
     """Pausing a cluster."""
 
-    @extend_schema(
-        operation_id="refresh_clusters_pause",
-        request=ReasonSerializer,
-        responses=ClusterSerializer,
-    )
-    def post(self, request: Request, name: str) -> Response:
+    @operation("refresh_clusters_pause", body=ReasonSerializer, answer=ClusterSerializer)
+    def post(self, name: str) -> object:
         """Send nothing to it any more; changes are kept."""
-        found, by = _to_change(request, name)
-        cluster_pause(found, by=by, reason=said_reason(request), now=timezone.now())
+        found, by = _to_change(self.request, name)
+        cluster_pause(found, by=by, reason=self.data["reason"], now=timezone.now())
         return _as_it_is(found)
 
 
-class ClusterResume(APIView):
+class ClusterResume(ApiView):
     """Going on with a cluster."""
 
-    @extend_schema(
-        operation_id="refresh_clusters_resume",
-        request=ReasonSerializer,
-        responses=ClusterSerializer,
-    )
-    def post(self, request: Request, name: str) -> Response:
+    @operation("refresh_clusters_resume", body=ReasonSerializer, answer=ClusterSerializer)
+    def post(self, name: str) -> object:
         """Go on; what waits is sent."""
-        found, by = _to_change(request, name)
-        cluster_resume(found, by=by, reason=said_reason(request), now=timezone.now())
+        found, by = _to_change(self.request, name)
+        cluster_resume(found, by=by, reason=self.data["reason"], now=timezone.now())
         return _as_it_is(found)
 
 
-class ClusterLimits(APIView):
+class ClusterLimits(ApiView):
     """Bounding a cluster."""
 
-    @extend_schema(
-        operation_id="refresh_clusters_limits",
-        request=ClusterLimitsSerializer,
-        responses=ClusterSerializer,
-    )
-    def post(self, request: Request, name: str) -> Response:
+    @operation("refresh_clusters_limits", body=ClusterLimitsSerializer, answer=ClusterSerializer)
+    def post(self, name: str) -> object:
         """Say how many statements may run at once."""
-        found, by = _to_change(request, name)
-        said = _said(request, ClusterLimitsSerializer)
+        found, by = _to_change(self.request, name)
+        said = self.data
         limits = Limits(said["per_fe"], said["per_catalog"])
         cluster_limits(found, limits, hours=said["giants_hours"], by=by, now=timezone.now())
         return _as_it_is(found)
 
 
-class ClusterRemove(APIView):
+class ClusterRemove(ApiView):
     """Giving a cluster up."""
 
-    @extend_schema(
-        operation_id="refresh_clusters_remove", request=RemoveSerializer, responses={204: None}
-    )
-    def post(self, request: Request, name: str) -> Response:
+    @operation("refresh_clusters_remove", body=RemoveSerializer, status=204)
+    def post(self, name: str) -> None:
         """Remove it with its queue and history (admins, with a fresh log-in)."""
-        found, by = _to_change(request, name)
+        found, by = _to_change(self.request, name)
         now = timezone.now()
-        check_fresh(request._request, now)
-        said = _said(request, RemoveSerializer)
+        check_fresh(self.request._request, now)
+        said = self.data
         cluster_remove(found, by=by, typed=said["typed"], reason=said["reason"], now=now)
-        return Response(status=204)
-
-
-def _row(cluster: Cluster) -> dict[str, Any]:
-    row = cluster_row(cluster)
-    return {
-        **ClusterSerializer(cluster).data,
-        "state": row.state,
-        "front_ends": row.front_ends,
-        "n_catalogs": row.n_catalogs,
-        "n_declared": row.n_declared,
-        "n_drifted": row.n_drifted,
-    }
 
 
 def _to_change(request: Request, name: str) -> tuple[Cluster, Actor]:
@@ -269,6 +219,6 @@ def _wish(said: dict[str, Any]) -> ClusterWish:
     return ClusterWish(tuple(said["addresses"]), said["user"], said["password_file"])
 
 
-def _as_it_is(cluster: Cluster, *, status: int = 200) -> Response:
+def _as_it_is(cluster: Cluster) -> Cluster:
     cluster.refresh_from_db()
-    return Response(ClusterSerializer(cluster).data, status=status)
+    return cluster

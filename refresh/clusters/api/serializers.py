@@ -66,25 +66,10 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
     class Meta:
         model = Cluster
         fields: ClassVar[list[str]] = [
-            *(
-                "name",
-                "addresses",
-                "user",
-                "password_file",
-                "per_fe",
-                "per_catalog",
-                "giants_hours",
-                "is_paused",
-            ),
-            *(
-                "paused_by",
-                "paused_at",
-                "paused_why",
-                "read_at",
-                "names_read_at",
-                "read_asked_at",
-                "problem",
-            ),
+            *("name", "addresses", "user", "password_file", "per_fe", "per_catalog"),
+            *("giants_hours", "is_paused"),
+            *("paused_by", "paused_at", "paused_why", "read_at", "names_read_at"),
+            *("read_asked_at", "problem"),
             *("added_by", "added_at", "version"),
         ]
         read_only_fields = fields
@@ -93,8 +78,8 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
 class ClusterRowSerializer(ClusterSerializer):
     """A cluster in the list, with how it stands."""
 
-    state = serializers.CharField(read_only=True)
-    front_ends = serializers.CharField(read_only=True)
+    state = serializers.CharField(read_only=True, source="stands.state")
+    front_ends = serializers.CharField(read_only=True, source="stands.front_ends")
     n_catalogs = serializers.IntegerField(read_only=True)
     n_declared = serializers.IntegerField(read_only=True)
     n_drifted = serializers.IntegerField(read_only=True)

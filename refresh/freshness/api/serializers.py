@@ -7,13 +7,7 @@ from rest_framework import serializers
 from refresh.core.api import ADDRESS
 from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.freshness.services.actions import MOST_NAMED
-from refresh.models import (
-    ChangedPartition,
-    RefreshTarget,
-    TableSweep,
-    TargetOnFe,
-    TargetProbe,
-)
+from refresh.models import ChangedPartition, RefreshTarget, TableSweep, TargetOnFe, TargetProbe
 
 LONGEST_NAME = 767
 

@@ -3,16 +3,10 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import ReasonSerializer, page_of, said_reason
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
-from portal.ui.lists.filters import ListFilter
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import ReasonSerializer
 from refresh.freshness.api.serializers import (
     AskSerializer,
     OwedChangeSerializer,
@@ -34,126 +28,91 @@ from refresh.freshness.services.actions import refresh_ask, repair_ask, table_op
 from refresh.models import RefreshTarget
 
 
-class TableList(APIView):
+class TableList(KeysetList):
     """Tables of clusters."""
 
-    @extend_schema(
-        operation_id="refresh_tables_list",
-        responses=page_of("RefreshTable", TargetSerializer),
-        parameters=list_parameters(
-            *("danger", "freshness", "show", "cluster", "db", "table", "person")
-        ),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "refresh_tables_list"
+    page_name = "RefreshTable"
+    serializer_class = TargetSerializer
+    filterset_class = TargetFilter
+    orders = TARGET_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List how the tables stand that you may see, what is answered wrongly now first."""
-        return keyset_response(
-            request,
-            targets_visible(current_lake(request), person(request)),
-            filter_class=TargetFilter,
-            orders=TARGET_ORDERS,
-            show=lambda row: dict(TargetSerializer(row).data),
-        )
+        return targets_visible(self.lake, self.user)
 
 
-class TableDetail(APIView):
+class TableDetail(ApiView):
     """One table of a cluster."""
 
-    @extend_schema(operation_id="refresh_tables_get", responses=TargetDetailSerializer)
-    def get(self, request: Request, target_id: int) -> Response:
+    @operation("refresh_tables_get", answer=TargetDetailSerializer)
+    def get(self, target_id: int) -> object:
         """Return a table with every front end."""
-        return _answer(get_target_for_user(target_id, person(request)))
+        return _shown(get_target_for_user(target_id, self.user))
 
 
-class ChangeList(APIView):
+class ChangeList(KeysetList):
     """What is owed of a table."""
 
-    @extend_schema(
-        operation_id="refresh_tables_changes",
-        responses=page_of("RefreshChange", OwedChangeSerializer),
-        parameters=list_parameters(),
-    )
-    def get(self, request: Request, target_id: int) -> Response:
+    operation_id = "refresh_tables_changes"
+    page_name = "RefreshChange"
+    serializer_class = OwedChangeSerializer
+    orders = CHANGES_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the partitions that changed and that some front end owes."""
-        return keyset_response(
-            request,
-            changes_of(get_target_for_user(target_id, person(request))),
-            filter_class=ListFilter,
-            orders=CHANGES_ORDERS,
-            show=lambda row: dict(OwedChangeSerializer(row).data),
-        )
+        return changes_of(get_target_for_user(self.kwargs["target_id"], self.user))
 
 
-class TableAsk(APIView):
+class TableAsk(ApiView):
     """Asking for a refresh."""
 
-    @extend_schema(
-        operation_id="refresh_tables_ask",
-        request=AskSerializer,
-        responses={202: TargetDetailSerializer},
-    )
-    def post(self, request: Request, target_id: int) -> Response:
+    @operation("refresh_tables_ask", body=AskSerializer, answer=TargetDetailSerializer, status=202)
+    def post(self, target_id: int) -> object:
         """Ask for the table, or for the partitions named; every cluster that shows it does it."""
-        user = person(request)
-        target = get_target_for_user(target_id, user)
-        body = AskSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        names = body.validated_data["partitions"]
-        refresh_ask(target, user=user, partitions=names, now=timezone.now())
-        return _answer(get_target_for_user(target_id, user), status=202)
+        target = get_target_for_user(target_id, self.user)
+        names = self.data["partitions"]
+        refresh_ask(target, user=self.user, partitions=names, now=timezone.now())
+        return _shown(get_target_for_user(target_id, self.user))
 
 
-class TableRepair(APIView):
+class TableRepair(ApiView):
     """Repairing what one front end missed."""
 
-    @extend_schema(
-        operation_id="refresh_tables_repair",
-        request=RepairSerializer,
-        responses={202: TargetDetailSerializer},
+    @operation(
+        "refresh_tables_repair", body=RepairSerializer, answer=TargetDetailSerializer, status=202
     )
-    def post(self, request: Request, target_id: int) -> Response:
+    def post(self, target_id: int) -> object:
         """Ask for the whole table because of one front end (admins, operators)."""
-        user = person(request)
-        target = get_target_for_user(target_id, user)
-        body = RepairSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        name = body.validated_data["front_end"]
-        repair_ask(target, front_end=name, user=user, now=timezone.now())
-        return _answer(get_target_for_user(target_id, user), status=202)
+        target = get_target_for_user(target_id, self.user)
+        name = self.data["front_end"]
+        repair_ask(target, front_end=name, user=self.user, now=timezone.now())
+        return _shown(get_target_for_user(target_id, self.user))
 
 
-class TableOptOut(APIView):
+class TableOptOut(ApiView):
     """Leaving a table out."""
 
-    @extend_schema(
-        operation_id="refresh_tables_opt_out",
-        request=ReasonSerializer,
-        responses=TargetDetailSerializer,
-    )
-    def post(self, request: Request, target_id: int) -> Response:
+    @operation("refresh_tables_opt_out", body=ReasonSerializer, answer=TargetDetailSerializer)
+    def post(self, target_id: int) -> object:
         """Have nobody refresh the table any more (admins, operators)."""
-        user = person(request)
-        target = get_target_for_user(target_id, user)
-        table_opt_out(target, user=user, reason=said_reason(request), now=timezone.now())
-        return _answer(get_target_for_user(target_id, user))
+        target = get_target_for_user(target_id, self.user)
+        table_opt_out(target, user=self.user, reason=self.data["reason"], now=timezone.now())
+        return _shown(get_target_for_user(target_id, self.user))
 
 
-class TableOptIn(APIView):
+class TableOptIn(ApiView):
     """Taking a table in again."""
 
-    @extend_schema(
-        operation_id="refresh_tables_opt_in",
-        request=ReasonSerializer,
-        responses=TargetDetailSerializer,
-    )
-    def post(self, request: Request, target_id: int) -> Response:
+    @operation("refresh_tables_opt_in", body=ReasonSerializer, answer=TargetDetailSerializer)
+    def post(self, target_id: int) -> object:
         """Have the table refreshed again (admins, operators)."""
-        user = person(request)
-        target = get_target_for_user(target_id, user)
-        table_opt_in(target, user=user, reason=said_reason(request), now=timezone.now())
-        return _answer(get_target_for_user(target_id, user))
+        target = get_target_for_user(target_id, self.user)
+        table_opt_in(target, user=self.user, reason=self.data["reason"], now=timezone.now())
+        return _shown(get_target_for_user(target_id, self.user))
 
 
-def _answer(target: RefreshTarget, *, status: int = 200) -> Response:
+def _shown(target: RefreshTarget) -> object:
     found: Any = target
     found.each_fe, found.checks = on_front_ends(target), checks_of(target)
-    return Response(TargetDetailSerializer(found).data, status=status)
+    return found

@@ -5,40 +5,33 @@ from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from portal.ui.frame.context import person
+from portal.access.models import User
+from portal.ui.api.operations import ApiView, operation
 from refresh.changes.api.webhooks import SCOPE, check_size
 from refresh.freshness.api.wait_serializers import WaitedSerializer, WaitSerializer
 from refresh.freshness.services.waiting import Clock, WaitWish, wait_until_visible
 
 
-class Wait(APIView):
+class Wait(ApiView):
     """Read your writes."""
 
     token_scope = SCOPE
 
-    @extend_schema(
-        operation_id="refresh_wait", parameters=[WaitSerializer], responses=WaitedSerializer
-    )
-    def get(self, request: Request) -> Response:
+    @operation("refresh_wait", answer=WaitedSerializer, parameters=[WaitSerializer])
+    def get(self) -> object:
         """Wait until a write is visible on every live front end that shows the table."""
-        said = request.query_params
-        return _answer(request, {**said.dict(), "partitions": said.getlist("partitions")})
+        said = self.request.query_params
+        return _waited(self.user, {**said.dict(), "partitions": said.getlist("partitions")})
 
-    @extend_schema(
-        operation_id="refresh_wait_long", request=WaitSerializer, responses=WaitedSerializer
-    )
-    def post(self, request: Request) -> Response:
+    @operation("refresh_wait_long", body=WaitSerializer, answer=WaitedSerializer)
+    def post(self) -> object:
         """Do the same for lists of partitions that are too long for an address."""
-        check_size(request)
-        return _answer(request, request.data)
+        check_size(self.request)
+        return _waited(self.user, self.request.data)
 
 
-def _answer(request: Request, said: Any) -> Response:
+def _waited(user: User, said: Any) -> dict[str, Any]:
     asked = WaitSerializer(data=said)
     asked.is_valid(raise_exception=True)
     values = asked.validated_data
@@ -50,8 +43,5 @@ def _answer(request: Request, said: Any) -> Response:
         timedelta(seconds=values["timeout"]),
         values["strict"],
     )
-    waited = wait_until_visible(wish, user=person(request), clock=Clock(timezone.now))
-    answer = WaitedSerializer(
-        {**asdict(waited.seen), "ask_again_seconds": waited.ask_again_seconds}
-    )
-    return Response(answer.data)
+    waited = wait_until_visible(wish, user=user, clock=Clock(timezone.now))
+    return {**asdict(waited.seen), "ask_again_seconds": waited.ask_again_seconds}

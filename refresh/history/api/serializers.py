@@ -3,9 +3,7 @@
 from rest_framework import serializers
 
 from refresh.core.api import ADDRESS
-from refresh.models import (
-    Refresh,
-)
+from refresh.models import Refresh
 
 
 class StatementSerializer(serializers.ModelSerializer[Refresh]):

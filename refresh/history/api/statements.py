@@ -2,15 +2,8 @@
 
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
-
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import page_of
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
 from refresh.history.api.serializers import StatementSerializer
 from refresh.history.selectors import (
     HISTORY_ORDERS,
@@ -20,31 +13,24 @@ from refresh.history.selectors import (
 )
 
 
-class StatementList(APIView):
+class StatementList(KeysetList):
     """Statements, newest first."""
 
-    @extend_schema(
-        operation_id="refresh_history_list",
-        responses=page_of("RefreshStatement", StatementSerializer),
-        parameters=list_parameters(
-            *("cluster", "db", "table", "cause", "ending", "since", "until")
-        ),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "refresh_history_list"
+    page_name = "RefreshStatement"
+    serializer_class = StatementSerializer
+    filterset_class = HistoryFilter
+    orders = HISTORY_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the statements on tables that you may see."""
-        return keyset_response(
-            request,
-            history_visible(current_lake(request), person(request)),
-            filter_class=HistoryFilter,
-            orders=HISTORY_ORDERS,
-            show=lambda row: dict(StatementSerializer(row).data),
-        )
+        return history_visible(self.lake, self.user)
 
 
-class StatementDetail(APIView):
+class StatementDetail(ApiView):
     """One statement."""
 
-    @extend_schema(operation_id="refresh_history_get", responses=StatementSerializer)
-    def get(self, request: Request, public_id: UUID) -> Response:
+    @operation("refresh_history_get", answer=StatementSerializer)
+    def get(self, public_id: UUID) -> object:
         """Return a statement with what came of it on each front end."""
-        return Response(StatementSerializer(get_refresh_for_user(public_id, person(request))).data)
+        return get_refresh_for_user(public_id, self.user)

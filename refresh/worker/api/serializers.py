@@ -5,9 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from refresh.freshness.api.serializers import WaitingSerializer
-from refresh.models import (
-    Cluster,
-)
+from refresh.models import Cluster
 
 
 class LaneSerializer(serializers.Serializer[Any]):

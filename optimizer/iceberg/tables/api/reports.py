@@ -3,16 +3,13 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from optimizer.iceberg.tables.domain.reports import CommitReport, read_metrics
 from optimizer.iceberg.tables.services.reports import commit_report, table_of_report
 from portal.lake.errors import TooMuch
-from portal.ui.frame.context import person
+from portal.ui.api.operations import ApiView, operation
 
 SCOPE = "optimizer"
 MOST_BYTES = 1024**2
@@ -48,25 +45,20 @@ class ReportSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-class Metrics(APIView):
+class Metrics(ApiView):
     """Where metrics reports are taken."""
 
     token_scope = SCOPE
 
-    @extend_schema(
-        operation_id="optimizer_report_metrics", request=ReportSerializer, responses={204: None}
-    )
-    def post(self, request: Request, lake: str, db: str, table: str) -> Response:
+    @operation("optimizer_report_metrics", body=ReportSerializer, status=204)
+    def post(self, lake: str, db: str, table: str) -> None:
         """Take a CommitReport in; a ScanReport is answered alike and not kept."""
         now = timezone.now()
-        check_size(request)
-        body = ReportSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        said = body.validated_data
-        row = table_of_report(lake, db, table, user=person(request))
+        check_size(self.request)
+        said = self.data
+        row = table_of_report(lake, db, table, user=self.user)
         if said["kind"] == COMMIT:
             commit_report(row, _commit(said), now=now)
-        return Response(status=204)
 
 
 def check_size(request: Request) -> None:

@@ -2,11 +2,6 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
-
 from optimizer.core.api import OptimizeTaskSerializer
 from optimizer.core.selectors.tasks import TASK_ORDERS, open_tasks_of, tasks_of
 from optimizer.iceberg.tables.api.serializers import (
@@ -33,116 +28,83 @@ from optimizer.iceberg.tables.selectors.tables import (
     tables_visible,
     trend_of,
 )
-from portal.ui.api.pages import keyset_response
-from portal.ui.api.serializers import page_of
-from portal.ui.api.views import list_parameters
-from portal.ui.frame.context import current_lake, person
-from portal.ui.lists.filters import ListFilter
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
 
 
-class TableList(APIView):
+class TableList(KeysetList):
     """Iceberg tables."""
 
-    @extend_schema(
-        operation_id="optimizer_tables_list",
-        responses=page_of("IcebergTable", IcebergTableListSerializer),
-        parameters=list_parameters("band", "show", "db", "table", "owner"),
-    )
-    def get(self, request: Request) -> Response:
+    operation_id = "optimizer_tables_list"
+    page_name = "IcebergTable"
+    serializer_class = IcebergTableListSerializer
+    filterset_class = TableFilter
+    orders = TABLE_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the tables that you may see, the worst first."""
-        return keyset_response(
-            request,
-            tables_visible(current_lake(request), person(request)),
-            filter_class=TableFilter,
-            orders=TABLE_ORDERS,
-            show=lambda row: dict(IcebergTableListSerializer(row).data),
-        )
+        return tables_visible(self.lake, self.user)
 
 
-class TableDetail(APIView):
+class TableDetail(ApiView):
     """One Iceberg table."""
 
-    @extend_schema(operation_id="optimizer_tables_get", responses=IcebergTableDetailSerializer)
-    def get(self, request: Request, table_id: int) -> Response:
+    @operation("optimizer_tables_get", answer=IcebergTableDetailSerializer)
+    def get(self, table_id: int) -> object:
         """Return a table with the reasons of its score and what is under way."""
-        table: Any = get_table_for_user(table_id, person(request))
+        table: Any = get_table_for_user(table_id, self.user)
         table.coverage = coverage_of(table)
         table.open_tasks = open_tasks_of(table)
-        return Response(IcebergTableDetailSerializer(table).data)
+        return table
 
 
-class PartitionList(APIView):
+class PartitionList(KeysetList):
     """Partitions of a table."""
 
-    @extend_schema(
-        operation_id="optimizer_tables_partitions",
-        responses=page_of("IcebergPartition", IcebergPartitionSerializer),
-        parameters=list_parameters("partition", "band"),
-    )
-    def get(self, request: Request, table_id: int) -> Response:
+    operation_id = "optimizer_tables_partitions"
+    serializer_class = IcebergPartitionSerializer
+    filterset_class = PartitionFilter
+    orders = {**HEALTH_ORDERS, **LAYOUT_ORDERS}
+
+    def get_queryset(self) -> Rows:
         """List the partitions of the table's last look, the worst first."""
-        return keyset_response(
-            request,
-            partitions_of(get_table_for_user(table_id, person(request))),
-            filter_class=PartitionFilter,
-            orders={**HEALTH_ORDERS, **LAYOUT_ORDERS},
-            show=lambda row: dict(IcebergPartitionSerializer(row).data),
-        )
+        return partitions_of(get_table_for_user(self.kwargs["table_id"], self.user))
 
 
-class TrendList(APIView):
+class TrendList(KeysetList):
     """Looks at a table."""
 
-    @extend_schema(
-        operation_id="optimizer_tables_trend",
-        responses=page_of("HealthPoint", HealthPointSerializer),
-        parameters=list_parameters(),
-    )
-    def get(self, request: Request, table_id: int) -> Response:
+    operation_id = "optimizer_tables_trend"
+    serializer_class = HealthPointSerializer
+    orders = TREND_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List how the table stood at each look, newest first."""
-        return keyset_response(
-            request,
-            trend_of(get_table_for_user(table_id, person(request))),
-            filter_class=ListFilter,
-            orders=TREND_ORDERS,
-            show=lambda row: dict(HealthPointSerializer(row).data),
-        )
+        return trend_of(get_table_for_user(self.kwargs["table_id"], self.user))
 
 
-class CommitList(APIView):
+class CommitList(KeysetList):
     """Commits to a table."""
 
-    @extend_schema(
-        operation_id="optimizer_tables_commits",
-        responses=page_of("IcebergCommit", IcebergCommitSerializer),
-        parameters=list_parameters("who", "operation", "since", "until"),
-    )
-    def get(self, request: Request, table_id: int) -> Response:
+    operation_id = "optimizer_tables_commits"
+    serializer_class = IcebergCommitSerializer
+    filterset_class = CommitFilter
+    orders = COMMIT_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List the commits to the table, newest first."""
-        return keyset_response(
-            request,
-            commits_of(get_table_for_user(table_id, person(request))),
-            filter_class=CommitFilter,
-            orders=COMMIT_ORDERS,
-            show=lambda row: dict(IcebergCommitSerializer(row).data),
-        )
+        return commits_of(get_table_for_user(self.kwargs["table_id"], self.user))
 
 
-class TaskList(APIView):
+class TaskList(KeysetList):
     """Work on a table."""
 
-    @extend_schema(
-        operation_id="optimizer_tables_tasks",
-        responses=page_of("OptimizeTask", OptimizeTaskSerializer),
-        parameters=list_parameters("state", "kind"),
-    )
-    def get(self, request: Request, table_id: int) -> Response:
+    operation_id = "optimizer_tables_tasks"
+    serializer_class = OptimizeTaskSerializer
+    filterset_class = IcebergTaskFilter
+    orders = TASK_ORDERS
+
+    def get_queryset(self) -> Rows:
         """List what was done to the table and what is to be done, newest first."""
-        rows = tasks_of(get_table_for_user(table_id, person(request)))
-        return keyset_response(
-            request,
-            rows.select_related("table"),
-            filter_class=IcebergTaskFilter,
-            orders=TASK_ORDERS,
-            show=lambda row: dict(OptimizeTaskSerializer(row).data),
-        )
+        rows = tasks_of(get_table_for_user(self.kwargs["table_id"], self.user))
+        return rows.select_related("table")
