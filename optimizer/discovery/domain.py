@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from portal.reliability.retry import backoff
+
 EVERY = timedelta(hours=1)
 FIRST_RETRY = timedelta(minutes=2)
-MOST_DOUBLINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Polled:
 
 def retry_after(n_failures: int) -> timedelta:
     """Give how long to wait after so many failures in a row: 2, 4, 8 ... minutes, at most EVERY."""
-    return min(FIRST_RETRY * int(2 ** min(max(n_failures - 1, 0), MOST_DOUBLINGS)), EVERY)
+    return backoff(n_failures, first=FIRST_RETRY, longest=EVERY)
 
 
 def next_poll_at(newest_first: Iterable[Polled]) -> datetime | None:

@@ -30,6 +30,8 @@ from portal.lake.errors import (
 from portal.notices.addresses import address_problem
 from portal.notices.models import Notice, NoticeState
 from portal.notices.webhook import webhook_post
+from portal.reliability.claims import claim
+from portal.reliability.retry import backoff
 from portal.runs.outbox.services import outbox_add
 
 NOTICE = "notice"
@@ -37,7 +39,8 @@ QUEUE = "mail"
 WEBHOOK = "#webhook"  # in place of a user name, which cannot begin like this
 MAX_ATTEMPTS = 5
 STUCK_AFTER = timedelta(minutes=5)
-_FIRST_RETRY = timedelta(seconds=30)
+_FIRST_RETRY = timedelta(minutes=1)
+_LAST_RETRY = timedelta(hours=1)
 _PER_CONNECTION = 100
 _BATCH = 500
 
@@ -210,10 +213,10 @@ def _open_connection() -> BaseEmailBackend:
 
 
 def _claim(notice_id: UUID | str, *, now: datetime) -> Notice | None:
-    n_changed = Notice.objects.filter(
-        pk=notice_id, state=NoticeState.QUEUED, not_before__lte=now
-    ).update(state=NoticeState.SENDING, claimed_at=now, attempts=F("attempts") + 1)
-    return Notice.objects.get(pk=notice_id) if n_changed else None
+    free = Notice.objects.filter(pk=notice_id, state=NoticeState.QUEUED, not_before__lte=now)
+    if not claim(free, state=NoticeState.SENDING, claimed_at=now, attempts=F("attempts") + 1):
+        return None
+    return Notice.objects.get(pk=notice_id)
 
 
 def _send(notice: Notice, connection: BaseEmailBackend, *, now: datetime, today: date) -> str:
@@ -258,14 +261,14 @@ def _refused(notice: Notice, error: Exception, *, is_unsure: bool, now: datetime
     repeat; it is counted as one.
     """
     is_final = _is_permanent(error) or notice.attempts >= MAX_ATTEMPTS
+    again = now + backoff(notice.attempts, first=_FIRST_RETRY, longest=_LAST_RETRY)
     Notice.objects.filter(pk=notice.pk).update(
         state=NoticeState.FAILED if is_final else NoticeState.QUEUED,
-        not_before=now + _FIRST_RETRY * 2**notice.attempts,
+        not_before=again,
         error=_words(error)[:500],
         n_repeats=F("n_repeats") + int(is_unsure and not is_final),
     )
     if not is_final:
-        again = now + _FIRST_RETRY * 2**notice.attempts
         outbox_add(NOTICE, row_id=str(notice.pk), queue=QUEUE, now=now, not_before=again)
     return "failed" if is_final else "retry"
 

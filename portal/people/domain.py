@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from portal.lake.errors import NotAllowed
+from portal.reliability.retry import backoff
 
 OWNER = "owner"
 EVERYBODY = "*"
 _USERNAME = re.compile(r"[a-z0-9_][a-z0-9_.@+-]{0,149}")
 
 FORGOTTEN_AFTER = timedelta(hours=1)
-LONGEST_LOCK = timedelta(minutes=15)
+_FIRST_LOCK, LONGEST_LOCK = timedelta(minutes=1), timedelta(minutes=15)
 
 
 class Way(StrEnum):
@@ -100,7 +101,7 @@ class Tally:
         beyond = n_failed - FREE_TRIES[counted]
         if beyond < 0:
             return Tally(n_failed, now, None)
-        wait = min(timedelta(minutes=1) * 2 ** min(beyond, 10), LONGEST_LOCK)
+        wait = backoff(beyond + 1, first=_FIRST_LOCK, longest=LONGEST_LOCK)
         return Tally(n_failed, now, now + wait)
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from portal.reliability.retry import backoff
+
 
 class RunState(StrEnum):
     """The states of a run; the last three are final."""
@@ -59,7 +61,7 @@ def tag_of(run_id: str, epoch: int) -> str:
 
 def hint_again_after(n_hints: int) -> timedelta:
     """Return how long to wait before a queued run's message is sent once more."""
-    return min(FIRST_HINT_AGAIN * int(2 ** min(max(n_hints - 1, 0), 10)), LAST_HINT_AGAIN)
+    return backoff(n_hints, first=FIRST_HINT_AGAIN, longest=LAST_HINT_AGAIN)
 
 
 SILENCE_SHOWN = timedelta(seconds=20)

@@ -4,10 +4,11 @@ from typing import ClassVar
 
 from django.db import models
 
-from refresh.changes.domain.pressure import Pressure, Purse
+from portal.reliability.breaker import Breaker
+from portal.reliability.token_bucket import TokenBucket
+from refresh.changes.domain.pressure import Pressure
 from refresh.clusters.domain.addresses import Place
 from refresh.clusters.domain.frontends import Contact, FeState, FrontEnd, state_of
-from refresh.core.domain.breaker import Breaker
 from refresh.core.domain.versions import Dialect, Version
 
 NAME_LENGTH = 256
@@ -217,7 +218,7 @@ class DeclaredTable(models.Model):
 
 
 class MetastoreLoad(models.Model):
-    """What one lake's metastore may still be asked for: its breaker and its purse of calls."""
+    """What one lake's metastore may still be asked for: its breaker and its token bucket."""
 
     lake = models.CharField(max_length=32, unique=True)
     n_failed = models.PositiveIntegerField(default=0)
@@ -236,6 +237,6 @@ class MetastoreLoad(models.Model):
         return Breaker(self.n_failed, self.n_opened, self.open_until, self.trial_until)
 
     @property
-    def purse(self) -> Purse:
+    def bucket(self) -> TokenBucket:
         """What it is still good for."""
-        return Purse(self.calls, self.calls_at)
+        return TokenBucket(self.calls, self.calls_at)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
+from portal.reliability.claims import claim
 from portal.runs.models import Lease
 
 
@@ -22,9 +23,9 @@ def lease_take(name: str, *, holder: str, length: timedelta, now: datetime) -> i
     The number grows with every change of holder. Called twice it renews.
     """
     mine = Lease.objects.filter(name=name, holder=holder)
-    if mine.update(until=now + length) == 0:
+    if not claim(mine, until=now + length):
         free = Lease.objects.filter(Q(name=name) & Q(until__lte=now))
-        if free.update(holder=holder, until=now + length, epoch=F("epoch") + 1) == 0 and (
+        if not claim(free, holder=holder, until=now + length, epoch=F("epoch") + 1) and (
             Lease.objects.filter(name=name).exists() or not _create(name, holder, now + length)
         ):
             return None

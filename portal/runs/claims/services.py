@@ -14,6 +14,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from portal.lake.errors import StaleState
+from portal.reliability.claims import claim
 from portal.runs.domain import RunState, can_move, tag_of
 from portal.runs.models import Run
 from portal.runs.outbox.services import hint_run
@@ -24,7 +25,8 @@ _log = logging.getLogger(__name__)
 
 def run_claim(run_id: UUID | str, *, holder: str, now: datetime) -> Run | None:
     """Claim a queued run: next epoch, own lease. None when it is not queued any more."""
-    n_changed = Run.objects.filter(pk=run_id, state=RunState.QUEUED).update(
+    is_mine = claim(
+        Run.objects.filter(pk=run_id, state=RunState.QUEUED),
         state=RunState.CLAIMED,
         epoch=F("epoch") + 1,
         host=host_identity(),
@@ -45,21 +47,19 @@ def run_claim(run_id: UUID | str, *, holder: str, now: datetime) -> Run | None:
         error=None,
         result=None,
     )
-    return Run.objects.get(pk=run_id) if n_changed else None
+    return Run.objects.get(pk=run_id) if is_mine else None
 
 
 def run_claim_settling(run_id: UUID | str, *, holder: str, now: datetime) -> Run | None:
     """Claim a run that has to be settled; None while somebody else's claim lives."""
-    n_changed = (
-        Run.objects.filter(pk=run_id, state=RunState.SETTLING)
-        .filter(Q(lease_until=None) | Q(lease_until__lte=now))
-        .update(
-            lease_owner=holder,
-            lease_until=now + settings.LAKEWARDEN_LEASE,
-            n_settles=F("n_settles") + 1,
-        )
+    settling = Run.objects.filter(pk=run_id, state=RunState.SETTLING)
+    is_mine = claim(
+        settling.filter(Q(lease_until=None) | Q(lease_until__lte=now)),
+        lease_owner=holder,
+        lease_until=now + settings.LAKEWARDEN_LEASE,
+        n_settles=F("n_settles") + 1,
     )
-    return Run.objects.get(pk=run_id) if n_changed else None
+    return Run.objects.get(pk=run_id) if is_mine else None
 
 
 def run_move(run: Run, target: RunState, **changes: Any) -> None:
@@ -70,10 +70,8 @@ def run_move(run: Run, target: RunState, **changes: Any) -> None:
     """
     if not can_move(RunState(run.state), target):
         raise StaleState("run.state", f"A run cannot go from {run.state} to {target}.")
-    n_changed = Run.objects.filter(pk=run.pk, state=run.state, epoch=run.epoch).update(
-        state=target, **changes
-    )
-    if n_changed != 1:
+    as_read = Run.objects.filter(pk=run.pk, state=run.state, epoch=run.epoch)
+    if not claim(as_read, state=target, **changes):
         raise StaleState("run.lost", f"Run {run.pk} was taken over by another worker.")
     run.refresh_from_db()
 
@@ -96,11 +94,8 @@ def run_to_settling(run: Run, *, now: datetime, **changes: Any) -> None:
 def run_renew(run: Run, *, holder: str, now: datetime) -> bool:
     """Renew a claim; False when it was lost."""
     length: timedelta = settings.LAKEWARDEN_LEASE
-    return bool(
-        Run.objects.filter(pk=run.pk, epoch=run.epoch, state=run.state, lease_owner=holder).update(
-            lease_until=now + length
-        )
-    )
+    mine = Run.objects.filter(pk=run.pk, epoch=run.epoch, state=run.state, lease_owner=holder)
+    return claim(mine, lease_until=now + length)
 
 
 def next_tag(run: Run) -> str:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from portal.lake.errors import ExternalFailure
+from portal.reliability.retry import backoff
 from portal.runs.models import Outbox, Run
 from portal.runs.records.logs import run_log
 
@@ -52,7 +53,7 @@ def outbox_publish(send: Send, *, now: datetime, limit: int = 200) -> Published:
         try:
             send(row)
         except ExternalFailure as error:
-            wait = min(_FIRST_RETRY * 2 ** min(row.n_attempts, 10), _LAST_RETRY)
+            wait = backoff(row.n_attempts + 1, first=_FIRST_RETRY, longest=_LAST_RETRY)
             Outbox.objects.filter(pk=row.pk).update(
                 n_attempts=row.n_attempts + 1, not_before=now + wait
             )

@@ -1,11 +1,11 @@
 """Back pressure: gathers longer, then stops taking in. Nothing is discarded.
 
 The follower's position stays where it is and the hook asks its caller to come again, so what is not
-taken in is not lost. The metastore has a purse of calls a second, that a giant may overdraw.
+taken in is not lost.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 
 
@@ -54,25 +54,3 @@ def _level(n_waiting: int, *, high: int, full: int) -> Pressure:
     if n_waiting >= full:
         return Pressure.FULL
     return Pressure.HIGH if n_waiting >= high else Pressure.NONE
-
-
-@dataclass(frozen=True, slots=True)
-class Purse:
-    """Calls that a metastore is still good for; below nothing it must earn first."""
-
-    calls: float
-    at: datetime
-
-
-def earned(purse: Purse, *, now: datetime, a_second: float, most: float) -> Purse:
-    """Add what was earned since; a clock that went back earns nothing."""
-    seconds = max(0.0, (now - purse.at).total_seconds())
-    return Purse(min(most, purse.calls + seconds * a_second), max(now, purse.at))
-
-
-def spent(purse: Purse, calls: int) -> Purse | None:
-    """Pay for a statement; None if there is nothing to pay from.
-
-    Any positive purse pays any price, so that what costs more than it can ever hold comes through.
-    """
-    return Purse(purse.calls - calls, purse.at) if purse.calls > 0 else None

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from refresh.changes.domain.pressure import earned, spent
-from refresh.core.domain.breaker import Breaker, BreakerPolicy, failed, started, succeeded
+from portal.reliability.breaker import Breaker, BreakerPolicy, failed, started, succeeded
+from portal.reliability.token_bucket import refill, take
 from refresh.models import ClusterFrontEnd, MetastoreLoad
 
 POLICY = BreakerPolicy()
@@ -19,7 +19,7 @@ def metastore_may(lake: str, *, now: datetime) -> bool:
 
 
 def metastore_pays(lake: str, calls: int, *, now: datetime) -> bool:
-    """Pay for a statement's calls; False if they must be earned first.
+    """Take a statement's calls from the bucket; False if it must be refilled first.
 
     Also takes the one trial of a half open breaker, so call it just before the statement.
     """
@@ -27,11 +27,11 @@ def metastore_pays(lake: str, calls: int, *, now: datetime) -> bool:
         row = _locked(lake, now=now)
         if not row.breaker.allows(now):
             return False
-        purse = earned(row.purse, now=now, a_second=CALLS_A_SECOND, most=MOST_CALLS)
-        left = spent(purse, calls)
+        bucket = refill(row.bucket, now=now, per_second=CALLS_A_SECOND, most=MOST_CALLS)
+        left = take(bucket, calls)
         if left is None:
             return False
-        row.calls, row.calls_at = left.calls, left.at
+        row.calls, row.calls_at = left.tokens, left.at
         _keep(row, started(row.breaker, now=now, policy=POLICY))
         row.save()
     return True
@@ -40,15 +40,15 @@ def metastore_pays(lake: str, calls: int, *, now: datetime) -> bool:
 def metastore_charged(lake: str, *, now: datetime) -> bool:
     """Charge one call of somebody who waits for its answer; False if the metastore rests.
 
-    It is never kept waiting for the purse: a giant may have left it empty for minutes. What it
-    takes is missing to the next statement instead. Takes the one trial of a half open breaker.
+    Such a call skips the bucket's limit, because a very large table can empty it for minutes; its
+    cost is charged to the next statement. Takes the one trial of a half open breaker.
     """
     with transaction.atomic():
         row = _locked(lake, now=now)
         if not row.breaker.allows(now):
             return False
-        purse = earned(row.purse, now=now, a_second=CALLS_A_SECOND, most=MOST_CALLS)
-        row.calls, row.calls_at = purse.calls - 1, purse.at
+        bucket = refill(row.bucket, now=now, per_second=CALLS_A_SECOND, most=MOST_CALLS)
+        row.calls, row.calls_at = bucket.tokens - 1, bucket.at
         _keep(row, started(row.breaker, now=now, policy=POLICY))
         row.save()
     return True

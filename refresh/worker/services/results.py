@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
+from portal.reliability.retry import RetryPolicy, retry_at
 from refresh.changes.services import record_changes
 from refresh.clusters.domain.frontends import FeState
 from refresh.core.domain.answers import Answer, Asked, Meaning, Remedy, Sequel, Suspect, settle
 from refresh.core.domain.fan_out import FeOutcome, Outcome, outcomes
-from refresh.core.domain.retries import RetryPolicy, retry_at
 from refresh.core.services.rate_limit import fe_answered, metastore_answered
 from refresh.freshness.domain.coverage import Done
 from refresh.freshness.domain.pending_refresh import owed_by, settled

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 
 from portal.lake.errors import PortalError
+from portal.reliability.claims import claim
 from refresh.clusters.domain.frontends import FeState
 from refresh.clusters.services.front_ends import login_of
 from refresh.core.connectors.front_end import FrontEndClient
@@ -49,7 +50,7 @@ def begin(target: RefreshTarget, fe: ClusterFrontEnd, *, epoch: int, now: dateti
         free = RefreshTarget.objects.filter(
             pk=target.pk, running_since=None, steps=target.steps, epoch__lte=epoch
         )
-        if not free.update(running_since=now, running_on=fe.name, epoch=epoch):
+        if not claim(free, running_since=now, running_on=fe.name, epoch=epoch):
             return None
         row = Refresh.objects.create(
             cluster_id=target.cluster_id,

@@ -15,9 +15,9 @@ from pytest_django.fixtures import Settings
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
+from portal.reliability.token_bucket import TokenBucket, refill
 from refresh.changes.api.webhooks import MOST_BYTES
 from refresh.changes.domain.changes import Cause, Touch
-from refresh.changes.domain.pressure import Purse, earned
 from refresh.changes.services.resolve_partitions import MOST_PARTITIONS
 from refresh.core.services.rate_limit import CALLS_A_SECOND
 from refresh.freshness.domain.freshness import Danger
@@ -207,11 +207,13 @@ def test_each_question_is_charged_and_a_metastore_that_rests_is_not_asked(
     cluster()
     now = timezone.now()
     # In debt for a giant's sake: a scheduler is not kept waiting for that.
-    purse = MetastoreLoad.objects.create(lake="main", calls=-50_000, calls_at=now)
+    load = MetastoreLoad.objects.create(lake="main", calls=-50_000, calls_at=now)
     assert tell(people.operator, "dt=2026-11-21").status_code == 202
-    purse.refresh_from_db()
-    spent = earned(Purse(-50_000, now), now=purse.calls_at, a_second=CALLS_A_SECOND, most=2_000)
-    assert purse.calls == pytest.approx(spent.calls - 2)
+    load.refresh_from_db()
+    refilled = refill(
+        TokenBucket(-50_000, now), now=load.calls_at, per_second=CALLS_A_SECOND, most=2_000
+    )
+    assert load.calls == pytest.approx(refilled.tokens - 2)
     hive.breaks_at_names = True
     MetastoreLoad.objects.update(n_failed=0)
     assert tell(people.operator, "dt=2026-11-21").json()["degraded"]
@@ -225,8 +227,8 @@ def test_each_question_is_charged_and_a_metastore_that_rests_is_not_asked(
     assert hive.asked == []
     MetastoreLoad.objects.update(open_until=timezone.now() - timedelta(seconds=1))
     assert tell(people.operator, "dt=2026-11-21").json()["degraded"] == ""
-    purse.refresh_from_db()
-    assert (purse.open_until, purse.n_failed) == (None, 0), "the trial went well"
+    load.refresh_from_db()
+    assert (load.open_until, load.n_failed) == (None, 0), "the trial went well"
 
 
 def test_who_told_what_is_recorded_once_it_was_noted(

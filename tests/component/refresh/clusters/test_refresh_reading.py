@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from portal.lake.errors import ExternalFailure, RuleViolation
+from portal.reliability.breaker import Breaker
 from refresh.clusters.domain.frontends import Contact, FeState
 from refresh.clusters.services.fe_cache_settings import settings_read
 from refresh.clusters.services.front_ends import front_ends_read, login_of
 from refresh.clusters.services.table_names import names_read
-from refresh.core.domain.breaker import Breaker
 from refresh.models import Cluster, ClusterFrontEnd
 from stack.starrocks.front_end import Life
 from stack.starrocks.running import RunningCluster

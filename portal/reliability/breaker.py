@@ -1,4 +1,4 @@
-"""Circuit breaker: decides when a failing metastore or front end may be called again.
+"""Circuit breaker: decides when a failing system may be called again.
 
 After some failures in a row nobody asks for a while; then one may try, and what comes of it
 decides. A trial that never reports counts as given up after its own time.
@@ -7,6 +7,8 @@ decides. A trial that never reports counts as given up after its own time.
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+
+from portal.reliability.retry import backoff
 
 
 class BreakerState(StrEnum):
@@ -70,5 +72,5 @@ def failed(breaker: Breaker, *, now: datetime, policy: BreakerPolicy) -> Breaker
     n_failed = breaker.n_failed + 1
     if state is BreakerState.CLOSED and n_failed < policy.threshold:
         return replace(breaker, n_failed=n_failed)
-    pause = min(policy.longest, policy.pause * 2 ** min(breaker.n_opened, 16))
+    pause = backoff(breaker.n_opened + 1, first=policy.pause, longest=policy.longest)
     return Breaker(n_failed, breaker.n_opened + 1, now + pause)
