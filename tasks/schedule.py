@@ -1,13 +1,17 @@
-"""Starts what is due by the clock.
+"""Does what is due by the clock: calls the ticks of each lake, then asks for its scheduled runs.
 
-Kinds say when; one unique key per slot makes two beats harmless.
+Ticks come first, so that a kind is asked whether a run is wanted after everything was decided. One
+unique key per slot makes two schedulers harmless; a tick may be called twice.
 """
 
 import logging
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
+from django.db import DatabaseError
 
 from portal.access.lakes import all_lakes
 from portal.access.services import directory_sync
@@ -15,27 +19,49 @@ from portal.approvals.services import approvals_lapse
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
 from portal.people.leavers import directory_leavers, ldap_leavers
+from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, all_kinds
+from portal.runs.kinds.ticks import Tick, all_ticks
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request
 
 _log = logging.getLogger(__name__)
 _synced: dict[str, int] = {}
 _looked_up: dict[str, int] = {}
+_ticked: dict[tuple[str, str], str | None] = {}
 REQUESTER = "schedule"
 
 
 def schedule(now: datetime) -> None:
-    """Ask for the runs whose slot has come, end approvals that lapsed, sync the directory."""
+    """Do what is due in every lake, end approvals that lapsed, sync the directory."""
     approvals_lapse(now)
     _leavers(now)
     for name, config in all_lakes().items():
         _sync(name)
+        for tick in all_ticks():
+            _guarded(name, tick.name, partial(_tick, name, tick, now=now))
         for kind in all_kinds():
-            try:
-                _ask(name, config, kind, now=now)
-            except PortalError as error:
-                _log.warning("%s of %s: %s", kind.name, name, error.message)
+            _guarded(name, kind.name, partial(_ask, name, config, kind, now=now))
+
+
+def _guarded(lake: str, what: str, work: Callable[[], None]) -> None:
+    try:
+        work()
+    except DatabaseError:
+        raise  # the loop closes its connection
+    except PortalError as error:
+        _log.warning("%s of %s: %s", what, lake, error.message)
+    except Exception:
+        # A tick or kind that breaks must not keep the others from their turn.
+        _log.exception("%s of %s broke", what, lake)
+
+
+def _tick(lake: str, tick: Tick, *, now: datetime) -> None:
+    """Call a tick once in its interval; a new process calls it at once."""
+    slot = Schedule(every=tick.every).slot(now)
+    if _ticked.get((lake, tick.name)) != slot:
+        _ticked[lake, tick.name] = slot
+        tick.turn(lake, now=now)
 
 
 def _ask(lake: str, config: LakeConfig, kind: RunKind, *, now: datetime) -> None:

@@ -4,7 +4,7 @@
 moves, and `lifecycle.undo_fix_path` the same job with the places the other way round.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
@@ -15,6 +15,7 @@ from lifecycle.backup.services.moving import moves_read
 from lifecycle.backup.services.settling import act_settle
 from lifecycle.models import PathFix, PlanState
 from lifecycle.planning.services.approved_runs import (
+    START_EVERY,
     check_modes,
     check_picture,
     closed_databases,
@@ -31,7 +32,7 @@ from lifecycle.relocation.services.execution import (
     fix_day,
     fix_finish,
     fix_targets,
-    fixes_start_due,
+    fixes_turn,
     is_fix_approved,
 )
 from lifecycle.relocation.services.plans import (
@@ -49,9 +50,9 @@ from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
 from portal.access.models import KEEPERS
 from portal.approvals import kinds as approval_kinds
-from portal.runs.domain import Schedule
 from portal.runs.execution.settling import will_try_again
 from portal.runs.kinds import registry as run_kinds
+from portal.runs.kinds.ticks import Tick, register_tick
 from portal.runs.models import Run
 
 
@@ -145,28 +146,6 @@ class UndoFixKind(FixKind):
     title = "Take a fix plan back"
 
 
-class StartFixesKind(run_kinds.RunKind):
-    """Starts the approved fix plans whose cooling-off is over."""
-
-    name = "lifecycle.start_path_fixes"
-    title = "Start approved fix plans"
-    queue = "plan"
-    schedule = Schedule(every=timedelta(seconds=10))
-
-    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
-        """Wanted only when a plan waits for it; one that is blocked is not asked in every slot."""
-        waiting = PathFix.objects.filter(
-            lake=lake, state=PlanState.APPROVED, approval__cool_until__lte=now
-        )
-        if waiting.filter(outcome={}).exists() or (now.minute % 5 == 0 and waiting.exists()):
-            return {"now": now.isoformat()}
-        return None
-
-    def execute(self, run: Run) -> dict[str, Any]:
-        """Start them."""
-        return {"started": len(fixes_start_due(timezone.now(), lake=run.lake))}
-
-
 def _fix(run: Run) -> PathFix:
     return PathFix.objects.select_related("approval", "undo_of").get(pk=run.params["fix"])
 
@@ -178,8 +157,9 @@ def _fence(run: Run, fix: PathFix) -> dict[str, Any]:
 
 
 def register_path_fix_kinds() -> None:
-    """Tell the platform of the runs and the approval of this file."""
-    for kind in (FixPlanKind(), FixKind(), UndoFixKind(), StartFixesKind()):
+    """Tell the platform of the runs, the tick and the approval of this file."""
+    register_tick(Tick("lifecycle.path_fixes", START_EVERY, fixes_turn))
+    for kind in (FixPlanKind(), FixKind(), UndoFixKind()):
         run_kinds.register(kind)
     approval_kinds.register(
         approval_kinds.ApprovalKind(

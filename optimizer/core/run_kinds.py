@@ -11,18 +11,20 @@ from django.db.models import Q
 from django.utils import timezone
 
 from optimizer.core.domain.tasks import LEAVE_OUT
-from optimizer.core.services.dispatcher import choose, claim
+from optimizer.core.services.dispatcher import choice_of, choose, claim
 from optimizer.core.services.maintainers import TableMaintainer, maintainer_of
 from optimizer.core.services.results import reclaim, results_ingest, sent_of
 from optimizer.core.services.task_lifecycle import told_to_stop
 from portal.access.models import KEEPERS
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds.registry import RunKind, write_cancel
+from portal.runs.kinds.ticks import Tick
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
 from portal.safety.selectors import red_button_wait
 
 AFTER_A_FAILURE = timedelta(minutes=5)
+TURN_EVERY = timedelta(seconds=5)
 
 
 class InspectKind(RunKind):
@@ -63,7 +65,7 @@ class TasksKind(RunKind):
     yields = True
     attempts = 1
     start_roles = KEEPERS
-    schedule = Schedule(every=timedelta(seconds=5))
+    schedule = Schedule(every=TURN_EVERY)
 
     @property
     def maintainer(self) -> TableMaintainer:
@@ -72,11 +74,16 @@ class TasksKind(RunKind):
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Wanted where something may begin and no other run is under way."""
+        if is_busy(lake, self.name, now=now):
+            return None
+        return {} if choice_of(self.maintainer, lake, now=now).begin else None
+
+    def turn(self, lake: str, *, now: datetime) -> None:
+        """Decide on inspected tables, take tasks back from lost runs, and record what is held."""
         self.maintainer.decide(lake, now=now)
         reclaim(self.maintainer, lake, now=now)
-        if is_busy(lake, self.name, now=now) or not choose(self.maintainer, lake, now=now):
-            return None
-        return {}
+        if not is_busy(lake, self.name, now=now):
+            choose(self.maintainer, lake, now=now)
 
     def prepare(self, run: Run) -> None:
         """Take the tasks; asked again they are the same."""
@@ -108,6 +115,11 @@ class TasksKind(RunKind):
         """Return what the job must know now: the tasks to leave out; empty says nothing new."""
         tasks = told_to_stop(run)
         return {LEAVE_OUT: tasks} if tasks else {}
+
+
+def tick_of(kind: TasksKind) -> Tick:
+    """Return the tick that decides and holds for the runs of a kind, before they are asked for."""
+    return Tick(f"tasks.{kind.name}", TURN_EVERY, kind.turn)
 
 
 def is_busy(lake: str, kind: str, *, now: datetime, too: Q | None = None) -> bool:

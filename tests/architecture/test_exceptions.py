@@ -24,6 +24,7 @@ OUTER_DOORS = {
     "portal/spark/job.py": "a gateway that is gone raises anything; translated",
     "refresh/core/connectors/session.py": "the driver's errors have no base class; translated",
     "refresh/worker/services/worker.py": "an unexpected error costs a table one turn",
+    "tasks/schedule.py": "a tick or kind that breaks must not keep the others from their turn",
     "tasks/supervise.py": "a kind that breaks must not keep other runs from being polled",
     "tasks/loops.py": "an unexpected error costs a loop one turn",
 }

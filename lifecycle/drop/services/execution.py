@@ -29,6 +29,7 @@ from lifecycle.planning.services.approved_runs import (
     check_caps,
     check_modes,
     check_picture,
+    is_turn_of,
     left_lines,
     state_at_end,
     why_not_done,
@@ -50,6 +51,13 @@ from portal.safety.selectors import red_button_state
 DROP_KIND = "lifecycle.drop"
 RESULTS_KEPT = 5_000
 _CHUNK = 1_000
+
+
+def plans_turn(lake: str, *, now: datetime) -> None:
+    """Start the plans of a lake that are due; what is blocked is tried each five minutes."""
+    due = Q(approval__cool_until__lte=now) | Q(approval__isnull=True)
+    if is_turn_of(DropPlan.objects.filter(due, lake=lake, state=PlanState.APPROVED), now=now):
+        plans_start_due(now, lake=lake)
 
 
 def plans_start_due(now: datetime, *, lake: str | None = None) -> list[Run]:

@@ -1,16 +1,27 @@
 """Shared parts of drop plans and fix plans: checks before a run, and texts about its end."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import QuerySet
+
 from lifecycle.inventory.selectors.picture import picture_problem
-from lifecycle.models import PlanState
+from lifecycle.models import DropPlan, PathFix, PlanState
 from lifecycle.planning.selectors.inputs import act_databases, current_generation
 from lifecycle.planning.selectors.limits import plan_over_caps
 from portal.lake.errors import StaleState
 from portal.runs.records.logs import Line
 
 LOGGED = 50
+START_EVERY = timedelta(seconds=10)
+_BLOCKED_MINUTES = 5
+
+
+def is_turn_of(due: QuerySet[DropPlan] | QuerySet[PathFix], *, now: datetime) -> bool:
+    """Whether plans that are due are tried now: at once, and when blocked each five minutes."""
+    is_turn_of_blocked = now.minute % _BLOCKED_MINUTES == 0
+    return due.filter(outcome={}).exists() or (is_turn_of_blocked and due.exists())
 
 
 def closed_databases(lake: str, databases: Iterable[str]) -> list[str]:

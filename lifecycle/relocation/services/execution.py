@@ -16,6 +16,7 @@ from lifecycle.planning.services.approved_runs import (
     check_caps,
     check_modes,
     check_picture,
+    is_turn_of,
     last_lines,
     state_at_end,
     why_not_done,
@@ -38,6 +39,13 @@ from portal.safety.selectors import red_button_state
 FIX_KIND = "lifecycle.fix_path"
 UNDO_KIND = "lifecycle.undo_fix_path"
 _CHUNK = 200
+
+
+def fixes_turn(lake: str, *, now: datetime) -> None:
+    """Start the plans of a lake that are due; what is blocked is tried each five minutes."""
+    due = PathFix.objects.filter(lake=lake, state=PlanState.APPROVED, approval__cool_until__lte=now)
+    if is_turn_of(due, now=now):
+        fixes_start_due(now, lake=lake)
 
 
 def fixes_start_due(now: datetime, *, lake: str) -> list[Run]:

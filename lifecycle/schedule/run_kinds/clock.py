@@ -1,4 +1,4 @@
-"""Scheduled run kinds: make and start plans, probe, announce the last chance, report, purge.
+"""Scheduled run kinds and ticks: make and start plans, probe, the last chance, report, purge.
 
 The platform asks each kind in its slot whether it is wanted; one key a slot makes two clocks
 harmless.
@@ -7,7 +7,6 @@ harmless.
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q
 from django.utils import timezone
 
 from lifecycle.backup.services.beating import act_beat
@@ -15,12 +14,12 @@ from lifecycle.backup.services.fencing import purge_prepare
 from lifecycle.backup.services.probing import probes_ingest, probes_request
 from lifecycle.backup.services.purging import purge_ingest
 from lifecycle.backup.services.settling import act_settle
-from lifecycle.drop.services.execution import plans_start_due
+from lifecycle.drop.services.execution import plans_turn
 from lifecycle.drop.services.standing_plans import standing_plans_make
 from lifecycle.drop.services.standing_rules import standing_rules_live
 from lifecycle.inventory.selectors.findings import current_generation
-from lifecycle.models import DropPlan, PlanState
 from lifecycle.notices.services.daily_report import REPORT, daily_report_queue
+from lifecycle.planning.services.approved_runs import START_EVERY
 from lifecycle.restore.services.late_commits import late_commits_queue
 from lifecycle.restore.services.purges import (
     NOTICE_KIND,
@@ -32,31 +31,9 @@ from portal.access.lakes import get_lake, job_environment
 from portal.lake.clock import day_of
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, register
+from portal.runs.kinds.ticks import Tick, register_tick
 from portal.runs.models import Run
 from portal.safety.selectors import red_button_state
-
-
-class StartPlansKind(RunKind):
-    """Starts the approved plans whose cooling-off is over."""
-
-    name = "lifecycle.start_plans"
-    title = "Start approved plans"
-    queue = "plan"
-    schedule = Schedule(every=timedelta(seconds=10))
-
-    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
-        """Wanted only when a plan waits for it."""
-        due = Q(approval__cool_until__lte=now) | Q(approval__isnull=True)
-        waiting = DropPlan.objects.filter(due, lake=lake, state=PlanState.APPROVED)
-        # One that is blocked is asked again, but not in every slot.
-        fresh = waiting.filter(outcome={})
-        if fresh.exists() or (now.minute % 5 == 0 and waiting.exists()):
-            return {"now": now.isoformat()}
-        return None
-
-    def execute(self, run: Run) -> dict[str, Any]:
-        """Start them."""
-        return {"started": len(plans_start_due(timezone.now(), lake=run.lake))}
 
 
 class StandingPlansKind(RunKind):
@@ -211,9 +188,9 @@ def _claims(run: Run) -> dict[str, Any]:
 
 
 def register_clock_kinds() -> None:
-    """Tell the platform of the runs of this file."""
+    """Tell the platform of the runs and the tick of this file."""
+    register_tick(Tick("lifecycle.plans", START_EVERY, plans_turn))
     kinds = (
-        StartPlansKind(),
         StandingPlansKind(),
         ProbeKind(),
         LastChanceKind(),

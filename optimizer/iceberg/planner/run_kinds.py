@@ -7,11 +7,12 @@ still stand.
 
 from django.utils import timezone
 
-from optimizer.core.run_kinds import TasksKind
+from optimizer.core.run_kinds import TasksKind, tick_of
 from optimizer.iceberg.maintenance.services.quarantines import quarantines_open, quarantines_seal
 from optimizer.iceberg.tables.models import IcebergTable
 from optimizer.removals.run_kinds import RemovalsKind
 from portal.runs.kinds.registry import register
+from portal.runs.kinds.ticks import register_tick
 from portal.runs.models import Run
 
 KIND = "optimize"
@@ -47,6 +48,7 @@ class RemoveKind(RemovalsKind):
 
 
 def register_task_kinds() -> None:
-    """Tell the platform of the runs of this file."""
+    """Tell the platform of the runs and the tick of this file."""
+    register_tick(tick_of(OptimizeKind()))
     register(OptimizeKind())
     register(RemoveKind())

@@ -236,6 +236,8 @@ def test_quiet_hours_hold_and_say_until_when(lake: LakeConfig) -> None:
     policy(quiet=f"{local - timedelta(hours=1):%H:%M}-{later}")
     commit(40)
     assert OptimizeKind().scheduled_params("main", now=NOW) is None
+    assert OptimizeTask.objects.get().waits_for == "", "asking writes nothing"
+    OptimizeKind().turn("main", now=NOW)
     task = OptimizeTask.objects.get()
     assert task.state == TaskState.HELD
     assert f"begins at {later}" in task.waits_for
@@ -335,6 +337,8 @@ def test_tasks_of_a_run_that_ended_without_a_word_are_taken_back() -> None:
     run = run_of()
     assert reclaim(ICEBERG, "main", now=at(1)) == 0
     Run.objects.update(finished_at=at(1))
+    assert OptimizeKind().scheduled_params("main", now=at(2)) is None, "asking writes nothing"
+    OptimizeKind().turn("main", now=at(2))
     assert OptimizeKind().scheduled_params("main", now=at(2)) == {}
     task = OptimizeTask.objects.get()
     assert (task.state, task.n_tries, task.run) == (TaskState.WAITING, 1, None)

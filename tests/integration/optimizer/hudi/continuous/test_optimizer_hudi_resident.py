@@ -123,6 +123,7 @@ def test_it_sees_each_plan_of_the_writers_by_itself_and_executes_it(
             service.until(partial(is_count, done, k - 1))
             assert table.rows(only_base_files=True) == table.rows() == wanted
             service.until(lambda: HudiTable.objects.get().n_pending == 0)
+        HudiServicesKind().turn(LAKE, now=timezone.now())
         assert HudiServicesKind().scheduled_params(LAKE, now=timezone.now()) is None
         later = timezone.now() + timedelta(minutes=3)
         assert ObserveHudiKind().scheduled_params(LAKE, now=later) is None

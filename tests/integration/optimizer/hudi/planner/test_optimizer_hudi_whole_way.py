@@ -37,6 +37,7 @@ def look(row: HudiTable, spark: SparkSession) -> None:
 
 def serve(spark: SparkSession) -> None:
     """Do what waits, as the dispatcher would have it done."""
+    HudiServicesKind().turn(LAKE, now=timezone.now())
     params = HudiServicesKind().scheduled_params(LAKE, now=timezone.now())
     assert params == {}
     run: Run = run_request(

@@ -50,6 +50,7 @@ def look(lake: IcebergLake, row: IcebergTable) -> None:
 
 def optimize(lake: IcebergLake) -> None:
     """Do what waits, as the dispatcher would have it done."""
+    OptimizeKind().turn(LAKE, now=timezone.now())
     params = OptimizeKind().scheduled_params(LAKE, now=timezone.now())
     assert params == {}
     run: Run = run_request(
