@@ -121,6 +121,7 @@ INSTALLED_APPS = [
     "portal.runs",
     "portal.safety",
     "portal.events",
+    "portal.catalog",
     "portal.notices",
     "portal.approvals",
     "portal.ui",

@@ -46,6 +46,8 @@ ONCE = {
 AREAS = ("lifecycle", "optimizer", "optimizer/hudi", "optimizer/iceberg", "quality", "refresh")
 # Packages of the platform that hold capabilities; their modules are named for what they do.
 PLATFORM = ("portal/runs", "portal/ui")
+# Packages of the platform that are one capability, with the layers of one.
+SINGLE = ("portal/catalog",)
 MOST_FILES = 15
 
 
@@ -69,6 +71,12 @@ def test_every_file_of_a_capability_belongs_to_a_layer(area: str) -> None:
         if f"{area}/{inner[0]}" not in AREAS and inner[1] not in {*LAYERS, "__init__"}
     ]
     assert strays == []
+
+
+@pytest.mark.parametrize("package", SINGLE)
+def test_every_file_of_a_platform_capability_belongs_to_a_layer(package: str) -> None:
+    layers = {inner[0] for _, inner in _inside(package)}
+    assert layers - LAYERS == set()
 
 
 @pytest.mark.parametrize("area", [*AREAS, *PLATFORM])

@@ -32,8 +32,9 @@ ITEM_SCHEMA = pa.schema(
 TABLE_SCHEMA = pa.schema(
     {
         "db": TEXT, "tbl": TEXT, "tbl_id": LONG, "owner": TEXT, "tbl_type": TEXT, "format": TEXT,
-        "location": TEXT, "level": pa.int32(), "ttl": pa.int32(), "policy_source": TEXT,
-        "enrolled": pa.bool_(), "reasons": TEXTS, "unsupported_reason": TEXT,
+        "uuid": TEXT, "create_time": LONG, "location": TEXT, "level": pa.int32(),
+        "ttl": pa.int32(), "policy_source": TEXT, "enrolled": pa.bool_(),
+        "reasons": TEXTS, "unsupported_reason": TEXT,
         "n_partitions": LONG, "oldest_updated_ms": LONG, "newest_updated_ms": LONG,
         "next_due_on": pa.date32(), "n_files": LONG, "n_bytes": LONG,
         **{f"n_{cls.lower()}": LONG for cls in ExpiryClass},

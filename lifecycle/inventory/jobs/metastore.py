@@ -13,9 +13,10 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from lifecycle.core.domain.enrolment import LEVEL_KEYS, TTL_KEYS
-from lifecycle.core.domain.formats import PROVIDER
+from portal.catalog.domain.events import UUID
 from portal.connectors import metastore_db as sql
 from portal.connectors.lake_config import LakeConfig
+from portal.lake.formats import PROVIDER
 from portal.lake.readiness import FLAG
 from portal.spark.registered import named_tables
 
@@ -31,6 +32,7 @@ PARAMETERS = frozenset(
         "last_commit_time_sync",
         "hoodie.table.name",
         "storage_handler",
+        UUID,
     }
 )
 

@@ -24,8 +24,8 @@ _FINDING = """kind string, db string, tbl string, part_name string, location str
 reasons array<string>, related array<string>, hint string, waived array<string>,
 waived_until date"""
 _TABLE = """torder int, db string, tbl string, tbl_id long, owner string, tbl_type string,
-format string, location string, level int, ttl int, policy_source string, enrolled boolean,
-reasons array<string>, unsupported_reason string"""
+format string, uuid string, create_time long, location string, level int, ttl int,
+policy_source string, enrolled boolean, reasons array<string>, unsupported_reason string"""
 _DATABASE = "db string, owner string, location string, reasons array<string>"
 
 
@@ -177,7 +177,8 @@ def _table_row(table: Table) -> tuple[Any, ...]:
     policy = table.policy
     return (
         *(table.order, table.db, table.name, table.tbl_id, table.owner, table.tbl_type),
-        *(table.format, table.raw_location if table.location is None else str(table.location)),
+        *(table.format, table.uuid, table.create_time),
+        table.raw_location if table.location is None else str(table.location),
         *(policy.level, policy.ttl, "" if policy.level is None else POLICY_SOURCE),
         *(policy.enrolled, [reason.value for reason in table.finding.reasons]),
         table.unsupported,

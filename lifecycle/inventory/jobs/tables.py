@@ -12,7 +12,6 @@ from typing import Any
 from pyspark.sql import Row
 
 from lifecycle.core.domain.enrolment import Policy, read_policy
-from lifecycle.core.domain.formats import Supported, effective_location, judge_format
 from lifecycle.restore_tests.domain import DIRECTORY, read_scratch
 from lifecycle.rules.domain.conformity import (
     DatabaseFacts,
@@ -24,15 +23,16 @@ from lifecycle.rules.domain.conformity import (
     judge,
 )
 from lifecycle.rules.domain.templates import DEFAULT_TEMPLATE, Template
+from portal.catalog.domain.events import uuid_of
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore_db import DDL_TIME
 from portal.lake.counts import count_words
 from portal.lake.errors import RuleViolation
+from portal.lake.formats import VIEWS, Supported, effective_location, judge_format
 from portal.lake.names import check_identifier
 from portal.lake.paths import LakePath
 from portal.lake.readiness import is_ready
 
-VIEW_TYPES = frozenset({"VIRTUAL_VIEW", "MATERIALIZED_VIEW"})
 POLICY_SOURCE = "the table's own parameters"
 
 
@@ -47,6 +47,7 @@ class Table:
     owner: str
     tbl_type: str
     format: str
+    uuid: str
     raw_location: str
     location: LakePath | None
     create_time: int
@@ -110,9 +111,7 @@ def build_catalog(
         today=today,
     )
     real = [
-        (row, fact)
-        for row, fact in zip(rows, located, strict=True)
-        if row["tbl_type"] not in VIEW_TYPES
+        (row, fact) for row, fact in zip(rows, located, strict=True) if row["tbl_type"] not in VIEWS
     ]
     judged = tuple(
         _table(order, row, fact, parameters.get(row["tbl_id"], {}), findings)
@@ -150,7 +149,7 @@ def table_facts(row: Row, parameters: Mapping[str, str], config: LakeConfig) -> 
         table=row["tbl"],
         owner=row["owner"] or "",
         location=read_path(_raw_location(row, parameters), config),
-        is_view=row["tbl_type"] in VIEW_TYPES,
+        is_view=row["tbl_type"] in VIEWS,
     )
 
 
@@ -174,6 +173,7 @@ def _table(
         owner=row["owner"] or "",
         tbl_type=row["tbl_type"] or "",
         format=judged.format,
+        uuid=uuid_of(judged.format, parameters),
         raw_location=_raw_location(row, parameters) or "",
         location=facts.location,
         create_time=row["create_time"] or 0,

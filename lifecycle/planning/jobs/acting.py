@@ -15,7 +15,6 @@ from lifecycle.backup.domain.control import ControlReader
 from lifecycle.backup.engine.facts import WALKERS, Lister, Policy, list_here
 from lifecycle.backup.engine.protocol import Tools
 from lifecycle.core.domain.enrolment import read_policy
-from lifecycle.core.domain.formats import Unsupported, judge_table, registered_location
 from lifecycle.planning.jobs.hdfs_barriers import barrier_check
 from lifecycle.planning.jobs.hdfs_writer import with_quick_writes
 from lifecycle.planning.jobs.live_metastore import LiveMetastore
@@ -23,6 +22,7 @@ from portal.connectors.filesystem import FileStatus, FileSystem, open_file_syste
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import DataSafetyError, NotVisible, PortalError, RuleViolation
+from portal.lake.formats import Unsupported, judge_table, registered_location
 from portal.lake.paths import LakePath
 from portal.lake.readiness import is_ready
 from portal.safety.failpoints import Failpoints

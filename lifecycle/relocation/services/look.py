@@ -13,7 +13,6 @@ from typing import Any
 from lifecycle.backup.engine.facts import being_written, generation_of, list_here
 from lifecycle.backup.engine.metastore.registry import structs_of
 from lifecycle.backup.engine.move.records import MOST_PARTITIONS, MoveItem
-from lifecycle.core.domain.formats import Unsupported, judge_table, registered_location
 from lifecycle.drop.domain.refusal import Name
 from lifecycle.relocation.domain.moves import Move, Unfixable
 from lifecycle.relocation.domain.refusal import NotNow
@@ -22,6 +21,7 @@ from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import RuleViolation
+from portal.lake.formats import Unsupported, judge_table, registered_location
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 from portal.lake.readiness import is_ready

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from lifecycle.backup.engine.restore.order import NewName
-from lifecycle.core.domain.formats import registered_location
 from lifecycle.restore.selectors.targets import may_restore_to
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
+from portal.lake.formats import registered_location
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath

@@ -20,7 +20,7 @@ from pyspark.sql.functions import count, lit
 
 from lifecycle.backup.engine.journal.records import FileFact
 from lifecycle.backup.jobs.restore_files import NO
-from lifecycle.core.domain.formats import Supported, judge_table
+from portal.lake.formats import Supported, judge_table
 from portal.lake.paths import LakePath
 
 # Spark reads these with the readers it uses for such tables of a Hive catalogue, too.

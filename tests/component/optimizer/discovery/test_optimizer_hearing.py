@@ -15,6 +15,7 @@ from optimizer.discovery.services.poll import KIND
 from optimizer.iceberg.tables.domain.events import TASK_KEY, iceberg_table
 from optimizer.iceberg.tables.services.poll import poll_compare
 from optimizer.models import Commit, IcebergTable, OptimizeTask
+from portal.connectors.lake_config import LakeConfig
 from portal.events.models import EventAlarm
 from portal.events.registry import Missed
 from portal.events.services import follow_log
@@ -285,7 +286,7 @@ class Recorded:
         ]
 
 
-def test_a_recorded_log_is_heard_through_the_follower() -> None:
+def test_a_recorded_log_is_heard_through_the_follower(lake: LakeConfig) -> None:
     log = Recorded()
     follow_log("main", log, epoch=1, clock=lambda: NOW)
     for newest in (4, 7, len(log.rows)):

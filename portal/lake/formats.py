@@ -1,4 +1,4 @@
-"""Which tables the portal may act on, and where their data really is.
+"""Decides which tables the portal may act on, and where their data really is.
 
 An allow-list: native, non-transactional formats only. Anything else, known or not, is unsupported
 with its reason, because moving such data by directory would break it.
@@ -10,7 +10,7 @@ from typing import Any
 
 PROVIDER = "spark.sql.sources.provider"
 
-_VIEWS = frozenset({"VIRTUAL_VIEW", "MATERIALIZED_VIEW"})
+VIEWS = frozenset({"VIRTUAL_VIEW", "MATERIALIZED_VIEW"})
 _TABLES = frozenset({"MANAGED_TABLE", "EXTERNAL_TABLE"})
 _DATASOURCES = frozenset({"parquet", "orc", "csv", "json", "text", "avro"})
 _LAKE_FORMATS = frozenset({"iceberg", "hudi", "delta", "paimon"})
@@ -73,7 +73,7 @@ def judge_format(
     input_format: str | None,
 ) -> Supported | Unsupported:
     """Decide by table type, parameters and storage classes; nothing unknown is supported."""
-    if table_type in _VIEWS:
+    if table_type in VIEWS:
         return Unsupported("A view has no data of its own.", "view")
     if table_type not in _TABLES:
         return Unsupported(f"Table type {table_type!r} is not known here.", "unknown")

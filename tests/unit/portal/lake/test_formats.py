@@ -3,7 +3,7 @@
 import pytest
 from pymetastore.hive_metastore import ttypes
 
-from lifecycle.core.domain.formats import (
+from portal.lake.formats import (
     Supported,
     Unsupported,
     effective_location,

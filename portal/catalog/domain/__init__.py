@@ -1,0 +1,1 @@
+"""What events and scans mean for the tables of a lake. Pure."""

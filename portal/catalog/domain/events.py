@@ -1,0 +1,111 @@
+"""Parses metastore events into changes of the catalog. Pure.
+
+Nearly every commit to an Iceberg or Hudi table is an ALTER TABLE; one that changes nothing the
+catalog keeps is no change, so that a busy table costs no writes here.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from portal.catalog.domain.entries import Name, TableChange, TableFacts
+from portal.lake.formats import VIEWS, effective_location, judge_format
+from portal.lake.places import DEFAULT_CATALOG
+
+CREATED, ALTERED, DROPPED = "CREATE_TABLE", "ALTER_TABLE", "DROP_TABLE"
+EVENT_TYPES = frozenset({CREATED, ALTERED, DROPPED})
+UUID = "uuid"
+"""The parameter in which Iceberg's own Hive catalog writes a table's uuid."""
+
+ICEBERG = "iceberg"
+_LONGEST_UUID = 36
+_LAST_SECOND = 253_000_000_000
+# Fields of the metastore's Thrift structures.
+_OWNER, _CREATED_AT, _STORAGE, _PARAMETERS, _TYPE, _CATALOG = "3", "4", "7", "9", "12", "17"
+_LOCATION, _INPUT_FORMAT, _SERDE = "2", "3", "7"
+_SERDE_LIBRARY, _SERDE_PARAMETERS = "2", "3"
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A message's table; `facts` is None for a view, another catalog's table, and where none is."""
+
+    facts: TableFacts | None = None
+    created_at: datetime | None = None
+
+
+def table_change(
+    event_id: int,
+    event_type: str,
+    name: Name,
+    message: Mapping[str, Any],
+    *,
+    former: Name | None = None,
+) -> TableChange | None:
+    """Read what an event did; None where it changes nothing that the catalog keeps.
+
+    Raises:
+        ValueError, LookupError, TypeError, AttributeError: a message of another form.
+    """
+    if event_type == ALTERED:
+        before = _told(message.get("tableObjBeforeJson")).facts
+        after = _told(message.get("tableObjAfterJson")).facts
+        is_change = before != after or (after is not None and former is not None)
+        return TableChange(event_id, *name, after, former) if is_change else None
+    text = message.get("tableObjJson")
+    told = _told(text)
+    if event_type == DROPPED:
+        return None if text and told.facts is None else TableChange(event_id, *name)
+    if told.facts is None:
+        return None
+    return TableChange(event_id, *name, told.facts, is_created=True, created_at=told.created_at)
+
+
+def uuid_of(table_format: str, parameters: Mapping[str, str]) -> str:
+    """Return the uuid of a table whose format has one that the metastore knows."""
+    return (parameters.get(UUID) or "")[:_LONGEST_UUID] if table_format == ICEBERG else ""
+
+
+def created_instant(seconds: int | None) -> datetime | None:
+    """Return the metastore's time of a table's creation; 0 is not told."""
+    if not seconds or not 0 < seconds < _LAST_SECOND:
+        return None
+    return datetime.fromtimestamp(seconds, tz=UTC)
+
+
+def _told(text: Any) -> _Told:
+    if not text:
+        return _Told()
+    table = json.loads(text, strict=False)
+    table_type, catalog = _text(table, _TYPE), _text(table, _CATALOG)
+    if table_type in VIEWS or catalog not in ("", DEFAULT_CATALOG):
+        return _Told()
+    storage = _inner(table, _STORAGE)
+    serde = _inner(storage, _SERDE)
+    parameters = _map(table, _PARAMETERS)
+    judged = judge_format(
+        table_type,
+        parameters,
+        serde=_text(serde, _SERDE_LIBRARY),
+        input_format=_text(storage, _INPUT_FORMAT),
+    )
+    place = effective_location(
+        _text(storage, _LOCATION), _map(serde, _SERDE_PARAMETERS), parameters
+    )
+    uuid = uuid_of(judged.format, parameters)
+    facts = TableFacts(judged.format, uuid, place or "", _text(table, _OWNER))
+    return _Told(facts, created_instant(table.get(_CREATED_AT, {}).get("i32")))
+
+
+def _inner(struct: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    return struct[key]["rec"] if key in struct else {}
+
+
+def _map(struct: Mapping[str, Any], key: str) -> Mapping[str, str]:
+    return struct[key]["map"][3] if key in struct else {}
+
+
+def _text(struct: Mapping[str, Any], key: str) -> str:
+    return str(struct[key]["str"]) if key in struct else ""

@@ -1,0 +1,1 @@
+"""Changes of the catalog tables, in order."""
