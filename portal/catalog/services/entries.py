@@ -63,10 +63,11 @@ def entries_locked(
 
 def entries_write(lake: str, entries: Entries, *, at: datetime) -> int:
     """Write what was decided, in the transaction that read it; returns how many tables changed."""
+    touched = list(entries.touched.values())
+    # Before names are freed: the only neighbour of a new table may leave its database with it.
+    owners = _db_owners(lake, touched)
     if entries.freed:
         Table.objects.filter(pk__in=entries.freed).update(is_living=None, deleted_at=at)
-    touched = list(entries.touched.values())
-    owners = _db_owners(lake, touched)
     Table.objects.bulk_create(
         [_row(lake, entry, owners) for entry in touched if entry.key is not None],
         update_conflicts=True,
