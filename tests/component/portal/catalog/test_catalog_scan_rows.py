@@ -123,7 +123,8 @@ def test_numbers_of_a_log_that_ended_do_not_bind_the_scan_of_the_next(lake: Lake
 def test_tables_deleted_long_ago_are_forgotten(lake: LakeConfig) -> None:
     hear(created(1, "clicks"), created(2, "orders"), dropped(3, "clicks"))
     days = KEPT + timedelta(days=1)
-    scan(table("orders", 2), event_id=4, minutes=days.total_seconds() / 60)
+    orders = replace(table("orders", 2), created_at=None)  # the event's own, as in a metastore
+    scan(orders, event_id=4, minutes=days.total_seconds() / 60)
     assert [str(row) for row in Table.objects.all()] == ["shop.orders"]
     assert not VacatedName.objects.exists()
 
@@ -147,8 +148,9 @@ def test_five_thousand_tables_take_few_statements_and_are_read_piece_by_piece(
         assert n_ahead == 5_000
         return len(asked)
 
-    assert n_statements(10) <= 80
-    assert n_statements(20) <= 80
+    # SQLite takes 71 rows in one statement, MariaDB all of a chunk.
+    assert n_statements(10) <= 120
+    assert n_statements(20) <= 120
     assert Table.objects.filter(last_seen_at=at(20), is_living=True).count() == 5_000
     with CaptureQueriesContext(connection) as asked:
         assert scan(event_id=30, minutes=30) == 5_000
