@@ -153,10 +153,11 @@ def planned(stack: Stack, people: dict[str, Any], *, n: int, n_tables: int) -> t
 
     from lifecycle.drop.selectors.plans import typed_name
     from lifecycle.drop.services.execution import plans_start_due
-    from lifecycle.drop.services.plans import plan_approve, plan_request
+    from lifecycle.drop.services.plans import plan_request
     from lifecycle.models import DatabaseSetting, DropPlan, PlanState
     from lifecycle.schedule.services import daily_cycle
     from portal.runs.requests.services import run_drive
+    from tests.support.plan_words import plan_approve
     from tests.support.scan_lake import ScanLake
 
     config = stack.config(LAKE)

@@ -26,16 +26,7 @@ from lifecycle.drop.services.execution import (
     plan_finish,
     scanned_at,
 )
-from lifecycle.drop.services.plans import (
-    APPROVAL_KIND,
-    PLAN_KIND,
-    plan_approved,
-    plan_lapsed,
-    plan_lock,
-    plan_move,
-    plan_rejected,
-    plan_withdrawn,
-)
+from lifecycle.drop.services.plans import PLAN_KIND, PLANS, plan_move
 from lifecycle.drop.services.store import plan_draw
 from lifecycle.models import DropPlan, PlanState
 from lifecycle.planning.services.approved_runs import (
@@ -45,11 +36,9 @@ from lifecycle.planning.services.approved_runs import (
     outcome_of,
     owners_of,
 )
-from lifecycle.planning.services.parties import plan_requesters
 from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
 from portal.access.models import KEEPERS
-from portal.approvals import kinds as approval_kinds
 from portal.runs.execution.settling import will_try_again
 from portal.runs.kinds import registry as run_kinds
 from portal.runs.models import Run
@@ -77,7 +66,7 @@ class PlanKind(run_kinds.RunKind):
         if plan.state == PlanState.DRAFTING:
             outcome, error = outcome_of(manifest)
             reason = error or f"Drawing it up ended as {outcome}."
-            plan_move(plan, PlanState.FAILED, now=timezone.now(), by="system", why=reason)
+            plan_move(plan, PlanState.FAILED, now=timezone.now(), by="system", reason=reason)
 
 
 class DropKind(run_kinds.RunKind):
@@ -180,15 +169,4 @@ def register_plan_kinds() -> None:
     """Tell the platform of the runs and the approval of this file."""
     run_kinds.register(PlanKind())
     run_kinds.register(DropKind())
-    approval_kinds.register(
-        approval_kinds.ApprovalKind(
-            name=APPROVAL_KIND,
-            title="Drop plan",
-            lock_object=plan_lock,
-            requesters=plan_requesters,
-            on_approved=plan_approved,
-            on_rejected=plan_rejected,
-            on_lapsed=plan_lapsed,
-            on_withdrawn=plan_withdrawn,
-        )
-    )
+    PLANS.register()

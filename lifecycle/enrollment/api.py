@@ -1,6 +1,5 @@
 """API of enrollments, equivalent to the pages."""
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,23 +12,20 @@ from lifecycle.enrollment.selectors import (
     ITEM_ORDERS,
     EnrolItemFilter,
     EnrolmentFilter,
-    enrolment_actions,
     enrolments_visible,
     get_enrolment_for_user,
     items_visible,
     preview,
 )
 from lifecycle.enrollment.services.enrolments import (
+    ENROLMENTS,
     EnrolWish,
-    enrolment_decide,
     enrolment_request,
     enrolment_undo,
-    enrolment_withdraw,
 )
 from lifecycle.expiry.selectors import outcome_json
 from lifecycle.models import Enrolment
 from lifecycle.policies.api.serializers import (
-    AnswerSerializer,
     EnrolmentDetailSerializer,
     EnrolmentItemSerializer,
     EnrolmentSerializer,
@@ -38,11 +34,10 @@ from lifecycle.policies.api.serializers import (
 )
 from lifecycle.policies.domain.policy import Values, check_values
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
-from portal.ui.api.serializers import ReasonSerializer
+from portal.ui.api.proposals import decide_api, reasoned_api
 
 CHOICE = [OpenApiParameter(name, str) for name in FILTER_KEYS]
 
@@ -77,7 +72,7 @@ class EnrolmentList(KeysetList):
             reason=said["reason"],
         )
         made = enrolment_request(self.lake, wish, user=self.user, now=now)
-        return _detail(made, self.user, now)
+        return _detail(made, self.user)
 
 
 class EnrolmentPreview(ApiView):
@@ -110,7 +105,7 @@ class EnrolmentDetail(ApiView):
     def get(self, enrolment_id: UUID) -> object:
         """Return an enrolment with the steps that you may take."""
         found = get_enrolment_for_user(enrolment_id, user=self.user)
-        return _detail(found, self.user, timezone.now())
+        return _detail(found, self.user)
 
 
 class EnrolmentItems(KeysetList):
@@ -127,53 +122,35 @@ class EnrolmentItems(KeysetList):
         return items_visible(found, self.user)
 
 
-class EnrolmentDecide(ApiView):
-    """Deciding on an enrolment."""
-
-    @operation("enrolments_decide", body=AnswerSerializer, answer=EnrolmentDetailSerializer)
-    def post(self, enrolment_id: UUID) -> object:
-        """Approve or reject exactly what has the digest that you read."""
-        now = timezone.now()
-        found = enrolment_decide(
-            enrolment_id,
-            user=self.user,
-            word=SaidWord(**self.data),
-            authenticated_at=self.authenticated_at,
-            now=now,
-        )
-        return _detail(found, self.user, now)
-
-
-class EnrolmentWithdraw(ApiView):
-    """Taking an enrolment back before it is decided."""
-
-    @operation("enrolments_withdraw", body=ReasonSerializer, answer=EnrolmentDetailSerializer)
-    def post(self, enrolment_id: UUID) -> object:
-        """Withdraw your enrolment before anybody decided."""
-        now = timezone.now()
-        found = enrolment_withdraw(
-            enrolment_id, user=self.user, reason=self.data["reason"], now=now
-        )
-        return _detail(found, self.user, now)
-
-
-class EnrolmentUndo(ApiView):
-    """Putting back what stood before."""
-
-    @operation("enrolments_undo", body=ReasonSerializer, answer=EnrolmentDetailSerializer)
-    def post(self, enrolment_id: UUID) -> object:
-        """Have the values put back that stood before an enrolment (admins)."""
-        now = timezone.now()
-        found = enrolment_undo(enrolment_id, user=self.user, reason=self.data["reason"], now=now)
-        return _detail(found, self.user, now)
-
-
-def _detail(found: Enrolment, user: User, now: datetime) -> object:
+def _detail(found: Enrolment, user: User) -> object:
     shown: Any = found
-    shown.transitions = enrolment_actions(found, user, now=now).names
+    shown.transitions = ENROLMENTS.steps(found, user, now=timezone.now()).names
     if not user.is_lake_keeper:
         shown.what_if = {}  # counts tables that are not theirs
     return shown
+
+
+EnrolmentDecide = decide_api(
+    ENROLMENTS,
+    "enrolments_decide",
+    says="Approve or reject exactly what has the digest that you read.",
+    shown=_detail,
+    answer=EnrolmentDetailSerializer,
+)
+EnrolmentWithdraw = reasoned_api(
+    ENROLMENTS.withdraw,
+    "enrolments_withdraw",
+    says="Withdraw your enrolment before anybody decided.",
+    shown=_detail,
+    answer=EnrolmentDetailSerializer,
+)
+EnrolmentUndo = reasoned_api(
+    enrolment_undo,
+    "enrolments_undo",
+    says="Have the values put back that stood before an enrolment (admins).",
+    shown=_detail,
+    answer=EnrolmentDetailSerializer,
+)
 
 
 def _wanted(params: Any) -> Values | None:

@@ -1,6 +1,5 @@
 """Existing tables that shall enter lifecycle together: the plan of it and each table's result."""
 
-import uuid
 from typing import ClassVar
 
 from django.db import models
@@ -10,6 +9,7 @@ from lifecycle.inventory.models.findings import CurrentGeneration, TableFinding
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
 from portal.access.models import User
+from portal.approvals.models import Proposal
 
 LAKE_CHARS = 32
 DB_CHARS = 128
@@ -44,10 +44,9 @@ class EnrolmentItemQuerySet(models.QuerySet["EnrolmentItem"]):
         return self.filter(Q(owner=user.username) | Exists(mine))
 
 
-class Enrolment(models.Model):
+class Enrolment(Proposal):
     """A plan to give LEVEL and TTL to chosen tables; its digest covers every table and value."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     lake = models.CharField(max_length=LAKE_CHARS)
     state = models.CharField(
         max_length=9,
@@ -59,23 +58,16 @@ class Enrolment(models.Model):
     selection = models.JSONField(default=dict, help_text="The filter by which tables were chosen.")
     what_if = models.JSONField(default=dict)
     n_tables = models.PositiveIntegerField(default=0)
-    digest = models.CharField(max_length=64)
     generation = models.ForeignKey(
         "lifecycle.Generation", on_delete=models.PROTECT, related_name="+"
     )
     requested_by = models.CharField(max_length=USER_CHARS)
     requesters = models.JSONField(default=list)
-    reason = models.TextField()
-    created_at = models.DateTimeField()
-    approval = models.ForeignKey(
-        "approvals.Approval", null=True, on_delete=models.PROTECT, related_name="+"
-    )
     run = models.ForeignKey("runs.Run", null=True, on_delete=models.PROTECT, related_name="+")
     undo_run = models.ForeignKey("runs.Run", null=True, on_delete=models.PROTECT, related_name="+")
     undo_by = models.CharField(max_length=USER_CHARS, blank=True)
     undo_reason = models.TextField(blank=True)
     note = models.TextField(blank=True)
-    ended_at = models.DateTimeField(null=True)
 
     objects = EnrolmentQuerySet.as_manager()
 
@@ -93,11 +85,6 @@ class Enrolment(models.Model):
 
     def __str__(self) -> str:
         return f"enrolment {self.short_id}"
-
-    @property
-    def short_id(self) -> str:
-        """The first eight signs of the id, as people say it."""
-        return str(self.pk)[:8]
 
     @property
     def wanted(self) -> Values:

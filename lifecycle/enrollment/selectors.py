@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 import django_filters as filters
@@ -12,13 +11,13 @@ from django.db.models import Count, Q, QuerySet
 from lifecycle.core.domain.enrolment import KEEP_FOREVER_LEVEL
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.core.selectors.filters import person_answers
-from lifecycle.core.selectors.steps import Steps, steps_of
 from lifecycle.expiry.domain.what_if import Outcome
 from lifecycle.expiry.selectors import many_what_ifs
 from lifecycle.models import DatabaseSetting, Enrolment, EnrolmentItem, TableFinding
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
 from portal.access.models import User
+from portal.approvals.selectors import Steps
 from portal.lake.errors import NotVisible
 from portal.ui.lists.filters import ListFilter, prefix
 
@@ -159,23 +158,9 @@ def result_counts(enrolment: Enrolment, user: User) -> dict[str, int]:
     return dict(rows.annotate(n=Count("pk")))
 
 
-def enrolment_actions(enrolment: Enrolment, user: User, *, now: datetime) -> Steps:
-    """Say what the server would let a person do with an enrolment."""
-    if enrolment.state in (EnrolmentState.DONE, EnrolmentState.FAILED):
-        done = enrolment.items.filter(state=EnrolItemState.DONE).exists()
-        return Steps(undo=user.is_lake_admin and done)
-    if enrolment.state != EnrolmentState.PENDING or enrolment.approval is None:
+def enrolment_other_steps(enrolment: Enrolment, user: User) -> Steps:
+    """Return what a person may do with an enrolment that does not wait for a decision."""
+    if enrolment.state not in (EnrolmentState.DONE, EnrolmentState.FAILED):
         return Steps()
-    return steps_of(enrolment.approval, user, now=now)
-
-
-def enrolments_to_decide(lake: str, user: User, *, now: datetime) -> list[Enrolment]:
-    """Return the enrolments that wait for this admin."""
-    if not user.is_lake_admin:
-        return []
-    waiting = enrolments_visible(lake, user).filter(state=EnrolmentState.PENDING)
-    return [
-        one
-        for one in waiting.order_by("created_at")[:200]
-        if enrolment_actions(one, user, now=now).approve
-    ]
+    done = enrolment.items.filter(state=EnrolItemState.DONE).exists()
+    return Steps(undo=user.is_lake_admin and done)

@@ -4,26 +4,19 @@
 there, for a page that must show it, and daily what new tables of every database get.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 
 from lifecycle.models import PolicyRequest
-from lifecycle.policies.domain.states import RequestKind, RequestState
+from lifecycle.policies.domain.states import RequestKind
 from lifecycle.policies.services.apply import policies_look, policy_apply, request_fail
 from lifecycle.policies.services.extensions import extension_approved
-from lifecycle.policies.services.requests import (
-    APPROVAL_KIND,
-    POLICY_KIND,
-    request_move,
-    request_start,
-)
+from lifecycle.policies.services.requests import POLICY_KIND, PolicyRequests
 from lifecycle.policies.services.waivers import waiver_approved
 from portal.access.models import User
-from portal.approvals import kinds as approval_kinds
 from portal.approvals.models import Approval
-from portal.lake.errors import StaleState
 from portal.runs.domain import Schedule
 from portal.runs.execution.settling import will_try_again
 from portal.runs.kinds import registry as run_kinds
@@ -83,53 +76,21 @@ def _request(run: Run) -> PolicyRequest:
     return PolicyRequest.objects.select_related("approval").get(pk=run.params["request"])
 
 
-def _of(approval: Approval) -> PolicyRequest:
-    return PolicyRequest.objects.get(pk=approval.object_id)
+class GrantedRequests(PolicyRequests):
+    """What follows the approval of a request; extensions and waivers need no run."""
 
-
-def _lock(approval: Approval) -> None:
-    """Lock the request right after its approval."""
-    PolicyRequest.objects.select_for_update().filter(pk=approval.object_id).first()
-
-
-def _approved(approval: Approval, now: datetime) -> None:
-    request = _of(approval)
-    if request.digest != approval.digest:
-        raise StaleState("policy_request.changed", "The request is not what was approved.")
-    if request.kind == RequestKind.EXTEND:
-        extension_approved(request, approval, now)
-    elif request.kind == RequestKind.WAIVE:
-        waiver_approved(request, approval, now)
-    else:
-        by = approval.decisions.order_by("at").values_list("user__username", flat=True)
-        request_start(request, by=", ".join(by), now=now)
-
-
-def _follow(to: RequestState) -> approval_kinds.Hook:
-    def hook(approval: Approval, now: datetime) -> None:
-        refused = approval.decisions.filter(verdict="REJECT").select_related("user").first()
-        by = refused.user.username if refused else ""
-        request_move(_of(approval), to, by=by, note=approval.end_reason, now=now)
-
-    return hook
+    def on_approved(self, proposal: PolicyRequest, approval: Approval, *, now: datetime) -> None:
+        """Place the hold, let the waiver stand, or have a run carry it out."""
+        if proposal.kind == RequestKind.EXTEND:
+            extension_approved(proposal, approval, now)
+        elif proposal.kind == RequestKind.WAIVE:
+            waiver_approved(proposal, approval, now)
+        else:
+            super().on_approved(proposal, approval, now=now)
 
 
 def register_policy_kinds() -> None:
-    """Tell the platform of the runs and the approval of this file.
-
-    No cooling-off: nothing is destroyed, and what is set can be set back.
-    """
+    """Tell the platform of the runs and the approval of this file."""
     run_kinds.register(PolicyKind())
     run_kinds.register(PolicyLookKind())
-    approval_kinds.register(
-        approval_kinds.ApprovalKind(
-            name=APPROVAL_KIND,
-            title="Policy request",
-            lock_object=_lock,
-            on_approved=_approved,
-            on_rejected=_follow(RequestState.REJECTED),
-            on_lapsed=_follow(RequestState.LAPSED),
-            on_withdrawn=_follow(RequestState.WITHDRAWN),
-            cooling_off=timedelta(0),
-        )
-    )
+    GrantedRequests().register()

@@ -4,7 +4,6 @@ What is moved stands in a file in the spool, under the plan's digest; the rows s
 people, with why a thing is left out. States move in `lifecycle.relocation.services.plans`.
 """
 
-import uuid
 from typing import ClassVar, Self
 
 from django.db import models
@@ -13,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q
 from lifecycle.drop.models.plans import PlanState
 from lifecycle.inventory.models.findings import FindingKind, visible_to
 from portal.access.models import User
+from portal.approvals.models import Proposal
 
 LAKE_CHARS = 32
 DIGEST_CHARS = 64
@@ -49,10 +49,9 @@ class PathFixQuerySet(models.QuerySet["PathFix"]):
         return self.filter(Exists(mine))
 
 
-class PathFix(models.Model):
+class PathFix(Proposal):
     """A frozen list of moves that two people may have done together; `undo_of` takes one back."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     lake = models.CharField(max_length=LAKE_CHARS)
     generation = models.ForeignKey(
         "lifecycle.Generation", null=True, on_delete=models.PROTECT, related_name="+"
@@ -63,9 +62,6 @@ class PathFix(models.Model):
     state = models.CharField(max_length=16, choices=PlanState.choices, default=PlanState.DRAFTING)
     requested_by = models.CharField(max_length=150)
     requesters = models.JSONField(default=list)
-    reason = models.TextField()
-    created_at = models.DateTimeField()
-
     digest = models.CharField(max_length=DIGEST_CHARS, blank=True)
     items_uri = models.TextField(blank=True)
     backup_root = models.TextField(blank=True)
@@ -75,11 +71,7 @@ class PathFix(models.Model):
     n_files = models.PositiveBigIntegerField(default=0)
 
     plan_run = models.ForeignKey("runs.Run", null=True, on_delete=models.PROTECT, related_name="+")
-    approval = models.ForeignKey(
-        "approvals.Approval", null=True, on_delete=models.PROTECT, related_name="+"
-    )
     run = models.ForeignKey("runs.Run", null=True, on_delete=models.PROTECT, related_name="+")
-    ended_at = models.DateTimeField(null=True)
     ended_by = models.CharField(max_length=150, blank=True)
     ended_reason = models.TextField(blank=True)
     outcome = models.JSONField(default=dict)
@@ -103,11 +95,6 @@ class PathFix(models.Model):
 
     def __str__(self) -> str:
         return f"{'undo' if self.undo_of_id else 'fix plan'} {self.short_id}"
-
-    @property
-    def short_id(self) -> str:
-        """The first eight characters, as people say it."""
-        return str(self.id)[:8]
 
     @property
     def what(self) -> str:

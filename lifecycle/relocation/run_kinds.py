@@ -22,7 +22,6 @@ from lifecycle.planning.services.approved_runs import (
     outcome_of,
     owners_of,
 )
-from lifecycle.planning.services.parties import fix_requesters
 from lifecycle.relocation.services.execution import (
     FIX_KIND,
     UNDO_KIND,
@@ -35,21 +34,11 @@ from lifecycle.relocation.services.execution import (
     fixes_turn,
     is_fix_approved,
 )
-from lifecycle.relocation.services.plans import (
-    DRAW_KIND,
-    FIX_APPROVAL_KIND,
-    fix_approved,
-    fix_lapsed,
-    fix_lock,
-    fix_move,
-    fix_rejected,
-    fix_withdrawn,
-)
+from lifecycle.relocation.services.plans import DRAW_KIND, FIXES, fix_move
 from lifecycle.relocation.services.store import fix_draw
 from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
 from portal.access.models import KEEPERS
-from portal.approvals import kinds as approval_kinds
 from portal.runs.execution.settling import will_try_again
 from portal.runs.kinds import registry as run_kinds
 from portal.runs.kinds.ticks import Tick, register_tick
@@ -77,7 +66,7 @@ class FixPlanKind(run_kinds.RunKind):
         if fix.state == PlanState.DRAFTING:
             outcome, error = outcome_of(manifest)
             reason = error or f"Drawing it up ended as {outcome}."
-            fix_move(fix, PlanState.FAILED, now=timezone.now(), by="system", why=reason)
+            fix_move(fix, PlanState.FAILED, now=timezone.now(), by="system", reason=reason)
 
 
 class FixKind(run_kinds.RunKind):
@@ -161,15 +150,4 @@ def register_path_fix_kinds() -> None:
     register_tick(Tick("lifecycle.path_fixes", START_EVERY, fixes_turn))
     for kind in (FixPlanKind(), FixKind(), UndoFixKind()):
         run_kinds.register(kind)
-    approval_kinds.register(
-        approval_kinds.ApprovalKind(
-            name=FIX_APPROVAL_KIND,
-            title="Fix plan",
-            lock_object=fix_lock,
-            requesters=fix_requesters,
-            on_approved=fix_approved,
-            on_rejected=fix_rejected,
-            on_lapsed=fix_lapsed,
-            on_withdrawn=fix_withdrawn,
-        )
-    )
+    FIXES.register()

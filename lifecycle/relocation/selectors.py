@@ -1,12 +1,10 @@
 """Reads the fix plans visible to a person, the actions open to them, and the fixable paths."""
 
-from datetime import datetime
 from uuid import UUID
 
 import django_filters as filters
 from django.db.models import Count, QuerySet
 
-from lifecycle.core.selectors.steps import Steps, steps_of
 from lifecycle.inventory.models.findings import FindingKind
 from lifecycle.models import (
     AT_TARGET,
@@ -18,6 +16,7 @@ from lifecycle.models import (
 )
 from lifecycle.planning.selectors.inputs import act_databases
 from portal.access.models import User
+from portal.approvals.selectors import Steps
 from portal.lake.errors import NotVisible
 from portal.ui.lists.filters import ListFilter, prefix
 
@@ -93,21 +92,9 @@ def fix_counts(fix: PathFix, user: User) -> dict[str, int]:
     return dict(rows.annotate(n=Count("pk")))
 
 
-def fix_actions(fix: PathFix, user: User, *, now: datetime) -> Steps:
-    """Say what the server would let a person do with a fix plan."""
+def fix_other_steps(fix: PathFix, user: User) -> Steps:
+    """Return what a person may do with a fix plan that does not wait for a decision."""
     if fix.state in (PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED):
         moved = user.is_lake_admin and fix.items.filter(state__in=AT_TARGET).exists()
         return Steps(undo=moved and not fix.undone_by.filter(state__in=UNDER_WAY).exists())
-    if fix.state == PlanState.DRAFTING:
-        return Steps(withdraw=user.username == fix.requested_by)
-    if fix.approval is None or fix.state not in (PlanState.PENDING, PlanState.APPROVED):
-        return Steps()
-    return steps_of(fix.approval, user, now=now)
-
-
-def fixes_to_decide(lake: str, user: User, *, now: datetime) -> list[PathFix]:
-    """Return the fix plans that wait for this admin."""
-    if not user.is_lake_admin:
-        return []
-    waiting = fixes_visible(lake, user).filter(state=PlanState.PENDING).order_by("created_at")
-    return [one for one in waiting[:200] if fix_actions(one, user, now=now).approve]
+    return Steps(withdraw=fix.state == PlanState.DRAFTING and user.username == fix.requested_by)

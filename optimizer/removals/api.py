@@ -14,15 +14,13 @@ from optimizer.removals.selectors import (
     RemovalFilter,
     get_removal_for_user,
     quarantine_of,
-    removal_steps,
     removals_visible,
 )
-from optimizer.removals.services.removals import removal_decide, removal_withdraw
+from optimizer.removals.services.removals import REMOVALS
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
-from portal.ui.api.serializers import ReasonSerializer
+from portal.ui.api.proposals import decide_api, reasoned_api
 
 
 class RemovalPlanSerializer(serializers.ModelSerializer[RemovalPlan]):
@@ -80,14 +78,6 @@ class RemovalPlanDetailSerializer(RemovalPlanSerializer):
         read_only_fields = fields
 
 
-class RemovalWordSerializer(serializers.Serializer[Any]):
-    """One person's word on exactly what has this digest."""
-
-    verdict = serializers.CharField(max_length=8, help_text="APPROVE or REJECT")
-    reason = serializers.CharField(max_length=1000, allow_blank=True, default="")
-    digest = serializers.CharField(max_length=64)
-
-
 class RemovalList(KeysetList):
     """Lists of what would be removed."""
 
@@ -111,40 +101,25 @@ class RemovalDetail(ApiView):
         return removal_shown(get_removal_for_user(removal_id, user=self.user), self.user)
 
 
-class RemovalDecide(ApiView):
-    """Deciding on a list."""
-
-    @operation(
-        "optimizer_removals_decide", body=RemovalWordSerializer, answer=RemovalPlanDetailSerializer
-    )
-    def post(self, removal_id: UUID) -> object:
-        """Approve or reject exactly what has the digest that you read (admins)."""
-        found = removal_decide(
-            removal_id,
-            user=self.user,
-            word=SaidWord(**self.data),
-            authenticated_at=self.authenticated_at,
-            now=timezone.now(),
-        )
-        return removal_shown(found, self.user)
-
-
-class RemovalWithdraw(ApiView):
-    """Taking a list back before it is decided."""
-
-    @operation(
-        "optimizer_removals_withdraw", body=ReasonSerializer, answer=RemovalPlanDetailSerializer
-    )
-    def post(self, removal_id: UUID) -> object:
-        """Withdraw what you asked for before anybody decided."""
-        reason = self.data["reason"]
-        found = removal_withdraw(removal_id, user=self.user, reason=reason, now=timezone.now())
-        return removal_shown(found, self.user)
-
-
 def removal_shown(found: RemovalPlan, user: User) -> object:
     """Return a list with its counts, its first names, and the steps that a person may take."""
     shown: Any = found
     shown.aside = quarantine_of(found)
-    shown.steps = removal_steps(found, user, now=timezone.now()).names
+    shown.steps = REMOVALS.steps(found, user, now=timezone.now()).names
     return found
+
+
+RemovalDecide = decide_api(
+    REMOVALS,
+    "optimizer_removals_decide",
+    says="Approve or reject exactly what has the digest that you read (admins).",
+    shown=removal_shown,
+    answer=RemovalPlanDetailSerializer,
+)
+RemovalWithdraw = reasoned_api(
+    REMOVALS.withdraw,
+    "optimizer_removals_withdraw",
+    says="Withdraw what you asked for before anybody decided.",
+    shown=removal_shown,
+    answer=RemovalPlanDetailSerializer,
+)

@@ -1,6 +1,5 @@
 """Removal lists that were shown to people, and the result of each."""
 
-import uuid
 from typing import ClassVar
 
 from django.db import models
@@ -13,17 +12,16 @@ from optimizer.core.models import (
     subject_of,
 )
 from optimizer.removals.domain.states import RemovalState
-from portal.approvals.models import Approval
+from portal.approvals.models import Proposal
 
 
-class RemovalPlan(models.Model):
+class RemovalPlan(Proposal):
     """One list, drawn up at one snapshot of a table; what people approve is its digest.
 
     The list of an Iceberg table is a file in the spool of the run that drew it up; here are its
     counts and the first names of it. That of a Hudi table is short, and stands whole in `facts`.
     """
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     table = models.ForeignKey(
         "optimizer.IcebergTable", on_delete=models.CASCADE, null=True, related_name="removals"
     )
@@ -31,7 +29,6 @@ class RemovalPlan(models.Model):
         "optimizer.HudiTable", on_delete=models.CASCADE, null=True, related_name="removals"
     )
     task = models.ForeignKey(OptimizeTask, on_delete=models.CASCADE, related_name="removals")
-    approval = models.ForeignKey(Approval, on_delete=models.PROTECT, null=True, related_name="+")
     kind = models.CharField(max_length=32)
     state = models.CharField(
         max_length=12,
@@ -46,10 +43,7 @@ class RemovalPlan(models.Model):
     n_bytes = models.BigIntegerField()
     facts = models.JSONField(default=dict, help_text="counts by kind, what stays, first names")
     requesters = models.JSONField(default=list, help_text="who may not decide")
-    reason = models.TextField()
-    created_at = models.DateTimeField()
     run = models.UUIDField(null=True, help_text="the run that removes")
-    ended_at = models.DateTimeField(null=True)
     ended_by = models.CharField(max_length=150, blank=True)
     outcome = models.TextField(blank=True, help_text="in words")
     removed = models.JSONField(default=dict, help_text="counts and bytes of what went")
@@ -76,8 +70,3 @@ class RemovalPlan(models.Model):
     def table_format(self) -> str:
         """The format of its table, as filters and the API name it."""
         return format_of(self)
-
-    @property
-    def short_id(self) -> str:
-        """The first letters of its id, for people."""
-        return str(self.pk)[:8]

@@ -1,7 +1,5 @@
-"""Reads the removal lists visible to a person, and the actions open to them now."""
+"""Reads the removal lists visible to a person, and what of each lies in quarantine."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 import django_filters as filters
@@ -19,12 +17,10 @@ from optimizer.iceberg.maintenance.domain.quarantine import QuarantineState
 from optimizer.models import Quarantine, RemovalPlan
 from optimizer.removals.domain.states import RemovalState
 from portal.access.models import User
-from portal.approvals.selectors import approval_moves
 from portal.lake.errors import NotVisible
 from portal.ui.frame.states import look_of
 
 REMOVAL_ORDERS = {"-created": ("-created_at",), "created": ("created_at",), "-bytes": ("-n_bytes",)}
-_MOST_TO_DECIDE = 200
 
 
 class RemovalFilter(FormatFilter):
@@ -44,22 +40,6 @@ class RemovalFilter(FormatFilter):
     class Meta:
         model = RemovalPlan
         fields: list[str] = []
-
-
-@dataclass(frozen=True, slots=True)
-class RemovalSteps:
-    """The steps that are open to a person now; the services decide again."""
-
-    approve: bool = False
-    reject: bool = False
-    withdraw: bool = False
-    bring_back: bool = False
-
-    @property
-    def names(self) -> list[str]:
-        """The steps, as the API gives them."""
-        names = ("approve", "reject", "withdraw", "bring_back")
-        return [name for name in names if getattr(self, name)]
 
 
 def removals_visible(lake: str, user: User) -> QuerySet[RemovalPlan]:
@@ -84,14 +64,6 @@ def get_removal_for_user(plan_id: UUID | str, *, user: User) -> RemovalPlan:
     return found
 
 
-def removal_steps(plan: RemovalPlan, user: User, *, now: datetime) -> RemovalSteps:
-    """Say what the server would let a person do with a list."""
-    if plan.state not in (RemovalState.PENDING, RemovalState.APPROVED) or plan.approval is None:
-        return RemovalSteps(bring_back=is_held(plan))
-    moves = approval_moves(plan.approval, user=user, now=now)
-    return RemovalSteps("APPROVE" in moves, "REJECT" in moves, "WITHDRAW" in moves)
-
-
 def quarantine_of(plan: RemovalPlan) -> Quarantine | None:
     """Return the quarantine with the files of a list, if any were moved aside."""
     return Quarantine.objects.filter(plan=plan).first()
@@ -100,15 +72,3 @@ def quarantine_of(plan: RemovalPlan) -> Quarantine | None:
 def is_held(plan: RemovalPlan) -> bool:
     """Return whether files of a list lie in quarantine and no run has them."""
     return Quarantine.objects.filter(plan=plan, state=QuarantineState.HELD).exists()
-
-
-def removals_to_decide(lake: str, user: User, *, now: datetime) -> list[RemovalPlan]:
-    """Return the lists that wait for this admin."""
-    if not user.is_lake_admin:
-        return []
-    waiting = removals_visible(lake, user).filter(state=RemovalState.PENDING)
-    return [
-        one
-        for one in waiting.order_by("created_at")[:_MOST_TO_DECIDE]
-        if removal_steps(one, user, now=now).approve
-    ]

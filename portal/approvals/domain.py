@@ -100,6 +100,8 @@ class SaidWord:
     verdict: str
     reason: str
     digest: str
+    typed: str = ""
+    """The name that a big plan asks for."""
 
 
 @dataclass(frozen=True, slots=True)

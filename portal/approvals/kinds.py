@@ -9,12 +9,17 @@ from portal.approvals.models import Approval
 from portal.lake.errors import NotVisible
 
 Hook = Callable[[Approval, datetime], None]
+Ended = Callable[[Approval, str, datetime], None]
 Lock = Callable[[Approval], None]
 Parties = Callable[[Approval], Collection[str]]
 
 
 def _nothing(approval: Approval, now: datetime) -> None:
-    """Do nothing: the default of every hook."""
+    """Do nothing: the default of what follows the last approval."""
+
+
+def _nothing_more(approval: Approval, by: str, now: datetime) -> None:
+    """Do nothing: the default of what follows an end."""
 
 
 def _no_row(approval: Approval) -> None:
@@ -38,9 +43,8 @@ class ApprovalKind:
     requesters: Parties = _nobody_else
     """Returns who counts as a requester at this moment; those who were stored stay requesters."""
     on_approved: Hook = _nothing
-    on_rejected: Hook = _nothing
-    on_lapsed: Hook = _nothing
-    on_withdrawn: Hook = _nothing
+    on_ended: Ended = _nothing_more
+    """Called with who rejected or withdrew it; with nobody when it lapsed."""
     cooling_off: timedelta | None = None
     """None = the deployment's cooling-off time."""
 

@@ -1,4 +1,4 @@
-"""Models of approvals and decisions: the request, who decided, and the exact content."""
+"""Models of approvals and decisions, and the base of what is put to people."""
 
 import uuid
 
@@ -71,3 +71,25 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.verdict} on {self.approval_id}"
+
+
+class Proposal(models.Model):
+    """What people approve or reject as a whole; its kind moves it (`proposals.ProposalKind`)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    state = models.CharField(max_length=16)
+    digest = models.CharField(max_length=64)
+    reason = models.TextField()
+    created_at = models.DateTimeField()
+    approval = models.ForeignKey(
+        "approvals.Approval", null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def short_id(self) -> str:
+        """The first eight characters of its id, as people say it."""
+        return str(self.pk)[:8]

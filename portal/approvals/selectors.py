@@ -1,12 +1,36 @@
 """Queries of the decisions on an object, and of what a person may do with an approval now."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from portal.access.models import User
 from portal.approvals.domain import OPEN, ApprovalState, Verdict
 from portal.approvals.kinds import get_kind
 from portal.approvals.models import Approval, Decision
+
+OWN = (
+    "You asked for it, or last changed what it rests on, so others must approve. You may reject it."
+)
+GIVEN = "You have approved it; you may still reject it until it runs."
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps that are open to a person now, and why approving is not; services check again."""
+
+    approve: bool = False
+    reject: bool = False
+    withdraw: bool = False
+    undo: bool = False
+    bring_back: bool = False
+    why_not: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """The steps, as the API gives them."""
+        every = ("approve", "reject", "withdraw", "undo", "bring_back")
+        return [name for name in every if getattr(self, name)]
 
 
 def approval_latest(kind: str, object_id: str) -> Approval | None:
@@ -62,6 +86,25 @@ def approval_moves(approval: Approval, *, user: User, now: datetime) -> frozense
         if may_approve and not is_requester(approval, user):
             moves.add(Verdict.APPROVE)
     return frozenset(moves)
+
+
+def steps_of(approval: Approval, user: User, *, now: datetime) -> Steps:
+    """Return what an approval lets a person do now, and why not where they might expect it."""
+    moves = approval_moves(approval, user=user, now=now)
+    is_open = ApprovalState(approval.state) in OPEN and approval.lapses_at > now
+    why_not = ""
+    if is_open and Verdict.APPROVE not in moves:
+        has_decided = any(one.user_id == user.pk for one in approval.decisions.all())
+        if is_requester(approval, user):
+            why_not = OWN
+        elif has_decided:
+            why_not = GIVEN
+    return Steps(
+        approve=Verdict.APPROVE in moves,
+        reject=Verdict.REJECT in moves,
+        withdraw="WITHDRAW" in moves,
+        why_not=why_not,
+    )
 
 
 def _asked(approval: Approval, user: User) -> bool:

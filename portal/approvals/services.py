@@ -123,7 +123,7 @@ def approval_decide(  # noqa: PLR0913 - a decision carries what it was taken on
         after = domain.state_after(request, _given(approval), roles=kind.roles)
         if after is ApprovalState.REJECTED:
             _end(approval, after, reason=word.reason, now=now)
-            kind.on_rejected(approval, now)
+            kind.on_ended(approval, user.username, now)
         elif after is ApprovalState.APPROVED:
             _approve(approval, kind, now)
             kind.on_approved(approval, now)
@@ -151,7 +151,7 @@ def approval_withdraw(
             )
         _end(approval, ApprovalState.WITHDRAWN, reason=reason, now=now)
         _record("approval.withdrawn", approval, actor=user.username, now=now, reason=reason)
-        get_kind(approval.kind).on_withdrawn(approval, now)
+        get_kind(approval.kind).on_ended(approval, user.username, now)
     return approval
 
 
@@ -166,9 +166,9 @@ def approvals_lapse(now: datetime) -> int:
             approval = _locked(approval_id)
             if ApprovalState(approval.state) not in domain.OPEN or approval.lapses_at > now:
                 continue
-            _end(approval, ApprovalState.LAPSED, reason="Nobody used it in time.", now=now)
+            _end(approval, ApprovalState.LAPSED, reason="Nobody acted in time.", now=now)
             _record("approval.lapsed", approval, actor="lakewarden", now=now)
-            get_kind(approval.kind).on_lapsed(approval, now)
+            get_kind(approval.kind).on_ended(approval, "", now)
             n_lapsed += 1
     return n_lapsed
 

@@ -5,10 +5,8 @@ from typing import Any
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
 from django.utils import timezone
 
-from portal.approvals.domain import SaidWord
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.lake.reasons import check_text
 from portal.people.lockout import Try, address_of, try_begins, try_succeeded
@@ -80,12 +78,3 @@ class ThemeForm(forms.Form):
     """Light, dark, or as the system has it."""
 
     theme = forms.ChoiceField(choices=[(theme, theme.capitalize()) for theme in THEMES])
-
-
-def said_word(request: HttpRequest) -> SaidWord:
-    """Read a decision from the form of an approval; whoever records it judges it."""
-    return SaidWord(
-        verdict=request.POST.get("verdict", ""),
-        reason=request.POST.get("reason", ""),
-        digest=request.POST.get("digest", ""),
-    )

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from pytest_django import Settings
 
 from lifecycle.drop.services.execution import plans_start_due
-from lifecycle.drop.services.plans import plan_approve, plan_request
+from lifecycle.drop.services.plans import plan_request
 from lifecycle.inventory.services.scan import scan_request_daily
 from lifecycle.models import DatabaseSetting, DropPlan
 from portal.access.models import ADMIN, User
@@ -19,6 +19,7 @@ from portal.notices.services import notices_send
 from portal.runs.models import Run
 from portal.runs.requests.services import run_drive
 from stack.stack import Stack
+from tests.support.plan_words import plan_approve
 from tests.support.run_here import run_here
 from tests.support.scan_lake import NOW, ScanLake
 

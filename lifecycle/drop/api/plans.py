@@ -25,21 +25,15 @@ from lifecycle.drop.selectors.plans import (
     PlanFilter,
     PlanResultFilter,
     PlanTableFilter,
+    get_plan_for_user,
     left_out_visible,
-    plan_actions,
     plan_loss,
     plan_results,
     plan_tables,
     plans_visible,
     typed_name,
 )
-from lifecycle.drop.services.plans import (
-    get_plan_for_user,
-    plan_approve,
-    plan_reject,
-    plan_request,
-    plan_withdraw,
-)
+from lifecycle.drop.services.plans import PLANS, plan_request
 from lifecycle.drop.services.preview import plan_preview, require_something
 from lifecycle.models import DropPlan
 from lifecycle.planning.selectors.limits import plan_limits
@@ -47,12 +41,11 @@ from portal.access.models import User
 from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
-from portal.ui.api.serializers import ReasonSerializer
+from portal.ui.api.proposals import decide_api, reasoned_api
 
 
 def plan_answer(plan: DropPlan, user: User) -> dict[str, Any]:
     """Return a plan as this person sees it."""
-    decisions = decisions_of(plan.approval)
     loss = plan_loss(plan, user)
     approval = plan.approval
     return {
@@ -64,13 +57,13 @@ def plan_answer(plan: DropPlan, user: User) -> dict[str, Any]:
     } | {
         "requesters": requesters_shown(approval, plan.requesters),
         "loss": loss,
-        "decisions": decisions,
+        "decisions": decisions_of(plan.approval),
         "n_needed": approval.n_needed if approval else None,
         "limits": None if loss.is_part else plan_limits(plan),
         "lapses_at": approval.lapses_at if approval else None,
         "cool_until": approval.cool_until if approval else None,
         "left_out": left_out_visible(plan, loss),
-        "transitions": plan_actions(plan, user, decisions).names,
+        "transitions": PLANS.steps(plan, user, now=timezone.now()).names,
         "typed": typed_name(plan) if loss.needs_typing else "",
         "run": plan.run_id,
         "not_restored": list(NOT_RESTORED),
@@ -135,47 +128,28 @@ class PlanResults(KeysetList):
         return plan_results(get_plan_for_user(self.kwargs["plan_id"], user=self.user), self.user)
 
 
-class PlanApprove(ApiView):
-    """Approving a plan."""
-
-    @operation("plans_approve", body=ApproveSerializer, answer=PlanDetailSerializer)
-    def post(self, plan_id: UUID) -> object:
-        """Approve exactly the content with this digest."""
-        plan = plan_approve(
-            plan_id,
-            user=self.user,
-            digest=self.data["digest"],
-            reason=self.data.get("reason", ""),
-            typed=self.data.get("typed", ""),
-            authenticated_at=self.authenticated_at,
-            now=timezone.now(),
-        )
-        return plan_answer(plan, self.user)
-
-
-class PlanReject(ApiView):
-    """Rejecting a plan."""
-
-    @operation("plans_reject", body=RejectSerializer, answer=PlanDetailSerializer)
-    def post(self, plan_id: UUID) -> object:
-        """End a plan with a reason."""
-        plan = plan_reject(
-            plan_id,
-            user=self.user,
-            digest=self.data["digest"],
-            reason=self.data["reason"],
-            authenticated_at=self.authenticated_at,
-            now=timezone.now(),
-        )
-        return plan_answer(plan, self.user)
-
-
-class PlanWithdraw(ApiView):
-    """Withdrawing a plan."""
-
-    @operation("plans_withdraw", body=ReasonSerializer, answer=PlanDetailSerializer)
-    def post(self, plan_id: UUID) -> object:
-        """Take a plan of yours back until the first decision."""
-        reason = self.data["reason"]
-        plan = plan_withdraw(plan_id, user=self.user, reason=reason, now=timezone.now())
-        return plan_answer(plan, self.user)
+PlanApprove = decide_api(
+    PLANS,
+    "plans_approve",
+    says="Approve exactly the content with this digest.",
+    shown=plan_answer,
+    answer=PlanDetailSerializer,
+    body=ApproveSerializer,
+    verdict="APPROVE",
+)
+PlanReject = decide_api(
+    PLANS,
+    "plans_reject",
+    says="End a plan with a reason.",
+    shown=plan_answer,
+    answer=PlanDetailSerializer,
+    body=RejectSerializer,
+    verdict="REJECT",
+)
+PlanWithdraw = reasoned_api(
+    PLANS.withdraw,
+    "plans_withdraw",
+    says="Take a plan of yours back until the first decision.",
+    shown=plan_answer,
+    answer=PlanDetailSerializer,
+)

@@ -201,14 +201,6 @@ class RuleRequestSerializer(ReasonSerializer):
     until = serializers.DateField()
 
 
-class RuleDecisionSerializer(serializers.Serializer[None]):
-    """One person's decision on exactly the rule that has this digest."""
-
-    digest = serializers.CharField(max_length=64)
-    verdict = serializers.ChoiceField(choices=("APPROVE", "REJECT"))
-    reason = serializers.CharField(max_length=1000, required=False, allow_blank=True)
-
-
 class BatchSerializer(serializers.ModelSerializer[BackupBatch]):
     """A batch of items that were moved into the backup together."""
 

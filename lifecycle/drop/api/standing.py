@@ -5,25 +5,25 @@ from uuid import UUID
 from django.utils import timezone
 
 from lifecycle.drop.api.serializers import (
-    RuleDecisionSerializer,
     RuleRequestSerializer,
     RuleSerializer,
     WishRequestSerializer,
     WishSerializer,
 )
 from lifecycle.drop.selectors.plans import WishFilter, wishes_visible
-from lifecycle.drop.selectors.standing import RuleFilter, rules_visible
+from lifecycle.drop.selectors.standing import RuleFilter, get_rule_for_user, rules_visible
 from lifecycle.drop.services.clean_now import clean_now_close, clean_now_request
 from lifecycle.drop.services.standing_rules import (
+    RULES,
     RuleWish,
-    get_rule_for_user,
-    standing_rule_decide,
     standing_rule_end,
     standing_rule_request,
 )
-from portal.approvals.domain import SaidWord
+from lifecycle.models import StandingRule
+from portal.access.models import User
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.proposals import decide_api, reasoned_api
 from portal.ui.api.serializers import ReasonSerializer
 
 ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
@@ -97,27 +97,21 @@ class RuleDetail(ApiView):
         return get_rule_for_user(rule_id, user=self.user)
 
 
-class RuleDecide(ApiView):
-    """Deciding on a standing rule."""
-
-    @operation("standing_rules_decide", body=RuleDecisionSerializer, answer=RuleSerializer)
-    def post(self, rule_id: UUID) -> object:
-        """Approve or reject a rule."""
-        said = self.data
-        return standing_rule_decide(
-            rule_id,
-            user=self.user,
-            word=SaidWord(said["verdict"], said.get("reason", ""), said["digest"]),
-            authenticated_at=self.authenticated_at,
-            now=timezone.now(),
-        )
+def _shown(rule: StandingRule, _user: User) -> object:
+    return rule
 
 
-class RuleEnd(ApiView):
-    """Ending a standing rule."""
-
-    @operation("standing_rules_end", body=ReasonSerializer, answer=RuleSerializer)
-    def post(self, rule_id: UUID) -> object:
-        """End a rule before its last day."""
-        reason = self.data["reason"]
-        return standing_rule_end(rule_id, user=self.user, reason=reason, now=timezone.now())
+RuleDecide = decide_api(
+    RULES,
+    "standing_rules_decide",
+    says="Approve or reject a rule.",
+    shown=_shown,
+    answer=RuleSerializer,
+)
+RuleEnd = reasoned_api(
+    standing_rule_end,
+    "standing_rules_end",
+    says="End a rule before its last day.",
+    shown=_shown,
+    answer=RuleSerializer,
+)

@@ -5,7 +5,6 @@ in `drop.domain`; how states move is in `drop.services.plans`. The items themsel
 in the spool, under the plan's digest; the rows here hold counts and examples.
 """
 
-import uuid
 from typing import ClassVar, Self
 
 from django.db import models
@@ -14,6 +13,7 @@ from django.db.models import Exists, OuterRef, Q
 from lifecycle.drop.models.parts import DropPlanPart
 from lifecycle.inventory.models.findings import visible_to
 from portal.access.models import User
+from portal.approvals.models import Proposal
 
 LAKE_CHARS = 32
 NAME_CHARS = 128
@@ -96,10 +96,9 @@ ENDED = frozenset(
 )
 
 
-class DropPlan(models.Model):
+class DropPlan(Proposal):
     """A frozen list of items that two people may have dropped together."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     lake = models.CharField(max_length=LAKE_CHARS)
     generation = models.ForeignKey(
         "lifecycle.Generation", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
@@ -113,7 +112,6 @@ class DropPlan(models.Model):
     requesters = models.JSONField(default=list)
     reason = models.TextField(blank=True)
     selection = models.JSONField(default=dict)
-    created_at = models.DateTimeField()
 
     digest = models.CharField(max_length=DIGEST_CHARS, blank=True)
     items_uri = models.TextField(blank=True)
@@ -136,17 +134,9 @@ class DropPlan(models.Model):
     plan_run = models.ForeignKey(
         "runs.Run", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    approval = models.ForeignKey(
-        "approvals.Approval",
-        null=True,
-        blank=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-    )
     run = models.ForeignKey(
         "runs.Run", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    ended_at = models.DateTimeField(null=True, blank=True)
     ended_by = models.CharField(max_length=150, blank=True)
     ended_reason = models.TextField(blank=True)
     outcome = models.JSONField(default=dict)
@@ -171,11 +161,6 @@ class DropPlan(models.Model):
 
     def __str__(self) -> str:
         return f"drop plan {self.id}"
-
-    @property
-    def short_id(self) -> str:
-        """The first eight characters, as people say it."""
-        return str(self.id)[:8]
 
     @property
     def least_keep_days(self) -> int | None:

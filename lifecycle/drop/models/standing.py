@@ -1,12 +1,12 @@
 """Standing rules: what two people let go of one table each day, as rows."""
 
-import uuid
 from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
 
-from lifecycle.drop.models.plans import DIGEST_CHARS, LAKE_CHARS, NAME_CHARS
+from lifecycle.drop.models.plans import LAKE_CHARS, NAME_CHARS
+from portal.approvals.models import Proposal
 
 
 class StandingRuleState(models.TextChoices):
@@ -19,10 +19,9 @@ class StandingRuleState(models.TextChoices):
     ENDED = "ENDED", "ended"
 
 
-class StandingRule(models.Model):
+class StandingRule(Proposal):
     """Two people's leave to drop what is due of one table each day, within caps, for 90 days."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     lake = models.CharField(max_length=LAKE_CHARS)
     db = models.CharField(max_length=NAME_CHARS)
     table = models.CharField(max_length=NAME_CHARS)
@@ -39,18 +38,7 @@ class StandingRule(models.Model):
         choices=StandingRuleState.choices,
         default=StandingRuleState.PENDING.value,
     )
-    digest = models.CharField(max_length=DIGEST_CHARS)
     requested_by = models.CharField(max_length=150)
-    reason = models.TextField()
-    approval = models.ForeignKey(
-        "approvals.Approval",
-        null=True,
-        blank=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-    )
-    created_at = models.DateTimeField()
-    ended_at = models.DateTimeField(null=True, blank=True)
     ended_by = models.CharField(max_length=150, blank=True)
     last_note = models.TextField(blank=True)
 

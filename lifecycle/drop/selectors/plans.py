@@ -1,7 +1,8 @@
-"""Reads the drop plans visible to a person, what each loses, and the actions open to them."""
+"""Reads the drop plans visible to a person and what each loses."""
 
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 import django_filters as filters
 from django.db.models import Exists, F, Max, Min, OuterRef, QuerySet, Subquery, Sum
@@ -17,8 +18,7 @@ from lifecycle.models import (
 )
 from lifecycle.planning.selectors.inputs import act_databases
 from portal.access.models import User
-from portal.approvals.models import Decision
-from portal.approvals.selectors import is_requester
+from portal.lake.errors import NotVisible
 from portal.ui.lists.filters import ListFilter, prefix
 
 PLAN_ORDERS = {
@@ -35,9 +35,6 @@ PLAN_TABLE_ORDERS = {
     "oldest": ("oldest_at",),
 }
 RESULT_ORDERS = {"name": ("db", "table", "partition")}
-OWN = (
-    "You asked for it, or last changed what it rests on, so others must approve. You may reject it."
-)
 TYPED_ITEMS = 1_000
 TYPED_BYTES = 1024**4
 
@@ -115,6 +112,19 @@ def plans_visible(lake: str, user: User) -> QuerySet[DropPlan]:
     )
 
 
+def get_plan_for_user(plan_id: UUID | str, *, user: User) -> DropPlan:
+    """Return a plan that `user` may see.
+
+    Raises:
+        NotVisible: `plan.missing`, whether it exists or not.
+    """
+    plan = DropPlan.objects.for_user(user).select_related("approval", "run").filter(pk=plan_id)
+    found = plan.first()
+    if found is None:
+        raise NotVisible("plan.missing", "There is no such drop plan, or it is not yours to see.")
+    return found
+
+
 def plan_tables(plan: DropPlan, user: User) -> QuerySet[DropPlanTable]:
     """Return the tables of a plan that a person may see."""
     return DropPlanTable.objects.filter(plan=plan).for_user(user)
@@ -185,55 +195,6 @@ def typed_name(plan: DropPlan) -> str:
     """Return what must be typed to approve a big plan: its only table's name, or its short id."""
     tables = list(plan.tables.values_list("db", "table")[:2])
     return f"{tables[0][0]}.{tables[0][1]}" if len(tables) == 1 else plan.short_id
-
-
-@dataclass(frozen=True, slots=True)
-class PlanActions:
-    """What a person may do with a plan now; the services decide again."""
-
-    approve: bool = False
-    reject: bool = False
-    withdraw: bool = False
-    why_not: str = ""
-
-    @property
-    def names(self) -> list[str]:
-        """The transitions, as the API gives them."""
-        return [name for name in ("approve", "reject", "withdraw") if getattr(self, name)]
-
-
-def plan_actions(plan: DropPlan, user: User, decisions: list[Decision]) -> PlanActions:
-    """Say what the server would allow this person, and why not where they might expect it."""
-    is_open = plan.state in (PlanState.PENDING, PlanState.APPROVED) and plan.approval is not None
-    is_maker = user.username == plan.requested_by
-    if plan.state == PlanState.DRAFTING:
-        return PlanActions(withdraw=is_maker)
-    if not is_open:
-        return PlanActions()
-    asked = user.username.casefold() in {name.casefold() for name in plan.requesters}
-    withdraw = asked and plan.state == PlanState.PENDING and not decisions
-    is_own = plan.approval is not None and is_requester(plan.approval, user)
-    mine = next((one for one in decisions if one.user_id == user.pk), None)
-    why = OWN if is_own else ""
-    if mine and not is_own:
-        why = "You have approved it; you may still reject it until it runs."
-    if not user.is_lake_admin:
-        return PlanActions(withdraw=withdraw, why_not=why)
-    may_approve = plan.state == PlanState.PENDING and mine is None and not is_own
-    return PlanActions(may_approve, reject=not withdraw, withdraw=withdraw, why_not=why)
-
-
-def plans_to_decide(lake: str, user: User) -> list[DropPlan]:
-    """Return the plans that wait for this admin: not their own, not decided by them yet."""
-    if not user.is_lake_admin:
-        return []
-    decided = Decision.objects.filter(approval=OuterRef("approval"), user=user)
-    waiting = DropPlan.objects.filter(lake=lake, state=PlanState.PENDING).exclude(Exists(decided))
-    return [
-        plan
-        for plan in waiting.select_related("approval").order_by("created_at")[:500]
-        if plan.approval is not None and not is_requester(plan.approval, user)
-    ]
 
 
 def plans_stopped_by(lake: str, db: str) -> int:

@@ -83,8 +83,8 @@ def plans_start_due(now: datetime, *, lake: str | None = None) -> list[Run]:
 def _end_uncovered(plan: DropPlan, reason: str, *, now: datetime) -> None:
     """End a plan that its standing rule covers no longer: the next one is put to people."""
     why = f"{reason} What is due is planned again and put to two people."
-    plan_move(plan, PlanState.LAPSED, now=now, by="system", why=why)
-    plan_audit("plan.lapsed", plan, actor="system", now=now, reason=reason)
+    plan_move(plan, PlanState.LAPSED, now=now, by="system", reason=why)
+    plan_audit("lapsed", plan, actor="system", now=now, reason=reason)
 
 
 @transaction.atomic
@@ -114,7 +114,7 @@ def plan_execute(plan_id: UUID | str, *, now: datetime) -> Run:
     if plan.approval_id is not None:
         approval_use(plan.approval_id, run_id=str(run.pk), now=now)
     plan_move(plan, PlanState.RUNNING, now=now, run=run, outcome={})
-    plan_audit("plan.started", plan, actor="system", now=now, run=str(run.pk))
+    plan_audit("started", plan, actor="system", now=now, run=str(run.pk))
     return run
 
 
@@ -226,14 +226,14 @@ def plan_finish(
             state_at_end(outcome),
             now=now,
             by="system",
-            why="" if done else why_not_done(outcome, report.get("error", ""), cancelled=stays),
+            reason="" if done else why_not_done(outcome, report.get("error", ""), cancelled=stays),
             outcome=_outcome(plan, report),
         )
         CleanNowRequest.objects.filter(plan=plan, state=CleanNowRequest.State.PLANNED).update(
             state=CleanNowRequest.State.CLOSED, closed_at=now, closed_by="system"
         )
         run_log_many(run, left_lines(report.get("skipped", [])), now=now)
-        plan_audit("plan.finished", plan, actor="system", now=now, outcome=outcome)
+        plan_audit("finished", plan, actor="system", now=now, outcome=outcome)
 
 
 def _outcome(plan: DropPlan, report: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,67 +4,99 @@ Each function is one transaction: right, compare-and-set, audit. The state only 
 `TRANSITIONS`. What enters a plan is drawn up by `plan_store` in a worker; `plan_execution` runs it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from lifecycle.drop.domain.plan import plan_digest
 from lifecycle.drop.models.plans import ENDED, TRANSITIONS
-from lifecycle.drop.selectors.plans import plan_loss, typed_name
+from lifecycle.drop.selectors.plans import get_plan_for_user, plan_loss, plans_visible, typed_name
 from lifecycle.models import DropPlan, PlanState
+from lifecycle.planning.services.parties import requesters_now
 from portal.access.models import User
-from portal.approvals.models import Approval
-from portal.approvals.services import approval_decide, approval_withdraw
-from portal.audit.services import audit_record
-from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
-from portal.lake.reasons import check_reason, check_text
+from portal.approvals.domain import SaidWord, Verdict
+from portal.approvals.proposals import ProposalKind
+from portal.approvals.selectors import Steps
+from portal.lake.errors import NotAllowed, RuleViolation
+from portal.lake.reasons import check_reason
 from portal.runs.requests.services import run_request
 
 PLAN_KIND = "lifecycle.plan"
 APPROVAL_KIND = "lifecycle.drop"
 
 
-def get_plan_for_user(plan_id: UUID | str, *, user: User) -> DropPlan:
-    """Return a plan that `user` may see.
+class DropPlans(ProposalKind[DropPlan]):
+    """Drop plans, as proposals."""
 
-    Raises:
-        NotVisible: `plan.missing`, whether it exists or not.
-    """
-    plan = DropPlan.objects.for_user(user).select_related("approval", "run").filter(pk=plan_id)
-    found = plan.first()
-    if found is None:
-        raise NotVisible("plan.missing", "There is no such drop plan, or it is not yours to see.")
-    return found
+    name = APPROVAL_KIND
+    title = "Drop plan"
+    model = DropPlan
+    transitions = TRANSITIONS
+    audited_as = "plan"
+    object_type = "drop_plan"
+    closed = (
+        "plan.not_pending",
+        "This plan does not wait for a decision any more. Reload the page.",
+    )
+    changed = (
+        "plan.changed",
+        "The plan is not the one that was read or approved. Reload it and read it again.",
+    )
+    moved_on = (
+        "plan.state",
+        "The plan has moved on since this page was made. Reload it to see where it stands.",
+    )
+    no_reason = ("plan.reject_reason", "Say why: the maker will read it.")
+    not_maker = ("plan.not_maker", "Only its maker may withdraw a plan.")
+
+    def get_for_user(self, proposal_id: UUID | str, *, user: User) -> DropPlan:
+        """Return one plan, or raise NotVisible."""
+        return get_plan_for_user(proposal_id, user=user)
+
+    def visible(self, lake: str, user: User) -> QuerySet[DropPlan]:
+        """Return the plans that a person may see."""
+        return plans_visible(lake, user)
+
+    def digest_of(self, proposal: DropPlan) -> str:
+        """Return the digest of its items, backup root and days kept, as the row is."""
+        return digest_of(proposal)
+
+    def requesters(self, proposal: DropPlan) -> Collection[str]:
+        """Return its maker, whose wishes it answers, and who last changed what it rests on."""
+        return requesters_now(proposal)
+
+    def columns(
+        self, proposal: DropPlan, to: str, *, by: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Return who ended it and why."""
+        return {"ended_at": now, "ended_by": by, "ended_reason": reason} if to in ENDED else {}
+
+    def check_word(self, proposal: DropPlan, word: SaidWord, *, user: User) -> None:
+        """Refuse the approval of a big plan whose name was not typed, wherever it comes from."""
+        wanted = typed_name(proposal)
+        if word.verdict != Verdict.APPROVE or word.typed.strip() == wanted:
+            return
+        if plan_loss(proposal, user).needs_typing:
+            raise RuleViolation(
+                "plan.typed",
+                f"This is a lot. Type {wanted} exactly to approve it (the field `typed`).",
+                typed=wanted,
+            )
+
+    def other_steps(self, proposal: DropPlan, user: User) -> Steps:
+        """Return whether its maker may withdraw it while it is drawn up."""
+        is_maker = user.username == proposal.requested_by
+        return Steps(withdraw=proposal.state == PlanState.DRAFTING and is_maker)
 
 
-def plan_move(
-    plan: DropPlan, to: PlanState, *, now: datetime, by: str = "", why: str = "", **fields: Any
-) -> None:
-    """Move a plan to another state by compare-and-set; the object follows.
-
-    Raises:
-        StaleState: `plan.state` when the plan is no longer where this object says, or the step
-            does not exist.
-    """
-    source = plan.state
-    if to in ENDED:
-        fields |= {"ended_at": now, "ended_by": by, "ended_reason": why}
-    allowed = to in TRANSITIONS.get(source, frozenset())
-    moved = allowed and DropPlan.objects.filter(pk=plan.pk, state=source).update(state=to, **fields)
-    if not moved:
-        raise StaleState(
-            "plan.state",
-            "The plan has moved on since this page was made. Reload it to see where it stands.",
-            plan=plan.pk,
-            state=source,
-            to=to,
-        )
-    plan.state = to
-    for name, value in fields.items():
-        setattr(plan, name, value)
+PLANS = DropPlans()
+plan_withdraw = PLANS.withdraw
+plan_move = PLANS.move
+plan_audit = PLANS.audit
 
 
 @transaction.atomic
@@ -127,158 +159,10 @@ def plan_create(
         now=now,
     )
     plan.save(update_fields=["plan_run"])
-    plan_audit("plan.requested", plan, actor=requested_by, now=now, selection=selection)
+    PLANS.audit("requested", plan, actor=requested_by, now=now, selection=selection)
     return plan
-
-
-def plan_audit(action: str, plan: DropPlan, *, actor: str, now: datetime, **data: Any) -> None:
-    """Write what happened to a plan into the audit chain (inside the caller's transaction)."""
-    audit_record(
-        action,
-        actor=actor,
-        lake=plan.lake,
-        object_type="drop_plan",
-        object_id=str(plan.pk),
-        data={"digest": plan.digest, **data},
-        now=now,
-    )
-
-
-@transaction.atomic
-def plan_withdraw(plan_id: UUID | str, *, user: User, reason: str, now: datetime) -> DropPlan:
-    """Take a plan back, by who asked for it, until the first decision; twice is StaleState."""
-    plan = get_plan_for_user(plan_id, user=user)
-    if plan.state == PlanState.PENDING and plan.approval is not None:
-        approval_withdraw(plan.approval.pk, user=user, reason=reason, now=now)
-        return get_plan_for_user(plan_id, user=user)
-    if user.username != plan.requested_by:
-        raise NotAllowed("plan.not_maker", "Only its maker may withdraw a plan.")
-    check_text(reason)
-    plan_move(plan, PlanState.WITHDRAWN, now=now, by=user.username, why=reason)
-    plan_audit("plan.withdrawn", plan, actor=user.username, now=now, reason=reason)
-    return plan
-
-
-def plan_approve(  # noqa: PLR0913 - an approval carries what it was given on
-    plan_id: UUID | str,
-    *,
-    user: User,
-    digest: str,
-    authenticated_at: datetime | None,
-    now: datetime,
-    reason: str = "",
-    typed: str = "",
-) -> DropPlan:
-    """Record one person's yes to exactly the plan with this digest.
-
-    Never the makers' own; needs a fresh login, and for a big plan its name typed; a second yes of
-    the same person is StaleState.
-    """
-    return _decide(
-        plan_id,
-        user=user,
-        typed=typed,
-        verdict="APPROVE",
-        reason=reason,
-        digest=digest,
-        authenticated_at=authenticated_at,
-        now=now,
-    )
-
-
-def plan_reject(
-    plan_id: UUID | str,
-    *,
-    user: User,
-    digest: str,
-    authenticated_at: datetime | None,
-    now: datetime,
-    reason: str,
-) -> DropPlan:
-    """End a plan with one person's reasoned no."""
-    check_reason(reason, "plan.reject_reason", "Say why: the maker will read it.")
-    return _decide(
-        plan_id,
-        user=user,
-        verdict="REJECT",
-        reason=reason.strip(),
-        digest=digest,
-        authenticated_at=authenticated_at,
-        now=now,
-    )
-
-
-def _decide(
-    plan_id: UUID | str, *, user: User, digest: str, typed: str | None = None, **decision: Any
-) -> DropPlan:
-    plan = get_plan_for_user(plan_id, user=user)
-    if plan.state not in (PlanState.PENDING, PlanState.APPROVED) or plan.approval is None:
-        raise StaleState(
-            "plan.not_pending", "This plan does not wait for a decision any more. Reload the page."
-        )
-    if not digest == plan.digest == digest_of(plan):
-        raise StaleState(
-            "plan.changed", "The plan is not the one that you read. Reload it and read it again."
-        )
-    if typed is not None:
-        _check_typed(plan, typed, user=user)
-    approval_decide(plan.approval.pk, user=user, digest=digest, **decision)
-    return get_plan_for_user(plan_id, user=user)
 
 
 def digest_of(plan: DropPlan) -> str:
     """Return the digest of a plan as its row is: of its items, backup root and days kept."""
     return plan_digest(plan.items_sha256, backup_root=plan.backup_root, keep_days=plan.keep_days)
-
-
-def _check_typed(plan: DropPlan, typed: str, *, user: User) -> None:
-    """Refuse the approval of a big plan whose name was not typed, wherever it comes from."""
-    wanted = typed_name(plan)
-    if plan_loss(plan, user).needs_typing and typed.strip() != wanted:
-        raise RuleViolation(
-            "plan.typed",
-            f"This is a lot. Type {wanted} exactly to approve it (the field `typed`).",
-            typed=wanted,
-        )
-
-
-def plan_lock(approval: Approval) -> None:
-    """Lock the plan that an approval is about, right after the approval itself."""
-    DropPlan.objects.select_for_update().filter(pk=approval.object_id).first()
-
-
-def plan_approved(approval: Approval, now: datetime) -> None:
-    """Follow an approval that is complete (called in its transaction)."""
-    plan = _plan_of(approval)
-    if digest_of(plan) != approval.digest:
-        raise StaleState("plan.changed", "The plan is not the one that was approved.")
-    plan_move(plan, PlanState.APPROVED, now=now)
-    plan_audit("plan.approved", plan, actor="system", now=now)
-
-
-def plan_rejected(approval: Approval, now: datetime) -> None:
-    """Follow an approval that one person refused (called in its transaction)."""
-    plan = _plan_of(approval)
-    refused = approval.decisions.filter(verdict="REJECT").first()
-    by, reason = (refused.user.username, refused.reason) if refused else ("", "")
-    plan_move(plan, PlanState.REJECTED, now=now, by=by, why=reason)
-    plan_audit("plan.rejected", plan, actor=by or "system", now=now, reason=reason)
-
-
-def plan_withdrawn(approval: Approval, now: datetime) -> None:
-    """Follow an approval that was taken back (called in its transaction)."""
-    plan = _plan_of(approval)
-    reason = approval.end_reason
-    plan_move(plan, PlanState.WITHDRAWN, now=now, by=plan.requested_by, why=reason)
-    plan_audit("plan.withdrawn", plan, actor=plan.requested_by, now=now, reason=reason)
-
-
-def plan_lapsed(approval: Approval, now: datetime) -> None:
-    """Follow an approval that ran out of time (called in its transaction)."""
-    plan = _plan_of(approval)
-    plan_move(plan, PlanState.LAPSED, now=now, by="system", why="Nobody acted in time.")
-    plan_audit("plan.lapsed", plan, actor="system", now=now)
-
-
-def _plan_of(approval: Approval) -> DropPlan:
-    return DropPlan.objects.get(pk=approval.object_id)

@@ -6,34 +6,32 @@ What is planned under a rule stands in `standing_plans`.
 import hashlib
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from lifecycle.drop.domain import standing
+from lifecycle.drop.selectors.standing import get_rule_for_user, rules_visible
 from lifecycle.inventory.selectors.policy import table_policy
 from lifecycle.models import (
     StandingRule,
     StandingRuleState,
     TableFinding,
 )
-from lifecycle.planning.services.parties import requesters_of, rule_requesters
+from lifecycle.planning.services.parties import requesters_of
 from portal.access.lakes import get_lake
 from portal.access.models import User
-from portal.approvals import kinds as approval_kinds
-from portal.approvals.domain import ApprovalState, SaidWord
+from portal.approvals.domain import ApprovalState
 from portal.approvals.models import Approval
-from portal.approvals.services import (
-    approval_check,
-    approval_decide,
-    approval_open,
-    approval_use,
-)
-from portal.audit.services import audit_record
+from portal.approvals.proposals import ProposalKind
+from portal.approvals.selectors import Steps
+from portal.approvals.services import approval_check, approval_use
 from portal.lake.clock import day_of
-from portal.lake.errors import NotAllowed, NotVisible, PortalError, RuleViolation, StaleState
+from portal.lake.errors import NotAllowed, PortalError, RuleViolation, StaleState
 from portal.lake.reasons import check_reason, check_text
 
 APPROVAL_KIND = "lifecycle.standing_rule"
@@ -42,6 +40,67 @@ _CONTENT = (
     *("max_items_day", "max_bytes_day", "starts_on", "until"),
 )
 _LIVE = (StandingRuleState.PENDING, StandingRuleState.ACTIVE)
+
+
+class StandingRules(ProposalKind[StandingRule]):
+    """Standing rules, as proposals; an approved one begins by `standing_rules_refresh`."""
+
+    name = APPROVAL_KIND
+    title = "Standing rule"
+    model = StandingRule
+    transitions: ClassVar = {
+        StandingRuleState.PENDING: frozenset(StandingRuleState) - {StandingRuleState.PENDING},
+        StandingRuleState.ACTIVE: frozenset({StandingRuleState.ENDED}),
+    }
+    open_states = frozenset({StandingRuleState.PENDING})
+    ends: ClassVar = {**ProposalKind.ends, ApprovalState.WITHDRAWN: StandingRuleState.ENDED}
+    audited_as = "standing_rule"
+    audits_moves = True
+    reason_key = "note"
+    closed = ("standing.closed", "This rule does not wait for a decision.")
+    changed = ("standing.changed", "The rule is not the one that you read. Reload it.")
+    moved_on = ("standing.state", "The rule has moved on. Reload the page.")
+
+    def get_for_user(self, proposal_id: UUID | str, *, user: User) -> StandingRule:
+        """Return one rule, or raise NotVisible."""
+        return get_rule_for_user(proposal_id, user=user)
+
+    def visible(self, lake: str, user: User) -> QuerySet[StandingRule]:
+        """Return the rules that a person may see."""
+        return rules_visible(lake, user)
+
+    def digest_of(self, proposal: StandingRule) -> str:
+        """Return the digest of what the rule says now."""
+        return rule_digest(proposal)
+
+    def requesters(self, proposal: StandingRule) -> Collection[str]:
+        """Return its maker, and whoever last changed what it rests on."""
+        tables = [(proposal.db, proposal.table)]
+        return requesters_of(proposal.lake, maker=proposal.requested_by, tables=tables, wishes=())
+
+    def columns(
+        self, proposal: StandingRule, to: str, *, by: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Return who ended it, when and why."""
+        ended = to not in _LIVE
+        return {
+            "last_note": reason,
+            "ended_at": now if ended else None,
+            "ended_by": by if ended else "",
+        }
+
+    def steps(self, proposal: StandingRule, user: User, *, now: datetime) -> Steps:
+        """Return what a person may do; who may end a rule need not withdraw it."""
+        may_end = user.is_lake_admin or user.username == proposal.requested_by
+        found = super().steps(proposal, user, now=now)
+        return replace(found, withdraw=proposal.state in _LIVE and may_end)
+
+    def on_approved(self, proposal: StandingRule, approval: Approval, *, now: datetime) -> None:
+        """Do nothing yet: it begins when its cooling-off is over."""
+
+
+RULES = StandingRules()
+standing_rule_decide = RULES.decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +154,14 @@ def standing_rule_request(lake: str, wish: RuleWish, *, user: User, now: datetim
     rule.save()
     names = {(wish.db, wish.table)}
     requesters = requesters_of(lake, maker=user.username, tables=names, wishes=())
-    rule.approval = approval_open(
-        APPROVAL_KIND,
-        lake=lake,
-        object_id=str(rule.pk),
-        digest=rule.digest,
+    rule.approval = RULES.open(
+        rule,
         requesters=requesters,
         summary={"title": f"Standing rule for {wish.db}.{wish.table}", "reason": rule.reason},
         now=now,
     )
     rule.save(update_fields=["approval"])
-    _audit("standing_rule.requested", rule, actor=user.username, now=now, content=_content(rule))
+    RULES.audit("requested", rule, actor=user.username, now=now, content=_content(rule))
     return rule
 
 
@@ -171,46 +227,6 @@ def rule_terms(rule: StandingRule) -> standing.StandingRule:
     )
 
 
-def get_rule_for_user(rule_id: UUID | str, *, user: User) -> StandingRule:
-    """Return a rule that this person may see: admins and operators all, owners their tables'."""
-    rule = StandingRule.objects.select_related("approval").filter(pk=rule_id).first()
-    if rule is not None and not user.is_lake_keeper:
-        tables = TableFinding.objects.current(rule.lake).for_user(user)
-        if not tables.filter(db=rule.db, table=rule.table).exists():
-            rule = None
-    if rule is None:
-        raise NotVisible(
-            "standing.missing", "There is no such standing rule, or it is not yours to see."
-        )
-    return rule
-
-
-def standing_rule_decide(
-    rule_id: UUID | str,
-    *,
-    user: User,
-    word: SaidWord,
-    authenticated_at: datetime | None,
-    now: datetime,
-) -> StandingRule:
-    """Record one person's decision on exactly the rule that they read, with a fresh login."""
-    rule = get_rule_for_user(rule_id, user=user)
-    if rule.approval_id is None:
-        raise StaleState("standing.closed", "This rule does not wait for a decision.")
-    if word.digest != rule_digest(rule):
-        raise StaleState("standing.changed", "The rule is not the one that you read. Reload it.")
-    approval_decide(
-        rule.approval_id,
-        user=user,
-        verdict=word.verdict,
-        reason=word.reason,
-        digest=word.digest,
-        authenticated_at=authenticated_at,
-        now=now,
-    )
-    return get_rule_for_user(rule_id, user=user)
-
-
 @transaction.atomic
 def standing_rule_end(
     rule_id: UUID | str, *, user: User, reason: str, now: datetime
@@ -220,7 +236,7 @@ def standing_rule_end(
     if user.username != rule.requested_by and not user.is_lake_admin:
         raise NotAllowed("standing.end", "Only its maker or an admin may end a standing rule.")
     check_text(reason)
-    _move(rule, StandingRuleState.ENDED, sources=_LIVE, actor=user.username, note=reason, now=now)
+    RULES.move(rule, StandingRuleState.ENDED, by=user.username, reason=reason, now=now)
     return rule
 
 
@@ -229,10 +245,8 @@ def standing_rules_refresh(lake: str, *, now: datetime) -> None:
     today = day_of(now, get_lake(lake).zone)
     for rule in StandingRule.objects.filter(lake=lake, state__in=_LIVE).select_related("approval"):
         if rule.until < today:
-            sources, note = _LIVE, "Its last day is over."
-            _move(
-                rule, StandingRuleState.ENDED, sources=sources, actor="system", note=note, now=now
-            )
+            why = "Its last day is over."
+            RULES.move(rule, StandingRuleState.ENDED, by="system", reason=why, now=now)
         elif rule.state == StandingRuleState.PENDING:
             _activate(rule, now=now)
 
@@ -248,14 +262,7 @@ def _activate(rule: StandingRule, *, now: datetime) -> None:
             if rule_digest(rule) != approval.digest:
                 raise StaleState("standing.changed", "The rule is not the one that was approved.")
             approval_use(approval.pk, run_id=str(rule.pk), now=now)
-            _move(
-                rule,
-                StandingRuleState.ACTIVE,
-                sources=(StandingRuleState.PENDING,),
-                actor="system",
-                note="",
-                now=now,
-            )
+            RULES.move(rule, StandingRuleState.ACTIVE, now=now)
     except PortalError as error:
         StandingRule.objects.filter(pk=rule.pk).update(last_note=error.message)
 
@@ -263,67 +270,3 @@ def _activate(rule: StandingRule, *, now: datetime) -> None:
 def standing_rules_live(lake: str) -> bool:
     """Whether a rule waits or is active."""
     return StandingRule.objects.filter(lake=lake, state__in=_LIVE).exists()
-
-
-def _move(
-    rule: StandingRule,
-    to: StandingRuleState,
-    *,
-    sources: tuple[StandingRuleState, ...],
-    actor: str,
-    note: str,
-    now: datetime,
-) -> None:
-    ended = to not in _LIVE
-    moved = StandingRule.objects.filter(pk=rule.pk, state__in=sources).update(
-        state=to,
-        last_note=note,
-        ended_at=now if ended else None,
-        ended_by=actor if ended else "",
-    )
-    if not moved:
-        raise StaleState("standing.state", "The rule has moved on. Reload the page.")
-    rule.refresh_from_db()
-    _audit(f"standing_rule.{to.lower()}", rule, actor=actor, now=now, note=note)
-
-
-def _audit(action: str, rule: StandingRule, *, actor: str, now: datetime, **data: object) -> None:
-    audit_record(
-        action,
-        actor=actor,
-        lake=rule.lake,
-        object_type="standing_rule",
-        object_id=str(rule.pk),
-        data={"digest": rule.digest, **data},
-        now=now,
-    )
-
-
-def _lock(approval: Approval) -> None:
-    StandingRule.objects.select_for_update().filter(pk=approval.object_id).first()
-
-
-def _follow(to: StandingRuleState) -> approval_kinds.Hook:
-    def hook(approval: Approval, now: datetime) -> None:
-        rule = StandingRule.objects.get(pk=approval.object_id)
-        if rule.state != StandingRuleState.PENDING:
-            return
-        note = approval.end_reason
-        _move(rule, to, sources=(StandingRuleState.PENDING,), actor="system", note=note, now=now)
-
-    return hook
-
-
-def register_standing_kinds() -> None:
-    """Tell the platform of the approval; a rule begins by `standing_rules_refresh`."""
-    approval_kinds.register(
-        approval_kinds.ApprovalKind(
-            name=APPROVAL_KIND,
-            title="Standing rule",
-            lock_object=_lock,
-            requesters=rule_requesters,
-            on_rejected=_follow(StandingRuleState.REJECTED),
-            on_lapsed=_follow(StandingRuleState.LAPSED),
-            on_withdrawn=_follow(StandingRuleState.ENDED),
-        )
-    )

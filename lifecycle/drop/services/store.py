@@ -16,7 +16,7 @@ from lifecycle.drop.domain.refusal import Candidate, Name, Names
 from lifecycle.drop.domain.standing import Basis, TableShare
 from lifecycle.drop.services.draft import Draft, Selection, TableExtras, draft
 from lifecycle.drop.services.parts import plan_parts_write
-from lifecycle.drop.services.plans import APPROVAL_KIND, plan_audit, plan_move
+from lifecycle.drop.services.plans import PLANS, plan_audit, plan_move
 from lifecycle.drop.services.standing_plans import standing_decision
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.selectors.picture import picture_problem
@@ -40,7 +40,6 @@ from lifecycle.planning.selectors.limits import limits_now, plan_over_caps
 from lifecycle.planning.services.parties import requesters_of
 from lifecycle.policies.services.still_read import still_read_names
 from portal.access.lakes import get_lake
-from portal.approvals.services import approval_open
 from portal.approvals.sizes import FEWEST_APPROVALS, Needed, plan_needed
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
@@ -109,11 +108,11 @@ def _store_refused(
         PlanState.NOT_CREATED,
         now=now,
         by="system",
-        why=problem,
+        reason=problem,
         generation=generation,
         left_out=dict(drafted.left_out),
     )
-    plan_audit("plan.refused", plan, actor="system", now=now, reason=problem)
+    plan_audit("refused", plan, actor="system", now=now, reason=problem)
 
 
 def plan_store(
@@ -158,17 +157,15 @@ def _open(
         "requesters": requesters,
     }
     needed = plan_needed(plan.lake, n_items=summary.n_items, n_bytes=summary.n_bytes)
+    why = ""
     if plan.standing_rule is not None:
         why = _why_not_covered(plan, drafted, needed, requesters, now=now)
         if not why:
             plan_move(plan, PlanState.APPROVED, now=now, **fields)
-            plan_audit("plan.covered", plan, actor="system", now=now, rule=plan.standing_rule_id)
+            plan_audit("covered", plan, actor="system", now=now, rule=plan.standing_rule_id)
             return
-        fields["reason"] = f"{plan.reason} Not covered by the rule: {why}"
-    approval = approval_open(
-        APPROVAL_KIND,
-        lake=plan.lake,
-        object_id=str(plan.pk),
+    approval = PLANS.open(
+        plan,
         digest=digest,
         requesters=requesters,
         summary={
@@ -184,7 +181,11 @@ def _open(
         now=now,
     )
     plan_move(plan, PlanState.PENDING, now=now, approval=approval, **fields)
-    plan_audit("plan.created", plan, actor=plan.requested_by, now=now, items=summary.n_items)
+    if why:
+        # The reason of a move is that of an end; this is the plan's own.
+        plan.reason = f"{plan.reason} Not covered by the rule: {why}"
+        plan.save(update_fields=["reason"])
+    plan_audit("created", plan, actor=plan.requested_by, now=now, items=summary.n_items)
 
 
 def _why_not_covered(

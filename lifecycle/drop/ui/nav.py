@@ -4,13 +4,15 @@ from django.http import HttpRequest
 
 from lifecycle.core.ui.links import list_url
 from lifecycle.drop.domain.refusal import EXPLANATIONS, LeftOut
-from lifecycle.drop.selectors.plans import plans_to_decide, plans_under_way, wishes_visible
-from lifecycle.drop.selectors.standing import rules_to_decide
-from lifecycle.models import CleanNowRequest, PlanState
+from lifecycle.drop.selectors.plans import plans_under_way, wishes_visible
+from lifecycle.drop.services.plans import PLANS
+from lifecycle.drop.services.standing_rules import RULES
+from lifecycle.models import CleanNowRequest, DropPlan, PlanState
 from portal.access.models import KEEPERS
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
 from portal.ui.frame.states import StateLook, register_states
+from portal.ui.proposals import decide_card
 from portal.ui.templatetags.lw import human_bytes
 
 SECTION = "Lifecycle"
@@ -59,6 +61,29 @@ _CLASSES = frozenset(
 )
 
 
+def _plans_detail(plans: list[DropPlan]) -> str:
+    first = min(plan.approval.lapses_at for plan in plans if plan.approval is not None)
+    size = human_bytes(sum(plan.n_bytes for plan in plans))
+    return f"{size}; first lapses {first:%Y-%m-%d}"
+
+
+approve_card = decide_card(
+    PLANS,
+    title="Drop plans to decide",
+    url=lambda lake: list_url("plans", lake, state=PlanState.PENDING),
+    icon="clipboard-check",
+    order=10,
+    detail=_plans_detail,
+)
+rules_card = decide_card(
+    RULES,
+    title="Standing rules to decide",
+    url=lambda lake: list_url("standing-rules", lake),
+    icon="repeat",
+    order=11,
+)
+
+
 def register_pages() -> None:
     """Add the navigation, the home cards and the words."""
     register_states(LOOKS)
@@ -78,42 +103,6 @@ def register_pages() -> None:
     register_page(Page(SECTION, "Clean-now wishes", "lifecycle:wishes", "message-circle", 24))
     for card in (approve_card, rules_card, mine_card, wishes_card):
         register_home_card(card)
-
-
-def approve_card(request: HttpRequest) -> Card | None:
-    """Tell an admin of plans that wait for them."""
-    lake = lake_or_none(request)
-    plans = plans_to_decide(lake, person(request)) if lake else []
-    if not lake or not plans:
-        return None
-    first = min(plan.approval.lapses_at for plan in plans if plan.approval is not None)
-    return Card(
-        kind="waiting",
-        title="Drop plans to decide",
-        value=f"{len(plans):,}",
-        url=list_url("plans", lake, state=PlanState.PENDING),
-        detail=f"{human_bytes(sum(plan.n_bytes for plan in plans))}; first lapses {first:%Y-%m-%d}",
-        icon="clipboard-check",
-        tone="warn",
-        order=10,
-    )
-
-
-def rules_card(request: HttpRequest) -> Card | None:
-    """Tell an admin of standing rules that wait for them."""
-    lake = lake_or_none(request)
-    rules = rules_to_decide(lake, person(request)) if lake else []
-    if not lake or not rules:
-        return None
-    return Card(
-        kind="waiting",
-        title="Standing rules to decide",
-        value=f"{len(rules):,}",
-        url=list_url("standing-rules", lake),
-        icon="repeat",
-        tone="warn",
-        order=11,
-    )
 
 
 def mine_card(request: HttpRequest) -> Card | None:

@@ -3,12 +3,11 @@
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from lifecycle.core.ui.links import list_url
 from lifecycle.drop.domain.refusal import EXPLANATIONS, LeftOut
@@ -19,31 +18,25 @@ from lifecycle.drop.selectors.plans import (
     RESULT_ORDERS,
     PlanFilter,
     PlanTableFilter,
+    get_plan_for_user,
     left_out_visible,
-    plan_actions,
     plan_loss,
     plan_results,
     plan_tables,
     plans_visible,
     typed_name,
 )
-from lifecycle.drop.services.plans import (
-    get_plan_for_user,
-    plan_approve,
-    plan_reject,
-    plan_withdraw,
-)
+from lifecycle.drop.services.plans import PLANS
 from lifecycle.models import DropPlan, DropPlanTable, PlanState
 from lifecycle.planning.selectors.backup_of_run import backup_of_run
 from lifecycle.planning.selectors.limits import plan_limits
-from portal.access.fresh import authenticated_at, require_fresh
-from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.lake.errors import NotVisible
 from portal.runs.requests.selectors import run_waits
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.keyset import keyset_page
 from portal.ui.lists.tables import Column
+from portal.ui.proposals import decide_page, proposal_context, reasoned_page
 
 RESULTS_SHOWN = 50
 
@@ -53,7 +46,7 @@ def plan_url(plan: DropPlan) -> str:
     return reverse("lifecycle:plan", args=[plan.pk])
 
 
-PLANS = ListSpec(
+PLAN_LIST = ListSpec(
     template="lifecycle/plans.html",
     caption="Drop plans",
     columns=(
@@ -118,7 +111,7 @@ def plans(request: HttpRequest) -> HttpResponseBase:
     lake, user = current_lake(request), person(request)
     filterset = PlanFilter(request.GET, queryset=plans_visible(lake, user))
     context = {"may_make": user.is_lake_keeper}
-    return list_response(request, PLANS, filterset=filterset, context=context)
+    return list_response(request, PLAN_LIST, filterset=filterset, context=context)
 
 
 @require_GET
@@ -126,16 +119,15 @@ def plan(request: HttpRequest, plan_id: UUID) -> HttpResponseBase:
     """Show one plan: what is lost, where it stands, and what this person may do."""
     user = person(request)
     found = get_plan_for_user(plan_id, user=user)
-    decisions = decisions_of(found.approval)
     loss = plan_loss(found, user)
     results = keyset_page(plan_results(found, user), {}, orders=RESULT_ORDERS, size=RESULTS_SHOWN)
     context = {
         **_standing(found),
         "loss": loss,
         "limits": None if loss.is_part else plan_limits(found),
-        "decisions": decisions,
-        "may": plan_actions(found, user, decisions),
-        "requesters": requesters_shown(found.approval, found.requesters),
+        **proposal_context(PLANS, found, user),
+        "approve_url": reverse("lifecycle:plan-approve", args=[found.pk]),
+        "reject_url": reverse("lifecycle:plan-reject", args=[found.pk]),
         "typed": typed_name(found) if loss.needs_typing else "",
         "left_out": left_out_rows(left_out_visible(found, loss)),
         "results": results,
@@ -179,47 +171,15 @@ def get_plan_table(plan: DropPlan, db: str, table: str, request: HttpRequest) ->
     return row
 
 
-@require_POST
-@require_fresh
-def plan_approve_view(request: HttpRequest, plan_id: UUID) -> HttpResponse:
-    """Approve exactly the plan that the page showed."""
-    user, now = person(request), timezone.now()
-    found = plan_approve(
-        plan_id,
-        user=user,
-        digest=request.POST.get("digest", ""),
-        authenticated_at=authenticated_at(request),
-        now=now,
-        reason=request.POST.get("reason", ""),
-        typed=request.POST.get("typed", ""),
-    )
-    messages.success(request, "Your approval is recorded.")
-    return HttpResponseRedirect(plan_url(found))
-
-
-@require_POST
-@require_fresh
-def plan_reject_view(request: HttpRequest, plan_id: UUID) -> HttpResponse:
-    """End a plan with a reason."""
-    found = plan_reject(
-        plan_id,
-        user=person(request),
-        digest=request.POST.get("digest", ""),
-        authenticated_at=authenticated_at(request),
-        now=timezone.now(),
-        reason=request.POST.get("reason", ""),
-    )
-    messages.success(request, "The plan is rejected; nothing of it is dropped.")
-    return HttpResponseRedirect(plan_url(found))
-
-
-@require_POST
-def plan_withdraw_view(request: HttpRequest, plan_id: UUID) -> HttpResponse:
-    """Take a plan back."""
-    reason = request.POST.get("reason", "")
-    found = plan_withdraw(plan_id, user=person(request), reason=reason, now=timezone.now())
-    messages.success(request, "The plan is withdrawn; nothing of it is dropped.")
-    return HttpResponseRedirect(plan_url(found))
+plan_approve_view = decide_page(
+    PLANS, plan_url, verdict="APPROVE", done="Your approval is recorded."
+)
+plan_reject_view = decide_page(
+    PLANS, plan_url, verdict="REJECT", done="The plan is rejected; nothing of it is dropped."
+)
+plan_withdraw_view = reasoned_page(
+    PLANS.withdraw, plan_url, done="The plan is withdrawn; nothing of it is dropped."
+)
 
 
 def _standing(plan: DropPlan) -> dict[str, Any]:

@@ -11,22 +11,19 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from lifecycle.drop.selectors.standing import plans_of_rule, rule_actions, rules_visible
+from lifecycle.drop.selectors.standing import get_rule_for_user, plans_of_rule, rules_visible
 from lifecycle.drop.services.standing_rules import (
+    RULES,
     RuleWish,
-    get_rule_for_user,
     rule_terms,
-    standing_rule_decide,
     standing_rule_end,
     standing_rule_request,
 )
 from lifecycle.models import StandingRule, StandingRuleState
-from portal.access.fresh import authenticated_at, require_fresh
-from portal.approvals.selectors import decisions_of
-from portal.ui.forms import said_word
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.filters import DayInput
 from portal.ui.lists.keyset import keyset_page
+from portal.ui.proposals import decide_page, proposal_context, reasoned_page
 
 GIB = 1024**3
 PLANS_SHOWN = 20
@@ -95,37 +92,19 @@ def rule(request: HttpRequest, rule_id: UUID) -> HttpResponse:
     """Show one rule with the plans it made."""
     user = person(request)
     found = get_rule_for_user(rule_id, user=user)
-    decisions = decisions_of(found.approval)
     context = {
         "rule": found,
         "basis": rule_terms(found).basis,
-        "decisions": decisions,
-        "may": rule_actions(found, user, decisions),
+        **proposal_context(RULES, found, user, decide="lifecycle:standing-rule-decide"),
         "plans": plans_of_rule(found, user)[:PLANS_SHOWN],
         "is_open": found.state in (StandingRuleState.PENDING, StandingRuleState.ACTIVE),
     }
     return render(request, "lifecycle/standing_rule.html", context)
 
 
-@require_POST
-@require_fresh
-def rule_decide(request: HttpRequest, rule_id: UUID) -> HttpResponse:
-    """Approve or reject a rule."""
-    found = standing_rule_decide(
-        rule_id,
-        user=person(request),
-        word=said_word(request),
-        authenticated_at=authenticated_at(request),
-        now=timezone.now(),
-    )
-    messages.success(request, "Your word is recorded.")
-    return HttpResponseRedirect(rule_url(found))
-
-
-@require_POST
-def rule_end(request: HttpRequest, rule_id: UUID) -> HttpResponse:
-    """End a rule before its last day."""
-    reason = request.POST.get("reason", "")
-    found = standing_rule_end(rule_id, user=person(request), reason=reason, now=timezone.now())
-    messages.success(request, "The rule has ended. Later drops of this table need their own yes.")
-    return HttpResponseRedirect(rule_url(found))
+rule_decide = decide_page(RULES, rule_url)
+rule_end = reasoned_page(
+    standing_rule_end,
+    rule_url,
+    done="The rule has ended. Later drops of this table need their own yes.",
+)

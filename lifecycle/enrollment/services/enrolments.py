@@ -7,17 +7,20 @@ owner is written to first, and the notice days count from that mail.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from lifecycle.enrollment.selectors import (
     FILTER_KEYS,
     candidates,
+    enrolment_other_steps,
+    enrolments_visible,
     get_enrolment_for_user,
     preview,
 )
@@ -33,9 +36,9 @@ from lifecycle.policies.domain.states import (
     EnrolmentState,
 )
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
-from portal.approvals.services import approval_decide, approval_open, approval_withdraw
-from portal.audit.services import audit_record
+from portal.approvals.models import Approval
+from portal.approvals.proposals import ProposalKind
+from portal.approvals.selectors import Steps
 from portal.lake.counts import count_words
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.reasons import check_reason
@@ -45,6 +48,69 @@ from portal.runs.requests.services import run_request
 ENROL_KIND = "lifecycle.enrol"
 APPROVAL_KIND = "lifecycle.enrolment"
 _CHUNK = 1_000
+
+
+class Enrolments(ProposalKind[Enrolment]):
+    """Enrolments, as proposals.
+
+    No cooling-off: nothing is destroyed, owners are written to before anything goes, and one admin
+    can take it back.
+    """
+
+    name = APPROVAL_KIND
+    title = "Enrolment"
+    model = Enrolment
+    transitions = ENROLMENT_TRANSITIONS
+    open_states = frozenset({EnrolmentState.PENDING})
+    cooling_off = timedelta(0)
+    audited_as = "enrolment"
+    audits_moves = True
+    reason_key = "note"
+    closed = ("enrolment.closed", "It is already {state}.")
+    changed = ("approval.changed", "The enrolment is not the one that was read. Reload it.")
+    moved_on = (
+        "enrolment.closed",
+        "The enrolment has moved on since this page was made. Reload it.",
+    )
+
+    def get_for_user(self, proposal_id: UUID | str, *, user: User) -> Enrolment:
+        """Return one enrolment, or raise NotVisible."""
+        return get_enrolment_for_user(proposal_id, user=user)
+
+    def visible(self, lake: str, user: User) -> QuerySet[Enrolment]:
+        """Return the enrolments that a person may see."""
+        return enrolments_visible(lake, user)
+
+    def digest_of(self, proposal: Enrolment) -> str:
+        """Return the digest of its values and tables as the rows are now."""
+        return enrolment_digest(proposal, proposal.items.all())
+
+    def requesters(self, proposal: Enrolment) -> Collection[str]:
+        """Return its maker, and whoever last changed what it rests on."""
+        tables = list(proposal.items.values_list("db", "table"))
+        return requesters_of(proposal.lake, maker=proposal.requested_by, tables=tables, wishes=())
+
+    def columns(
+        self, proposal: Enrolment, to: str, *, by: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Return when it ended, and why."""
+        is_open = to in (EnrolmentState.RUNNING, EnrolmentState.UNDOING)
+        return {"note": reason, "ended_at": None if is_open else now}
+
+    def other_steps(self, proposal: Enrolment, user: User) -> Steps:
+        """Return whether what it did can be taken back."""
+        return enrolment_other_steps(proposal, user)
+
+    def on_approved(self, proposal: Enrolment, approval: Approval, *, now: datetime) -> None:
+        """Have a run write the values."""
+        run = enrolment_run(proposal, undo=False, part=0, by=proposal.requested_by, now=now)
+        self.move(proposal, EnrolmentState.RUNNING, now=now, run=run)
+
+
+ENROLMENTS = Enrolments()
+enrolment_decide = ENROLMENTS.decide
+enrolment_withdraw = ENROLMENTS.withdraw
+enrolment_move = ENROLMENTS.move
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +160,8 @@ def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) 
     with transaction.atomic():
         enrolment.save(force_insert=True)
         EnrolmentItem.objects.bulk_create(items, batch_size=_CHUNK)
-        enrolment.approval = approval_open(
-            APPROVAL_KIND,
-            lake=lake,
-            object_id=str(enrolment.pk),
-            digest=enrolment.digest,
+        enrolment.approval = ENROLMENTS.open(
+            enrolment,
             requesters=enrolment.requesters,
             summary={
                 "title": f"Enrol {count_words(len(items), 'table')}",
@@ -107,43 +170,8 @@ def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) 
             now=now,
         )
         enrolment.save(update_fields=["approval"])
-        enrolment_audit("asked", enrolment, actor=user.username, now=now, n=len(items))
+        ENROLMENTS.audit("asked", enrolment, actor=user.username, now=now, n=len(items))
     return enrolment
-
-
-def enrolment_decide(
-    enrolment_id: UUID | str,
-    *,
-    user: User,
-    word: SaidWord,
-    authenticated_at: datetime | None,
-    now: datetime,
-) -> Enrolment:
-    """Record one person's word on exactly these tables and values; with the second yes it runs."""
-    enrolment = get_enrolment_for_user(enrolment_id, user=user)
-    if enrolment.approval_id is None or enrolment.state != EnrolmentState.PENDING:
-        raise StaleState("enrolment.closed", f"It is already {enrolment.state.lower()}.")
-    approval_decide(
-        enrolment.approval_id,
-        user=user,
-        verdict=word.verdict,
-        reason=word.reason,
-        digest=word.digest,
-        authenticated_at=authenticated_at,
-        now=now,
-    )
-    return get_enrolment_for_user(enrolment_id, user=user)
-
-
-def enrolment_withdraw(
-    enrolment_id: UUID | str, *, user: User, reason: str, now: datetime
-) -> Enrolment:
-    """Take an enrolment back before anybody decided; twice it is StaleState."""
-    enrolment = get_enrolment_for_user(enrolment_id, user=user)
-    if enrolment.approval_id is None:
-        raise StaleState("enrolment.closed", f"It is already {enrolment.state.lower()}.")
-    approval_withdraw(enrolment.approval_id, user=user, reason=reason, now=now)
-    return get_enrolment_for_user(enrolment_id, user=user)
 
 
 @transaction.atomic
@@ -188,34 +216,6 @@ def enrolment_run(enrolment: Enrolment, *, undo: bool, part: int, by: str, now: 
     )
 
 
-def enrolment_move(
-    enrolment: Enrolment,
-    to: EnrolmentState,
-    *,
-    now: datetime,
-    by: str = "system",
-    note: str = "",
-    **fields: Any,
-) -> None:
-    """Move an enrolment by compare-and-set, in the caller's transaction; the object follows.
-
-    Raises:
-        StaleState: it is no longer where this object says, or the step does not exist.
-    """
-    source = EnrolmentState(enrolment.state)
-    is_open = to in (EnrolmentState.RUNNING, EnrolmentState.UNDOING)
-    fields |= {"note": note, "ended_at": None if is_open else now}
-    rows = Enrolment.objects.filter(pk=enrolment.pk, state=source)
-    if not (to in ENROLMENT_TRANSITIONS[source] and rows.update(state=to, **fields)):
-        raise StaleState(
-            "enrolment.closed", "The enrolment has moved on since this page was made. Reload it."
-        )
-    enrolment.state = to
-    for name, value in fields.items():
-        setattr(enrolment, name, value)
-    enrolment_audit(to.lower(), enrolment, actor=by, now=now, note=note)
-
-
 def enrolment_digest(enrolment: Enrolment, items: Iterable[EnrolmentItem]) -> str:
     """Return the sha256 over the values and every table, its generation and what stood on it."""
     digest = hashlib.sha256()
@@ -226,21 +226,6 @@ def enrolment_digest(enrolment: Enrolment, items: Iterable[EnrolmentItem]) -> st
             _line([item.db, item.table, item.tbl_id, item.seen_level, item.seen_ttl, item.n_now])
         )
     return digest.hexdigest()
-
-
-def enrolment_audit(
-    what: str, enrolment: Enrolment, *, actor: str, now: datetime, **data: object
-) -> None:
-    """Write what happened to an enrolment into the audit chain, in the caller's transaction."""
-    audit_record(
-        f"enrolment.{what}",
-        actor=actor,
-        lake=enrolment.lake,
-        object_type="enrolment",
-        object_id=str(enrolment.pk),
-        data={"digest": enrolment.digest, **data},
-        now=now,
-    )
 
 
 def _line(values: list[object]) -> bytes:

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from lifecycle.core.ui.links import list_url, policy_url
 from lifecycle.enrollment.selectors import (
@@ -19,7 +19,6 @@ from lifecycle.enrollment.selectors import (
     EnrolItemFilter,
     EnrolmentFilter,
     candidates,
-    enrolment_actions,
     enrolments_visible,
     get_enrolment_for_user,
     items_visible,
@@ -27,26 +26,23 @@ from lifecycle.enrollment.selectors import (
     result_counts,
 )
 from lifecycle.enrollment.services.enrolments import (
+    ENROLMENTS,
     EnrolWish,
-    enrolment_decide,
     enrolment_request,
     enrolment_undo,
-    enrolment_withdraw,
 )
 from lifecycle.inventory.selectors.findings import current_generation
 from lifecycle.models import Enrolment, EnrolmentItem
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.ui.forms import ValuesForm
 from lifecycle.policies.ui.policy import LINE_WORDS
-from portal.access.fresh import authenticated_at, require_fresh
-from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.lake.errors import NotAllowed, RuleViolation
-from portal.ui.forms import said_word
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.filters import filtered
 from portal.ui.lists.keyset import keyset_page
 from portal.ui.lists.tables import Column
+from portal.ui.proposals import decide_page, proposal_context, reasoned_page
 
 CANDIDATE_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table")}
 
@@ -60,7 +56,7 @@ def _item_url(row: EnrolmentItem) -> str:
     return policy_url(row.enrolment.lake, row.db, row.table)
 
 
-ENROLMENTS = ListSpec(
+ENROLMENT_LIST = ListSpec(
     template="lifecycle/enrolments.html",
     caption="Enrolments",
     columns=(
@@ -109,7 +105,7 @@ def enrolments(request: HttpRequest) -> HttpResponseBase:
     lake, user = current_lake(request), person(request)
     filterset = EnrolmentFilter(request.GET, queryset=enrolments_visible(lake, user))
     context = {"may_make": user.is_lake_keeper}
-    return list_response(request, ENROLMENTS, filterset=filterset, context=context)
+    return list_response(request, ENROLMENT_LIST, filterset=filterset, context=context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -150,9 +146,7 @@ def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
     filterset = EnrolItemFilter(request.GET, queryset=rows)
     context = {
         "found": found,
-        "may": enrolment_actions(found, user, now=timezone.now()),
-        "decisions": decisions_of(found.approval),
-        "requesters": requesters_shown(found.approval, found.requesters),
+        **proposal_context(ENROLMENTS, found, user, decide="lifecycle:enrolment-decide"),
         "counts": result_counts(found, user),
         "sees_all": user.is_lake_keeper,
         "lines": [
@@ -165,39 +159,15 @@ def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
     return list_response(request, ITEMS, filterset=filterset, context=context)
 
 
-@require_POST
-@require_fresh
-def enrolment_decide_view(request: HttpRequest, enrolment_id: UUID) -> HttpResponseRedirect:
-    """Approve or reject an enrolment."""
-    found = enrolment_decide(
-        enrolment_id,
-        user=person(request),
-        word=said_word(request),
-        authenticated_at=authenticated_at(request),
-        now=timezone.now(),
-    )
-    messages.success(request, "Your word is recorded.")
-    return HttpResponseRedirect(enrolment_url(found))
-
-
-@require_POST
-def enrolment_withdraw_view(request: HttpRequest, enrolment_id: UUID) -> HttpResponseRedirect:
-    """Take an enrolment back before anybody decided."""
-    reason = request.POST.get("reason", "")
-    found = enrolment_withdraw(
-        enrolment_id, user=person(request), reason=reason, now=timezone.now()
-    )
-    messages.success(request, "The enrolment is taken back.")
-    return HttpResponseRedirect(enrolment_url(found))
-
-
-@require_POST
-def enrolment_undo_view(request: HttpRequest, enrolment_id: UUID) -> HttpResponseRedirect:
-    """Have what stood before put back."""
-    reason = request.POST.get("reason", "")
-    found = enrolment_undo(enrolment_id, user=person(request), reason=reason, now=timezone.now())
-    messages.success(request, "What stood before is being put back, table by table.")
-    return HttpResponseRedirect(enrolment_url(found))
+enrolment_decide_view = decide_page(ENROLMENTS, enrolment_url)
+enrolment_withdraw_view = reasoned_page(
+    ENROLMENTS.withdraw, enrolment_url, done="The enrolment is taken back."
+)
+enrolment_undo_view = reasoned_page(
+    enrolment_undo,
+    enrolment_url,
+    done="What stood before is being put back, table by table.",
+)
 
 
 def _wish(request: HttpRequest) -> EnrolWish:

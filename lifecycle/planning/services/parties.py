@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from lifecycle.backup.models import Hold
 from lifecycle.core.domain.last_changes import NOBODY, Change, changed_fields, last_changers
 from lifecycle.inventory.selectors.policy import happened_at, values_changed, without_echoes
-from lifecycle.models import CleanNowRequest, DropPlan, Enrolment, PathFix, StandingRule
-from portal.approvals.models import Approval
+from lifecycle.models import CleanNowRequest, DropPlan
 from portal.audit.models import AuditEvent
 
 POLICY_CHANGED = "policy.changed"
@@ -33,11 +32,6 @@ def requesters_of(
     return sorted(people - NOBODY) or [maker]
 
 
-def plan_requesters(approval: Approval) -> Collection[str]:
-    """Return who counts as a requester of a drop plan now."""
-    return requesters_now(DropPlan.objects.get(pk=approval.object_id))
-
-
 def requesters_now(plan: DropPlan) -> list[str]:
     """Return the requesters of a plan as of this moment."""
     return requesters_of(
@@ -46,27 +40,6 @@ def requesters_now(plan: DropPlan) -> list[str]:
         tables=list(plan.tables.values_list("db", "table")),
         wishes=list(CleanNowRequest.objects.filter(plan=plan)),
     )
-
-
-def rule_requesters(approval: Approval) -> Collection[str]:
-    """Return who counts as a requester of a standing rule now."""
-    rule = StandingRule.objects.get(pk=approval.object_id)
-    tables = [(rule.db, rule.table)]
-    return requesters_of(rule.lake, maker=rule.requested_by, tables=tables, wishes=())
-
-
-def fix_requesters(approval: Approval) -> Collection[str]:
-    """Return who counts as a requester of a fix plan now."""
-    fix = PathFix.objects.get(pk=approval.object_id)
-    tables = set(fix.items.values_list("db", "table"))
-    return requesters_of(fix.lake, maker=fix.requested_by, tables=tables, wishes=())
-
-
-def enrolment_requesters(approval: Approval) -> Collection[str]:
-    """Return who counts as a requester of an enrolment now."""
-    enrolment = Enrolment.objects.get(pk=approval.object_id)
-    tables = list(enrolment.items.values_list("db", "table"))
-    return requesters_of(enrolment.lake, maker=enrolment.requested_by, tables=tables, wishes=())
 
 
 def _policy_changes(lake: str, tables: Collection[Table]) -> Iterator[Change]:

@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from lifecycle.models import PolicyRequest
 from lifecycle.policies.api.serializers import (
-    AnswerSerializer,
     PolicyRequestDetailSerializer,
     PolicyRequestSerializer,
     PolicyWishSerializer,
@@ -20,11 +19,10 @@ from lifecycle.policies.selectors.requests import (
     REQUEST_ORDERS,
     RequestFilter,
     get_request_for_user,
-    request_actions,
     requests_visible,
 )
 from lifecycle.policies.services.extensions import ExtendWish, extension_request
-from lifecycle.policies.services.requests import policy_request_decide, policy_request_withdraw
+from lifecycle.policies.services.requests import REQUESTS
 from lifecycle.policies.services.waivers import WaiverWish, waiver_request
 from lifecycle.policies.services.wishes import (
     HandOverWish,
@@ -33,10 +31,9 @@ from lifecycle.policies.services.wishes import (
     policy_set_request,
 )
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
 from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
-from portal.ui.api.serializers import ReasonSerializer
+from portal.ui.api.proposals import decide_api, reasoned_api
 
 
 class PolicyRequestList(KeysetList):
@@ -63,7 +60,7 @@ class PolicyRequestList(KeysetList):
         said = self.data
         now = timezone.now()
         made = _ASKERS[said["kind"]](self.lake, said, self.user, now)
-        return _detail(made, self.user, now)
+        return _detail(made, self.user)
 
 
 class PolicyRequestDetail(ApiView):
@@ -72,47 +69,29 @@ class PolicyRequestDetail(ApiView):
     @operation("policy_requests_get", answer=PolicyRequestDetailSerializer)
     def get(self, request_id: UUID) -> object:
         """Return a request with the steps that you may take."""
-        return _detail(get_request_for_user(request_id, user=self.user), self.user, timezone.now())
+        return _detail(get_request_for_user(request_id, user=self.user), self.user)
 
 
-class PolicyRequestDecide(ApiView):
-    """Answering a policy request."""
-
-    @operation(
-        "policy_requests_decide", body=AnswerSerializer, answer=PolicyRequestDetailSerializer
-    )
-    def post(self, request_id: UUID) -> object:
-        """Say yes or no to a request."""
-        now = timezone.now()
-        found = policy_request_decide(
-            request_id,
-            user=self.user,
-            word=SaidWord(**self.data),
-            authenticated_at=self.authenticated_at,
-            now=now,
-        )
-        return _detail(found, self.user, now)
-
-
-class PolicyRequestWithdraw(ApiView):
-    """Taking a policy request back."""
-
-    @operation(
-        "policy_requests_withdraw", body=ReasonSerializer, answer=PolicyRequestDetailSerializer
-    )
-    def post(self, request_id: UUID) -> object:
-        """Take your request back before anybody answered it."""
-        reason = self.data["reason"]
-        now = timezone.now()
-        found = policy_request_withdraw(request_id, user=self.user, reason=reason, now=now)
-        return _detail(found, self.user, now)
-
-
-def _detail(found: PolicyRequest, user: User, now: datetime) -> object:
-    steps = request_actions(found, user, now=now).names
+def _detail(found: PolicyRequest, user: User) -> object:
     shown: Any = found
-    shown.transitions = steps
+    shown.transitions = REQUESTS.steps(found, user, now=timezone.now()).names
     return found
+
+
+PolicyRequestDecide = decide_api(
+    REQUESTS,
+    "policy_requests_decide",
+    says="Say yes or no to a request.",
+    shown=_detail,
+    answer=PolicyRequestDetailSerializer,
+)
+PolicyRequestWithdraw = reasoned_api(
+    REQUESTS.withdraw,
+    "policy_requests_withdraw",
+    says="Take your request back before anybody answered it.",
+    shown=_detail,
+    answer=PolicyRequestDetailSerializer,
+)
 
 
 def _set(lake: str, said: dict[str, Any], user: User, now: datetime) -> PolicyRequest:

@@ -167,14 +167,6 @@ class WaiverSerializer(serializers.ModelSerializer[PathWaiver]):
         read_only_fields = fields
 
 
-class AnswerSerializer(serializers.Serializer[None]):
-    """One person's decision on exactly what has this digest."""
-
-    digest = serializers.CharField(max_length=64)
-    verdict = serializers.ChoiceField(choices=("APPROVE", "REJECT"))
-    reason = serializers.CharField(max_length=1000, required=False, allow_blank=True, default="")
-
-
 class EnrolmentSerializer(serializers.ModelSerializer[Enrolment]):
     """An enrolment as a list shows it."""
 

@@ -1,6 +1,5 @@
 """What people asked about LEVEL, TTL and owners, and what the metastore said when last read."""
 
-import uuid
 from typing import ClassVar
 
 from django.db import models
@@ -8,6 +7,7 @@ from django.db.models import Q
 
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.domain.states import RequestKind, RequestState
+from portal.approvals.models import Proposal
 
 LAKE_CHARS = 32
 DB_CHARS = 128
@@ -45,13 +45,12 @@ class PolicySeen(models.Model):
         return Values(self.level, self.ttl)
 
 
-class PolicyRequest(models.Model):
+class PolicyRequest(Proposal):
     """One wish: set LEVEL and TTL, keep data some days more, hand a table over, waive a rule.
 
     What stood on the page when it was made (`seen_*`) is compared again before anything is written.
     """
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     lake = models.CharField(max_length=LAKE_CHARS)
     kind = models.CharField(max_length=9, choices=[(one.value, one.value) for one in RequestKind])
     db = models.CharField(max_length=DB_CHARS)
@@ -73,18 +72,11 @@ class PolicyRequest(models.Model):
     days = models.PositiveIntegerField(null=True)
     until = models.DateField(null=True, help_text="The last day of an extension or waiver.")
     needs_admin = models.BooleanField(default=False)
-    reason = models.TextField()
     what_if = models.JSONField(default=dict, help_text="What the change would do, when asked for.")
-    digest = models.CharField(max_length=64)
     open_key = models.UUIDField(null=True, unique=True, help_text="Of its name while it is open.")
     requested_by = models.CharField(max_length=USER_CHARS)
-    created_at = models.DateTimeField()
     decided_by = models.CharField(max_length=USER_CHARS, blank=True)
     note = models.TextField(blank=True, help_text="Why it ended as it did.")
-    ended_at = models.DateTimeField(null=True)
-    approval = models.ForeignKey(
-        "approvals.Approval", null=True, on_delete=models.PROTECT, related_name="+"
-    )
     run = models.ForeignKey("runs.Run", null=True, on_delete=models.PROTECT, related_name="+")
     hold = models.ForeignKey("act.Hold", null=True, on_delete=models.PROTECT, related_name="+")
 

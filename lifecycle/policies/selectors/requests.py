@@ -1,12 +1,10 @@
 """Reads the policy requests visible to a person, and the actions open to them."""
 
-from datetime import datetime
 from uuid import UUID
 
 import django_filters as filters
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from lifecycle.core.selectors.steps import Steps, steps_of
 from lifecycle.inventory.selectors.findings import databases_visible, tables_visible
 from lifecycle.models import PolicyRequest
 from lifecycle.policies.domain.states import RequestKind, RequestState
@@ -63,17 +61,6 @@ def get_request_for_user(request_id: UUID | str, *, user: User) -> PolicyRequest
     return found
 
 
-def request_actions(request: PolicyRequest, user: User, *, now: datetime) -> Steps:
-    """Say what the server would let a person do with a request."""
-    if request.state != RequestState.PENDING:
-        return Steps()
-    is_own = request.requested_by == user.username
-    if request.approval is not None:
-        return steps_of(request.approval, user, now=now)
-    may = may_accept(request, user)
-    return Steps(approve=may, reject=may, withdraw=is_own)
-
-
 def may_accept(request: PolicyRequest, user: User) -> bool:
     """Whether a person may take a table over, or take it over for its new owner: never the giver.
 
@@ -83,13 +70,3 @@ def may_accept(request: PolicyRequest, user: User) -> bool:
         return False
     is_new_owner = request.owner == user.username
     return is_new_owner or (user.is_lake_admin and request.requested_by != user.username)
-
-
-def requests_to_answer(lake: str, user: User, *, now: datetime) -> list[PolicyRequest]:
-    """Return the requests that wait for this person."""
-    waiting = requests_visible(lake, user).filter(state=RequestState.PENDING)
-    return [
-        one
-        for one in waiting.order_by("created_at")[:200]
-        if request_actions(one, user, now=now).approve
-    ]

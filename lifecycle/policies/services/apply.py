@@ -65,7 +65,7 @@ def request_fail(
     if request.state == RequestState.RUNNING:
         with transaction.atomic():
             note = str(error.get("message") or "The run did not end well.")
-            request_move(request, RequestState.FAILED, note=note, now=now)
+            request_move(request, RequestState.FAILED, reason=note, now=now)
     return {"state": request.state, "code": error.get("code"), "message": error.get("message")}
 
 

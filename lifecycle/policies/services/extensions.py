@@ -20,7 +20,7 @@ from lifecycle.inventory.selectors.policy import asker_of
 from lifecycle.models import PolicyRequest, TableFinding
 from lifecycle.policies.domain.extension import Bounds, Extension, Granted, base_day, extend
 from lifecycle.policies.domain.states import RequestKind, RequestState
-from lifecycle.policies.services.requests import request_move, request_open
+from lifecycle.policies.services.requests import approvers, request_move, request_open
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.approvals.models import Approval
@@ -139,8 +139,7 @@ def extension_request(lake: str, wish: ExtendWish, *, user: User, now: datetime)
 def extension_approved(request: PolicyRequest, approval: Approval, now: datetime) -> None:
     """Follow an admin's yes: place the hold (called in the deciding transaction)."""
     user = User.objects.get(username=request.requested_by)
-    by = ", ".join(approval.decisions.order_by("at").values_list("user__username", flat=True))
-    _grant(request, user=user, by=by, now=now)
+    _grant(request, user=user, by=", ".join(approvers(approval)), now=now)
     approval_use(approval.pk, run_id=str(request.pk), now=now)
 
 

@@ -6,19 +6,21 @@ written to the lake is done by a run (`policy_apply`), which reads everything ag
 
 import hashlib
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
 from lifecycle.models import PolicyRequest
 from lifecycle.policies.domain.states import REQUEST_TRANSITIONS, RequestState
-from lifecycle.policies.selectors.requests import get_request_for_user, may_accept
+from lifecycle.policies.selectors.requests import get_request_for_user, may_accept, requests_visible
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
-from portal.approvals.services import approval_decide, approval_open, approval_withdraw
-from portal.audit.services import audit_record
+from portal.approvals.models import Approval
+from portal.approvals.proposals import ProposalKind
+from portal.approvals.selectors import Steps
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.reasons import check_text
 from portal.runs.requests.services import run_request
@@ -31,59 +33,110 @@ _CONTENT = (
 )
 
 
-def policy_request_decide(
-    request_id: UUID | str,
-    *,
-    user: User,
-    word: SaidWord,
-    authenticated_at: datetime | None,
-    now: datetime,
-) -> PolicyRequest:
-    """Say yes or no to exactly the request that was read: an admin, or a table's new owner.
+class PolicyRequests(ProposalKind[PolicyRequest]):
+    """Policy requests, as proposals; an offer of a table has no approval: its new owner answers.
 
-    Raises:
-        NotAllowed: not this person's to decide, their own wish, or no fresh login.
-        StaleState: it is not open any more, or not the one that was read.
-        RuleViolation: a no without a reason.
+    No cooling-off: nothing is destroyed, and what is set can be set back.
     """
-    request = get_request_for_user(request_id, user=user)
-    if request.state != RequestState.PENDING:
-        raise StaleState("policy_request.closed", f"It is already {request.state.lower()}.")
-    if word.digest != request_digest(request):
-        raise StaleState(
-            "policy_request.changed", "The request is not the one that you read. Reload it."
-        )
-    if request.approval_id is not None:
-        approval_decide(
-            request.approval_id,
-            user=user,
-            verdict=word.verdict,
-            reason=word.reason,
-            digest=word.digest,
-            authenticated_at=authenticated_at,
-            now=now,
-        )
-    else:
-        _answer_offer(request, user=user, word=word, now=now)
-    return get_request_for_user(request_id, user=user)
+
+    name = APPROVAL_KIND
+    title = "Policy request"
+    model = PolicyRequest
+    transitions = REQUEST_TRANSITIONS
+    open_states = frozenset({RequestState.PENDING})
+    cooling_off = timedelta(0)
+    audited_as = "policy_request"
+    audits_moves = True
+    reason_key = "note"
+    closed = ("policy_request.closed", "It is already {state}.")
+    changed = ("policy_request.changed", "The request is not the one that was read. Reload it.")
+    moved_on = (
+        "policy_request.closed",
+        "The request has moved on since this page was made. Reload it.",
+    )
+    not_maker = ("policy_request.withdraw", "Only who asked for it may take it back.")
+
+    def get_for_user(self, proposal_id: UUID | str, *, user: User) -> PolicyRequest:
+        """Return one request, or raise NotVisible."""
+        return get_request_for_user(proposal_id, user=user)
+
+    def visible(self, lake: str, user: User) -> QuerySet[PolicyRequest]:
+        """Return the requests that a person may see."""
+        return requests_visible(lake, user)
+
+    def may_decide(self, user: User) -> bool:
+        """Return True: anybody may be the new owner of a table."""
+        return True
+
+    def digest_of(self, proposal: PolicyRequest) -> str:
+        """Return the digest of what the request says now."""
+        return request_digest(proposal)
+
+    def columns(
+        self, proposal: PolicyRequest, to: str, *, by: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Return who decided it, and when and why it ended."""
+        fields: dict[str, Any] = {"note": reason}
+        if by not in ("", self.system):
+            fields["decided_by"] = by
+        if to != RequestState.RUNNING:
+            fields |= {"ended_at": now, "open_key": None}
+        return fields
+
+    def facts(self, proposal: PolicyRequest) -> dict[str, Any]:
+        """Return what every audit event of a request says."""
+        return {"name": proposal.name, "kind": proposal.kind, "digest": proposal.digest}
+
+    def other_steps(self, proposal: PolicyRequest, user: User) -> Steps:
+        """Return what a person may do with an offer."""
+        if proposal.state != RequestState.PENDING:
+            return Steps()
+        may = may_accept(proposal, user)
+        return Steps(approve=may, reject=may, withdraw=proposal.requested_by == user.username)
+
+    def check_decidable(self, proposal: PolicyRequest) -> None:
+        """Refuse a decision on what is not open any more."""
+        if proposal.state not in self.open_states:
+            raise self.is_closed(proposal)
+
+    def answer(
+        self,
+        proposal: PolicyRequest,
+        *,
+        user: User,
+        word: SaidWord,
+        authenticated_at: datetime | None,
+        now: datetime,
+    ) -> None:
+        """Hand a decision to the approval, or take it as the answer to an offer."""
+        if proposal.approval_id is None:
+            _answer_offer(proposal, user=user, word=word, now=now)
+            return
+        super().answer(proposal, user=user, word=word, authenticated_at=authenticated_at, now=now)
+
+    def withdraw(
+        self, proposal_id: UUID | str, *, user: User, reason: str, now: datetime
+    ) -> PolicyRequest:
+        """Take a request back before anybody answered it; twice it is StaleState."""
+        found = self.get_for_user(proposal_id, user=user)
+        if found.requested_by != user.username:
+            raise NotAllowed(*self.not_maker)
+        return super().withdraw(proposal_id, user=user, reason=reason, now=now)
+
+    def on_approved(self, proposal: PolicyRequest, approval: Approval, *, now: datetime) -> None:
+        """Have a run carry it out."""
+        request_start(proposal, by=", ".join(approvers(approval)), now=now)
 
 
-@transaction.atomic
-def policy_request_withdraw(
-    request_id: UUID | str, *, user: User, reason: str, now: datetime
-) -> PolicyRequest:
-    """Take a request back before anybody answered it; twice it is StaleState."""
-    request = get_request_for_user(request_id, user=user)
-    if request.requested_by != user.username:
-        raise NotAllowed("policy_request.withdraw", "Only who asked for it may take it back.")
-    if request.approval_id is not None:
-        approval_withdraw(request.approval_id, user=user, reason=reason, now=now)
-    else:
-        check_text(reason)
-        request_move(
-            request, RequestState.WITHDRAWN, by=user.username, note=reason.strip(), now=now
-        )
-    return get_request_for_user(request_id, user=user)
+REQUESTS = PolicyRequests()
+policy_request_decide = REQUESTS.decide
+policy_request_withdraw = REQUESTS.withdraw
+request_move = REQUESTS.move
+
+
+def approvers(approval: Approval) -> list[str]:
+    """Return who decided on a request, in order."""
+    return list(approval.decisions.order_by("at").values_list("user__username", flat=True))
 
 
 def request_open(
@@ -98,7 +151,7 @@ def request_open(
     try:
         with transaction.atomic():
             request.save(force_insert=True)
-            _audit("policy_request.asked", request, actor=request.requested_by, now=now)
+            REQUESTS.audit("asked", request, actor=request.requested_by, now=now)
             if at_once:
                 request_start(request, by=request.requested_by, now=now)
             elif ask_admin:
@@ -132,36 +185,6 @@ def request_start(request: PolicyRequest, *, by: str, now: datetime) -> None:
     request_move(request, RequestState.RUNNING, by=by, now=now, run=run)
 
 
-def request_move(
-    request: PolicyRequest,
-    to: RequestState,
-    *,
-    now: datetime,
-    by: str = "",
-    note: str = "",
-    **fields: Any,
-) -> None:
-    """Move a request by compare-and-set, in the caller's transaction; the object follows.
-
-    Raises:
-        StaleState: it is no longer where this object says, or the step does not exist.
-    """
-    source = RequestState(request.state)
-    fields |= {"decided_by": by or request.decided_by, "note": note}
-    if to is not RequestState.RUNNING:
-        fields |= {"ended_at": now, "open_key": None}
-    allowed = to in REQUEST_TRANSITIONS[source]
-    rows = PolicyRequest.objects.filter(pk=request.pk, state=source)
-    if not (allowed and rows.update(state=to, **fields)):
-        raise StaleState(
-            "policy_request.closed", "The request has moved on since this page was made. Reload it."
-        )
-    request.state = to
-    for name, value in fields.items():
-        setattr(request, name, value)
-    _audit(f"policy_request.{to.lower()}", request, actor=by or "system", now=now, note=note)
-
-
 def request_digest(request: PolicyRequest) -> str:
     """Return the sha256 of what a request says; what is approved is exactly that."""
     content = {name: getattr(request, name) for name in _CONTENT}
@@ -170,11 +193,8 @@ def request_digest(request: PolicyRequest) -> str:
 
 
 def _ask_an_admin(request: PolicyRequest, *, now: datetime) -> None:
-    request.approval = approval_open(
-        APPROVAL_KIND,
-        lake=request.lake,
-        object_id=str(request.pk),
-        digest=request.digest,
+    request.approval = REQUESTS.open(
+        request,
         requesters=[request.requested_by],
         summary={"title": str(request), "reason": request.reason},
         n_needed=1,
@@ -198,7 +218,7 @@ def _answer_offer(request: PolicyRequest, *, user: User, word: SaidWord, now: da
         if not reason:
             raise RuleViolation("policy.reason", "Say why you do not take it.")
         check_text(reason)
-        request_move(request, RequestState.REJECTED, by=user.username, note=reason, now=now)
+        request_move(request, RequestState.REJECTED, by=user.username, reason=reason, now=now)
     else:
         raise RuleViolation("approval.verdict", "Say APPROVE or REJECT.")
 
@@ -208,17 +228,3 @@ def _open_key(request: PolicyRequest) -> UUID:
     what = request.partition or request.rule
     name = (request.lake, request.kind, request.db, request.table, what)
     return uuid5(NAMESPACE_URL, "\n".join(map(str, name)))
-
-
-def _audit(
-    action: str, request: PolicyRequest, *, actor: str, now: datetime, **data: object
-) -> None:
-    audit_record(
-        action,
-        actor=actor,
-        lake=request.lake,
-        object_type="policy_request",
-        object_id=str(request.pk),
-        data={"name": request.name, "kind": request.kind, "digest": request.digest, **data},
-        now=now,
-    )

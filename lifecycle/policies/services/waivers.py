@@ -20,7 +20,7 @@ from lifecycle.policies.selectors.waiver_lists import (
     is_waivers_person,
     owns_named,
 )
-from lifecycle.policies.services.requests import request_move, request_open
+from lifecycle.policies.services.requests import approvers, request_move, request_open
 from lifecycle.rules.selectors.waivers import breaks_rule
 from portal.access.lakes import get_lake
 from portal.access.models import User
@@ -93,7 +93,7 @@ def waiver_approved(request: PolicyRequest, approval: Approval, now: datetime) -
     today = day_of(now, get_lake(request.lake).zone)
     if request.until is None or request.until < today:
         raise StaleState("waiver.over", "Its last day is over; it has to be asked for anew.")
-    by = list(approval.decisions.order_by("at").values_list("user__username", flat=True))
+    by = approvers(approval)
     waiver = PathWaiver.objects.create(
         lake=request.lake,
         db=request.db,

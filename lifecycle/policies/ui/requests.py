@@ -20,25 +20,22 @@ from lifecycle.policies.selectors.requests import (
     REQUEST_ORDERS,
     RequestFilter,
     get_request_for_user,
-    request_actions,
     requests_visible,
 )
 from lifecycle.policies.selectors.waiver_lists import may_end_waiver
 from lifecycle.policies.services.extensions import extension_request
-from lifecycle.policies.services.requests import policy_request_decide, policy_request_withdraw
+from lifecycle.policies.services.requests import REQUESTS
 from lifecycle.policies.services.waivers import waiver_request
 from lifecycle.policies.services.wishes import hand_over_request, policy_set_request
 from lifecycle.policies.ui.forms import ExtendForm, HandOverForm, SetForm, WaiveForm, WishForm
 from lifecycle.policies.ui.policy import LINE_WORDS
-from portal.access.fresh import authenticated_at, require_fresh
 from portal.access.models import User
-from portal.approvals.selectors import decisions_of
 from portal.lake.errors import RuleViolation
-from portal.ui.forms import said_word
 from portal.ui.frame.addresses import own_address
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
+from portal.ui.proposals import decide_page, proposal_context, reasoned_page
 
 
 def request_url(row: PolicyRequest) -> str:
@@ -46,7 +43,7 @@ def request_url(row: PolicyRequest) -> str:
     return reverse("lifecycle:policy-request", args=[row.pk])
 
 
-REQUESTS = ListSpec(
+REQUEST_LIST = ListSpec(
     template="lifecycle/policy_requests.html",
     caption="Policy requests",
     columns=(
@@ -77,7 +74,7 @@ def policy_requests(request: HttpRequest) -> HttpResponseBase:
     """List the requests that the person made, may answer, or that are about their tables."""
     rows = requests_visible(current_lake(request), person(request))
     filterset = RequestFilter(request.GET, queryset=rows)
-    return list_response(request, REQUESTS, filterset=filterset, context={})
+    return list_response(request, REQUEST_LIST, filterset=filterset, context={})
 
 
 @require_POST
@@ -107,8 +104,7 @@ def policy_request(request: HttpRequest, request_id: UUID) -> HttpResponse:
     found = get_request_for_user(request_id, user=user)
     context = {
         "found": found,
-        "may": request_actions(found, user, now=timezone.now()),
-        "decisions": decisions_of(found.approval),
+        **proposal_context(REQUESTS, found, user, decide="lifecycle:policy-request-decide"),
         "page_url": _page_url(found),
         "warning": _warning(found),
         "what_if": _what_if_rows(found),
@@ -117,32 +113,10 @@ def policy_request(request: HttpRequest, request_id: UUID) -> HttpResponse:
     return render(request, "lifecycle/policy_request.html", context)
 
 
-@require_POST
-@require_fresh
-def policy_request_decide_view(request: HttpRequest, request_id: UUID) -> HttpResponseRedirect:
-    """Say yes or no to a request."""
-    found = policy_request_decide(
-        request_id,
-        user=person(request),
-        word=said_word(request),
-        authenticated_at=authenticated_at(request),
-        now=timezone.now(),
-    )
-    messages.success(request, "Your word is recorded.")
-    return HttpResponseRedirect(request_url(found))
-
-
-@require_POST
-def policy_request_withdraw_view(request: HttpRequest, request_id: UUID) -> HttpResponseRedirect:
-    """Take a request back."""
-    found = policy_request_withdraw(
-        request_id,
-        user=person(request),
-        reason=request.POST.get("reason", ""),
-        now=timezone.now(),
-    )
-    messages.success(request, "The request is taken back.")
-    return HttpResponseRedirect(request_url(found))
+policy_request_decide_view = decide_page(REQUESTS, request_url)
+policy_request_withdraw_view = reasoned_page(
+    REQUESTS.withdraw, request_url, done="The request is taken back."
+)
 
 
 def _shown_again(request: HttpRequest, form: WishForm, kind: str) -> HttpResponse:

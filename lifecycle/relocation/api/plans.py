@@ -1,6 +1,5 @@
 """API of fix plans for nonconforming paths, equivalent to the pages."""
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -8,7 +7,6 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from lifecycle.models import PathFinding, PathFix, PathFixItem
-from lifecycle.policies.api.serializers import AnswerSerializer
 from lifecycle.relocation.selectors import (
     CANDIDATE_ORDERS,
     FIX_ITEM_ORDERS,
@@ -16,22 +14,16 @@ from lifecycle.relocation.selectors import (
     FixCandidateFilter,
     PathFixFilter,
     PathFixItemFilter,
-    fix_actions,
     fix_candidates,
     fix_items,
     fixes_visible,
     get_fix_for_user,
 )
-from lifecycle.relocation.services.plans import (
-    fix_decide,
-    fix_request,
-    fix_undo_request,
-    fix_withdraw,
-)
+from lifecycle.relocation.services.plans import FIXES, fix_request, fix_undo_request
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
 from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.proposals import decide_api, reasoned_api
 from portal.ui.api.serializers import ReasonSerializer
 
 
@@ -113,7 +105,7 @@ class PathFixList(KeysetList):
         said = self.data
         now = timezone.now()
         made = fix_request(self.lake, said["rows"], reason=said["reason"], user=self.user, now=now)
-        return _detail(made, self.user, now)
+        return _detail(made, self.user)
 
 
 class PathFixCandidates(KeysetList):
@@ -135,7 +127,7 @@ class PathFixDetail(ApiView):
     @operation("path_fixes_get", answer=PathFixDetailSerializer)
     def get(self, fix_id: UUID) -> object:
         """Return a fix plan with the steps that you may take."""
-        return _detail(get_fix_for_user(fix_id, user=self.user), self.user, timezone.now())
+        return _detail(get_fix_for_user(fix_id, user=self.user), self.user)
 
 
 class PathFixItems(KeysetList):
@@ -151,46 +143,31 @@ class PathFixItems(KeysetList):
         return fix_items(get_fix_for_user(self.kwargs["fix_id"], user=self.user), self.user)
 
 
-class PathFixDecide(ApiView):
-    """Deciding on a fix plan."""
-
-    @operation("path_fixes_decide", body=AnswerSerializer, answer=PathFixDetailSerializer)
-    def post(self, fix_id: UUID) -> object:
-        """Approve or reject exactly what has the digest that you read."""
-        now = timezone.now()
-        found = fix_decide(
-            fix_id,
-            user=self.user,
-            word=SaidWord(**self.data),
-            authenticated_at=self.authenticated_at,
-            now=now,
-        )
-        return _detail(found, self.user, now)
-
-
-class PathFixWithdraw(ApiView):
-    """Taking a fix plan back before it is decided."""
-
-    @operation("path_fixes_withdraw", body=ReasonSerializer, answer=PathFixDetailSerializer)
-    def post(self, fix_id: UUID) -> object:
-        """Withdraw your fix plan before anybody decided."""
-        now = timezone.now()
-        found = fix_withdraw(fix_id, user=self.user, reason=self.data["reason"], now=now)
-        return _detail(found, self.user, now)
-
-
-class PathFixUndo(ApiView):
-    """Taking back what a fix plan moved."""
-
-    @operation("path_fixes_undo", body=ReasonSerializer, answer=PathFixDetailSerializer, status=201)
-    def post(self, fix_id: UUID) -> object:
-        """Have a plan drawn up that moves everything back (admins); approved as the fix was."""
-        now = timezone.now()
-        undo = fix_undo_request(fix_id, user=self.user, reason=self.data["reason"], now=now)
-        return _detail(undo, self.user, now)
-
-
-def _detail(found: PathFix, user: User, now: datetime) -> object:
+def _detail(found: PathFix, user: User) -> object:
     shown: Any = found
-    shown.transitions = fix_actions(found, user, now=now).names
+    shown.transitions = FIXES.steps(found, user, now=timezone.now()).names
     return found
+
+
+PathFixDecide = decide_api(
+    FIXES,
+    "path_fixes_decide",
+    says="Approve or reject exactly what has the digest that you read.",
+    shown=_detail,
+    answer=PathFixDetailSerializer,
+)
+PathFixWithdraw = reasoned_api(
+    FIXES.withdraw,
+    "path_fixes_withdraw",
+    says="Withdraw your fix plan before anybody decided.",
+    shown=_detail,
+    answer=PathFixDetailSerializer,
+)
+PathFixUndo = reasoned_api(
+    fix_undo_request,
+    "path_fixes_undo",
+    says="Have a plan drawn up that moves everything back (admins); approved as the fix was.",
+    shown=_detail,
+    answer=PathFixDetailSerializer,
+    status=201,
+)

@@ -181,7 +181,7 @@ def fix_finish(
             state_at_end(outcome),
             now=now,
             by="system",
-            why=why,
+            reason=why,
             outcome={"counts": counts, "window": report.window},
         )
         run_log_many(run, last_lines(left), now=now)

@@ -5,13 +5,14 @@ Each function is one transaction: right, compare-and-set, audit. What enters a p
 places the other way round, and needs the same approvals.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
 from lifecycle.drop.models.plans import ENDED, TRANSITIONS
 from lifecycle.models import (
@@ -19,21 +20,64 @@ from lifecycle.models import (
     PathFinding,
     PathFix,
     PathFixItem,
-    PlanState,
 )
-from lifecycle.relocation.selectors import get_fix_for_user
+from lifecycle.planning.services.parties import requesters_of
+from lifecycle.relocation.selectors import fix_other_steps, fixes_visible, get_fix_for_user
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
-from portal.approvals.models import Approval
-from portal.approvals.services import approval_decide, approval_withdraw
-from portal.audit.services import audit_record
+from portal.approvals.proposals import ProposalKind
+from portal.approvals.selectors import Steps
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
-from portal.lake.reasons import check_reason, check_text
+from portal.lake.reasons import check_reason
 from portal.runs.requests.services import run_request
 
 DRAW_KIND = "lifecycle.path_fix_plan"
 FIX_APPROVAL_KIND = "lifecycle.path_fix"
 _CHUNK = 500
+
+
+class PathFixes(ProposalKind[PathFix]):
+    """Fix plans, as proposals."""
+
+    name = FIX_APPROVAL_KIND
+    title = "Fix plan"
+    model = PathFix
+    transitions = TRANSITIONS
+    audited_as = "path_fix"
+    closed = ("fix.closed", "This plan does not wait for a decision any more.")
+    changed = ("fix.changed", "The plan is not the one that was read or approved. Reload it.")
+    moved_on = ("fix.state", "The plan has moved on since this page was made. Reload it.")
+    no_reason = ("fix.reject_reason", "Say why: the maker will read it.")
+    not_maker = ("fix.not_maker", "Only its maker may withdraw a plan.")
+
+    def get_for_user(self, proposal_id: UUID | str, *, user: User) -> PathFix:
+        """Return one fix plan, or raise NotVisible."""
+        return get_fix_for_user(proposal_id, user=user)
+
+    def visible(self, lake: str, user: User) -> QuerySet[PathFix]:
+        """Return the fix plans that a person may see."""
+        return fixes_visible(lake, user)
+
+    def requesters(self, proposal: PathFix) -> Collection[str]:
+        """Return its maker, and whoever last changed what it rests on."""
+        tables = set(proposal.items.values_list("db", "table"))
+        return requesters_of(proposal.lake, maker=proposal.requested_by, tables=tables, wishes=())
+
+    def columns(
+        self, proposal: PathFix, to: str, *, by: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Return who ended it and why."""
+        return {"ended_at": now, "ended_by": by, "ended_reason": reason} if to in ENDED else {}
+
+    def other_steps(self, proposal: PathFix, user: User) -> Steps:
+        """Return whether it can be taken back, or withdrawn while it is drawn up."""
+        return fix_other_steps(proposal, user)
+
+
+FIXES = PathFixes()
+fix_decide = FIXES.decide
+fix_withdraw = FIXES.withdraw
+fix_move = FIXES.move
+fix_audit = FIXES.audit
 
 
 def fix_request(
@@ -147,122 +191,3 @@ def _begin(fix: PathFix, items: Iterable[PathFixItem], *, now: datetime) -> Path
     undo_of = str(fix.undo_of_id) if fix.undo_of_id else ""
     fix_audit("requested", fix, actor=fix.requested_by, now=now, items=len(made), undo_of=undo_of)
     return fix
-
-
-def fix_move(
-    fix: PathFix, to: PlanState, *, now: datetime, by: str = "", why: str = "", **fields: Any
-) -> None:
-    """Move a plan to another state by compare-and-set; the object follows.
-
-    Raises:
-        StaleState: `fix.state`, it is not where this object says, or the step does not exist.
-    """
-    source = fix.state
-    if to in ENDED:
-        fields |= {"ended_at": now, "ended_by": by, "ended_reason": why}
-    allowed = to in TRANSITIONS.get(source, frozenset())
-    if not (allowed and PathFix.objects.filter(pk=fix.pk, state=source).update(state=to, **fields)):
-        raise StaleState(
-            "fix.state", "The plan has moved on since this page was made. Reload it.", fix=fix.pk
-        )
-    fix.state = to
-    for name, value in fields.items():
-        setattr(fix, name, value)
-
-
-def fix_audit(what: str, fix: PathFix, *, actor: str, now: datetime, **data: Any) -> None:
-    """Write what happened to a plan into the audit chain (inside the caller's transaction)."""
-    audit_record(
-        f"path_fix.{what}",
-        actor=actor,
-        lake=fix.lake,
-        object_type="path_fix",
-        object_id=str(fix.pk),
-        data={"digest": fix.digest, **data},
-        now=now,
-    )
-
-
-def fix_decide(
-    fix_id: UUID | str,
-    *,
-    user: User,
-    word: SaidWord,
-    authenticated_at: datetime | None,
-    now: datetime,
-) -> PathFix:
-    """Record one person's word on exactly these moves; never the makers', with a fresh login."""
-    fix = get_fix_for_user(fix_id, user=user)
-    if fix.state not in (PlanState.PENDING, PlanState.APPROVED) or fix.approval_id is None:
-        raise StaleState("fix.closed", "This plan does not wait for a decision any more.")
-    if word.digest != fix.digest:
-        raise StaleState("fix.changed", "The plan is not the one that you read. Reload it.")
-    if word.verdict == "REJECT" and not word.reason.strip():
-        raise RuleViolation("fix.reject_reason", "Say why: the maker will read it.")
-    approval_decide(
-        fix.approval_id,
-        user=user,
-        verdict=word.verdict,
-        reason=word.reason.strip(),
-        digest=word.digest,
-        authenticated_at=authenticated_at,
-        now=now,
-    )
-    return get_fix_for_user(fix_id, user=user)
-
-
-@transaction.atomic
-def fix_withdraw(fix_id: UUID | str, *, user: User, reason: str, now: datetime) -> PathFix:
-    """Take a plan back, by who asked for it, until the first decision; twice is StaleState."""
-    fix = get_fix_for_user(fix_id, user=user)
-    if fix.state == PlanState.PENDING and fix.approval_id is not None:
-        approval_withdraw(fix.approval_id, user=user, reason=reason, now=now)
-        return get_fix_for_user(fix_id, user=user)
-    if user.username != fix.requested_by:
-        raise NotAllowed("fix.not_maker", "Only its maker may withdraw a plan.")
-    check_text(reason)
-    fix_move(fix, PlanState.WITHDRAWN, now=now, by=user.username, why=reason)
-    fix_audit("withdrawn", fix, actor=user.username, now=now, reason=reason)
-    return fix
-
-
-def fix_lock(approval: Approval) -> None:
-    """Lock the plan that an approval is about, right after the approval itself."""
-    PathFix.objects.select_for_update().filter(pk=approval.object_id).first()
-
-
-def fix_approved(approval: Approval, now: datetime) -> None:
-    """Follow an approval that is complete (called in its transaction)."""
-    fix = _of(approval)
-    if fix.digest != approval.digest:
-        raise StaleState("fix.changed", "The plan is not the one that was approved.")
-    fix_move(fix, PlanState.APPROVED, now=now)
-    fix_audit("approved", fix, actor="system", now=now)
-
-
-def fix_rejected(approval: Approval, now: datetime) -> None:
-    """Follow an approval that one person refused (called in its transaction)."""
-    refused = approval.decisions.filter(verdict="REJECT").first()
-    by, reason = (refused.user.username, refused.reason) if refused else ("", "")
-    _end(approval, PlanState.REJECTED, by=by or "system", why=reason, now=now)
-
-
-def fix_withdrawn(approval: Approval, now: datetime) -> None:
-    """Follow an approval that was taken back (called in its transaction)."""
-    by = _of(approval).requested_by
-    _end(approval, PlanState.WITHDRAWN, by=by, why=approval.end_reason, now=now)
-
-
-def fix_lapsed(approval: Approval, now: datetime) -> None:
-    """Follow an approval that ran out of time (called in its transaction)."""
-    _end(approval, PlanState.LAPSED, by="system", why="Nobody acted in time.", now=now)
-
-
-def _end(approval: Approval, to: PlanState, *, by: str, why: str, now: datetime) -> None:
-    fix = _of(approval)
-    fix_move(fix, to, now=now, by=by, why=why)
-    fix_audit(to.lower(), fix, actor=by, now=now, reason=why)
-
-
-def _of(approval: Approval) -> PathFix:
-    return PathFix.objects.get(pk=approval.object_id)

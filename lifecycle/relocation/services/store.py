@@ -18,9 +18,8 @@ from lifecycle.planning.selectors.limits import plan_over_caps
 from lifecycle.planning.services.parties import requesters_of
 from lifecycle.relocation.domain.refusal import WORDS
 from lifecycle.relocation.services.draft import FixDraft, fix_draft
-from lifecycle.relocation.services.plans import FIX_APPROVAL_KIND, fix_audit, fix_move
+from lifecycle.relocation.services.plans import FIXES, fix_audit, fix_move
 from portal.access.lakes import get_lake
-from portal.approvals.services import approval_open
 from portal.approvals.sizes import plan_needed
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
@@ -116,7 +115,7 @@ def _store_refused(
         PlanState.NOT_CREATED,
         now=now,
         by="system",
-        why=problem,
+        reason=problem,
         generation=generation,
         n_left_out=len(rows),
     )
@@ -138,10 +137,8 @@ def fix_store(
     requesters = requesters_of(fix.lake, maker=fix.requested_by, tables=tables, wishes=())
     needed = plan_needed(fix.lake, n_items=_weight(drafted), n_bytes=n_bytes)
     what = "Undo of a fix plan" if fix.undo_of_id else "Fix plan"
-    approval = approval_open(
-        FIX_APPROVAL_KIND,
-        lake=fix.lake,
-        object_id=str(fix.pk),
+    approval = FIXES.open(
+        fix,
         digest=digest,
         requesters=requesters,
         summary={

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from lifecycle.core.ui.links import list_url
 from lifecycle.drop.models.plans import ENDED
@@ -21,27 +21,19 @@ from lifecycle.relocation.selectors import (
     FixCandidateFilter,
     PathFixFilter,
     PathFixItemFilter,
-    fix_actions,
     fix_candidates,
     fix_counts,
     fix_items,
     fixes_visible,
     get_fix_for_user,
 )
-from lifecycle.relocation.services.plans import (
-    fix_decide,
-    fix_request,
-    fix_undo_request,
-    fix_withdraw,
-)
-from portal.access.fresh import authenticated_at, require_fresh
-from portal.approvals.selectors import decisions_of, requesters_shown
+from lifecycle.relocation.services.plans import FIXES, fix_request, fix_undo_request
 from portal.lake.errors import NotAllowed
 from portal.runs.requests.selectors import run_waits
-from portal.ui.forms import said_word
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
+from portal.ui.proposals import decide_page, proposal_context, reasoned_page
 
 
 def fix_url(row: PathFix) -> str:
@@ -49,7 +41,7 @@ def fix_url(row: PathFix) -> str:
     return reverse("lifecycle:path-fix", args=[row.pk])
 
 
-FIXES = ListSpec(
+FIX_LIST = ListSpec(
     template="lifecycle/path_fixes.html",
     caption="Fix plans",
     columns=(
@@ -120,7 +112,7 @@ def path_fixes(request: HttpRequest) -> HttpResponseBase:
     lake, user = current_lake(request), person(request)
     filterset = PathFixFilter(request.GET, queryset=fixes_visible(lake, user))
     context = {"may_make": user.is_lake_keeper}
-    return list_response(request, FIXES, filterset=filterset, context=context)
+    return list_response(request, FIX_LIST, filterset=filterset, context=context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -148,9 +140,7 @@ def path_fix(request: HttpRequest, fix_id: UUID) -> HttpResponseBase:
     filterset = PathFixItemFilter(request.GET, queryset=fix_items(found, user))
     context = {
         **_standing(found),
-        "may": fix_actions(found, user, now=timezone.now()),
-        "decisions": decisions_of(found.approval),
-        "requesters": requesters_shown(found.approval, found.requesters),
+        **proposal_context(FIXES, found, user, decide="lifecycle:path-fix-decide"),
         "counts": fix_counts(found, user),
         "undos": list(found.undone_by.order_by("created_at")),
         "list_url": list_url("path-fixes", found.lake),
@@ -168,37 +158,13 @@ def path_fix_progress(request: HttpRequest, fix_id: UUID) -> HttpResponse:
     return response
 
 
-@require_POST
-@require_fresh
-def path_fix_decide(request: HttpRequest, fix_id: UUID) -> HttpResponseRedirect:
-    """Approve or reject a fix plan."""
-    found = fix_decide(
-        fix_id,
-        user=person(request),
-        word=said_word(request),
-        authenticated_at=authenticated_at(request),
-        now=timezone.now(),
-    )
-    messages.success(request, "Your word is recorded.")
-    return HttpResponseRedirect(fix_url(found))
-
-
-@require_POST
-def path_fix_withdraw(request: HttpRequest, fix_id: UUID) -> HttpResponseRedirect:
-    """Take a fix plan back before anybody decided."""
-    reason = request.POST.get("reason", "")
-    found = fix_withdraw(fix_id, user=person(request), reason=reason, now=timezone.now())
-    messages.success(request, "The plan is withdrawn; nothing is moved.")
-    return HttpResponseRedirect(fix_url(found))
-
-
-@require_POST
-def path_fix_undo(request: HttpRequest, fix_id: UUID) -> HttpResponseRedirect:
-    """Have a plan drawn up that brings back what was moved."""
-    reason = request.POST.get("reason", "")
-    undo = fix_undo_request(fix_id, user=person(request), reason=reason, now=timezone.now())
-    messages.success(request, "The undo is being drawn up; it needs the same approvals.")
-    return HttpResponseRedirect(fix_url(undo))
+path_fix_decide = decide_page(FIXES, fix_url)
+path_fix_withdraw = reasoned_page(
+    FIXES.withdraw, fix_url, done="The plan is withdrawn; nothing is moved."
+)
+path_fix_undo = reasoned_page(
+    fix_undo_request, fix_url, done="The undo is being drawn up; it needs the same approvals."
+)
 
 
 def _is_key(text: str) -> bool:

@@ -18,15 +18,10 @@ from optimizer.models import OptimizeTask, RemovalPlan
 from optimizer.removals.domain.states import RemovalState
 from optimizer.removals.services.removals import (
     APPROVAL_KIND,
+    REMOVALS,
     end_task,
-    removal_approved,
-    removal_lapsed,
-    removal_lock,
     removal_move,
-    removal_rejected,
-    removal_withdrawn,
 )
-from portal.approvals import kinds as approval_kinds
 from portal.approvals.services import approval_check, approval_use
 from portal.lake.errors import StaleState
 from portal.runs.models import Run
@@ -61,17 +56,7 @@ def lists_claim(maintainer: TableMaintainer, run: Run, *, now: datetime) -> int:
 
 def register_removal_approval() -> None:
     """Tell the platform of the approval behind every list."""
-    approval_kinds.register(
-        approval_kinds.ApprovalKind(
-            name=APPROVAL_KIND,
-            title="Removal from a table",
-            lock_object=removal_lock,
-            on_approved=removal_approved,
-            on_rejected=removal_rejected,
-            on_lapsed=removal_lapsed,
-            on_withdrawn=removal_withdrawn,
-        )
-    )
+    REMOVALS.register()
 
 
 def removal_take(plan: RemovalPlan, run: Run, *, is_allowed: bool, now: datetime) -> bool:
@@ -107,5 +92,5 @@ def _refuse(plan: RemovalPlan, error: StaleState, *, now: datetime) -> None:
     with transaction.atomic():
         fresh = RemovalPlan.objects.select_for_update().get(pk=plan.pk)
         if fresh.state == RemovalState.APPROVED:
-            removal_move(fresh, RemovalState.FAILED, now=now, outcome=error.message)
+            removal_move(fresh, RemovalState.FAILED, now=now, reason=error.message)
             end_task(fresh, code=error.code, why=error.message, now=now)

@@ -5,23 +5,25 @@ approve exactly its digest. Each step is one transaction that moves the plan by 
 and its task with it. The locks are taken in the order approval, plan, task.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from optimizer.core.domain.tasks import TaskKind, TaskState
 from optimizer.models import OptimizeTask, PolicyVersion, RemovalPlan
+from optimizer.policies.domain.formats import MANNERS, TableFormat
+from optimizer.policies.selectors.policies import levels_of, versions_in
 from optimizer.removals.domain.states import OPEN, TRANSITIONS, RemovalState
-from optimizer.removals.selectors import get_removal_for_user
+from optimizer.removals.selectors import get_removal_for_user, is_held, removals_visible
 from optimizer.removals.services.records import deleted_by
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
 from portal.approvals.models import Approval
-from portal.approvals.services import approval_decide, approval_open, approval_withdraw
+from portal.approvals.proposals import ProposalKind
+from portal.approvals.selectors import Steps
 from portal.approvals.sizes import plan_needed
-from portal.audit.services import audit_record
-from portal.lake.errors import RuleViolation, StaleState
 
 APPROVAL_KIND = "optimizer.removal"
 DECIDES = frozenset(
@@ -33,6 +35,83 @@ _BY_ITSELF = "lakewarden"
 _COUNTS = ("n_items", "n_files", "n_bytes")
 _FACTS = ("files", "stays", "oldest_at", "newest_at", "sample", "file_sample", "left", "notes",
           "quarantine_days")  # fmt: skip
+
+
+class Removals(ProposalKind[RemovalPlan]):
+    """Removal lists, as proposals; their tasks follow them."""
+
+    name = APPROVAL_KIND
+    title = "Removal from a table"
+    model = RemovalPlan
+    transitions = TRANSITIONS
+    audited_as = "removal"
+    system = _BY_ITSELF
+    closed = ("removal.closed", "This list does not wait for a decision any more.")
+    changed = ("removal.stale", "The list is not the one that was read or approved. Reload it.")
+    moved_on = (
+        "removal.state",
+        "The list has moved on since this page was made. Reload it.",
+    )
+    no_reason = ("removal.reject_reason", "Say why: its owners will read it.")
+
+    def get_for_user(self, proposal_id: UUID | str, *, user: User) -> RemovalPlan:
+        """Return one list, or raise NotVisible."""
+        return get_removal_for_user(proposal_id, user=user)
+
+    def visible(self, lake: str, user: User) -> QuerySet[RemovalPlan]:
+        """Return the lists of tables that a person may see."""
+        return removals_visible(lake, user)
+
+    def lake_of(self, proposal: RemovalPlan) -> str:
+        """Return the lake of its table."""
+        return proposal.subject.lake
+
+    def proposal_of(self, approval: Approval) -> RemovalPlan:
+        """Return the list with its table."""
+        return RemovalPlan.objects.select_related("table", "hudi").get(pk=approval.object_id)
+
+    def requesters(self, proposal: RemovalPlan) -> Collection[str]:
+        """Return who wrote the policy by which something goes, as it stands now."""
+        table = proposal.subject
+        about = TableFormat(proposal.table_format)
+        levels, ids = levels_of(table.lake, about)
+        found = MANNERS[about].resolve(levels, db=table.db, table=table.table)
+        return _writers(versions_in(found, ids))
+
+    def columns(
+        self, proposal: RemovalPlan, to: str, *, by: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Return who ended it, and what came of it."""
+        return {} if to in OPEN else {"ended_at": now, "ended_by": by, "outcome": reason}
+
+    def facts(self, proposal: RemovalPlan) -> dict[str, Any]:
+        """Return what every audit event of a list says."""
+        table = str(proposal.subject)
+        return {"digest": proposal.digest, "kind": proposal.kind, "table": table}
+
+    def other_steps(self, proposal: RemovalPlan, user: User) -> Steps:
+        """Return whether its files can be brought back."""
+        return Steps(bring_back=is_held(proposal))
+
+    def on_approved(self, proposal: RemovalPlan, approval: Approval, *, now: datetime) -> None:
+        """Let its task wait for the cooling-off."""
+        self.move(proposal, RemovalState.APPROVED, now=now)
+        OptimizeTask.objects.filter(pk=proposal.task_id, state=TaskState.TO_APPROVE).update(
+            waits_for="Approved. What is on the list goes after the cooling-off time."
+        )
+        self.audit("approved", proposal, actor=_BY_ITSELF, now=now)
+
+    def end(self, proposal: RemovalPlan, to: str, *, by: str, reason: str, now: datetime) -> None:
+        """End a list that people did not approve or use in time, and its task with it."""
+        super().end(proposal, to, by=by, reason=reason, now=now)
+        words = f"{to.capitalize()} by {by}: {reason}"
+        end_task(proposal, code=f"removal.{to.lower()}", why=words, now=now)
+
+
+REMOVALS = Removals()
+removal_decide = REMOVALS.decide
+removal_withdraw = REMOVALS.withdraw
+removal_move = REMOVALS.move
 
 
 def removal_propose(
@@ -56,11 +135,8 @@ def removal_open(task: OptimizeTask, plan: RemovalPlan, *, now: datetime) -> Rem
     """Ask people about a plan that was not kept yet; its task waits for them from now on."""
     table = task.subject
     plan.requesters, plan.reason, plan.created_at = _requesters(task), task.reason, now
-    plan.approval = approval_open(
-        APPROVAL_KIND,
-        lake=table.lake,
-        object_id=str(plan.pk),
-        digest=plan.digest,
+    plan.approval = REMOVALS.open(
+        plan,
         requesters=plan.requesters,
         summary={"kind": plan.kind, "table": str(table), **_counted(plan)},
         # As for plans that drop: a big list needs more people.
@@ -71,110 +147,8 @@ def removal_open(task: OptimizeTask, plan: RemovalPlan, *, now: datetime) -> Rem
     task.state, task.run, task.sent_at = TaskState.TO_APPROVE, None, None
     task.waits_for = f"A list of what would go waits for {plan.approval.n_needed} people."
     task.save(update_fields=["state", "run", "sent_at", "waits_for"])
-    _audit("proposed", plan, actor=plan.requesters[0], now=now, **_counted(plan))
+    REMOVALS.audit("proposed", plan, actor=plan.requesters[0], now=now, **_counted(plan))
     return plan
-
-
-def removal_decide(
-    plan_id: UUID | str,
-    *,
-    user: User,
-    word: SaidWord,
-    authenticated_at: datetime | None,
-    now: datetime,
-) -> RemovalPlan:
-    """Record one person's word on exactly this list; never a requester's, with a fresh login.
-
-    Raises:
-        NotVisible, NotAllowed, RuleViolation; StaleState: `removal.closed`, `removal.stale`.
-    """
-    plan = get_removal_for_user(plan_id, user=user)
-    if plan.state not in (RemovalState.PENDING, RemovalState.APPROVED) or plan.approval_id is None:
-        raise StaleState("removal.closed", "This list does not wait for a decision any more.")
-    if word.digest != plan.digest:
-        raise StaleState("removal.stale", "The list is not the one that you read. Reload it.")
-    if word.verdict == "REJECT" and not word.reason.strip():
-        raise RuleViolation("removal.reject_reason", "Say why: its owners will read it.")
-    approval_decide(
-        plan.approval_id,
-        user=user,
-        verdict=word.verdict,
-        reason=word.reason.strip(),
-        digest=word.digest,
-        authenticated_at=authenticated_at,
-        now=now,
-    )
-    return get_removal_for_user(plan_id, user=user)
-
-
-def removal_withdraw(plan_id: UUID | str, *, user: User, reason: str, now: datetime) -> RemovalPlan:
-    """Take a list back, by who asked for it, until the first decision; twice is StaleState.
-
-    Raises:
-        NotVisible, NotAllowed; StaleState: `removal.closed`, or somebody has decided already.
-    """
-    plan = get_removal_for_user(plan_id, user=user)
-    if plan.state != RemovalState.PENDING or plan.approval_id is None:
-        raise StaleState("removal.closed", "This list does not wait for a decision any more.")
-    approval_withdraw(plan.approval_id, user=user, reason=reason, now=now)
-    return get_removal_for_user(plan_id, user=user)
-
-
-def removal_lock(approval: Approval) -> None:
-    """Lock the plan that an approval is about, right after the approval itself."""
-    RemovalPlan.objects.select_for_update().filter(pk=approval.object_id).first()
-
-
-def removal_approved(approval: Approval, now: datetime) -> None:
-    """Follow an approval that is complete (called in its transaction)."""
-    plan = _of(approval)
-    if plan.digest != approval.digest:
-        raise StaleState("removal.stale", "The list is not the one that was approved.")
-    removal_move(plan, RemovalState.APPROVED, now=now)
-    OptimizeTask.objects.filter(pk=plan.task_id, state=TaskState.TO_APPROVE).update(
-        waits_for="Approved. What is on the list goes after the cooling-off time."
-    )
-    _audit("approved", plan, actor=_BY_ITSELF, now=now)
-
-
-def removal_rejected(approval: Approval, now: datetime) -> None:
-    """Follow an approval that one person refused (called in its transaction)."""
-    refused = approval.decisions.filter(verdict="REJECT").first()
-    by, reason = (refused.user.username, refused.reason) if refused else (_BY_ITSELF, "")
-    _unanswered(approval, RemovalState.REJECTED, by=by, why=reason, now=now)
-
-
-def removal_withdrawn(approval: Approval, now: datetime) -> None:
-    """Follow an approval that was taken back (called in its transaction)."""
-    plan = _of(approval)
-    by = plan.requesters[0] if plan.requesters else _BY_ITSELF
-    _unanswered(approval, RemovalState.WITHDRAWN, by=by, why=approval.end_reason, now=now)
-
-
-def removal_lapsed(approval: Approval, now: datetime) -> None:
-    """Follow an approval that ran out of time (called in its transaction)."""
-    why = "Nobody decided, or nothing could be done, in time."
-    _unanswered(approval, RemovalState.LAPSED, by=_BY_ITSELF, why=why, now=now)
-
-
-def removal_move(plan: RemovalPlan, to: RemovalState, *, now: datetime, **fields: Any) -> None:
-    """Move a plan to another state by compare-and-set; the object follows.
-
-    Raises:
-        StaleState: `removal.state`, it is not where this object says, or there is no such step.
-    """
-    source = RemovalState(plan.state)
-    if to not in OPEN:
-        fields["ended_at"] = now
-    allowed = to in TRANSITIONS[source]
-    moved = RemovalPlan.objects.filter(pk=plan.pk, state=source)
-    if not (allowed and moved.update(state=to, **fields)):
-        raise StaleState(
-            "removal.state", "The list has moved on since this page was made. Reload it."
-        )
-    plan.state = to
-    for name, value in fields.items():
-        setattr(plan, name, value)
 
 
 def removal_ended(task: OptimizeTask, result: Mapping[str, Any], *, now: datetime) -> None:
@@ -189,10 +163,8 @@ def removal_ended(task: OptimizeTask, result: Mapping[str, Any], *, now: datetim
         TaskState.NOTHING: RemovalState.NOTHING,
     }.get(outcome, RemovalState.FAILED)
     removed = dict(result.get("removed") or {})
-    removal_move(
-        plan, to, now=now, outcome=str(result.get("reason", "")), removed=removed, ended_by=""
-    )
-    _audit("ended", plan, actor=_BY_ITSELF, now=now, state=str(to), removed=removed)
+    removal_move(plan, to, now=now, reason=str(result.get("reason", "")), removed=removed)
+    REMOVALS.audit("ended", plan, actor=_BY_ITSELF, now=now, state=str(to), removed=removed)
 
 
 def removal_lost(task: OptimizeTask, *, why: str, now: datetime) -> None:
@@ -212,10 +184,10 @@ def removal_lost(task: OptimizeTask, *, why: str, now: datetime) -> None:
         plan,
         RemovalState.FAILED,
         now=now,
-        outcome=f"{outcome} {told.words}".rstrip(),
+        reason=f"{outcome} {told.words}".rstrip(),
         removed=removed if told.n_files else {},
     )
-    _audit("lost", plan, actor=_BY_ITSELF, now=now, reason=why, n_files=told.n_files)
+    REMOVALS.audit("lost", plan, actor=_BY_ITSELF, now=now, reason=why, n_files=told.n_files)
 
 
 def end_task(plan: RemovalPlan, *, code: str, why: str, now: datetime) -> None:
@@ -230,21 +202,17 @@ def end_task(plan: RemovalPlan, *, code: str, why: str, now: datetime) -> None:
     )
 
 
-def _unanswered(approval: Approval, to: RemovalState, *, by: str, why: str, now: datetime) -> None:
-    plan = _of(approval)
-    if plan.state not in (RemovalState.PENDING, RemovalState.APPROVED):
-        return  # it ended for a reason of its own
-    removal_move(plan, to, now=now, ended_by=by, outcome=why)
-    end_task(plan, code=f"removal.{to.lower()}", why=f"{to.capitalize()} by {by}: {why}", now=now)
-    _audit(to.lower(), plan, actor=by, now=now, reason=why)
-
-
 def _requesters(task: OptimizeTask) -> list[str]:
     """Return who asked, and who wrote the policy by which something goes."""
-    versions = PolicyVersion.objects.filter(pk__in=task.policy_versions)
-    wrote = {one.by for one in versions if DECIDES & one.values.keys()}
     asked = [task.asked_by] if task.asked_by else []
-    return [*asked, *sorted(wrote - set(asked))] or [_BY_ITSELF]
+    wrote = _writers(task.policy_versions) - set(asked)
+    return [*asked, *sorted(wrote)] or [_BY_ITSELF]
+
+
+def _writers(versions: Iterable[int]) -> set[str]:
+    """Return who wrote what decides over a removal in these versions of policies."""
+    rows = PolicyVersion.objects.filter(pk__in=versions)
+    return {one.by for one in rows if DECIDES & one.values.keys()}
 
 
 def _running(task: OptimizeTask) -> RemovalPlan | None:
@@ -252,22 +220,5 @@ def _running(task: OptimizeTask) -> RemovalPlan | None:
     return plans.first()
 
 
-def _of(approval: Approval) -> RemovalPlan:
-    return RemovalPlan.objects.select_related("table", "hudi").get(pk=approval.object_id)
-
-
 def _counted(plan: RemovalPlan) -> dict[str, int]:
     return {name: getattr(plan, name) for name in _COUNTS}
-
-
-def _audit(what: str, plan: RemovalPlan, *, actor: str, now: datetime, **data: Any) -> None:
-    table = plan.subject
-    audit_record(
-        f"removal.{what}",
-        actor=actor,
-        lake=table.lake,
-        object_type="removal",
-        object_id=str(plan.pk),
-        data={"digest": plan.digest, "kind": plan.kind, "table": str(table), **data},
-        now=now,
-    )

@@ -2,12 +2,10 @@
 
 from uuid import UUID
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from optimizer.core.ui.columns import cell
 from optimizer.models import RemovalPlan
@@ -16,16 +14,13 @@ from optimizer.removals.selectors import (
     RemovalFilter,
     get_removal_for_user,
     quarantine_of,
-    removal_steps,
     removals_visible,
 )
-from optimizer.removals.services.removals import removal_decide, removal_withdraw
-from portal.access.fresh import authenticated_at, require_fresh
-from portal.approvals.selectors import decisions_of
-from portal.ui.forms import said_word
+from optimizer.removals.services.removals import REMOVALS
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
+from portal.ui.proposals import decide_page, proposal_context, reasoned_page
 
 
 def removal_url(row: RemovalPlan) -> str:
@@ -33,7 +28,7 @@ def removal_url(row: RemovalPlan) -> str:
     return reverse("optimizer:removal", args=[row.pk])
 
 
-REMOVALS = ListSpec(
+REMOVAL_LIST = ListSpec(
     template="optimizer/removals.html",
     caption="Lists of what would be removed",
     columns=(
@@ -61,7 +56,7 @@ def removals(request: HttpRequest) -> HttpResponseBase:
     """List what was proposed for the tables that the person may see."""
     rows = removals_visible(current_lake(request), person(request))
     filterset = RemovalFilter(request.GET, queryset=rows)
-    return list_response(request, REMOVALS, filterset=filterset, context={})
+    return list_response(request, REMOVAL_LIST, filterset=filterset, context={})
 
 
 @require_GET
@@ -72,32 +67,13 @@ def removal(request: HttpRequest, removal_id: UUID) -> HttpResponse:
     context = {
         "found": found,
         "subject": found.subject,
-        "may": removal_steps(found, user, now=timezone.now()),
-        "decisions": decisions_of(found.approval),
+        **proposal_context(REMOVALS, found, user, decide="optimizer:removal-decide"),
         "quarantine": quarantine_of(found),
     }
     return render(request, "optimizer/removal.html", context)
 
 
-@require_POST
-@require_fresh
-def decide(request: HttpRequest, removal_id: UUID) -> HttpResponse:
-    """Approve or reject exactly this list."""
-    found = removal_decide(
-        removal_id,
-        user=person(request),
-        word=said_word(request),
-        authenticated_at=authenticated_at(request),
-        now=timezone.now(),
-    )
-    messages.success(request, "Your word is recorded.")
-    return HttpResponseRedirect(removal_url(found))
-
-
-@require_POST
-def withdraw(request: HttpRequest, removal_id: UUID) -> HttpResponse:
-    """Take a list back before anybody decided."""
-    reason = request.POST.get("reason", "")
-    found = removal_withdraw(removal_id, user=person(request), reason=reason, now=timezone.now())
-    messages.success(request, "The list is taken back; nothing is removed.")
-    return HttpResponseRedirect(removal_url(found))
+decide = decide_page(REMOVALS, removal_url)
+withdraw = reasoned_page(
+    REMOVALS.withdraw, removal_url, done="The list is taken back; nothing is removed."
+)

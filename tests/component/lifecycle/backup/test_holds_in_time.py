@@ -18,7 +18,6 @@ from lifecycle.backup.domain.states import HoldKind
 from lifecycle.backup.models import Hold
 from lifecycle.backup.services.holds import hold_place, hold_release
 from lifecycle.drop.services.execution import plans_start_due
-from lifecycle.drop.services.plans import plan_approve
 from lifecycle.models import PlanState
 from lifecycle.policies.services.holding import HoldWish, legal_hold_place
 from portal.audit.models import AuditEvent
@@ -27,6 +26,7 @@ from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
 from portal.runs.records.spools import new_spool
 from tests.component.lifecycle.plan_world import LAKE, NOW, Item, World, make_world, partitions
+from tests.support.plan_words import plan_approve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = timedelta(days=1)

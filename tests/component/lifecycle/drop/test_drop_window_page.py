@@ -9,10 +9,10 @@ from pytest_django.fixtures import Settings
 
 from lifecycle.backup.engine.protocol import WINDOW
 from lifecycle.drop.services.execution import plan_finish, plans_start_due
-from lifecycle.drop.services.plans import plan_approve
 from lifecycle.models import DropPlan
 from portal.runs.models import Run
 from tests.component.lifecycle.plan_world import NOW, World, make_world, partitions
+from tests.support.plan_words import plan_approve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = timedelta(days=1)

@@ -10,6 +10,7 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from lifecycle.backup.models import Hold
+from lifecycle.drop.selectors.plans import get_plan_for_user
 from lifecycle.drop.services.clean_now import clean_now_request
 from lifecycle.drop.services.execution import (
     keep_days,
@@ -17,13 +18,7 @@ from lifecycle.drop.services.execution import (
     plan_finish,
     plans_start_due,
 )
-from lifecycle.drop.services.plans import (
-    get_plan_for_user,
-    plan_approve,
-    plan_reject,
-    plan_request,
-    plan_withdraw,
-)
+from lifecycle.drop.services.plans import plan_request, plan_withdraw
 from lifecycle.models import DatabaseSetting, DropPlan, PlanState
 from portal.access.models import User
 from portal.approvals.services import approvals_lapse
@@ -39,6 +34,7 @@ from portal.lake.errors import (
 from portal.runs.models import Run
 from portal.safety.services import red_button_press
 from tests.component.lifecycle.plan_world import LAKE, NOW, World, make_world, partitions
+from tests.support.plan_words import plan_approve, plan_reject
 from tests.support.together import together
 
 pytestmark = pytest.mark.django_db(transaction=True)

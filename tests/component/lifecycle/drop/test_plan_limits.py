@@ -14,7 +14,6 @@ from pytest_django.fixtures import Settings
 
 from lifecycle.backup.domain.control import Control
 from lifecycle.drop.services.execution import plan_execute, plans_start_due
-from lifecycle.drop.services.plans import plan_approve
 from lifecycle.models import DatabaseSetting, DropPlan, PlanState
 from portal.access.lakes import get_lake
 from portal.approvals.services import approvals_lapse
@@ -30,6 +29,7 @@ from tests.component.lifecycle.plan_world import (
     make_world,
     partitions,
 )
+from tests.support.plan_words import plan_approve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SECOND = timedelta(seconds=1)

@@ -12,12 +12,12 @@ from lifecycle.backup.domain.states import HoldKind
 from lifecycle.backup.models import Hold
 from lifecycle.backup.services.holds import hold_place, hold_release
 from lifecycle.drop.services.execution import plan_execute
-from lifecycle.drop.services.plans import plan_approve, plan_reject
 from lifecycle.models import DropPlan, PlanState
 from lifecycle.planning.services.parties import requesters_of
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, PortalError, StaleState
 from tests.component.lifecycle.plan_world import LAKE, NOW, World, make_world, partitions
+from tests.support.plan_words import plan_approve, plan_reject
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = timedelta(days=1)

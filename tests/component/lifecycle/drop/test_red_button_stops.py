@@ -10,7 +10,6 @@ from pytest_django.fixtures import Settings
 
 from lifecycle.backup.domain.control import Control
 from lifecycle.drop.services.execution import plans_start_due
-from lifecycle.drop.services.plans import plan_approve
 from lifecycle.drop.services.standing_plans import standing_plans_make
 from lifecycle.drop.services.standing_rules import RuleWish, standing_rule_request
 from lifecycle.models import DropPlan, PlanState
@@ -24,6 +23,7 @@ from portal.runs.requests.selectors import run_waits
 from portal.safety.services import red_button_press, red_button_release
 from tasks.schedule import schedule
 from tests.component.lifecycle.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
+from tests.support.plan_words import plan_approve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = timedelta(days=1)

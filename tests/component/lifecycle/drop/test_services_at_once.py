@@ -17,7 +17,7 @@ from pytest_django.fixtures import Settings
 
 from lifecycle.drop.services.clean_now import clean_now_close, clean_now_request
 from lifecycle.drop.services.execution import plan_execute
-from lifecycle.drop.services.plans import plan_approve, plan_reject, plan_request, plan_withdraw
+from lifecycle.drop.services.plans import plan_request, plan_withdraw
 from lifecycle.drop.services.standing_rules import (
     RuleWish,
     standing_rule_decide,
@@ -39,6 +39,7 @@ from portal.runs.models import Outbox, Run
 from portal.runs.outbox.services import outbox_publish
 from portal.runs.requests.services import run_cancel, run_request
 from tests.component.lifecycle.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
+from tests.support.plan_words import plan_approve, plan_reject
 from tests.support.together import together
 
 pytestmark = pytest.mark.django_db(transaction=True)

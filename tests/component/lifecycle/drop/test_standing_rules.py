@@ -8,12 +8,12 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from lifecycle.drop.selectors.standing import get_rule_for_user
 from lifecycle.drop.services.clean_now import clean_now_request
 from lifecycle.drop.services.execution import plan_execute, plans_start_due
 from lifecycle.drop.services.standing_plans import standing_plans_make
 from lifecycle.drop.services.standing_rules import (
     RuleWish,
-    get_rule_for_user,
     standing_rule_decide,
     standing_rule_end,
     standing_rule_request,

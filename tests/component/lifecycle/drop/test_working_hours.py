@@ -10,7 +10,6 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from lifecycle.drop.services.execution import plans_start_due
-from lifecycle.drop.services.plans import plan_approve
 from lifecycle.models import DropPlan, PlanState
 from portal.access.lakes import get_lake
 from portal.lake.errors import ExternalFailure
@@ -26,6 +25,7 @@ from tests.component.lifecycle.plan_world import (
     make_world,
     partitions,
 )
+from tests.support.plan_words import plan_approve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # NOW is Sunday 2026-11-22 10:00 UTC; plans may start a day later, on Monday at 10:00.

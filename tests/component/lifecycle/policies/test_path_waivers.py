@@ -12,10 +12,12 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from lifecycle.drop.services.execution import plan_execute
-from lifecycle.drop.services.plans import plan_approve
 from lifecycle.models import PathFinding, PathWaiver, PlanState, PolicyRequest, TrendPoint
-from lifecycle.policies.selectors.requests import request_actions
-from lifecycle.policies.services.requests import policy_request_decide, policy_request_withdraw
+from lifecycle.policies.services.requests import (
+    REQUESTS,
+    policy_request_decide,
+    policy_request_withdraw,
+)
 from lifecycle.policies.services.waivers import WaiverWish, waiver_end, waiver_request
 from lifecycle.rules.domain.conformity import Reason
 from lifecycle.schedule.run_kinds.scan import ScanKind
@@ -30,6 +32,7 @@ from tests.component.conftest import LAKE, NOW, People
 from tests.component.lifecycle import plan_world
 from tests.component.lifecycle.plan_world import make_world, partitions
 from tests.component.lifecycle.scanned import PICTURE, scan
+from tests.support.plan_words import plan_approve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TODAY = NOW.date()
@@ -128,8 +131,8 @@ def test_only_owners_and_admins_ask_and_never_agree_to_their_own(
     own = ask(people.admin)
     with pytest.raises(NotAllowed):
         answer(own, people.admin)
-    assert not request_actions(own, people.operator, now=NOW).names
-    assert request_actions(own, people.second, now=NOW).names == ["approve", "reject"]
+    assert not REQUESTS.steps(own, people.operator, now=NOW).names
+    assert REQUESTS.steps(own, people.second, now=NOW).names == ["approve", "reject"]
     assert answer(own, people.second, "REJECT").state == "REJECTED"
     again = ask(people.admin)
     policy_request_withdraw(again.pk, user=people.admin, reason="", now=NOW)

@@ -15,8 +15,6 @@ from lifecycle.models import PolicyRequest, PolicySeen, TableFinding
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.selectors.requests import (
     get_request_for_user,
-    request_actions,
-    requests_to_answer,
     requests_visible,
 )
 from lifecycle.policies.services.extensions import (
@@ -27,6 +25,7 @@ from lifecycle.policies.services.extensions import (
     put_off_from,
 )
 from lifecycle.policies.services.requests import (
+    REQUESTS,
     policy_request_decide,
     policy_request_withdraw,
     request_digest,
@@ -297,8 +296,8 @@ def test_what_is_not_put_off(
 def test_a_table_is_handed_over_when_its_new_owner_accepts(people: People) -> None:
     request = give(people.owner, "stan")
     assert (request.state, request.approval) == ("PENDING", None)
-    assert requests_to_answer(LAKE, people.stranger, now=NOW) == [request]
-    assert request_actions(request, people.owner, now=NOW).names == ["withdraw"]
+    assert REQUESTS.to_decide(LAKE, people.stranger, now=NOW) == [request]
+    assert REQUESTS.steps(request, people.owner, now=NOW).names == ["withdraw"]
     assert code(lambda: decide(request, people.owner)) == "policy_request.answer"
     assert code(lambda: decide(request, people.operator)) == "policy_request.answer"
     assert code(lambda: decide(request, people.stranger, "MAYBE")) == "approval.verdict"

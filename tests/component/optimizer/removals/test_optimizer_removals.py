@@ -98,6 +98,23 @@ def test_a_list_waits_for_two_who_neither_asked_nor_wrote_the_policy(people: Peo
     assert AuditEvent.objects.filter(action="removal.approved").count() == 1
 
 
+def test_who_writes_the_policy_after_the_list_was_drawn_up_stands_behind_it_no_more(
+    people: People,
+) -> None:
+    plan = proposed(iceberg(), now=NOW, versions=expiring(by="olga"))
+    decide(plan, people.second)
+    expiring(by=people.second.username, version=2)
+    assert decide(plan, people.third).state == "PENDING", "the first yes counts no longer"
+    expiring(by=people.admin.username, version=3)
+    assert code(lambda: decide(plan, people.admin)) == "approval.own"
+    plan = approved(iceberg("other"), people)
+    expiring(by=people.third.username, version=4)
+    assert lists_claim(ICEBERG, run_of(), now=LATER) == 0
+    plan.refresh_from_db()
+    assert plan.state == "FAILED"
+    assert "rests on" in plan.outcome
+
+
 def test_a_login_that_is_not_fresh_and_a_no_without_a_reason_do_not_count(people: People) -> None:
     plan = proposed(iceberg(), now=NOW)
     old = NOW - timedelta(minutes=16)

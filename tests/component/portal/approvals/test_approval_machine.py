@@ -4,7 +4,6 @@ Before every step TTL, LEVEL, owner, a hold or a role may change, here or at the
 requesters are the product's own (`requesters_of`), compared with a plain account of this test.
 """
 
-import os
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -12,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.contrib.auth.models import Group
 from django.db import transaction
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
@@ -21,7 +19,7 @@ from lifecycle.backup.models import Hold
 from lifecycle.backup.services.holds import hold_place, hold_release
 from lifecycle.planning.services.parties import requesters_of
 from portal.access.models import User
-from portal.approvals.domain import ApprovalState
+from portal.approvals.domain import ApprovalState, SaidWord
 from portal.approvals.kinds import ApprovalKind, register
 from portal.approvals.models import Approval
 from portal.approvals.services import (
@@ -35,17 +33,14 @@ from portal.approvals.services import (
 from portal.audit.services import audit_record
 from portal.lake.errors import PortalError
 from tests.component.conftest import LAKE, People
+from tests.component.portal.approvals.machine_limits import EXAMPLES, limits
+from tests.component.portal.approvals.proposal_rows import COOL
 
 KIND = "test.machine"
-COOL = timedelta(hours=1)
 PEOPLE = ("ada", "ben", "cem", "otto", "stan")
 ADMINS = ("ada", "ben", "cem")
 DIGESTS = ("d1", "d2")
 SECOND = timedelta(seconds=1)
-# In the gate; before a release 5,000 of 100 steps (CONTRIBUTING.md says how).
-EXAMPLES = int(os.environ.get("LW_APPROVAL_EXAMPLES", "200"))
-STEPS = int(os.environ.get("LW_APPROVAL_STEPS", "50"))
-
 Values = tuple[int, int]
 
 
@@ -115,12 +110,16 @@ def requesters(_approval: Approval) -> Collection[str]:
 class Approvals(RuleBasedStateMachine):
     """Keeps its own plain account of who may stand behind what, and compares."""
 
+    cool = COOL
+    n_needed = 2
+
     def __init__(self) -> None:
         super().__init__()
         self.saved = transaction.savepoint()
         self.now = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
         self.account = Account()
         self.asker = ""
+        self.asked = ""
         self.digest = ""
         self.yes: set[str] = set()
         self.ended = True
@@ -130,6 +129,38 @@ class Approvals(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         transaction.savepoint_rollback(self.saved)
+
+    def put(self, who: str, digest: str) -> bool:
+        """Ask people about a content; says whether it was asked."""
+        approval_open(
+            KIND,
+            lake=LAKE,
+            object_id="p",
+            digest=digest,
+            requesters=[who],
+            summary={},
+            now=self.now,
+        )
+        return True
+
+    def say(
+        self, approval: Approval, who: str, word: SaidWord, *, authenticated_at: datetime
+    ) -> None:
+        """Let a person decide."""
+        approval_decide(
+            approval.pk,
+            user=User.objects.get(username=who),
+            verdict=word.verdict,
+            reason=word.reason,
+            digest=word.digest,
+            authenticated_at=authenticated_at,
+            now=self.now,
+        )
+
+    def take_back(self, approval: Approval, who: str) -> None:
+        """Let a person withdraw what was asked."""
+        user = User.objects.get(username=who)
+        approval_withdraw(approval.pk, user=user, reason="", now=self.now)
 
     def happens(self, change: Change | None) -> None:
         """Let a change happen a second after what was before."""
@@ -202,17 +233,10 @@ class Approvals(RuleBasedStateMachine):
     @rule(before=changes(), who=st.sampled_from(["otto", *PEOPLE]), digest=st.sampled_from(DIGESTS))
     def ask(self, before: Change | None, who: str, digest: str) -> None:
         self.happens(before)
-        approval_open(
-            KIND,
-            lake=LAKE,
-            object_id="p",
-            digest=digest,
-            requesters=[who],
-            summary={},
-            now=self.now,
-        )
+        if not self.put(who, digest):
+            return
         if self.ended or digest != self.digest:
-            self.asker, self.digest, self.yes = who, digest, set()
+            self.asker, self.digest, self.yes = who, self.asked or digest, set()
             self.ended, self.used, self.asked_at = False, False, self.now
             self.approved_at = None
 
@@ -238,17 +262,14 @@ class Approvals(RuleBasedStateMachine):
             and not is_other
             and login_minutes <= 15
             and not (is_approval and (who in self._requesters() or who in self.yes))
-            and not (is_approval and self.approved_at is not None)
+            and not (self.approved_at is not None and (is_approval or not self.cool))
         )
         try:
-            approval_decide(
-                approval.pk,
-                user=User.objects.get(username=who),
-                verdict=verdict,
-                reason="because",
-                digest="other" if is_other else self.digest,
+            self.say(
+                approval,
+                who,
+                SaidWord(verdict, "because", "other" if is_other else self.digest),
                 authenticated_at=self.now - timedelta(minutes=login_minutes),
-                now=self.now,
             )
         except PortalError:
             assert not allowed
@@ -258,7 +279,7 @@ class Approvals(RuleBasedStateMachine):
             self.ended, self.yes = True, set()
             return
         self.yes.add(who)
-        if len(self._standing()) >= 2:
+        if len(self._standing()) >= self.n_needed:
             self.approved_at = self.now
 
     @rule(before=changes(), who=st.sampled_from(PEOPLE))
@@ -268,9 +289,7 @@ class Approvals(RuleBasedStateMachine):
         if approval is None:
             return
         try:
-            approval_withdraw(
-                approval.pk, user=User.objects.get(username=who), reason="", now=self.now
-            )
+            self.take_back(approval, who)
         except PortalError:
             return
         assert who == self.asker
@@ -298,7 +317,9 @@ class Approvals(RuleBasedStateMachine):
             return
         may = self._may_run()
         with pytest.raises(PortalError):
-            approval_check(KIND, object_id="p", digest="other", now=self.now)
+            approval_check(
+                approval.kind, object_id=approval.object_id, digest="other", now=self.now
+            )
         try:
             approval_use(approval.pk, run_id="r1", now=self.now)
         except PortalError:
@@ -309,16 +330,24 @@ class Approvals(RuleBasedStateMachine):
 
     @invariant()
     def it_runs_only_for_two_who_still_stand_behind_it(self) -> None:
-        if not self.digest:
+        newest = self._newest()
+        if newest is None:
             return
         run_id = "r1" if self.used else ""
         try:
-            approval_check(KIND, object_id="p", digest=self.digest, now=self.now, run_id=run_id)
+            approval_check(
+                newest.kind,
+                object_id=newest.object_id,
+                digest=self.digest,
+                now=self.now,
+                run_id=run_id,
+            )
         except PortalError:
             may = False
         else:
             may = True
-        assert may == (len(self._standing()) >= 2 if self.used else self._may_run())
+        stands = len(self._standing()) >= self.n_needed
+        assert may == (stands if self.used else self._may_run())
 
     @invariant()
     def at_most_one_is_open(self) -> None:
@@ -340,8 +369,8 @@ class Approvals(RuleBasedStateMachine):
         return (
             not self.ended
             and self.approved_at is not None
-            and len(self._standing()) >= 2
-            and self.approved_at + COOL <= self.now
+            and len(self._standing()) >= self.n_needed
+            and self.approved_at + self.cool <= self.now
             and not self._is_lapsed()
         )
 
@@ -357,12 +386,4 @@ class Approvals(RuleBasedStateMachine):
 @pytest.mark.timeout(0)
 def test_nothing_runs_without_two_people_in_any_order(people: People) -> None:
     register(ApprovalKind(KIND, cooling_off=COOL, requesters=requesters))
-    run_state_machine_as_test(
-        Approvals,
-        settings=settings(
-            max_examples=EXAMPLES,
-            stateful_step_count=STEPS,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    run_state_machine_as_test(Approvals, settings=limits(EXAMPLES))

@@ -36,16 +36,11 @@ def told(settings: Any) -> list[str]:
     settings.LAKEWARDEN_COOLING_OFF_SECONDS = COOL.total_seconds()
     heard: list[str] = []
 
-    def note(what: str) -> Callable[[Approval, datetime], None]:
-        return lambda approval, now: heard.append(what)
-
     register(
         ApprovalKind(
             KIND,
-            on_approved=note("approved"),
-            on_rejected=note("rejected"),
-            on_lapsed=note("lapsed"),
-            on_withdrawn=note("withdrawn"),
+            on_approved=lambda approval, now: heard.append("approved"),
+            on_ended=lambda approval, by, now: heard.append(approval.state.lower()),
         )
     )
     return heard

@@ -1,0 +1,318 @@
+"""The base of every kind of proposal: how it moves, is decided, withdrawn and ended.
+
+A proposal is a row with a state, a digest and an approval. Each kind says which columns a move
+writes, what its errors are called and what follows the last approval; the machine is this one.
+Locks are taken in the order approval, proposal, what hangs on it, end of the audit chain.
+"""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Generic, TypeVar
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from portal.access.models import ADMIN, User
+from portal.approvals.domain import ApprovalState, SaidWord, Verdict
+from portal.approvals.kinds import ApprovalKind, register
+from portal.approvals.models import Approval, Proposal
+from portal.approvals.selectors import Steps, steps_of
+from portal.approvals.services import approval_decide, approval_open, approval_withdraw
+from portal.audit.services import audit_record
+from portal.lake.errors import NotAllowed, StaleState
+from portal.lake.reasons import check_reason, check_text
+
+P = TypeVar("P", bound=Proposal)
+Said = tuple[str, str]
+"""The code of an error and its message, in which {state} is filled in."""
+MOST_TO_DECIDE = 500
+
+
+class ProposalKind(Generic[P]):
+    """One kind of proposal; every method that changes a row runs in one transaction."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    model: type[P]
+    transitions: ClassVar[Mapping[Any, Collection[str]]]
+    open_states: ClassVar[frozenset[str]] = frozenset({"PENDING", "APPROVED"})
+    ends: ClassVar[Mapping[ApprovalState, str]] = {
+        ApprovalState.REJECTED: "REJECTED",
+        ApprovalState.LAPSED: "LAPSED",
+        ApprovalState.WITHDRAWN: "WITHDRAWN",
+    }
+    """The state in which the end of its approval leaves a proposal."""
+    roles: ClassVar[frozenset[str]] = frozenset({ADMIN})
+    cooling_off: ClassVar[timedelta | None] = None
+    audited_as: ClassVar[str]
+    object_type: ClassVar[str] = ""
+    """In the audit record; empty = `audited_as`."""
+    system: ClassVar[str] = "system"
+    reason_key: ClassVar[str] = "reason"
+    """The name under which the audit record has the reason of an end."""
+    audits_moves: ClassVar[bool] = False
+    """Whether every move is recorded, and not only the ends."""
+
+    closed: ClassVar[Said]
+    changed: ClassVar[Said]
+    moved_on: ClassVar[Said]
+    no_reason: ClassVar[Said | None] = None
+    not_maker: ClassVar[Said | None] = None
+    """Refuses who withdraws what was not put to people yet; None = it always is."""
+
+    # What each kind says.
+
+    def get_for_user(self, proposal_id: UUID | str, *, user: User) -> P:
+        """Return one proposal, or raise NotVisible, whether it exists or not."""
+        raise NotImplementedError
+
+    def visible(self, lake: str, user: User) -> QuerySet[P]:
+        """Return the proposals of a lake that a person may see."""
+        raise NotImplementedError
+
+    def lake_of(self, proposal: P) -> str:
+        """Return the lake of a proposal."""
+        lake: str = getattr(proposal, "lake")  # noqa: B009 - not every kind has the column
+        return lake
+
+    def digest_of(self, proposal: P) -> str:
+        """Return the digest of the content as the rows are now."""
+        return proposal.digest
+
+    def requesters(self, proposal: P) -> Collection[str]:
+        """Return who counts as a requester now, beside those who were stored."""
+        return ()
+
+    def columns(
+        self, proposal: P, to: str, *, by: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Return what a move writes beside the state."""
+        return {}
+
+    def facts(self, proposal: P) -> dict[str, Any]:
+        """Return what every audit event of a proposal says."""
+        return {"digest": proposal.digest}
+
+    def check_word(self, proposal: P, word: SaidWord, *, user: User) -> None:
+        """Refuse a word that the kind does not take."""
+
+    def other_steps(self, proposal: P, user: User) -> Steps:
+        """Return what a person may do with a proposal that does not wait for a decision."""
+        return Steps()
+
+    def on_approved(self, proposal: P, approval: Approval, *, now: datetime) -> None:
+        """Follow the last approval."""
+        self.move(proposal, "APPROVED", now=now)
+        self.audit("approved", proposal, actor=self.system, now=now)
+
+    # What is the same for all.
+
+    def open(
+        self,
+        proposal: P,
+        *,
+        digest: str = "",
+        requesters: Collection[str],
+        summary: Mapping[str, Any],
+        n_needed: int = 2,
+        now: datetime,
+    ) -> Approval:
+        """Ask people about a proposal; the caller stores the approval with it."""
+        return approval_open(
+            self.name,
+            lake=self.lake_of(proposal),
+            object_id=str(proposal.pk),
+            digest=digest or proposal.digest,
+            requesters=list(requesters),
+            summary=summary,
+            n_needed=n_needed,
+            now=now,
+        )
+
+    def move(
+        self,
+        proposal: P,
+        to: str,
+        *,
+        now: datetime,
+        by: str = "",
+        reason: str = "",
+        **fields: Any,
+    ) -> None:
+        """Move a proposal to another state by compare-and-set; the object follows.
+
+        Raises:
+            StaleState: it is no longer where this object says, or the step does not exist.
+        """
+        source = proposal.state
+        fields = self.columns(proposal, to, by=by, reason=reason, now=now) | fields
+        allowed = to in self.transitions.get(source, ())
+        rows = self.model._default_manager.filter(pk=proposal.pk, state=source)
+        if not (allowed and rows.update(state=to, **fields)):
+            code, message = self.moved_on
+            raise StaleState(code, message, id=proposal.pk, state=source, to=to)
+        proposal.state = to
+        for name, value in fields.items():
+            setattr(proposal, name, value)
+        if self.audits_moves:
+            self._audit_move(proposal, to, by=by, reason=reason, now=now)
+
+    def end(self, proposal: P, to: str, *, by: str, reason: str, now: datetime) -> None:
+        """Move a proposal to an end and record who ended it and why."""
+        self.move(proposal, to, by=by, reason=reason, now=now)
+        if not self.audits_moves:
+            self._audit_move(proposal, to, by=by, reason=reason, now=now)
+
+    def audit(self, what: str, proposal: P, *, actor: str, now: datetime, **data: Any) -> None:
+        """Write what happened into the audit chain, in the caller's transaction."""
+        audit_record(
+            f"{self.audited_as}.{what}",
+            actor=actor,
+            lake=self.lake_of(proposal),
+            object_type=self.object_type or self.audited_as,
+            object_id=str(proposal.pk),
+            data={**self.facts(proposal), **data},
+            now=now,
+        )
+
+    def decide(
+        self,
+        proposal_id: UUID | str,
+        *,
+        user: User,
+        word: SaidWord,
+        authenticated_at: datetime | None,
+        now: datetime,
+    ) -> P:
+        """Record one person's decision on exactly the content with the digest that they read.
+
+        Raises:
+            NotVisible, NotAllowed: not this person's to see or to decide, or no fresh login.
+            StaleState: it waits for no decision, is not what was read, or was decided already.
+            RuleViolation: a rejection without a reason.
+        """
+        found = self.get_for_user(proposal_id, user=user)
+        self.check_decidable(found)
+        if not word.digest == found.digest == self.digest_of(found):
+            raise StaleState(*self.changed)
+        if self.no_reason is not None and word.verdict == Verdict.REJECT:
+            check_reason(word.reason, *self.no_reason)
+        self.check_word(found, word, user=user)
+        self.answer(found, user=user, word=word, authenticated_at=authenticated_at, now=now)
+        return self.get_for_user(proposal_id, user=user)
+
+    def check_decidable(self, proposal: P) -> None:
+        """Refuse a decision on what does not wait for one."""
+        if proposal.state not in self.open_states or proposal.approval_id is None:
+            raise self.is_closed(proposal)
+
+    def answer(
+        self,
+        proposal: P,
+        *,
+        user: User,
+        word: SaidWord,
+        authenticated_at: datetime | None,
+        now: datetime,
+    ) -> None:
+        """Hand a decision to the approval."""
+        if proposal.approval_id is None:
+            raise self.is_closed(proposal)
+        approval_decide(
+            proposal.approval_id,
+            user=user,
+            verdict=word.verdict,
+            reason=word.reason.strip(),
+            digest=word.digest,
+            authenticated_at=authenticated_at,
+            now=now,
+        )
+
+    @transaction.atomic
+    def withdraw(self, proposal_id: UUID | str, *, user: User, reason: str, now: datetime) -> P:
+        """Take a proposal back, by who asked for it, until the first decision.
+
+        Raises:
+            NotVisible, NotAllowed: not this person's to see or to take back.
+            StaleState: somebody has decided already, or it is closed; so it is the second time.
+        """
+        found = self.get_for_user(proposal_id, user=user)
+        if found.state == "PENDING" and found.approval_id is not None:
+            approval_withdraw(found.approval_id, user=user, reason=reason, now=now)
+            return self.get_for_user(proposal_id, user=user)
+        if self.not_maker is None:
+            raise self.is_closed(found)
+        if user.username != getattr(found, "requested_by", None):
+            raise NotAllowed(*self.not_maker)
+        check_text(reason)
+        to = self.ends[ApprovalState.WITHDRAWN]
+        self.end(found, to, by=user.username, reason=reason.strip(), now=now)
+        return found
+
+    def steps(self, proposal: P, user: User, *, now: datetime) -> Steps:
+        """Return what the server would let a person do with a proposal."""
+        if proposal.state in self.open_states and proposal.approval is not None:
+            return steps_of(proposal.approval, user, now=now)
+        return self.other_steps(proposal, user)
+
+    def may_decide(self, user: User) -> bool:
+        """Return whether a person decides on proposals of this kind at all."""
+        return bool(user.roles & self.roles)
+
+    def to_decide(self, lake: str, user: User, *, now: datetime) -> list[P]:
+        """Return the proposals that wait for a person's approval, the oldest first."""
+        if not self.may_decide(user):
+            return []
+        waiting = self.visible(lake, user).filter(state="PENDING").select_related("approval")
+        rows = waiting.prefetch_related("approval__decisions").order_by("created_at")
+        return [one for one in rows[:MOST_TO_DECIDE] if self.steps(one, user, now=now).approve]
+
+    def register(self) -> None:
+        """Tell the platform of the approval behind every proposal of this kind."""
+        register(
+            ApprovalKind(
+                name=self.name,
+                title=self.title,
+                roles=self.roles,
+                lock_object=self._lock,
+                requesters=self._requesters,
+                on_approved=self._approved,
+                on_ended=self._ended,
+                cooling_off=self.cooling_off,
+            )
+        )
+
+    def proposal_of(self, approval: Approval) -> P:
+        """Return the proposal that an approval is about."""
+        return self.model._default_manager.get(pk=approval.object_id)
+
+    def _lock(self, approval: Approval) -> None:
+        self.model._default_manager.select_for_update().filter(pk=approval.object_id).first()
+
+    def _requesters(self, approval: Approval) -> Collection[str]:
+        if type(self).requesters is ProposalKind.requesters:
+            return ()  # without reading the row: lists ask this for each of theirs
+        return self.requesters(self.proposal_of(approval))
+
+    def _approved(self, approval: Approval, now: datetime) -> None:
+        proposal = self.proposal_of(approval)
+        if not approval.digest == proposal.digest == self.digest_of(proposal):
+            raise StaleState(*self.changed)
+        self.on_approved(proposal, approval, now=now)
+
+    def _ended(self, approval: Approval, by: str, now: datetime) -> None:
+        proposal = self.proposal_of(approval)
+        if proposal.state not in self.open_states:
+            return  # it ended for a reason of its own
+        to = self.ends[ApprovalState(approval.state)]
+        self.end(proposal, to, by=by or self.system, reason=approval.end_reason, now=now)
+
+    def _audit_move(self, proposal: P, to: str, *, by: str, reason: str, now: datetime) -> None:
+        said = {self.reason_key: reason}
+        self.audit(to.lower(), proposal, actor=by or self.system, now=now, **said)
+
+    def is_closed(self, proposal: P) -> StaleState:
+        """Return the error of a step on what waits for no decision."""
+        code, message = self.closed
+        return StaleState(code, message.format(state=proposal.state.lower()))

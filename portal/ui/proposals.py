@@ -1,0 +1,113 @@
+"""What the page of every kind of proposal has: who decides, and the steps people take."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from portal.access.fresh import authenticated_at, require_fresh
+from portal.access.models import User
+from portal.access.registry import Card
+from portal.approvals.domain import SaidWord
+from portal.approvals.models import Proposal
+from portal.approvals.proposals import ProposalKind
+from portal.approvals.selectors import decisions_of, requesters_shown
+from portal.ui.frame.context import lake_or_none, person
+
+P = TypeVar("P", bound=Proposal)
+View = Callable[..., HttpResponseBase]
+
+
+def proposal_context(
+    kind: ProposalKind[P], found: P, user: User, *, decide: str = ""
+) -> dict[str, Any]:
+    """Return what `ui/proposal.html` shows; `decide` names the URL that takes a decision."""
+    stored = getattr(found, "requesters", [])
+    return {
+        "proposal": found,
+        "decide_url": reverse(decide, args=[found.pk]) if decide else "",
+        "may": kind.steps(found, user, now=timezone.now()),
+        "decisions": decisions_of(found.approval),
+        "requesters": requesters_shown(found.approval, stored),
+    }
+
+
+def decide_page(
+    kind: ProposalKind[P],
+    url_of: Callable[[P], str],
+    *,
+    verdict: str = "",
+    done: str = "Your word is recorded.",
+) -> View:
+    """Return the view that takes a person's decision; `verdict` is that of the address, if any."""
+
+    @require_POST
+    @require_fresh
+    def view(request: HttpRequest, **key: UUID) -> HttpResponseBase:
+        """Approve or reject exactly what the page showed."""
+        word = SaidWord(
+            verdict=verdict or request.POST.get("verdict", ""),
+            reason=request.POST.get("reason", ""),
+            digest=request.POST.get("digest", ""),
+            typed=request.POST.get("typed", ""),
+        )
+        found = kind.decide(
+            *key.values(),
+            user=person(request),
+            word=word,
+            authenticated_at=authenticated_at(request),
+            now=timezone.now(),
+        )
+        messages.success(request, done)
+        return HttpResponseRedirect(url_of(found))
+
+    return view
+
+
+def reasoned_page(step: Callable[..., P], url_of: Callable[[P], str], *, done: str) -> View:
+    """Return the view of a step that a person takes with a reason, such as withdrawing."""
+
+    @require_POST
+    def view(request: HttpRequest, **key: UUID) -> HttpResponseBase:
+        """Take the step, and show the proposal."""
+        reason = request.POST.get("reason", "")
+        found = step(*key.values(), user=person(request), reason=reason, now=timezone.now())
+        messages.success(request, done)
+        return HttpResponseRedirect(url_of(found))
+
+    return view
+
+
+def decide_card(
+    kind: ProposalKind[P],
+    *,
+    title: str,
+    url: Callable[[str], str],
+    icon: str,
+    order: int,
+    detail: Callable[[list[P]], str] = lambda waiting: "",
+) -> Callable[[HttpRequest], Card | None]:
+    """Return the home card of what waits for a person's decision; `url` gives a lake's list."""
+
+    def card(request: HttpRequest) -> Card | None:
+        lake = lake_or_none(request)
+        waiting = kind.to_decide(lake, person(request), now=timezone.now()) if lake else []
+        if not lake or not waiting:
+            return None
+        return Card(
+            kind="waiting",
+            title=title,
+            value=f"{len(waiting):,}",
+            url=url(lake),
+            detail=detail(waiting),
+            icon=icon,
+            tone="warn",
+            order=order,
+        )
+
+    return card
