@@ -214,7 +214,7 @@ def test_killed_amid_an_expirys_own_commit_the_table_is_old_or_new_and_we_know_w
     lakes = lake.root / "lakes.json"
     lakes.write_text(json.dumps({str(lake.config.lake): lake.config.as_dict()}))
     settings.LAKEWARDEN_LAKES = lakes
-    named = IcebergTable(lake=str(lake.config.lake), db=lake.db, table=table.name)
+    named = IcebergTable(pk=1, lake=str(lake.config.lake), db=lake.db, table=table.name)
     plan = RemovalPlan(table=named, kind="EXPIRE")
     assert snapshots_now(plan) == set(after)
     if seconds == MOMENTS[0]:
