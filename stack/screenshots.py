@@ -9,6 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from stack.errors import StackError
 from stack.people import DEMO_PASSWORD
 from stack.places import REPO
 
@@ -18,11 +19,8 @@ WIDTH, HEIGHT = 1280, 800
 PICTURES = (
     ("home", "ada", "/", None),
     ("expiring", "alice", "/lifecycle/expiring/", None),
-    ("partitions", "alice", "/lifecycle/tables/sales/carts/", None),
-    ("plan", "ada", "/lifecycle/plans/", "tbody a"),
     ("iceberg", "ada", "/optimizer/tables/", "a:has-text('clicks_live')"),
     ("hudi", "ada", "/optimizer/hudi/", "a:has-text('carts_ill')"),
-    ("refresh", "ada", "/refresh/", None),
 )
 
 
@@ -38,7 +36,9 @@ def take(page: Page, site: str, folder: Path) -> list[Path]:
             page.get_by_role("button", name="Sign in").click()
             page.wait_for_load_state("networkidle")
             signed_in = person
-        page.goto(site + address)
+        answer = page.goto(site + address)
+        if answer is None or not answer.ok:
+            raise StackError(f"{site}{address} does not answer with a page: is the demo served?")
         if follow is not None:
             page.locator(follow).first.click()
         page.wait_for_load_state("networkidle")
