@@ -236,6 +236,8 @@ def standing_rule_end(
     if user.username != rule.requested_by and not user.is_lake_admin:
         raise NotAllowed("standing.end", "Only its maker or an admin may end a standing rule.")
     check_text(reason)
+    # As it is now: it may have begun since it was read, and is ended all the same.
+    rule = StandingRule.objects.select_for_update().get(pk=rule.pk)
     RULES.move(rule, StandingRuleState.ENDED, by=user.username, reason=reason, now=now)
     return rule
 

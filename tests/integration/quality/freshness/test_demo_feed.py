@@ -61,9 +61,10 @@ def test_one_is_ready_one_awaited_and_one_late_at_every_hour(
     assert late.standing == "MISSING"
     assert late.late_by(now) is not None
 
-    client.force_login(bob)
     with monkeypatch.context() as patched:
         patched.setattr(timezone, "now", lambda: now)
+        # By the same clock: a session of the early morning would be over at night.
+        client.force_login(bob)
         for query, wanted in (
             ({"standing": "READY"}, [ready]),
             ({"standing": "UNREADY"}, [awaited]),
