@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from portal.lake.errors import RuleViolation
+from portal.lake.thrift_json import map_in
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _KEYS = frozenset({"level", "ttl"})
@@ -133,7 +134,7 @@ def in_one_line(text: object, *, most: int) -> str:
 
 
 def _own(struct: Mapping[str, Any], field: str) -> dict[str, str]:
-    parameters: Mapping[str, str] = struct[field]["map"][3] if field in struct else {}
+    parameters = map_in(struct, field)
     return _values({key: value for key, value in parameters.items() if key.lower() in _KEYS})
 
 

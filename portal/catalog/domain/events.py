@@ -13,6 +13,7 @@ from typing import Any
 from portal.catalog.domain.entries import Name, TableChange, TableFacts
 from portal.lake.formats import VIEWS, effective_location, judge_format
 from portal.lake.places import DEFAULT_CATALOG
+from portal.lake.thrift_json import map_in, struct_in, text_in
 
 CREATED, ALTERED, DROPPED = "CREATE_TABLE", "ALTER_TABLE", "DROP_TABLE"
 EVENT_TYPES = frozenset({CREATED, ALTERED, DROPPED})
@@ -79,33 +80,21 @@ def _told(text: Any) -> _Told:
     if not text:
         return _Told()
     table = json.loads(text, strict=False)
-    table_type, catalog = _text(table, _TYPE), _text(table, _CATALOG)
+    table_type, catalog = text_in(table, _TYPE), text_in(table, _CATALOG)
     if table_type in VIEWS or catalog not in ("", DEFAULT_CATALOG):
         return _Told()
-    storage = _inner(table, _STORAGE)
-    serde = _inner(storage, _SERDE)
-    parameters = _map(table, _PARAMETERS)
+    storage = struct_in(table, _STORAGE)
+    serde = struct_in(storage, _SERDE)
+    parameters = map_in(table, _PARAMETERS)
     judged = judge_format(
         table_type,
         parameters,
-        serde=_text(serde, _SERDE_LIBRARY),
-        input_format=_text(storage, _INPUT_FORMAT),
+        serde=text_in(serde, _SERDE_LIBRARY),
+        input_format=text_in(storage, _INPUT_FORMAT),
     )
     place = effective_location(
-        _text(storage, _LOCATION), _map(serde, _SERDE_PARAMETERS), parameters
+        text_in(storage, _LOCATION), map_in(serde, _SERDE_PARAMETERS), parameters
     )
     uuid = uuid_of(judged.format, parameters)
-    facts = TableFacts(judged.format, uuid, place or "", _text(table, _OWNER))
+    facts = TableFacts(judged.format, uuid, place or "", text_in(table, _OWNER))
     return _Told(facts, created_instant(table.get(_CREATED_AT, {}).get("i32")))
-
-
-def _inner(struct: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    return struct[key]["rec"] if key in struct else {}
-
-
-def _map(struct: Mapping[str, Any], key: str) -> Mapping[str, str]:
-    return struct[key]["map"][3] if key in struct else {}
-
-
-def _text(struct: Mapping[str, Any], key: str) -> str:
-    return str(struct[key]["str"]) if key in struct else ""

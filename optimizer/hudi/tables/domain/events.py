@@ -14,6 +14,7 @@ from typing import Any
 
 from optimizer.hudi.inspect.domain.facts import PROPERTIES
 from portal.lake.lines import fitted
+from portal.lake.thrift_json import map_in, struct_in, text_in
 
 PROVIDER = "spark.sql.sources.provider"
 INPUT_FORMATS = ("org.apache.hudi.", "com.uber.hoodie.")
@@ -128,24 +129,12 @@ def _table(text: Any) -> HeardHudi | None:
     if not text or not ("hudi" in text.lower() or "hoodie" in text):
         return None
     found = json.loads(text, strict=False)
-    storage = _inner(found, _STORAGE)
+    storage = struct_in(found, _STORAGE)
     return hudi_table(
-        (_text(found, _DB), _text(found, _NAME)),
-        _map(found, _PARAMETERS),
-        input_format=_text(storage, _INPUT_FORMAT),
-        location=_text(storage, _LOCATION),
-        path=_map(_inner(storage, _SERDE), _SERDE_PARAMETERS).get("path", ""),
-        owner=_text(found, _OWNER),
+        (text_in(found, _DB), text_in(found, _NAME)),
+        map_in(found, _PARAMETERS),
+        input_format=text_in(storage, _INPUT_FORMAT),
+        location=text_in(storage, _LOCATION),
+        path=map_in(struct_in(storage, _SERDE), _SERDE_PARAMETERS).get("path", ""),
+        owner=text_in(found, _OWNER),
     )
-
-
-def _inner(struct: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    return struct[key]["rec"] if key in struct else {}
-
-
-def _map(struct: Mapping[str, Any], key: str) -> Mapping[str, str]:
-    return struct[key]["map"][3] if key in struct else {}
-
-
-def _text(struct: Mapping[str, Any], key: str) -> str:
-    return str(struct[key]["str"]) if key in struct else ""

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from portal.lake.lines import fitted
+from portal.lake.thrift_json import map_in, text_in
 
 # What a commit of ours carries in its snapshot's summary; its value is the task's id.
 TASK_KEY = "lakewarden.task-id"
@@ -154,22 +155,18 @@ def _read(text: Any) -> tuple[Mapping[str, Any], Mapping[str, str]]:
     if not text or "metadata_location" not in text:
         return {}, {}
     found = json.loads(text, strict=False)
-    return found, found[_PARAMETERS]["map"][3] if _PARAMETERS in found else {}
+    return found, map_in(found, _PARAMETERS)
 
 
 def _table(text: Any) -> HeardTable | None:
     found, parameters = _read(text)
     storage = found.get(_STORAGE, {}).get("rec", {})
     return iceberg_table(
-        (_text(found, _DB), _text(found, _NAME)),
+        (text_in(found, _DB), text_in(found, _NAME)),
         parameters,
-        owner=_text(found, _OWNER),
-        location=_text(storage, _LOCATION),
+        owner=text_in(found, _OWNER),
+        location=text_in(storage, _LOCATION),
     )
-
-
-def _text(struct: Mapping[str, Any], key: str) -> str:
-    return str(struct[key]["str"]) if key in struct else ""
 
 
 def _snapshot(parameters: Mapping[str, str]) -> HeardSnapshot | None:
