@@ -26,12 +26,12 @@ def tables_by_name(lake: str, names: Iterable[Name]) -> dict[Name, Table]:
     return {(row.db, row.name): row for row in tables_living(lake).filter(is_named(names))}
 
 
-def is_named(names: Iterable[Name]) -> Q:
-    """Return the condition for rows with one of these names."""
+def is_named(names: Iterable[Name], *, column: str = "name") -> Q:
+    """Return the condition for rows with one of these names: of `db` and, in `column`, a table."""
     of_db: defaultdict[str, list[str]] = defaultdict(list)
     for db, name in names:
         of_db[db].append(name)
     wanted = Q(pk__in=())
     for db, some in of_db.items():
-        wanted |= Q(db=db, name__in=some)
+        wanted |= Q(**{"db": db, f"{column}__in": some})
     return wanted

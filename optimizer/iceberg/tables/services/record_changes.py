@@ -5,7 +5,6 @@ same twice does no harm. A name may come to mean another table: the uuid tells, 
 is gone and a new one begins.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +16,7 @@ from optimizer.core.services.bulk_rows import insert_rows
 from optimizer.core.services.task_lifecycle import abandon_open
 from optimizer.iceberg.tables.domain.events import Heard, HeardSnapshot, HeardTable
 from optimizer.models import Commit, IcebergTable
+from portal.catalog.selectors import is_named
 
 Name = tuple[str, str]
 _GONE = "The table was dropped, or another table has its name now."
@@ -199,7 +199,7 @@ def _locked(
 ) -> _Rows:
     """Lock the rows that these names mean now, and gone ones that may come back."""
     rows = _Rows(lake, source, now)
-    wanted = _named(names) & (Q(is_gone=False) | Q(uuid__in=uuids))
+    wanted = is_named(names, column="table") & (Q(is_gone=False) | Q(uuid__in=uuids))
     found = IcebergTable.objects.select_for_update().filter(wanted, lake=lake).order_by("pk")
     for row in found:
         if row.is_gone:
@@ -207,16 +207,6 @@ def _locked(
         else:
             rows.current[row.db, row.table] = row
     return rows
-
-
-def _named(names: Iterable[Name]) -> Q:
-    tables: defaultdict[str, list[str]] = defaultdict(list)
-    for db, table in names:
-        tables[db].append(table)
-    wanted = Q(pk__in=())
-    for db, some in tables.items():
-        wanted |= Q(db=db, table__in=some)
-    return wanted
 
 
 def _write(rows: _Rows) -> Noted:
@@ -246,7 +236,7 @@ def _create(new: Sequence[IcebergTable]) -> None:
     if not new:
         return
     insert_rows(new)
-    wanted = _named((row.db, row.table) for row in new)
+    wanted = is_named(((row.db, row.table) for row in new), column="table")
     stored = IcebergTable.objects.filter(
         wanted, lake=new[0].lake, uuid__in={row.uuid for row in new}
     ).only("db", "table", "uuid")
