@@ -1,5 +1,6 @@
 """A settled backup of a few partitions on the local file system, made without a metastore."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +29,25 @@ class NoTables:
         return None
 
 
+def intent_of(items: Sequence[ItemIntent], **changed: Any) -> BatchIntent:
+    """Return what a drop of `sales.orders` meant to do with these items."""
+    plain: dict[str, Any] = {
+        "run": "run",
+        "epoch": 1,
+        "batch": 1,
+        "lake": "main",
+        "db": "sales",
+        "table": "orders",
+        "table_owner": "alice",
+        "plan": "",
+        "digest": "d",
+        "at": DROPPED_AT.isoformat(),
+        "keep_days": 15,
+        "table_metadata": "{}",
+    }
+    return BatchIntent(**{**plain, **changed, "items": tuple(items)})
+
+
 def write_backup(directory: LakePath, live: LakePath) -> None:
     """Write settled batches of one partition each."""
     fs = LocalFileSystem()
@@ -45,21 +65,7 @@ def write_backup(directory: LakePath, live: LakePath) -> None:
             files=files_of(list_here(fs)([home])[home], root=home),
             parents=(),
         )
-        intent = BatchIntent(
-            run="run",
-            epoch=1,
-            batch=number,
-            lake="main",
-            db="sales",
-            table="orders",
-            table_owner="alice",
-            plan="",
-            digest="d",
-            at=DROPPED_AT.isoformat(),
-            keep_days=15,
-            table_metadata="{}",
-            items=(item,),
-        )
+        intent = intent_of([item], batch=number)
         done = BatchDone(
             "run",
             1,

@@ -4,6 +4,7 @@ import json
 
 from lifecycle.backup.engine.extras import Extras, with_accuracy
 from lifecycle.backup.engine.journal.records import BatchIntent, Generation, ItemIntent
+from tests.support.small_backup import intent_of
 
 BOTH = '{"BASIC_STATS":"true","COLUMN_STATS":{"a":"true","B":"true"}}'
 
@@ -16,22 +17,7 @@ def item(extras: Extras | None) -> ItemIntent:
 
 
 def intent(extras: Extras | None) -> BatchIntent:
-    return BatchIntent(
-        run="run",
-        epoch=1,
-        batch=1,
-        lake="main",
-        db="sales",
-        table="orders",
-        table_owner="alice",
-        plan="",
-        digest="d",
-        at="2026-11-24T00:00:00+00:00",
-        keep_days=15,
-        table_metadata="{}",
-        items=(item(extras),),
-        table_extras=extras,
-    )
+    return intent_of([item(extras)], at="2026-11-24T00:00:00+00:00", table_extras=extras)
 
 
 def test_an_intent_holds_them_and_one_of_before_is_read_without() -> None:

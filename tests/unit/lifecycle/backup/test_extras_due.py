@@ -31,7 +31,7 @@ from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 from tests.support.granting_hive import GrantingHive, broken
-from tests.support.small_backup import DROPPED_AT
+from tests.support.small_backup import DROPPED_AT, intent_of
 
 FS = LocalFileSystem()
 NAME = TableName(LakeId("main"), "sales", "orders")
@@ -71,20 +71,9 @@ class World:
                 )
             )
         FS.make_directories(self.live, mode=0o755)
-        intent = BatchIntent(
-            run="run",
-            epoch=1,
-            batch=1,
-            lake="main",
-            db="sales",
-            table="orders",
-            table_owner="alice",
-            plan="",
-            digest="d",
-            at=DROPPED_AT.isoformat(),
-            keep_days=15,
+        intent = intent_of(
+            items,
             table_metadata=to_json(self.hive.table),
-            items=tuple(items),
             table_extras=reader.of_table(NAME, self.hive.table),
         )
         FS.write_new(self.backup.child(intent_name(1)), intent.to_bytes())
