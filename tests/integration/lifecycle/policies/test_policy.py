@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,8 @@ from tests.support.scan_spark import scan_here
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
 LAKE = "main"
+TODAY = datetime.now(UTC)
+"""When requests are made and decided: their runs look at the real clock, and approvals lapse."""
 LIFE = {"LEVEL": "1", "TTL": "60"}
 AGES = (1.0, 20.0, 40.0, 54.0, 58.0, 61.0, 75.0, 100.0, 130.0)
 
@@ -163,7 +165,7 @@ class World:
 
     def set(self, table: str, seen: Values, wanted: Values, *, who: str = "ada") -> PolicyRequest:
         wish = SetWish(self.db, table, seen, wanted, "because")
-        made = policy_set_request(LAKE, wish, user=self.people[who], now=NOW)
+        made = policy_set_request(LAKE, wish, user=self.people[who], now=TODAY)
         return self.ran(made)
 
     @staticmethod
@@ -181,8 +183,8 @@ class World:
                 request.pk,
                 user=user,
                 word=SaidWord("APPROVE", "", request.digest),
-                authenticated_at=NOW,
-                now=NOW,
+                authenticated_at=TODAY,
+                now=TODAY,
             )
         )
 
@@ -239,7 +241,7 @@ def test_a_what_if_is_what_the_next_scan_finds_and_no_clock_moves(world: World) 
     assert kept.state == "DONE"
     offer = hand_over_request(
         LAKE, HandOverWish(world.db, "flat", "alice", "bob", "I leave"),
-        user=world.people["alice"], now=NOW,
+        user=world.people["alice"], now=TODAY,
     )  # fmt: skip
     assert world.decide(offer, "bob").state == "DONE"
     enrolment = enrol(world, tried)
@@ -273,7 +275,7 @@ def test_a_what_if_is_what_the_next_scan_finds_and_no_clock_moves(world: World) 
     assert (enrolled.later.n, enrolled.stays.n) == (found["NOT_NOW"], found["UNREADY"])
 
     # Undone, everything says exactly what it said, and again no clock has moved.
-    enrolment_undo(enrolment.pk, user=world.people["ben"], reason="too early", now=NOW)
+    enrolment_undo(enrolment.pk, user=world.people["ben"], reason="too early", now=TODAY)
     enrolment.refresh_from_db()
     assert enrolment.undo_run_id is not None
     assert run_drive(enrolment.undo_run_id).state == "DONE"
@@ -289,7 +291,7 @@ def test_a_what_if_is_what_the_next_scan_finds_and_no_clock_moves(world: World) 
 
 def enrol(world: World, wanted: Values) -> Enrolment:
     wish = EnrolWish({"db": world.db}, wanted, n_tables=3, reason="the old lake")
-    made = enrolment_request(LAKE, wish, user=world.people["ada"], now=NOW)
+    made = enrolment_request(LAKE, wish, user=world.people["ada"], now=TODAY)
     approve(world, made)
     assert made.state == "DONE"
     return made
@@ -300,7 +302,7 @@ def approve(world: World, enrolment: Enrolment) -> None:
     for who in ("ben", "cleo"):
         word = SaidWord("APPROVE", "", enrolment.digest)
         user = world.people[who]
-        enrolment_decide(enrolment.pk, user=user, word=word, authenticated_at=NOW, now=NOW)
+        enrolment_decide(enrolment.pk, user=user, word=word, authenticated_at=TODAY, now=TODAY)
     enrolment.refresh_from_db()
     assert enrolment.run_id is not None
     assert run_drive(enrolment.run_id).state == "DONE"
@@ -319,10 +321,10 @@ def _what_others_changed_is_left(world: World) -> None:
         LAKE,
         SetWish(world.db, "visits", Values(1, 60), Values(1, 90), "because"),
         user=world.people["ada"],
-        now=NOW,
+        now=TODAY,
     )
     wish = EnrolWish({"db": world.db}, Values(1, 30), n_tables=3, reason="old")
-    enrolment = enrolment_request(LAKE, wish, user=world.people["ada"], now=NOW)
+    enrolment = enrolment_request(LAKE, wish, user=world.people["ada"], now=TODAY)
     for name in ("visits", "old"):
         world.alter(name, LEVEL="1", TTL="7")
     world.metastore.drop_table(world.name("plain"))
@@ -340,7 +342,7 @@ def _what_others_changed_is_left(world: World) -> None:
     assert "TTL 7 days" in items["old"].note
     # Somebody changes an enrolled table; taking the enrolment back leaves it.
     world.alter("small", ttl="8")
-    undone = enrolment_undo(enrolment.pk, user=world.people["ada"], reason="no", now=NOW)
+    undone = enrolment_undo(enrolment.pk, user=world.people["ada"], reason="no", now=TODAY)
     assert undone.undo_run_id is not None
     run_drive(undone.undo_run_id)
     assert enrolment.items.get(table="small").state == "KEPT"
@@ -348,7 +350,7 @@ def _what_others_changed_is_left(world: World) -> None:
 
 
 def _what_new_tables_get_is_read_and_set(world: World) -> None:
-    look = policy_look_request(LAKE, world.db, user=world.people["ada"], now=NOW)
+    look = policy_look_request(LAKE, world.db, user=world.people["ada"], now=TODAY)
     assert run_drive(look.pk).state == "DONE"
     seen = PolicySeen.objects.get(db=world.db, table="").values
     before = world.metastore.database(world.db)
