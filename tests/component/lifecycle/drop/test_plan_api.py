@@ -12,14 +12,16 @@ from pytest_django.fixtures import Settings
 
 from lifecycle.drop.services.parts import plan_parts_write
 from lifecycle.models import DropPlan
-from tests.component.lifecycle.plan_world import World, make_world, partitions
+from tests.component.lifecycle.plan_world import NOW, World, make_world, partitions
+from tests.support.clock import start_clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BASE = "/api/v1/lifecycle"
 
 
 @pytest.fixture
-def world(tmp_path: Path, settings: Settings) -> World:
+def world(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> World:
+    start_clock(monkeypatch, NOW)
     settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
     world = make_world(tmp_path)
     world.scan(partitions(3))

@@ -10,13 +10,15 @@ from pytest_django.fixtures import Settings
 
 from lifecycle.drop.services.parts import plan_parts_write
 from lifecycle.models import CleanNowRequest, DatabaseFinding, DropPlan, PlanState, TableFinding
-from tests.component.lifecycle.plan_world import LAKE, World, changed, make_world, partitions
+from tests.component.lifecycle.plan_world import LAKE, NOW, World, changed, make_world, partitions
+from tests.support.clock import start_clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def world(tmp_path: Path, settings: Settings) -> World:
+def world(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> World:
+    start_clock(monkeypatch, NOW)
     settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
     world = make_world(tmp_path)
     world.scan([*partitions(3), changed(partitions(1)[0], tbl="visits", tbl_id=2, cls="SOON")])

@@ -19,13 +19,15 @@ from portal.audit.models import AuditEvent
 from portal.safety.selectors import red_button_state
 from portal.safety.services import red_button_on_danger
 from tests.component.lifecycle.plan_world import LAKE, NOW, PASSWORD, World, make_world, partitions
+from tests.support.clock import start_clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NUL = "a typed\x00reason"
 
 
 @pytest.fixture
-def world(tmp_path: Path, settings: Settings) -> World:
+def world(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> World:
+    start_clock(monkeypatch, NOW)
     settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
     world = make_world(tmp_path)
     world.scan(partitions(2))

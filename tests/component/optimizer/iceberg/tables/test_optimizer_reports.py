@@ -166,7 +166,9 @@ POISON = [
 
 @pytest.mark.parametrize("metrics", POISON, ids=range(len(POISON)))
 def test_a_poisoned_report_with_a_right_token_harms_nothing(people: People, metrics: str) -> None:
-    made = token_make("olga", TokenWish("job", ("optimizer",), 9), user=people.owner, now=NOW)
+    made = token_make(
+        "olga", TokenWish("job", ("optimizer",), 9), user=people.owner, now=timezone.now()
+    )
     text = json.dumps(REPORT | {"metrics": {}}).replace('"metrics": {}', f'"metrics": {metrics}')
     answer = Client(raise_request_exception=False).post(
         ADDRESS,
