@@ -71,7 +71,7 @@ class Watch:
     def during(self, run: "Run") -> Iterator[None]:
         """Watch while the block drives a run."""
         stop = threading.Event()
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins anew
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins again
         threads = [
             threading.Thread(target=self._memory, args=(run.pk, stop)),
             threading.Thread(target=self._pages, args=({"run": f"/runs/{run.pk}/"}, stop)),
@@ -115,7 +115,7 @@ class Watch:
                     return
 
     def report(self, what: str) -> None:
-        """Print what was seen, and begin anew."""
+        """Print what was seen, and begin again."""
         peaks = ", ".join(f"{name} {mib:.0f}" for name, mib in sorted(self.memory.items()))
         print(f"{what}: peak MiB {peaks}")
         for kind, values in sorted(self.took.items()):

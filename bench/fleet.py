@@ -102,7 +102,7 @@ def rank_all(world: World) -> None:
         ranked.append(time.process_time() - begun)
     n_needed = sum(bool(one) for one in decisions)
     print(
-        f"\n  all tables at the end: {n_parts} partitions decided anew in "
+        f"\n  all tables at the end: {n_parts} partitions decided again in "
         f"{statistics.median(decided):.2f} s ({n_needed} tables need work), {len(world.tables)} "
         f"tables ranked and fitted into a budget in {statistics.median(ranked):.3f} s of "
         f"processor time, medians of {ROUNDS}"

@@ -157,7 +157,7 @@ class World:
         if WRITERS[self.history.writer[table]].is_merge:
             part.changed = self.now
             if part.sizes:
-                # The file whose rows changed is written anew, at about its size.
+                # The file whose rows changed is rewritten, at about its size.
                 part.sizes.append(part.sizes.pop(self._n % len(part.sizes)))
         part.sizes += sizes
         part.newest = self.now

@@ -282,8 +282,8 @@ def _needs_answer(session: Session, reader: Reader, world: World, tally: Tally) 
 def _tiles(session: Session, reader: Reader, world: World, tally: Tally) -> None:
     home, page = session.tiles("/"), session.tiles("/lifecycle/expiring/")
     n_paths = len(world.paths())
-    _number(tally, "home", f"{reader.name} paths", home.get("Nonconforming paths"), n_paths)
-    for cls, label in (("CLEAN_NOW", "Due now"), ("SOON", "Due within the notice days")):
+    _number(tally, "home", f"{reader.name} paths", home.get("Path rule violations"), n_paths)
+    for cls, label in (("CLEAN_NOW", "Due"), ("SOON", "Due soon")):
         n, n_bytes = world.total(cls)
         value, note = home.get(label, ("", ""))
         tally.same("home", f"{reader.name} {label}: items", next(numbers_in(note), None), n)
@@ -292,7 +292,7 @@ def _tiles(session: Session, reader: Reader, world: World, tally: Tally) -> None
         tally.same("tiles", f"{reader.name} {label}: items", next(numbers_in(note), None), n)
         tally.same("tiles", f"{reader.name} {label}: bytes", value, str(n_bytes))
     n_read, _ = world.total("STILL_READ")
-    _number(tally, "tiles", f"{reader.name} read", page.get("Due, but still read"), n_read)
+    _number(tally, "tiles", f"{reader.name} read", page.get("Due, but recently read"), n_read)
     told = [one for one in world.tables if world.mode(one.db) != "OBSERVE"]
     n_waiting = sum(one.n(cls) for one in told for cls in DUE)
     if not reader.is_keeper:

@@ -118,7 +118,7 @@ class Bench:
         self.limits = task_limits()
 
     def fill(self, seed: int, work: Path, *, n_rows: int, n_files: int) -> None:
-        """Make the table anew, its rows at random over its files."""
+        """Make the table again, its rows at random over its files."""
         self.spark.sql(f"DROP TABLE IF EXISTS {TABLE} PURGE")
         rows = self.case.make(self.spark, n_rows, seed, work)
         properties = {"format-version": "2", "write.distribution-mode": "none"}

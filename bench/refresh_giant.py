@@ -52,4 +52,6 @@ def make_giant(bench: Bench, n: int) -> None:
                 cursor.execute(statement.format(**values))
         found = client.n_partitions(name)
         if found != n:
-            raise SystemExit(f"The metastore counts {found} partitions of {n} in the giant.")
+            raise SystemExit(
+                f"The metastore counts {found} partitions of {n} in the very large table."
+            )

@@ -1,13 +1,15 @@
-"""Measures table waits while a giant is refreshed: with lanes, without, and behind one lock.
+"""Measures table waits while a very large table is refreshed.
+
+With lanes, without, and behind one lock.
 
 A real metastore holds one table of 100,000 partitions and many small ones; simulated front ends
-load from it what real ones load, so a giant is slow because the metastore has much to give. The
-small tables change all the time. In turn, on the same servers:
+load from it what real ones load, so a very large table is slow because the metastore has much to
+give. The small tables change all the time. In turn, on the same servers:
 
-- 3.x: the giant changes again and again; lanes on, then off (LAKEWARDEN_REFRESH_LANES), then a
-  refresher that takes one change after the other, as each job would ask for it;
-- 2.2, where one lock covers all refreshes of a front end: the giant out of its hours, within them,
-  and the same simple refresher.
+- 3.x: the very large table changes again and again; lanes on, then off (LAKEWARDEN_REFRESH_LANES),
+  then a refresher that takes one change after the other, as each job would ask for it;
+- 2.2, where one lock covers all refreshes of a front end: the very large table out of its hours,
+  within them, and the same simple refresher.
 
 A wait goes from the first change heard of a table until every front end has all of it.
 `python -m bench.refresh_lanes --help`; figures in bench/README.md.
@@ -58,7 +60,10 @@ Send = Callable[[Event], None]
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What happens: changes of small tables at a rate, and beside them one of the giant."""
+    """What happens.
+
+    Changes of small tables at a rate, and beside them one of the very large table.
+    """
 
     small: Sequence[Event]
     rate: float
@@ -84,7 +89,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement of the worker for the giant."""
+    """A statement of the worker for the very large table."""
 
     kind: str
     lane: Lane
@@ -94,7 +99,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a phase has shown: how long each small table waited, what the giant was sent.
+    """What a phase has shown: how long each small table waited, what the very large table was sent.
 
     `sent`: the part of each wait that was over when the first statement was sent.
     """
@@ -156,7 +161,7 @@ def new_phase(bench: Bench, load: Load, *, has_lanes: bool) -> Seen:
 
 
 def old_phases(bench: Bench, load: Load) -> tuple[Seen, Seen]:
-    """Let one worker take a load in out of the giant's hours, then another within them (2.2)."""
+    """Let one worker take a load in out of the large table's hours, then within them (2.2)."""
     began = datetime.now(UTC)
     far = _DAYS[(began + timedelta(days=3)).weekday()]
     _set_hours(bench, f"{far} 00:00-01:00")
@@ -165,7 +170,7 @@ def old_phases(bench: Bench, load: Load) -> tuple[Seen, Seen]:
     drained(bench, seconds=_DRAIN_SECONDS, but=1)
     closed = seen_since(bench, OLD, began)
     if closed.giants:
-        raise SystemExit(f"The giant was refreshed out of its hours: {closed.giants}")
+        raise SystemExit(f"The very large table was refreshed out of its hours: {closed.giants}")
     opened = datetime.now(UTC)
     _set_hours(bench, "")
     put_events(bench, load.small, rate=load.rate)
@@ -235,13 +240,14 @@ def tell_new(on: Seen, off: Seen) -> None:
 
 def tell_old(closed: Seen, opened: Seen) -> None:
     """Say whether anybody waited longer than the lock was held."""
-    tell("out of the giant's hours", closed)
+    tell("out of the very large table's hours", closed)
     tell("within them", opened)
     hold, alone = max(one.took for one in opened.giants), max(closed.waits)
     worst = max(opened.waits)
     say(
         f"  goal: no longer than the longest hold ({hold:.2f} s) and what a wait takes without a "
-        f"giant ({alone:.2f} s): worst {worst:.2f} s, {_met(is_met=worst <= hold + alone)}"
+        f"very large table ({alone:.2f} s): worst {worst:.2f} s, "
+        f"{_met(is_met=worst <= hold + alone)}"
     )
 
 
@@ -251,7 +257,7 @@ def tell(name: str, seen: Seen) -> None:
     say(f"    until the first statement was sent: {spread(seen.sent)}")
     for one in seen.giants:
         words = f"waited {one.waited:.1f} s, took {one.took:.1f} s"
-        say(f"    giant {one.kind}, lane {one.lane.name}: {words}")
+        say(f"    very large table {one.kind}, lane {one.lane.name}: {words}")
 
 
 def tell_simple(waits: Sequence[float], n_left: int, *, seconds: float) -> None:
@@ -275,7 +281,10 @@ def measure(bench: Bench, asked: argparse.Namespace) -> None:
     every = make_tables(bench, n_tables=asked.tables, n_partitions=asked.partitions)
     make_giant(bench, asked.giant)
     seconds = time.monotonic() - began
-    say(f"{asked.tables} small tables, a giant of {asked.giant} partitions, in {seconds:.0f} s")
+    say(
+        f"{asked.tables} small tables, a very large table of {asked.giant} partitions, in "
+        f"{seconds:.0f} s"
+    )
     small = [chance.choice(every) for _ in range(round(asked.rate * asked.seconds))]
     load = Load(small, asked.rate, Event(GIANT, kind="ALTER_TABLE"), asked.giant_every)
     measure_new(bench, load)
@@ -290,7 +299,8 @@ def measure_new(bench: Bench, load: Load) -> None:
     bench.add_cluster(NEW, bench.clusters.new)
     bench.follow()
     say(
-        f"3.x: {load.rate} changes of small tables a second for {load.seconds:.0f} s, the giant "
+        f"3.x: {load.rate} changes of small tables a second for {load.seconds:.0f} s, the very "
+        "large table "
         f"changes every {load.giant_every:.0f} s"
     )
     tell_new(new_phase(bench, load, has_lanes=True), new_phase(bench, load, has_lanes=False))
@@ -302,7 +312,7 @@ def measure_old(bench: Bench, load: Load) -> None:
     """Measure 2.2."""
     say(
         f"2.2: {load.rate} changes of small tables a second for {load.seconds:.0f} s, "
-        f"{len(load.giant.days)} partitions of the giant at once"
+        f"{len(load.giant.days)} partitions of the very large table at once"
     )
     tell_old(*old_phases(bench, load))
     send = sender(bench, bench.clusters.old, dialect=Dialect.RESOURCES)
@@ -323,7 +333,9 @@ def main() -> None:
     parser.add_argument("--giant-every", type=float, default=30.0, help="seconds between changes")
     parser.add_argument("--old-rate", type=float, default=1.0, help="the same on 2.2")
     parser.add_argument("--old-seconds", type=float, default=30.0, help="of each phase on 2.2")
-    parser.add_argument("--backfill", type=int, default=600, help="partitions of the giant on 2.2")
+    parser.add_argument(
+        "--backfill", type=int, default=600, help="partitions of the very large table on 2.2"
+    )
     asked = parser.parse_args()
     asked.work.mkdir(parents=True, exist_ok=True)
     made = tempfile.TemporaryDirectory(prefix="bench-lanes-", dir=asked.work.resolve())

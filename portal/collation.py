@@ -31,7 +31,7 @@ def collation_check(*, databases: Sequence[str] | None = None, **_: Any) -> list
 
 
 def collation_problems(connection: BaseDatabaseWrapper) -> list[CheckMessage]:
-    """Say what compares names loosely, with the statements that mend it.
+    """Say what compares names loosely, with the statements that repair it.
 
     An error before there are tables, when it costs nothing; a warning where an upgrade must go on.
     """

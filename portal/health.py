@@ -170,7 +170,7 @@ _PARTS = (
     Part(
         "supervisor",
         "The supervisor",
-        "No run starts or is looked after, and what acts on the lake stops within a minute. Start "
+        "No run starts or is supervised, and what acts on the lake stops within a minute. Start "
         "manage.py supervise; runs are found again.",
         _supervisor,
     ),

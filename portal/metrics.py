@@ -78,7 +78,7 @@ def _families() -> Iterator[tuple[str, str, Iterable[Sample]]]:
     yield "lease_left_seconds", "Time until a leader's lease ends.", _leases()
     yield "audit_events", "Length of the audit chain.", [({}, _audit_length())]
     yield "audit_anchor_age_seconds", "Time since the audit head was anchored.", _anchor_age()
-    yield "events_behind", "Notifications not taken in at the last look.", _events_behind()
+    yield "events_behind", "Notifications not taken in at the last check.", _events_behind()
     yield "event_alarms", "Missed events that no scan has made good yet.", _event_alarms()
     for gauge in all_gauges():
         yield gauge.name, gauge.help_text, gauge.samples()

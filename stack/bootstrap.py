@@ -175,7 +175,7 @@ def set_up(command: str) -> bool:
         print(f"[{number}/{len(steps)}] {title}", flush=True)
         started = time.monotonic()
         if not step():
-            print(f"Set-up stopped at: {title}. Run it again when that is mended.", flush=True)
+            print(f"Set-up stopped at: {title}. Run it again when that is repaired.", flush=True)
             return False
         print(f"      done in {time.monotonic() - started:.1f} s", flush=True)
     return True

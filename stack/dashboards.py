@@ -1,6 +1,6 @@
 """Readers of the demo's lake through StarRocks, and faults of its front ends.
 
-Told anew at every start, because caches and faults live in the front ends' processes.
+Told again at every start, because caches and faults live in the front ends' processes.
 """
 
 from collections.abc import Sequence

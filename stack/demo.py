@@ -147,7 +147,7 @@ class Demo:
         stack.ledger.note(url=f"http://127.0.0.1:{self.port}", log_ins=self._log_ins())
 
     def _write_on(self, stack: Stack) -> None:
-        """Have two tables written: for front ends to take in, and for the optimizer to mend."""
+        """Have two tables written: for front ends to take in, and for the optimizer to repair."""
         with Metastore.connect(stack.config()) as metastore:
             has_live, has_clicks = live.is_there(metastore), clicks.is_there(metastore)
         if has_live:

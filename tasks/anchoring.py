@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 _BROKEN = """{problem}
 
 Somebody changed the audit record, or the database was restored from a backup. Nothing is anchored
-until a person has looked: compare with the heads that were mailed before
+until a person has checked: compare with the heads that were mailed before
 
     manage.py verify_audit --head SEQ:HASH
 

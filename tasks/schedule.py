@@ -33,7 +33,7 @@ REQUESTER = "schedule"
 
 
 def schedule(now: datetime) -> None:
-    """Do what is due in every lake, end approvals that lapsed, sync the directory."""
+    """Do what is due in every lake, end approvals that expired, sync the directory."""
     approvals_lapse(now)
     _leavers(now)
     for name, config in all_lakes().items():

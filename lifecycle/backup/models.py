@@ -61,10 +61,10 @@ class BackupBatch(models.Model):
     seconds = models.FloatField(null=True, help_text="first rename to metadata drop")
     dropped_at = models.DateTimeField()
     purge_after = models.DateTimeField(
-        null=True, help_text="its days, and every hour that the red button was on since"
+        null=True, help_text="its days, and every hour that the emergency stop was on since"
     )
     purge_tried_at = models.DateTimeField(null=True, help_text="when a purge last came by")
-    purge_left_why = models.TextField(blank=True, help_text="why that purge left it alone")
+    purge_left_why = models.TextField(blank=True, help_text="why that purge skipped it")
     purged_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -101,12 +101,12 @@ class BackupTotals(models.Model):
     n_restored = models.PositiveBigIntegerField(default=0)
     n_bytes = models.BigIntegerField(default=0)
     restored_bytes = models.BigIntegerField(default=0)
-    purged_bytes = models.BigIntegerField(default=0, help_text="gone for good")
+    purged_bytes = models.BigIntegerField(default=0, help_text="deleted permanently")
     n_files = models.PositiveBigIntegerField(default=0)
     n_restorable = models.PositiveIntegerField(default=0, help_text="batches that can come back")
     restorable_items = models.PositiveBigIntegerField(default=0)
     restorable_bytes = models.BigIntegerField(default=0)
-    n_left = models.PositiveIntegerField(default=0, help_text="batches a purge left alone")
+    n_left = models.PositiveIntegerField(default=0, help_text="batches a purge skipped")
     n_purging = models.PositiveIntegerField(default=0)
     n_purged = models.PositiveIntegerField(default=0)
     purge_after = models.DateTimeField(null=True, help_text="the first of what can come back")

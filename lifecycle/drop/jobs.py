@@ -64,8 +64,9 @@ class DropRules(LifecycleRules):
             return None
         at = datetime.fromtimestamp(read_ms / 1000, tz=UTC)
         return (
-            f"it was read after the scan, at {at:%Y-%m-%d %H:%M} UTC, and its owner has not said "
-            "that it may go"
+            f"it was read after the scan, at {at:%Y-%m-%d %H:%M} UTC, and its owner has not "
+            "consented "
+            "to its deletion"
         )
 
 

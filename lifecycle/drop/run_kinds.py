@@ -46,10 +46,10 @@ from portal.safety.selectors import RED_BUTTON_CODE, red_button_wait
 
 
 class PlanKind(run_kinds.RunKind):
-    """Draws up a drop plan from the last scan's items."""
+    """Creates a drop plan from the last scan's items."""
 
     name = PLAN_KIND
-    title = "Draw up a drop plan"
+    title = "Create a drop plan"
     queue = "plan"
     start_roles = KEEPERS
 
@@ -59,7 +59,7 @@ class PlanKind(run_kinds.RunKind):
         return plan_draw(_plan(run), folder=f"{run.pk}-{run.epoch}", now=now)
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
-        """End the plan when its drawing up failed."""
+        """End the plan when its creating failed."""
         plan = _plan(run)
         if manifest["outcome"] == "done" or will_try_again(self, run, manifest):
             return
@@ -116,7 +116,7 @@ class DropKind(run_kinds.RunKind):
         }
 
     def waits(self, run: Run, *, now: datetime) -> str:
-        """Wait while the red button is on; it goes on by itself after the release."""
+        """Wait while the emergency stop is on; it goes on by itself after the release."""
         return red_button_wait(run.lake)
 
     def must_wait(self, error: Mapping[str, Any]) -> bool:
@@ -124,7 +124,10 @@ class DropKind(run_kinds.RunKind):
         return error.get("code") == RED_BUTTON_CODE
 
     def beat(self, run: Run) -> None:
-        """Renew the lease; tell the job of cancel, holds, closed databases and the red button."""
+        """Renew the lease.
+
+        Tell the job of cancel, holds, closed databases and the emergency stop.
+        """
         plan = _plan(run)
         closed = closed_databases(plan.lake, plan.tables.values_list("db", flat=True).distinct())
         act_beat(run, now=timezone.now(), closed=closed)

@@ -43,7 +43,7 @@ CHOICE = [OpenApiParameter(name, str) for name in FILTER_KEYS]
 
 
 class EnrolmentList(KeysetList):
-    """Enrolments."""
+    """Enrollments."""
 
     operation_id = "enrolments_list"
     serializer_class = EnrolmentSerializer
@@ -51,7 +51,7 @@ class EnrolmentList(KeysetList):
     orders = ENROLMENT_ORDERS
 
     def get_queryset(self) -> Rows:
-        """List the enrolments that you may see."""
+        """List the enrollments that you may see."""
         return enrolments_visible(self.lake, self.user)
 
     @operation(
@@ -62,7 +62,7 @@ class EnrolmentList(KeysetList):
         parameters=LAKE,
     )
     def post(self) -> object:
-        """Ask two people to enrol the chosen tables (admins and operators)."""
+        """Ask two people to enroll the chosen tables (admins and operators)."""
         said = self.data
         now = timezone.now()
         wish = EnrolWish(
@@ -76,7 +76,7 @@ class EnrolmentList(KeysetList):
 
 
 class EnrolmentPreview(ApiView):
-    """What an enrolment would mean."""
+    """What an enrollment would mean."""
 
     @operation(
         "enrolments_preview",
@@ -86,7 +86,7 @@ class EnrolmentPreview(ApiView):
     def get(self) -> object:
         """Count the tables of a choice, and what would go under `level` and `ttl`."""
         if not self.user.is_lake_keeper:
-            raise NotAllowed("enrol.role", "Admins and operators ask for enrolments.")
+            raise NotAllowed("enrol.role", "Admins and operators ask for enrollments.")
         params = self.request.query_params
         selection = {key: params.get(key, "") for key in FILTER_KEYS}
         found = preview(self.lake, selection, _wanted(params))
@@ -99,17 +99,17 @@ class EnrolmentPreview(ApiView):
 
 
 class EnrolmentDetail(ApiView):
-    """One enrolment."""
+    """One enrollment."""
 
     @operation("enrolments_get", answer=EnrolmentDetailSerializer)
     def get(self, enrolment_id: UUID) -> object:
-        """Return an enrolment with the steps that you may take."""
+        """Return an enrollment with the steps that you may take."""
         found = get_enrolment_for_user(enrolment_id, user=self.user)
         return _detail(found, self.user)
 
 
 class EnrolmentItems(KeysetList):
-    """The tables of an enrolment."""
+    """The tables of an enrollment."""
 
     operation_id = "enrolment_items_list"
     serializer_class = EnrolmentItemSerializer
@@ -140,14 +140,14 @@ EnrolmentDecide = decide_api(
 EnrolmentWithdraw = reasoned_api(
     ENROLMENTS.withdraw,
     "enrolments_withdraw",
-    says="Withdraw your enrolment before anybody decided.",
+    says="Withdraw your enrollment before anybody decided.",
     shown=_detail,
     answer=EnrolmentDetailSerializer,
 )
 EnrolmentUndo = reasoned_api(
     enrolment_undo,
     "enrolments_undo",
-    says="Have the values put back that stood before an enrolment (admins).",
+    says="Have the values put back that stood before an enrollment (admins).",
     shown=_detail,
     answer=EnrolmentDetailSerializer,
 )

@@ -18,7 +18,7 @@ USER_CHARS = 150
 
 
 class EnrolmentQuerySet(models.QuerySet["Enrolment"]):
-    """Enrolments as a person may see them."""
+    """Enrollments as a person may see them."""
 
     def for_user(self, user: User) -> "EnrolmentQuerySet":
         """Admins and operators see all; others those that name a table of theirs."""
@@ -29,7 +29,7 @@ class EnrolmentQuerySet(models.QuerySet["Enrolment"]):
 
 
 class EnrolmentItemQuerySet(models.QuerySet["EnrolmentItem"]):
-    """Tables of enrolments as a person may see them."""
+    """Tables of enrollments as a person may see them."""
 
     def for_user(self, user: User) -> "EnrolmentItemQuerySet":
         """Admins and operators see all; others the tables that are theirs now."""
@@ -84,7 +84,7 @@ class Enrolment(Proposal):
         ]
 
     def __str__(self) -> str:
-        return f"enrolment {self.short_id}"
+        return f"enrollment {self.short_id}"
 
     @property
     def wanted(self) -> Values:
@@ -93,7 +93,7 @@ class Enrolment(Proposal):
 
 
 class EnrolmentItem(models.Model):
-    """One table of an enrolment: what stood on it, what would go, and what became of it.
+    """One table of an enrollment: what stood on it, what would go, and what became of it.
 
     `before` are its LEVEL and TTL parameters exactly as they stood, so that undo puts them back.
     """
@@ -134,5 +134,5 @@ class EnrolmentItem(models.Model):
 
     @property
     def seen(self) -> Values:
-        """The values that stood on it when the enrolment was asked for."""
+        """The values that stood on it when the enrollment was asked for."""
         return Values(self.seen_level, self.seen_ttl)

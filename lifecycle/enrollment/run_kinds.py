@@ -21,10 +21,10 @@ from portal.runs.models import Run
 
 
 class EnrolKind(run_kinds.RunKind):
-    """Writes the values of an enrolment, or puts back what stood before."""
+    """Writes the values of an enrollment, or puts back what stood before."""
 
     name = ENROL_KIND
-    title = "Enrol tables"
+    title = "Enroll tables"
     queue = "plan"
 
     def execute(self, run: Run) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class EnrolKind(run_kinds.RunKind):
         return {"left": n_left}
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
-        """Go on with the next part, or end the enrolment."""
+        """Go on with the next part, or end the enrollment."""
         enrolment = _of(run)
         undo, part = bool(run.params["undo"]), int(run.params["part"])
         if enrolment.state != (EnrolmentState.UNDOING if undo else EnrolmentState.RUNNING):
@@ -59,7 +59,7 @@ class EnrolKind(run_kinds.RunKind):
 
 
 def register_enrol_kinds() -> None:
-    """Tell the platform of the run and the approval of enrolments."""
+    """Tell the platform of the run and the approval of enrollments."""
     run_kinds.register(EnrolKind())
     ENROLMENTS.register()
 

@@ -33,7 +33,7 @@ class CandidateFilter(ListFilter):
     db = filters.CharFilter(label="Database")
     table = prefix("table", "Table")
     owner = filters.CharFilter(label="Owner")
-    person = filters.CharFilter(label="Who answers for it", method="filter_person")
+    person = filters.CharFilter(label="Responsible", method="filter_person")
     what = filters.ChoiceFilter(
         label="Now", choices=NOW_KINDS, method="filter_what", empty_label="Either"
     )
@@ -57,7 +57,7 @@ class CandidateFilter(ListFilter):
 
 
 class EnrolmentFilter(ListFilter):
-    """Enrolments by state."""
+    """Enrollments by state."""
 
     state = filters.ChoiceFilter(
         choices=[(one.value, one.value.capitalize()) for one in EnrolmentState], label="State"
@@ -69,7 +69,7 @@ class EnrolmentFilter(ListFilter):
 
 
 class EnrolItemFilter(ListFilter):
-    """Tables of an enrolment by what became of them."""
+    """Tables of an enrollment by what became of them."""
 
     state = filters.ChoiceFilter(
         choices=[(one.value, one.value.capitalize()) for one in EnrolItemState], label="Result"
@@ -93,7 +93,7 @@ class Preview:
 
     @property
     def is_too_many(self) -> bool:
-        """Whether more tables are chosen than one enrolment takes."""
+        """Whether more tables are chosen than one enrollment takes."""
         return self.n_tables > self.most
 
 
@@ -134,32 +134,32 @@ def _written_to(lake: str) -> list[str]:
 
 
 def enrolments_visible(lake: str, user: User) -> QuerySet[Enrolment]:
-    """Return the enrolments that a person may see."""
+    """Return the enrollments that a person may see."""
     return Enrolment.objects.filter(lake=lake).for_user(user).select_related("approval")
 
 
 def get_enrolment_for_user(enrolment_id: UUID | str, *, user: User) -> Enrolment:
-    """Return one enrolment, or NotVisible `enrolment.missing`, whether it exists or not."""
+    """Return one enrollment, or NotVisible `enrolment.missing`, whether it exists or not."""
     rows = Enrolment.objects.for_user(user).select_related("approval", "run", "undo_run")
     found = rows.filter(pk=enrolment_id).first()
     if found is None:
-        raise NotVisible("enrolment.missing", "There is no such enrolment, or it is not yours.")
+        raise NotVisible("enrolment.missing", "There is no such enrollment, or it is not yours.")
     return found
 
 
 def items_visible(enrolment: Enrolment, user: User) -> QuerySet[EnrolmentItem]:
-    """Return the tables of an enrolment that a person may see."""
+    """Return the tables of an enrollment that a person may see."""
     return EnrolmentItem.objects.filter(enrolment=enrolment).for_user(user)
 
 
 def result_counts(enrolment: Enrolment, user: User) -> dict[str, int]:
-    """Count the visible tables of an enrolment by what became of them."""
+    """Count the visible tables of an enrollment by what became of them."""
     rows = items_visible(enrolment, user).order_by().values_list("state")
     return dict(rows.annotate(n=Count("pk")))
 
 
 def enrolment_other_steps(enrolment: Enrolment, user: User) -> Steps:
-    """Return what a person may do with an enrolment that does not wait for a decision."""
+    """Return what a person may do with an enrollment that does not wait for a decision."""
     if enrolment.state not in (EnrolmentState.DONE, EnrolmentState.FAILED):
         return Steps()
     done = enrolment.items.filter(state=EnrolItemState.DONE).exists()

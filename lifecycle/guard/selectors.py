@@ -58,7 +58,7 @@ class PolicyFilterSet(ListFilter):
 
     open = filters.ChoiceFilter(label="Alarms", choices=OPENS, method="filter_open")
     outcome = filters.ChoiceFilter(
-        label="What became of it",
+        label="Result",
         choices=lambda: [(one.value, look_of(one.value).word) for one in Outcome],
     )
     db = prefix("db", "Database")

@@ -77,7 +77,7 @@ def _page(request: HttpRequest, *, address: str = "") -> HttpResponse:
     lake, user = current_lake(request), person(request)
     events = calendar_events(lake, user, now=timezone.now(), most=ROWS_SHOWN + 1)
     context = {
-        "table": Table(COLUMNS, events[:ROWS_SHOWN], "What goes when"),
+        "table": Table(COLUMNS, events[:ROWS_SHOWN], "What is due when"),
         "has_more": len(events) > ROWS_SHOWN,
         "known": calendar_address_of(user),
         "address": address,

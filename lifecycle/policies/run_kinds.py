@@ -77,10 +77,10 @@ def _request(run: Run) -> PolicyRequest:
 
 
 class GrantedRequests(PolicyRequests):
-    """What follows the approval of a request; extensions and waivers need no run."""
+    """What follows the approval of a request; extensions and exceptions need no run."""
 
     def on_approved(self, proposal: PolicyRequest, approval: Approval, *, now: datetime) -> None:
-        """Place the hold, let the waiver stand, or have a run carry it out."""
+        """Place the hold, let the exception stand, or have a run carry it out."""
         if proposal.kind == RequestKind.EXTEND:
             extension_approved(proposal, approval, now)
         elif proposal.kind == RequestKind.WAIVE:

@@ -1,4 +1,6 @@
-"""Move the items of an approved fix plan to their places: `run(spark, job)` drives the moves.
+"""Move the items of an approved relocation plan to their places.
+
+`run(spark, job)` drives the moves.
 
 The items file is hashed again and must be the one that two people approved; whatever changed since
 is skipped and reported. An undo is the same with the places the other way round.
@@ -71,7 +73,7 @@ class PlaceRules(LifecycleRules):
         home = self.location(table, None) if item.partition else self._homes.get(item.db)
         if home is None or target == home or not target.is_at_or_under(home):
             above = "table" if item.partition else "database"
-            return f"its {above} lies elsewhere now: {target} would not be below it"
+            return f"its {above} is elsewhere now: {target} would not be below it"
         return self._conformity_refusal(item, target)
 
     def _conformity_refusal(self, item: MoveItem, target: LakePath) -> str | None:
@@ -126,7 +128,7 @@ class Moves:
         if seen := self._new.inside(target):
             return f"its new place is taken: {seen.holder} is at {seen.location}"
         if seen := self._new.above(target):
-            return f"its new place lies in that of {seen.holder}, {seen.location}"
+            return f"its new place is in that of {seen.holder}, {seen.location}"
         return None
 
 

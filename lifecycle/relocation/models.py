@@ -1,4 +1,6 @@
-"""Models of fix plans for nonconforming paths: the plan, and one row for each requested item.
+"""Models of relocation plans for nonconforming paths.
+
+The plan, and one row for each requested item.
 
 What is moved stands in a file in the spool, under the plan's digest; the rows say the same to
 people, with why a thing is left out. States move in `lifecycle.relocation.services.plans`.
@@ -19,19 +21,19 @@ DIGEST_CHARS = 64
 
 
 class FixItemState(models.TextChoices):
-    """Where one item of a fix plan stands."""
+    """Where one item of a relocation plan stands."""
 
-    ASKED = "ASKED", "being looked at"
+    ASKED = "ASKED", "being checked"
     LEFT_OUT = "LEFT_OUT", "left out"
     PLANNED = "PLANNED", "to be moved"
     MOVED = "MOVED", "moved"
-    NEW_DATA = "NEW_DATA", "moved, new data at the old place"
-    SKIPPED = "SKIPPED", "changed since, left alone"
+    NEW_DATA = "NEW_DATA", "moved; new files at old path"
+    SKIPPED = "SKIPPED", "changed since, skipped"
     RETURNED = "RETURNED", "moved back"
     GONE = "GONE", "changed by somebody else"
     NOT_REACHED = "NOT_REACHED", "not reached"
-    UNSETTLED = "UNSETTLED", "half done, look at it"
-    TAKEN_BACK = "TAKEN_BACK", "moved, and taken back"
+    UNSETTLED = "UNSETTLED", "incomplete, needs attention"
+    TAKEN_BACK = "TAKEN_BACK", "moved, and undone"
 
 
 # Items that lie at their new place now.
@@ -39,7 +41,7 @@ AT_TARGET = (FixItemState.MOVED, FixItemState.NEW_DATA)
 
 
 class PathFixQuerySet(models.QuerySet["PathFix"]):
-    """Who may see which fix plan."""
+    """Who may see which relocation plan."""
 
     def for_user(self, user: User) -> Self:
         """Keep what `user` may see: all for admins and operators, else plans with own tables."""
@@ -101,7 +103,7 @@ class PathFix(Proposal):
         """What it does, in words."""
         if self.undo_of is None:
             return "moves to conforming places"
-        return f"takes fix plan {self.undo_of.short_id} back"
+        return f"undoes relocation plan {self.undo_of.short_id}"
 
 
 class PathFixItemQuerySet(models.QuerySet["PathFixItem"]):

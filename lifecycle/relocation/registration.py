@@ -9,4 +9,4 @@ def register() -> None:
     """Add what this capability offers: runs, questions, pages, home cards."""
     register_path_fix_kinds()
     register_pages()
-    register_page_subject("path_fix", "Fix plan", "lifecycle:path-fix")
+    register_page_subject("path_fix", "Relocation plan", "lifecycle:path-fix")

@@ -1,4 +1,4 @@
-"""Run kinds and approval kind of fix plans. The platform drives them.
+"""Run kinds and approval kind of relocation plans. The platform drives them.
 
 `lifecycle.path_fix_plan` draws a plan up in a worker; `lifecycle.fix_path` is the Spark job that
 moves, and `lifecycle.undo_fix_path` the same job with the places the other way round.
@@ -46,10 +46,10 @@ from portal.runs.models import Run
 
 
 class FixPlanKind(run_kinds.RunKind):
-    """Draws up a fix plan: looks at what was asked, moves nothing."""
+    """Creates a relocation plan: looks at what was asked, moves nothing."""
 
     name = DRAW_KIND
-    title = "Draw up a fix plan"
+    title = "Create a relocation plan"
     queue = "plan"
     start_roles = KEEPERS
 
@@ -59,7 +59,7 @@ class FixPlanKind(run_kinds.RunKind):
         return fix_draw(_fix(run), folder=f"{run.pk}-{run.epoch}", now=now)
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
-        """End the plan when its drawing up failed."""
+        """End the plan when its creating failed."""
         fix = _fix(run)
         if manifest["outcome"] == "done" or will_try_again(self, run, manifest):
             return
@@ -70,7 +70,7 @@ class FixPlanKind(run_kinds.RunKind):
 
 
 class FixKind(run_kinds.RunKind):
-    """Moves the items of an approved fix plan and points the metastore to their new places."""
+    """Moves the items of an approved relocation plan and updates the metastore."""
 
     name = FIX_KIND
     job = "lifecycle.relocation.jobs"
@@ -109,7 +109,10 @@ class FixKind(run_kinds.RunKind):
         }
 
     def beat(self, run: Run) -> None:
-        """Renew the lease; tell the job of cancel, holds, closed databases and the red button."""
+        """Renew the lease.
+
+        Tell the job of cancel, holds, closed databases and the emergency stop.
+        """
         fix = _fix(run)
         closed = closed_databases(fix.lake, fix_databases(fix))
         act_beat(run, now=timezone.now(), closed=closed)
@@ -129,10 +132,10 @@ class FixKind(run_kinds.RunKind):
 
 
 class UndoFixKind(FixKind):
-    """Brings back what a fix plan moved."""
+    """Brings back what a relocation plan moved."""
 
     name = UNDO_KIND
-    title = "Take a fix plan back"
+    title = "Undo a relocation plan"
 
 
 def _fix(run: Run) -> PathFix:

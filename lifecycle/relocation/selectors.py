@@ -1,4 +1,4 @@
-"""Reads the fix plans visible to a person, the actions open to them, and the fixable paths."""
+"""Reads the relocation plans visible to a person, their actions, and the fixable paths."""
 
 from uuid import UUID
 
@@ -27,10 +27,10 @@ UNDER_WAY = (PlanState.DRAFTING, PlanState.PENDING, PlanState.APPROVED, PlanStat
 
 
 class PathFixFilter(ListFilter):
-    """Fix plans by state and maker."""
+    """Relocation plans by state and maker."""
 
     state = filters.ChoiceFilter(choices=PlanState.choices, label="State", empty_label="Any")
-    requested_by = filters.CharFilter(label="Asked by")
+    requested_by = filters.CharFilter(label="Requested by")
 
     class Meta:
         model = PathFix
@@ -68,32 +68,34 @@ def fix_candidates(lake: str, user: User) -> QuerySet[PathFinding]:
 
 
 def fixes_visible(lake: str, user: User) -> QuerySet[PathFix]:
-    """Return the fix plans that a person may see."""
+    """Return the relocation plans that a person may see."""
     return PathFix.objects.filter(lake=lake).for_user(user).select_related("approval", "undo_of")
 
 
 def get_fix_for_user(fix_id: UUID | str, *, user: User) -> PathFix:
-    """Return one fix plan, or NotVisible `fix.missing`, whether it exists or not."""
+    """Return one relocation plan, or NotVisible `fix.missing`, whether it exists or not."""
     rows = PathFix.objects.for_user(user)
     found = rows.select_related("approval", "run", "plan_run", "undo_of").filter(pk=fix_id).first()
     if found is None:
-        raise NotVisible("fix.missing", "There is no such fix plan, or it is not yours to see.")
+        raise NotVisible(
+            "fix.missing", "There is no such relocation plan, or it is not yours to see."
+        )
     return found
 
 
 def fix_items(fix: PathFix, user: User) -> QuerySet[PathFixItem]:
-    """Return the rows of a fix plan that a person may see."""
+    """Return the rows of a relocation plan that a person may see."""
     return PathFixItem.objects.filter(fix=fix).for_user(user)
 
 
 def fix_counts(fix: PathFix, user: User) -> dict[str, int]:
-    """Count the visible rows of a fix plan by where they stand."""
+    """Count the visible rows of a relocation plan by where they stand."""
     rows = fix_items(fix, user).order_by().values_list("state")
     return dict(rows.annotate(n=Count("pk")))
 
 
 def fix_other_steps(fix: PathFix, user: User) -> Steps:
-    """Return what a person may do with a fix plan that does not wait for a decision."""
+    """Return what a person may do with a relocation plan that does not wait for a decision."""
     if fix.state in (PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED):
         moved = user.is_lake_admin and fix.items.filter(state__in=AT_TARGET).exists()
         return Steps(undo=moved and not fix.undone_by.filter(state__in=UNDER_WAY).exists())

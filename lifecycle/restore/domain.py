@@ -23,7 +23,7 @@ class Recipients:
 def names_the_date(announced: datetime | None, purge_after: datetime | None) -> bool:
     """Return whether a notice named the date on which the purge is due, give or take a day.
 
-    The date moves while the red button is on and when a restore is undone.
+    The date moves while the emergency stop is on and when a restore is undone.
     """
     if announced is None or purge_after is None:
         return False

@@ -57,7 +57,7 @@ class RestoreKind(RunKind):
         }
 
     def beat(self, run: Run) -> None:
-        """Renew the lease and tell the job of cancel and the red button."""
+        """Renew the lease and tell the job of cancel and the emergency stop."""
         act_beat(run, now=timezone.now())
 
     def settle(self, run: Run) -> None:
@@ -108,7 +108,7 @@ class ItemsKind(RunKind):
     """Copies the items of one backup batch into the portal's database."""
 
     name = ITEMS_KIND
-    title = "Look into a backup"
+    title = "Read the contents of a backup"
     queue = "restore"
 
     def execute(self, run: Run) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import chain, islice, zip_longest
 from typing import Any
 
-# Everything of a drill carries its run: databases and directories are found again by it.
+# Everything of a restore test carries its run: databases and directories are found again by it.
 DIRECTORY = "drills"
 MARK = "lakewarden.drill"
 _PREFIX = "lakewarden_drill_"
@@ -26,7 +26,7 @@ _OWN_PARAMETERS = ("transient_lastDdlTime", "lakewarden.", "COLUMN_STATS_ACCURAT
 
 
 class DrillState(StrEnum):
-    """How a drill went; INCOMPLETE proves nothing, for or against."""
+    """How a restore test went; INCOMPLETE proves nothing, for or against."""
 
     RUNNING = "RUNNING"
     PROVEN = "PROVEN"
@@ -112,12 +112,15 @@ def lot(day: date, *names: str) -> str:
 
 
 def is_due(last: datetime | None, *, now: datetime, every: timedelta) -> bool:
-    """Whether the next drill is due; a few hours early, so that it stays at its hour of the day."""
+    """Whether the next restore test is due.
+
+    A few hours early, so that it stays at its hour of the day.
+    """
     return last is None or now - last >= every - timedelta(hours=6)
 
 
 def proof_state(proof: Proof, *, now: datetime, lasts: timedelta) -> ProofState:
-    """Judge a database's proof: a failure stands until a later drill proves the opposite."""
+    """Judge a database's proof: a failure stands until a later restore test proves the opposite."""
     if proof.failed_at is not None and proof.failed_at >= (proof.proven_at or _NEVER):
         return ProofState.FAILED
     if proof.proven_at is not None:
@@ -127,7 +130,10 @@ def proof_state(proof: Proof, *, now: datetime, lasts: timedelta) -> ProofState:
 
 
 def drill_state(outcomes: Iterable[Compared], *, is_whole: bool) -> DrillState:
-    """Judge a drill: one difference fails it; one that ended early or compared nothing is none."""
+    """Judge a restore test: one difference fails it.
+
+    One that ended early or compared nothing is none.
+    """
     found = set(outcomes)
     if Compared.DIFFERS in found:
         return DrillState.FAILED
@@ -135,7 +141,7 @@ def drill_state(outcomes: Iterable[Compared], *, is_whole: bool) -> DrillState:
 
 
 def scratch_database(run: str, epoch: int) -> str:
-    """Name the scratch database of one epoch of a drill's run."""
+    """Name the scratch database of one epoch of a restore test's run."""
     return f"{_PREFIX}{run.replace('-', '')}_{epoch}"
 
 
@@ -146,7 +152,7 @@ def read_scratch(database: str) -> tuple[str, int] | None:
 
 
 def mark_of(deployment: str, run: str, epoch: int) -> str:
-    """Return the mark by which a drill knows its own again."""
+    """Return the mark by which a restore test knows its own again."""
     return f"{deployment}/{run.replace('-', '')}/{epoch}"
 
 

@@ -13,7 +13,7 @@ def _choices(states: type[DrillState | Compared]) -> list[tuple[str, str]]:
 
 
 class RestoreDrill(models.Model):
-    """One drill: a sample of the backups, restored into a scratch database and compared.
+    """One restore test: a sample of the backups, restored into a scratch database and compared.
 
     Its scratch is named by its run; while it is not `is_clean` something of it may be left over.
     """
@@ -47,11 +47,14 @@ class RestoreDrill(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"drill of {self.started_at:%Y-%m-%d %H:%M}"
+        return f"restore test of {self.started_at:%Y-%m-%d %H:%M}"
 
 
 class DrillItem(models.Model):
-    """One item of a drill: what was compared, what differs, and what is only worth a word."""
+    """One item of a restore test.
+
+    What was compared, what differs, and what is only worth a word.
+    """
 
     drill = models.ForeignKey(RestoreDrill, on_delete=models.CASCADE, related_name="items")
     lake = models.CharField(max_length=32)
@@ -101,7 +104,8 @@ class DrillItem(models.Model):
 class DatabaseProof(models.Model):
     """When restoring a database's backups was last proven, and when last found wanting.
 
-    What lies in its backups is counted every day and at each drill, so that no page adds it up.
+    What lies in its backups is counted every day and at each restore test, so that no page adds it
+    up.
     """
 
     lake = models.CharField(max_length=32)

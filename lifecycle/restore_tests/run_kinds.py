@@ -28,12 +28,12 @@ class DrillKind(RunKind):
     """Restores a sample of the backups into a scratch database, compares and clears it.
 
     It is no acting kind: it has no fence, takes no backup and moves nothing of anybody's. One that
-    died is not tried again as it was: the next day's clears what it left, and draws anew.
+    died is not tried again as it was: the next day's clears what it left, and draws again.
     """
 
     name = KIND
     job = "lifecycle.restore_tests.jobs.drill"
-    title = "Restore drill"
+    title = "Restore test"
     queue = "restore"
     attempts = 1
     start_roles = KEEPERS
@@ -46,7 +46,10 @@ class DrillKind(RunKind):
         return {"now": now.isoformat()} if drill_wanted(lake, now=now) else None
 
     def waits(self, run: Run, *, now: datetime) -> str:
-        """Wait while the red button is on: a drill writes to the lake, though to its own only."""
+        """Wait while the emergency stop is on.
+
+        A restore test writes to the lake, though to its own only.
+        """
         return red_button_wait(run.lake)
 
     def prepare(self, run: Run) -> None:
@@ -58,11 +61,11 @@ class DrillKind(RunKind):
         return drill_params(drill_begin(run, now=timezone.now()))
 
     def beat(self, run: Run) -> None:
-        """Tell the job of cancel and the red button."""
+        """Tell the job of cancel and the emergency stop."""
         act_beat(run, now=timezone.now())
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
-        """Keep what was found, and tell the keepers where something would not come back."""
+        """Store the result, and notify admins and operators of what would not come back."""
         now = timezone.now()
         drill = drill_ingest(run, manifest, now=now)
         if drill is not None:

@@ -31,14 +31,14 @@ ITEM_ORDERS = {"name": ("db", "table")}
 
 
 class DrillFilter(ListFilter):
-    """Drills by how they went, who asked and day."""
+    """Restore tests by how they went, who asked and day."""
 
     state = filters.ChoiceFilter(
         choices=[(state.value, state.value.capitalize()) for state in DrillState],
         label="Outcome",
         empty_label="Any",
     )
-    requested_by = filters.CharFilter(label="Asked by")
+    requested_by = filters.CharFilter(label="Requested by")
     since = filters.DateFilter(
         field_name="started_at", lookup_expr="date__gte", label="From", widget=DayInput()
     )
@@ -52,7 +52,7 @@ class DrillFilter(ListFilter):
 
 
 class DrillItemFilter(ListFilter):
-    """What a drill compared, by outcome and name."""
+    """What a restore test compared, by outcome and name."""
 
     outcome = filters.ChoiceFilter(
         choices=[(state.value, state.value.capitalize()) for state in Compared],
@@ -82,30 +82,30 @@ class DatabaseProven:
 
     @property
     def last_by(self) -> UUID | None:
-        """The drill behind the state."""
+        """The restore test behind the state."""
         return self.failed_by if self.state is ProofState.FAILED else self.proven_by
 
 
 def drills_of(lake: str) -> QuerySet[RestoreDrill]:
-    """Return the drills of a lake; they name no data, so everybody may know of them."""
+    """Return the restore tests of a lake; they name no data, so everybody may know of them."""
     return RestoreDrill.objects.filter(lake=lake)
 
 
 def get_drill(drill_id: UUID | str) -> RestoreDrill:
-    """Return one drill; NotVisible where there is none."""
+    """Return one restore test; NotVisible where there is none."""
     found = RestoreDrill.objects.filter(public_id=drill_id).first()
     if found is None:
-        raise NotVisible("drill.missing", "There is no such drill.")
+        raise NotVisible("drill.missing", "There is no such restore test.")
     return found
 
 
 def drill_run(drill: RestoreDrill) -> Run | None:
-    """Return the run of a drill."""
+    """Return the run of a restore test."""
     return Run.objects.filter(pk=drill.run_id).first()
 
 
 def items_visible(drill: RestoreDrill, user: User) -> QuerySet[DrillItem]:
-    """Return what a drill compared, of the backups that this person may see."""
+    """Return what a restore test compared, of the backups that this person may see."""
     rows = DrillItem.objects.filter(drill=drill)
     if user.is_lake_keeper:
         return rows
@@ -113,10 +113,10 @@ def items_visible(drill: RestoreDrill, user: User) -> QuerySet[DrillItem]:
 
 
 def count_for(drills: Sequence[RestoreDrill], *, user: User) -> None:
-    """Set the counts of drills to those of the items that this person may see.
+    """Set the counts of restore tests to those of the items that this person may see.
 
     Admins and operators see all, so theirs stay as stored. The rows are changed in memory only and
-    must not be saved. One query for any number of drills.
+    must not be saved. One query for any number of restore tests.
     """
     if user.is_lake_keeper or not drills:
         return
@@ -211,7 +211,7 @@ def tables_proven(lake: str) -> dict[BackedUp, datetime]:
 
 
 def known_contents(lake: str, batches: Collection[UUID]) -> dict[str, dict[str, str]]:
-    """Give, by batch and item, the sha256 that drills read when they proved it."""
+    """Give, by batch and item, the sha256 that restore tests read when they proved it."""
     rows = DrillItem.objects.filter(
         lake=lake, batch_id__in=batches, outcome=Compared.PROVEN
     ).exclude(content="")

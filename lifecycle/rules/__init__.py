@@ -1,1 +1,1 @@
-"""Where data may lie: path rules, templates, and waivers of a rule."""
+"""Where data may lie: path rules, templates, and exceptions of a rule."""

@@ -41,7 +41,7 @@ def clean_now(
 def still_read_offer(
     context: Context, table: TableFinding, partition: str = "", cls: str = ""
 ) -> dict[str, Any]:
-    """Offer to let still-read data go to whose yes counts; nothing to others."""
+    """Offer to let recently read data go to whose yes counts; nothing to others."""
     is_read = cls == ExpiryClass.STILL_READ if partition else table.n_still_read > 0
     return {
         "table": table,

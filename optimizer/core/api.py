@@ -21,7 +21,7 @@ class OptimizeTaskSerializer(serializers.ModelSerializer[OptimizeTask]):
     table = serializers.CharField(source="subject.table", read_only=True)
     is_open = serializers.SerializerMethodField()
     is_stopping = serializers.BooleanField(
-        read_only=True, help_text="cancelled while a run has it; the run is told to leave it"
+        read_only=True, help_text="cancelled while a run has it; the run was asked to stop it"
     )
 
     class Meta:

@@ -44,14 +44,14 @@ class MaintainedTable(models.Model):
     owner = models.CharField(max_length=128, blank=True)
     is_gone = models.BooleanField(default=False)
     gone_at = models.DateTimeField(null=True)
-    heard_at = models.DateTimeField(help_text="when the portal last heard of a change")
+    heard_at = models.DateTimeField(help_text="when the portal last received a change")
 
     # What the last look found; null until it was looked at.
     looked_at = models.DateTimeField(null=True)
     look_due_at = models.DateTimeField(null=True)
-    look_problem = models.TextField(blank=True, help_text="why the last look found nothing")
-    health = models.FloatField(null=True, help_text="0 to 100; null until it was looked at")
-    deductions = models.JSONField(default=list, help_text="what the score lost, and why")
+    look_problem = models.TextField(blank=True, help_text="why the last inspection failed")
+    health = models.FloatField(null=True, help_text="0 to 100; null until it was inspected")
+    deductions = models.JSONField(default=list, help_text="score deductions")
 
     # What was decided last.
     decided_at = models.DateTimeField(null=True)
@@ -90,7 +90,7 @@ class OptimizeTask(models.Model):
     )
     # True while it is open, null afterwards: MariaDB knows no conditional uniqueness.
     is_open = models.BooleanField(null=True, default=True)
-    reason = models.TextField(help_text="why it is done")
+    reason = models.TextField(help_text="reason")
     waits_for = models.TextField(blank=True, help_text="why it is not begun yet")
     not_before = models.DateTimeField(null=True, help_text="it waits for other writers to pause")
     score = models.FloatField(default=0)
@@ -108,7 +108,7 @@ class OptimizeTask(models.Model):
     snapshot_id = models.BigIntegerField(null=True, help_text="what it was decided at")
     asked_by = models.CharField(max_length=150, blank=True, help_text="empty: by itself")
     noted_at = models.DateTimeField()
-    heard_at = models.DateTimeField(null=True, help_text="when its first commit was heard")
+    heard_at = models.DateTimeField(null=True, help_text="when its first commit was received")
     sent_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     run = models.UUIDField(null=True)

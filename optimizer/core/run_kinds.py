@@ -98,14 +98,14 @@ class TasksKind(RunKind):
         results_ingest(self.maintainer, run, manifest, now=timezone.now())
 
     def waits(self, run: Run, *, now: datetime) -> str:
-        """Wait while the red button is on."""
+        """Wait while the emergency stop is on."""
         return red_button_wait(run.lake)
 
     def beat(self, run: Run) -> None:
-        """Tell the job to stop where a person or the red button says so, or what it must know."""
+        """Tell the job to stop where a person or the emergency stop says so."""
         pressed = red_button_wait(run.lake)
         if pressed and run.spool:
-            open_spool(run).write_control({"cancel": True, "by": "red button", "why": pressed})
+            open_spool(run).write_control({"cancel": True, "by": "emergency stop", "why": pressed})
         elif run.cancel_requested_by:
             write_cancel(run)
         elif run.spool and (wanted := self.wanted(run)):

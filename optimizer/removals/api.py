@@ -47,7 +47,7 @@ class RemovalPlanSerializer(serializers.ModelSerializer[RemovalPlan]):
 
 
 class QuarantineSerializer(serializers.ModelSerializer[Quarantine]):
-    """The files of a list that lie in quarantine beside their table."""
+    """The files of a list that are in quarantine beside their table."""
 
     state = serializers.CharField(
         read_only=True, help_text=", ".join(one.value for one in QuarantineState)

@@ -16,7 +16,7 @@ from portal.approvals.models import Proposal
 
 
 class RemovalPlan(Proposal):
-    """One list, drawn up at one snapshot of a table; what people approve is its digest.
+    """One list, created at one snapshot of a table; what people approve is its digest.
 
     The list of an Iceberg table is a file in the spool of the run that drew it up; here are its
     counts and the first names of it. That of a Hudi table is short, and stands whole in `facts`.
@@ -37,7 +37,7 @@ class RemovalPlan(Proposal):
     )
     digest = models.CharField(max_length=64, help_text="sha256 of the list")
     items_uri = models.TextField(blank=True)
-    snapshot_id = models.BigIntegerField(null=True, help_text="the table's, when it was drawn up")
+    snapshot_id = models.BigIntegerField(null=True, help_text="the table's, when it was created")
     n_items = models.BigIntegerField(help_text="snapshots of an expiry, files of orphans")
     n_files = models.BigIntegerField()
     n_bytes = models.BigIntegerField()

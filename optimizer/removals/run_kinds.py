@@ -29,7 +29,7 @@ class FencedKind(RunKind):
         """Pass a stop on, then renew the lease."""
         pressed = red_button_wait(run.lake)
         if pressed and run.spool:
-            open_spool(run).write_control({"cancel": True, "by": "red button", "why": pressed})
+            open_spool(run).write_control({"cancel": True, "by": "emergency stop", "why": pressed})
         else:
             super().beat(run)
         fence_beat(run, now=timezone.now())
@@ -40,7 +40,7 @@ class FencedKind(RunKind):
 
 
 class RemovalsKind(FencedKind, TasksKind):
-    """Removes what stands on approved lists of tables of one format; the job judges it anew."""
+    """Removes what stands on approved lists of tables of one format; the job judges it again."""
 
     queue = "destructive"
     destroys = True

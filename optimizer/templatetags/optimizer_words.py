@@ -172,7 +172,7 @@ _REMOVALS = {
     "EXPIRE": ("Old snapshots", "snapshot"),
     "ORPHANS": ("Orphan files", "file"),
     "HUDI_CLEAN_EXECUTE": ("Old file versions", "path"),
-    "HUDI_TTL_EXECUTE": ("Old partitions", "partition"),
+    "HUDI_TTL_EXECUTE": ("Partition TTL", "partition"),
     "HUDI_RECOVERY_EXECUTE": ("Lost rows", "row"),
     "HUDI_ROLLBACK_EXECUTE": ("What dead writers left", "instant"),
 }

@@ -131,7 +131,7 @@ def check_decision(
 
     Raises:
         NotAllowed: not in the role, a requester's approval, or the login is not fresh.
-        StaleState: no longer open, lapsed, or the content is not what the person saw.
+        StaleState: no longer open, expired, or the content is not what the person saw.
         RuleViolation: a rejection without a reason.
     """
     if not person.is_active or not person.roles & roles:
@@ -141,21 +141,21 @@ def check_decision(
     if is_own and word.verdict is Verdict.APPROVE:
         raise NotAllowed(
             "approval.own",
-            "You asked for this or last changed what it rests on, so others must decide.",
+            "You requested this or last changed what it is based on, so others must decide.",
         )
     if request.state not in OPEN or (
         request.state is ApprovalState.APPROVED and word.verdict is Verdict.APPROVE
     ):
         raise StaleState("approval.closed", f"This is already {request.state.lower()}.")
     if request.lapses_at <= now:
-        raise StaleState("approval.lapsed", "This lapsed; it has to be asked for again.")
+        raise StaleState("approval.lapsed", "This expired; it has to be requested again.")
     if word.digest != request.digest:
         raise StaleState(
             "approval.changed", "The content changed since you opened it. Read it again, please."
         )
     check_fresh(person.authenticated_at, now)
     if word.verdict is Verdict.REJECT and len(word.reason.strip()) < MIN_REASON:
-        raise RuleViolation("approval.reason", "Say why you reject it.")
+        raise RuleViolation("approval.reason", "Enter a reason for rejecting it.")
 
 
 def check_fresh(authenticated_at: datetime | None, now: datetime) -> None:
@@ -191,7 +191,7 @@ def check_execution(
     """Refuse to run what is not approved as it stands now.
 
     Raises:
-        StaleState: other content, not approved, lapsed, still cooling off, or too few of those
+        StaleState: other content, not approved, expired, still cooling off, or too few of those
             who approved are still in their role.
     """
     if digest != request.digest:
@@ -199,7 +199,7 @@ def check_execution(
     if request.state is not ApprovalState.APPROVED:
         raise StaleState("approval.not_approved", f"This is {request.state.lower()}, not approved.")
     if request.lapses_at <= now:
-        raise StaleState("approval.lapsed", "The approval lapsed before it was used.")
+        raise StaleState("approval.lapsed", "The approval expired before it was used.")
     if request.cool_until is None or now < request.cool_until:
         raise StaleState("approval.cooling_off", "The cooling-off time is not over yet.")
     count_standing(request, given, roles=roles)
@@ -216,7 +216,7 @@ def count_standing(request: Request, given: Sequence[Given], *, roles: frozenset
         raise StaleState(
             "approval.approvers",
             "Somebody who approved this is no longer in the role, or has since changed what it "
-            "rests on; it has to be asked for again.",
+            "is based on; it has to be requested again.",
             standing=len(standing),
             needed=request.n_needed,
         )

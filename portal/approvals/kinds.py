@@ -44,7 +44,7 @@ class ApprovalKind:
     """Returns who counts as a requester at this moment; those who were stored stay requesters."""
     on_approved: Hook = _nothing
     on_ended: Ended = _nothing_more
-    """Called with who rejected or withdrew it; with nobody when it lapsed."""
+    """Called with who rejected or withdrew it; with nobody when it expired."""
     cooling_off: timedelta | None = None
     """None = the deployment's cooling-off time."""
 

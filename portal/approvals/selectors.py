@@ -10,7 +10,8 @@ from portal.approvals.kinds import get_kind
 from portal.approvals.models import Approval, Decision
 
 OWN = (
-    "You asked for it, or last changed what it rests on, so others must approve. You may reject it."
+    "You requested it, or last changed what it is based on, so others must approve. You "
+    "may reject it."
 )
 GIVEN = "You have approved it; you may still reject it until it runs."
 

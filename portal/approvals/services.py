@@ -1,4 +1,4 @@
-"""Requests, grants, rejects, withdraws, lapses, checks and uses approvals.
+"""Requests, grants, rejects, withdraws, expires, checks and uses approvals.
 
 Every step takes the row's lock first and moves the state by compare-and-set, so of two people at
 the same moment each is counted once and the last word wins nothing twice. Locks are taken in one
@@ -83,7 +83,7 @@ def approval_decide(  # noqa: PLR0913 - a decision carries what it was taken on
 
     Raises:
         NotAllowed: wrong role, own request, or no fresh login.
-        StaleState: closed, lapsed, other content, or the person has decided already.
+        StaleState: closed, expired, other content, or the person has decided already.
         RuleViolation: a rejection without a reason.
     """
     check_text(reason)
@@ -144,7 +144,7 @@ def approval_withdraw(
         approval = _locked(approval_id)
         asked = {name.casefold() for name in approval.requesters}
         if user.username.casefold() not in asked:
-            raise NotAllowed("approval.withdraw", "Only who asked for it may take it back.")
+            raise NotAllowed("approval.withdraw", "Only the requester may withdraw it.")
         if approval.state != ApprovalState.PENDING or approval.decisions.exists():
             raise StaleState(
                 "approval.closed", "Somebody has decided already; it can only be rejected now."
@@ -267,7 +267,7 @@ def _approve(approval: Approval, kind: ApprovalKind, now: datetime) -> None:
     approval.state = ApprovalState.APPROVED
     approval.approved_at = now
     approval.cool_until = now + cooling
-    # Deciding and using have 72 h each: a late second word must not lapse in the cooling-off.
+    # Deciding and using have 72 h each: a late second word must not expire in the cooling-off.
     approval.lapses_at = now + max(LAPSE, cooling + timedelta(hours=24))
     approval.save(update_fields=["state", "approved_at", "cool_until", "lapses_at"])
     _record("approval.approved", approval, actor="lakewarden", now=now, digest=approval.digest)
@@ -302,7 +302,7 @@ def _request(approval: Approval, also_requesters: Collection[str] = ()) -> Reque
 
 
 def _person(user: User, authenticated_at: datetime | None) -> Person:
-    """Read the roles anew: what the session remembers may be older than a revocation."""
+    """Read the roles again: what the session remembers may be older than a revocation."""
     fresh = User.objects.get(pk=user.pk)
     return Person(fresh.username, fresh.roles, fresh.is_active, authenticated_at)
 

@@ -39,7 +39,7 @@ def approvals_needed(*, n_items: int, n_bytes: int, big: BigPlan) -> Needed:
     if not reasons or big.n_approvals <= FEWEST_APPROVALS:
         why = f"Every plan needs {FEWEST_APPROVALS} people who did not ask for it."
         return Needed(FEWEST_APPROVALS, why)
-    return Needed(big.n_approvals, f"It is a big plan: {' and '.join(reasons)}.")
+    return Needed(big.n_approvals, f"It is a large plan: {' and '.join(reasons)}.")
 
 
 def plan_limit(lake: str, name: str) -> int:

@@ -1,6 +1,6 @@
 """Keeps the head of the audit chain outside of the database, where its writer cannot change it.
 
-The chain alone shows a changed row only to somebody who cannot compute it anew. So its head goes,
+The chain alone shows a changed row only to somebody who cannot compute it again. So its head goes,
 with a keyed hash, to an append-only file, the log and the admins' mail. Whoever rewrites or cuts
 the chain afterwards no longer has the anchored hashes.
 """
@@ -78,7 +78,7 @@ def anchor_accept(reason: str, *, now: datetime) -> Anchor:
         RuleViolation: without a reason.
         ExternalFailure: as `anchor_take`.
     """
-    check_reason(reason, "audit.reason", "Say why the chain is not what was anchored.")
+    check_reason(reason, "audit.reason", "Enter a reason why the chain is not what was anchored.")
     with _opened() as file:
         return _write(file, _read(file), _head(), now=now, reason=reason.strip()[:1000])
 

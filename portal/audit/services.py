@@ -128,7 +128,7 @@ def event_hash(event: AuditEvent) -> str:
 
 
 def _locked_head() -> AuditHead:
-    """Lock the end of the chain; the row is made by a migration, anew only after a flush."""
+    """Lock the end of the chain; the row is made by a migration, again only after a flush."""
     heads = AuditHead.objects.select_for_update()
     head = heads.filter(name=_CHAIN).first()
     if head is None:

@@ -9,7 +9,9 @@ DB_CHARS, NAME_CHARS, OWNER_CHARS, FORMAT_CHARS = 128, 256, 128, 64
 
 
 class Table(models.Model):
-    """One table of a lake; a rename keeps the row, a table made anew under the name gets another.
+    """One table of a lake.
+
+    A rename keeps the row, a table created again under the name gets another.
 
     A deleted one is kept for a while, so that what hangs on it can still be read.
     """

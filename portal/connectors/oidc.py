@@ -2,7 +2,7 @@
 
 The code flow with PKCE (S256), state and nonce. Nothing is believed that the provider's own keys
 did not sign: issuer, audience, nonce and times of the ID token are checked here, every time. The
-provider is asked anew at each log-in, so a rotated key or a moved endpoint needs no restart.
+provider is asked again at each log-in, so a rotated key or a moved endpoint needs no restart.
 """
 
 import hmac

@@ -124,7 +124,7 @@ def load_sign_in(path: Path) -> SignInConfig:
         raise ExternalFailure(
             "sign_in.config",
             f"{path.name} cannot be used: {error}. Nobody but local accounts can come in until an "
-            "operator mends it (docs/operations.md, Single sign-on).",
+            "operator repairs it (docs/operations.md, Single sign-on).",
             service="config",
             retryable=False,
         ) from error

@@ -1,7 +1,7 @@
 """Registry of subscribers to events, and of what reads missed events again.
 
 A subscriber is called inside the transaction that moves the position: it writes rows (a run, a
-refresh wish), never touches the network, and is safe to call twice with the same event.
+refresh request), never touches the network, and is safe to call twice with the same event.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The one tree of errors that cross a border: who can mend it, and what to do next.
+"""The one tree of errors that cross a border: who can repair it, and what to do next.
 
 Codes are stable (`path.dotdot`, `plan.changed`); wording may change. Connectors and services raise
 nothing else; the outer doors (middleware, DRF handler, task base, job main) turn them into answers.
@@ -34,7 +34,7 @@ class PortalError(Exception):
 
 
 class RuleViolation(PortalError):
-    """What was asked breaks a rule; the person asking can mend it."""
+    """What was asked breaks a rule; the person asking can repair it."""
 
     status = 400
 
@@ -87,6 +87,9 @@ class ExternalFailure(PortalError):
 
 
 class DataSafetyError(PortalError):
-    """Data could be lost by going on: stops the run, turns the red button on, is never retried."""
+    """Data could be lost by going on.
+
+    Stops the run, turns the emergency stop on, is never retried.
+    """
 
     status = 500

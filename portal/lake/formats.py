@@ -136,7 +136,7 @@ def _refused_by_parameters(parameters: Mapping[str, str]) -> Unsupported | None:
         return Unsupported("Hudi tables keep their own metadata.", "hudi")
     if lower.get("storage_handler"):
         return Unsupported(
-            f"Data stands behind the storage handler {parameters.get('storage_handler', '')!r}.",
+            f"Data is behind the storage handler {parameters.get('storage_handler', '')!r}.",
             "storage handler",
         )
     return None

@@ -16,5 +16,5 @@ def address_problem(email: str) -> str:
     try:
         validate_email(email)
     except ValidationError:
-        return f"{shown} is no mail address; mend it in the directory."
+        return f"{shown} is no mail address; correct it in the directory."
     return ""

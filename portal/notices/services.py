@@ -141,7 +141,7 @@ def notice_send(notice_id: UUID | str, *, now: datetime, today: date) -> str:
 
 @transaction.atomic
 def notice_retry(notice_id: UUID | str, *, user: User, email: str = "", now: datetime) -> Notice:
-    """Queue a failed notice once more, to a mended address where one is given.
+    """Queue a failed notice once more, to a repaired address where one is given.
 
     The row, its day and its Message-ID stay, so that nobody is written to twice of the same thing.
     Asked again before it is sent it is StaleState.

@@ -67,9 +67,7 @@ def webhook_target(url: str, *, hosts: Sequence[str], allow_plain: bool) -> Targ
     port = port or usual
     named = {host, f"{host}:{port}"} if port == usual else {f"{host}:{port}"}
     if not named & {entry.strip().lower() for entry in hosts}:
-        raise RuleViolation(
-            "webhook.host", f"{host}:{port} does not stand in LAKEWARDEN_WEBHOOK_HOSTS."
-        )
+        raise RuleViolation("webhook.host", f"{host}:{port} is not in LAKEWARDEN_WEBHOOK_HOSTS.")
     path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     return Target(is_plain, host, port, path)
 
@@ -136,7 +134,7 @@ def _checked_address(target: Target, resolver: Resolver) -> str:
             raise RuleViolation(
                 "webhook.network",
                 f"{target.host} leads to {address}, which is not public; an inner chat server's "
-                "network must stand in LAKEWARDEN_WEBHOOK_NETWORKS.",
+                "network must be in LAKEWARDEN_WEBHOOK_NETWORKS.",
             )
     if not addresses:
         raise OSError("the name has no address")

@@ -42,7 +42,8 @@ def _arrives(identity: Identity, way: Way, *, config: SignInConfig, now: datetim
         raise _no_group(identity)
     if not user.is_active:
         raise NotAllowed(
-            "sign_in.closed", f"The account {user.username} is closed. An admin can open it again."
+            "sign_in.closed",
+            f"The account {user.username} is disabled. An admin can enable it again.",
         )
     return user
 
@@ -131,7 +132,7 @@ def _roles_set(user: User, roles: frozenset[str], *, way: Way, ends: bool, now: 
 
 
 def sessions_end(user: User) -> None:
-    """End every session of a person: each is bound to the password's hash, which is made anew.
+    """End every session of a person: each is bound to the password's hash, which is created again.
 
     A local account gets its password again by `manage.py create_people`.
     """

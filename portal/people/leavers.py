@@ -44,7 +44,7 @@ def person_close(username: str, *, user: User, reason: str, now: datetime) -> No
     """
     _check_admin(user, reason)
     if username == user.username:
-        raise NotAllowed("person.own", "You cannot close your own account; ask another admin.")
+        raise NotAllowed("person.own", "You cannot disable your own account; ask another admin.")
     _account(username)
     _leave(username, by=user.username, reason=reason, now=now)
 
@@ -160,5 +160,5 @@ def _account(username: str) -> User:
 
 def _check_admin(user: User, reason: str) -> None:
     if not user.is_lake_admin:
-        raise NotAllowed("person.role", "Only an admin closes or opens accounts.")
-    check_reason(reason, "person.reason", "Say why; the reason stands in the audit record.")
+        raise NotAllowed("person.role", "Only an admin disables or enables accounts.")
+    check_reason(reason, "person.reason", "Enter a reason; it is kept in the audit record.")

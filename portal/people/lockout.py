@@ -78,7 +78,7 @@ def try_begins(tried: Try, *, now: datetime) -> None:
 
 
 def try_succeeded(tried: Try, *, now: datetime) -> None:
-    """Take a right try back: its name begins anew, its address has one try more."""
+    """Take a right try back: its name begins again, its address has one try more."""
     with transaction.atomic():
         for counted, key in tried.counts():
             row = _locked(counted, key)

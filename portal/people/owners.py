@@ -42,9 +42,9 @@ def owner_set(
         RuleViolation: no owner's name, an unknown person or one who left, no reason.
     """
     if not user.is_lake_admin:
-        raise NotAllowed("owner.role", "Only an admin says who stands behind an owner's name.")
+        raise NotAllowed("owner.role", "Only an admin maps an owner's name to people.")
     owner, names = _owner(owner), tuple(dict.fromkeys(name.strip() for name in usernames if name))
-    check_reason(reason, "owner.reason", "Say why; the reason stands in the audit record.")
+    check_reason(reason, "owner.reason", "Enter a reason; it is kept in the audit record.")
     _check_people(owner, names)
     with transaction.atomic():
         rows = OwnerPerson.objects.select_for_update().filter(lake=lake, owner=owner)
@@ -87,9 +87,13 @@ def _owner(said: str) -> str:
 
 def _check_people(owner: str, names: tuple[str, ...]) -> None:
     if len(names) > MOST_PEOPLE:
-        raise RuleViolation("owner.many", f"At most {MOST_PEOPLE} people stand behind one name.")
+        raise RuleViolation(
+            "owner.many", f"At most {MOST_PEOPLE} people can be mapped to one name."
+        )
     if owner in names:
-        raise RuleViolation("owner.self", f"{owner} already stands for itself; name others.")
+        raise RuleViolation(
+            "owner.self", f"{owner} is responsible for itself already; name others."
+        )
     accounts = User.objects.filter(username__in=names).values_list("username", flat=True)
     known = set(accounts) | set(directory_read(settings.LAKEWARDEN_DIRECTORY).people)
     left = departed()

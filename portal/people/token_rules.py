@@ -37,7 +37,7 @@ class TokenWish:
     n_days: int
 
     def checked(self, known: Collection[str]) -> "TokenWish":
-        """Return the wish in one form: name without spaces around it, scopes sorted and once.
+        """Return the request in one form: name without spaces around it, scopes sorted and once.
 
         Raises:
             RuleViolation: no name, no or an unknown scope, fewer than 1 or too many days.

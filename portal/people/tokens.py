@@ -44,7 +44,7 @@ def token_make(username: str, wish: TokenWish, *, user: User, now: datetime) -> 
 
     Raises:
         NotAllowed: for somebody else.
-        RuleViolation: the wish breaks a rule; the account is a person's, closed or has too many.
+        RuleViolation: the request breaks a rule; the account is a person's, closed or has too many.
     """
     if username != user.username:
         if not user.is_lake_admin:
@@ -77,7 +77,7 @@ def token_end(public_id: UUID, *, user: User, now: datetime) -> ApiToken:
             mine = mine.filter(owner=user)
         token = mine.filter(public_id=public_id).first()
         if token is None:
-            raise NotVisible("token.unknown", "There is no such token of yours.")
+            raise NotVisible("token.unknown", "You have no such token.")
         if token.ended_at is None:
             _end(token, by=user.username, now=now)
     return token

@@ -12,7 +12,7 @@ class SafetyConfig(AppConfig):
     verbose_name = "Safety"
 
     def ready(self) -> None:
-        """Press the red button whenever a run says that data is in danger."""
+        """Press the emergency stop whenever a run says that data is in danger."""
         from portal.runs.kinds.hooks import register_safety_hook
         from portal.safety.services import red_button_on_danger
 

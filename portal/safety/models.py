@@ -1,4 +1,4 @@
-"""Stores the presses of the red button, one row each."""
+"""Stores the presses of the emergency stop, one row each."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ USER_CHARS = 150
 
 
 class RedButton(models.Model):
-    """A press of the red button: while one is not released, nothing acts on that lake."""
+    """A press of the emergency stop: while one is not released, nothing acts on that lake."""
 
     lake = models.CharField(max_length=LAKE_CHARS)
     pressed_by = models.CharField(max_length=USER_CHARS)

@@ -1,4 +1,4 @@
-"""Lets areas account for the time during which a red button was pressed, when it is released."""
+"""Lets areas account for the time of an emergency stop when it ends."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -16,7 +16,7 @@ _hooks: list[ReleaseHook] = []
 
 
 def register_release_hook(hook: ReleaseHook) -> ReleaseHook:
-    """Call `hook` whenever a red button is released."""
+    """Call `hook` whenever an emergency stop is released."""
     if hook not in _hooks:
         _hooks.append(hook)
     return hook

@@ -1,4 +1,4 @@
-"""Reads whether a lake's red button is pressed, and for how long it was."""
+"""Reads whether a lake's emergency stop is pressed, and for how long it was."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,8 +20,9 @@ def red_button_wait(lake: str) -> str:
     if button is None:
         return ""
     return (
-        f"{button.pressed_by} pressed the red button: {button.reason} It goes on by itself when an "
-        "admin has released it."
+        f"{button.pressed_by} started the emergency stop: {button.reason} It resumes by itself "
+        "when an admin "
+        "has ended the stop."
     )
 
 
@@ -50,5 +51,8 @@ def pauses_since(lake: str, since: datetime) -> list[Pause]:
 
 
 def paused_since(lake: str, since: datetime) -> timedelta:
-    """Return for how long the red button was on since an instant: a backup's clock stood still."""
+    """Return for how long the emergency stop was on since an instant.
+
+    A backup's clock stood still.
+    """
     return sum((one.length for one in pauses_since(lake, since)), timedelta(0))

@@ -26,7 +26,7 @@ def red_button_press(*, lake: str, pressed_by: str, reason: str, now: datetime) 
 
     The program itself presses it as `system` on a DataSafetyError.
     """
-    check_reason(reason, "red_button.reason", "Say why everything must stop.")
+    check_reason(reason, "red_button.reason", "Enter a reason for the stop.")
     try:
         with transaction.atomic():
             button = RedButton.objects.create(
@@ -56,13 +56,13 @@ def red_button_on_danger(lake: str, *, run_id: str, reason: str, now: datetime) 
 def red_button_release(*, lake: str, user: User, reason: str, now: datetime) -> None:
     """Let `lake` be acted on again: an admin, with a reason; StaleState when it is not pressed."""
     if not user.is_lake_admin:
-        raise NotAllowed("red_button.admin", "Only an admin may release the red button.")
-    check_reason(reason, "red_button.reason", "Say why it is safe to go on.")
+        raise NotAllowed("red_button.admin", "Only an admin may end the emergency stop.")
+    check_reason(reason, "red_button.reason", "Enter a reason for resuming.")
     with transaction.atomic():
         standing = RedButton.objects.select_for_update().filter(lake=lake, released_at__isnull=True)
         press = standing.first()
         if press is None:
-            raise StaleState("red_button.released", "The red button is not pressed (any more).")
+            raise StaleState("red_button.released", "The emergency stop is not on (any more).")
         standing.update(released_by=user.username, released_at=now, release_reason=reason.strip())
         afterwards = released(lake, pressed_at=press.pressed_at, now=now)
         audit_record(

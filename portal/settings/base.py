@@ -299,10 +299,11 @@ LAKEWARDEN_PLAN_BIG_APPROVALS = int(os.environ.get("LAKEWARDEN_PLAN_BIG_APPROVAL
 LAKEWARDEN_EXTENSION_DAYS = int(os.environ.get("LAKEWARDEN_EXTENSION_DAYS", "30"))
 LAKEWARDEN_EXTENSION_MOST_DAYS = int(os.environ.get("LAKEWARDEN_EXTENSION_MOST_DAYS", "90"))
 LAKEWARDEN_ENROL_MAX_TABLES = int(os.environ.get("LAKEWARDEN_ENROL_MAX_TABLES", "1000"))
-# How many nonconforming paths one fix plan takes.
+# How many nonconforming paths one relocation plan takes.
 LAKEWARDEN_FIX_MAX_ITEMS = int(os.environ.get("LAKEWARDEN_FIX_MAX_ITEMS", "500"))
 
-# Restore drills: how often, how much of the backups each takes, and for how long a proof lasts.
+# Restore tests: how often, how much of the backups each takes, and for how long a proof
+# lasts.
 LAKEWARDEN_DRILL_EVERY_DAYS = int(os.environ.get("LAKEWARDEN_DRILL_EVERY_DAYS", "7"))
 LAKEWARDEN_DRILL_MAX_ITEMS = int(os.environ.get("LAKEWARDEN_DRILL_MAX_ITEMS", "30"))
 LAKEWARDEN_DRILL_MAX_BYTES = int(os.environ.get("LAKEWARDEN_DRILL_MAX_BYTES", str(2 * 1024**3)))
@@ -326,7 +327,8 @@ LAKEWARDEN_AUDIT_KEY_FILE = Path(
 )
 # Whether admins get the anchored head by mail once a day.
 LAKEWARDEN_AUDIT_MAIL = os.environ.get("LAKEWARDEN_AUDIT_MAIL", "1") == "1"
-# Seconds that a refresh of the fast, the slow and the giant lane may take at a front end, and what
+# Seconds that a refresh of the fast, the slow and the very large table lane may take at a front
+# end, and what
 # it may take beyond (its call to others, and a metastore that hangs) before we stop to listen.
 LAKEWARDEN_REFRESH_SECONDS = tuple(
     int(part) for part in os.environ.get("LAKEWARDEN_REFRESH_SECONDS", "60,300,1800").split(",")

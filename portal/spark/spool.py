@@ -104,7 +104,7 @@ class Spool:
         return self._read_or_none(_MANIFEST)
 
     def write_control(self, control: Mapping[str, Any]) -> None:
-        """Write what the portal asks of the running job: cancel, red button, which holds."""
+        """Write what the portal asks of the running job: cancel, emergency stop, which holds."""
         self._write(_CONTROL, control)
 
     def read_control(self) -> dict[str, Any]:

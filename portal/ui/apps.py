@@ -28,7 +28,7 @@ class UiConfig(AppConfig):
             Page("Portal", "Mails", "ui:mails", "mail", 815),
             Page("Portal", "People", "ui:people", "users", 812, KEEPERS),
             Page("Portal", "Service accounts", "ui:owners", "users-group", 813, KEEPERS),
-            Page("Portal", "Red button", "ui:red-button", "hand-stop", 820),
+            Page("Portal", "Emergency stop", "ui:red-button", "hand-stop", 820),
             Page("Portal", "Health", "ui:health", "heartbeat", 825, KEEPERS),
             Page("Portal", "API", "ui:api", "api", 830),
             Page("Portal", "API tokens", "ui:tokens", "key", 831),

@@ -32,7 +32,7 @@ def failed_runs_card(request: HttpRequest) -> Card | None:
     address = f"{reverse('ui:runs')}?{query}"
     return Card(
         kind="waiting",
-        title="A run of yours failed" if n_failed == 1 else "Runs of yours failed",
+        title="Your run failed" if n_failed == 1 else "Your runs failed",
         value=f"{n_failed:,}" if n_failed < SHOWN_AT_MOST else f"{SHOWN_AT_MOST:,}+",
         url=reverse("ui:run", args=[newest.pk]) if n_failed == 1 else address,
         detail=f"{_title(newest.kind)}: {(newest.error or {}).get('message', newest.message)}",

@@ -60,7 +60,7 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         max_length=1000,
         label="Reason",
-        error_messages={"required": "Say why; it stands in the audit record."},
+        error_messages={"required": "Enter a reason; it is kept in the audit record."},
         widget=forms.Textarea(attrs={"class": "form-control", "rows": 3}),
     )
 

@@ -10,7 +10,7 @@ from portal.people.token_rules import TokenState
 from portal.ui.frame.states import look_of
 from portal.ui.lists.filters import ListFilter, prefix
 
-STATES = [(HERE, "Here"), (LEFT, "Left")]
+STATES = [(HERE, "Active"), (LEFT, "Disabled")]
 WAYS = [(Way.LOCAL, "Local account"), (Way.OIDC, "Single sign-on"), (Way.LDAP, "LDAP")]
 
 
@@ -23,7 +23,7 @@ class PeopleFilter(ListFilter):
         choices=[(one, one.capitalize()) for one in sorted(ROLES)],
         label="Role",
     )
-    way = filters.ChoiceFilter(choices=WAYS, label="Comes in by")
+    way = filters.ChoiceFilter(choices=WAYS, label="Sign-in method")
     state = filters.ChoiceFilter(choices=STATES, label="State")
 
     class Meta:

@@ -42,7 +42,7 @@ def decide_page(
     url_of: Callable[[P], str],
     *,
     verdict: str = "",
-    done: str = "Your word is recorded.",
+    done: str = "Your decision was recorded.",
 ) -> View:
     """Return the view that takes a person's decision; `verdict` is that of the address, if any."""
 

@@ -59,9 +59,9 @@ class ReadyRule(models.Model):
     set_by = models.CharField(max_length=150)
     set_at = models.DateTimeField()
     noted_until = models.DateTimeField(help_text="periods that ended by then have their row")
-    look_at = models.DateTimeField(help_text="when its partitions are looked at next")
+    look_at = models.DateTimeField(help_text="when its partitions are checked next")
     looked_at = models.DateTimeField(null=True)
-    problem = models.TextField(blank=True, help_text="why the last look could not be made")
+    problem = models.TextField(blank=True, help_text="why the last check failed")
 
     objects = RuleQuerySet.as_manager()
 
@@ -114,7 +114,7 @@ class Awaited(models.Model):
     lake = models.CharField(max_length=32)
     spec = models.CharField(max_length=320, help_text="the part of the name that means it")
     start = models.DateTimeField()
-    end = models.DateTimeField(help_text="from then on it is awaited")
+    end = models.DateTimeField(help_text="from then on it is expected")
     due_at = models.DateTimeField(null=True)
     standing = models.CharField(
         max_length=8,
@@ -129,7 +129,7 @@ class Awaited(models.Model):
     is_held = models.BooleanField(
         default=False, help_text="said to be not ready after it was: no rule says otherwise"
     )
-    is_given_up = models.BooleanField(default=False, help_text="nobody looks for it any more")
+    is_given_up = models.BooleanField(default=False, help_text="not checked any more")
     told_at = models.DateTimeField(null=True, help_text="when people were written to")
 
     objects = AwaitedQuerySet.as_manager()

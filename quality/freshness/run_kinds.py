@@ -33,7 +33,7 @@ class LookKind(RunKind):
     """Looks at what is awaited, lets rules say what is ready, and tells who is late."""
 
     name = KIND
-    title = "Look for ready partitions"
+    title = "Check for ready partitions"
     start_roles = KEEPERS
     schedule = Schedule(every=timedelta(minutes=1))
     longest = timedelta(minutes=10)
@@ -68,11 +68,11 @@ class LookKind(RunKind):
             return
         found = manifest["result"]
         text = (
-            f"{found['n_tables']} tables were looked at; rules said of {found['n_set']} periods "
-            f"that they are ready; people were told of {found['n_late']} that are late."
+            f"{found['n_tables']} tables were checked; rules said of {found['n_set']} periods "
+            f"that they are ready; people were notified of {found['n_late']} that are late."
         )
         if found["problem"]:
-            text += f" The rest is looked at later: {found['problem']}"
+            text += f" The rest is checked later: {found['problem']}"
         run_log(run, text, now=timezone.now())
 
 

@@ -9,7 +9,7 @@ from portal.access.registry import Page, register_page
 
 def register_pages() -> None:
     """Add the navigation."""
-    register_page(Page("Ready partitions", "Who hides", "readiness:readers", "eye-off", 68))
+    register_page(Page("Data readiness", "Reader support", "readiness:readers", "eye-off", 68))
 
 
 @require_GET

@@ -26,11 +26,11 @@ class WatchedTable(models.Model):
     table = models.CharField(max_length=256)
     owner = models.CharField(max_length=OWNER_LENGTH, blank=True)
     known_since = models.DateTimeField(help_text="every change since then is known")
-    changed_at = models.DateTimeField(help_text="the last change, as the portal heard of it")
+    changed_at = models.DateTimeField(help_text="the last change, as the portal received it")
     whole_at = models.DateTimeField(null=True, help_text="the last unsettled change of the table")
     causes = models.JSONField(default=list, help_text="who asked for what is not settled")
     is_gone = models.BooleanField(default=False, help_text="the metastore had it no more")
-    is_partitioned = models.BooleanField(null=True, help_text="null until it was looked at")
+    is_partitioned = models.BooleanField(null=True, help_text="null until it was checked")
     n_partitions = models.BigIntegerField(null=True)
     looked_at = models.DateTimeField(null=True)
     is_off = models.BooleanField(default=False, help_text="nobody refreshes it: opted out")
@@ -192,7 +192,9 @@ class TargetOnFe(models.Model):
     )
     disproof_at = models.DateTimeField(null=True)
     disproof_why = models.TextField(blank=True)
-    diverged_told_at = models.DateTimeField(null=True, help_text="when keepers were written to")
+    diverged_told_at = models.DateTimeField(
+        null=True, help_text="when admins and operators were notified"
+    )
 
     class Meta:
         constraints: ClassVar = [

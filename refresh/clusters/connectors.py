@@ -54,7 +54,7 @@ def _inside(path: str, below: Path) -> Path:
                 return found
     raise _refused(
         path,
-        f"does not lie below {below}, from where the portal takes passwords of clusters "
+        f"is not below {below}, from where the portal takes passwords of clusters "
         "(LAKEWARDEN_PASSWORD_DIR). Put the file there",
     )
 

@@ -27,7 +27,10 @@ class Cluster(models.Model):
     giants_hours = models.CharField(
         max_length=200,
         blank=True,
-        help_text="when giants may start where one lock covers all (2.x), in UTC; empty: always",
+        help_text=(
+            "when very large tables may start where one lock covers all (2.x), in UTC; "
+            "empty: always"
+        ),
     )
     is_paused = models.BooleanField(default=False)
     paused_by = models.CharField(max_length=150, blank=True)

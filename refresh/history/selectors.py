@@ -41,7 +41,7 @@ class HistoryFilter(ListFilter):
         empty_label="Any",
         method="filter_cause",
     )
-    ending = filters.ChoiceFilter(choices=_endings, label="Ending", empty_label="Any")
+    ending = filters.ChoiceFilter(choices=_endings, label="Outcome", empty_label="Any")
     since = filters.DateFilter(
         field_name="began_at", lookup_expr="date__gte", label="From", widget=DayInput()
     )

@@ -40,13 +40,15 @@ HISTORY = ListSpec(
         Column(key="", title="Cause", kind="template", template="refresh/_cell_causes.html"),
         Column(key="lane", title="Lane", kind="template", template="refresh/_cell_lane.html"),
         Column(key="waited", title="Waited", kind="template", template="refresh/_cell_span.html"),
-        Column(key="seconds", title="Took", kind="template", template="refresh/_cell_span.html"),
+        Column(
+            key="seconds", title="Duration", kind="template", template="refresh/_cell_span.html"
+        ),
         Column(
             key="", title="Front ends", kind="template", template="refresh/_cell_outcomes.html"
         ),
         Column(
             key="",
-            title="Ending",
+            title="Outcome",
             kind="template",
             template="refresh/_cell_ending.html",
             is_wide=True,

@@ -11,8 +11,8 @@ class TableSweep(models.Model):
     """The last look at the files of a table."""
 
     table = models.OneToOneField(WatchedTable, on_delete=models.CASCADE, related_name="sweep")
-    looked_at = models.DateTimeField(null=True, help_text="when a look last began")
-    seen_at = models.DateTimeField(null=True, help_text="when a look last came through")
+    looked_at = models.DateTimeField(null=True, help_text="when a check last began")
+    seen_at = models.DateTimeField(null=True, help_text="when a check last came through")
     all_from = models.TextField(blank=True, help_text="from this name on all were seen")
     problem = models.TextField(blank=True, help_text="why nothing could be concluded")
 

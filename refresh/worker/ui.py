@@ -23,7 +23,7 @@ WAITING = ListSpec(
         Column(key="lane", title="Lane", kind="template", template="refresh/_cell_lane.html"),
         Column(key="waits_since", title="Waits since", kind="ago", sort="since"),
         Column(key="not_before", title="Not before", kind="ago"),
-        Column(key="n_tries", title="Tries that failed", kind="count"),
+        Column(key="n_tries", title="Failed attempts", kind="count"),
         Column(key="problem", title="Last problem", is_wide=True),
     ),
     orders=QUEUE_ORDERS,

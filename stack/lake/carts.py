@@ -1,7 +1,8 @@
 """Two Hudi tables of shopping carts: their names, what their writer says, and what is wanted.
 
 One is served: its writer schedules compactions, the portal executes them. Of the other everything
-was left: plans pile up, a log is torn and a writer died amid a commit. Nothing here needs Spark.
+was left: plans pile up, a log is torn and a writer died in the middle of a commit. Nothing here
+needs Spark.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ OWNER = "alice"
 LOCK = "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"
 POLICIES: Mapping[TableName, Mapping[str, object]] = {
     SERVED: {"is_on": True, "profile": "near-line", "commits": 3},
-    # Off: people are to see what is wrong, and mend it with their own clicks.
+    # Off: people are to see what is wrong, and repair it with their own clicks.
     ILL: {"is_on": False, "profile": "near-line", "lock": LOCK, "minutes": 5, "stale_minutes": 10},
 }
 

@@ -88,7 +88,10 @@ class Carts:
         (day / f".{newest.name}.crc").unlink(missing_ok=True)
 
     def die_writing(self) -> None:
-        """Commit, and kill the session's JVM amid it: the session is of no use afterwards."""
+        """Commit, and kill the session's JVM in the middle of it.
+
+        The session is of no use afterwards.
+        """
         context: Any = self.spark.sparkContext
         pid = int(context._jvm.java.lang.ProcessHandle.current().pid())
         timeline = self.place / ".hoodie" / "timeline"

@@ -1,7 +1,7 @@
 """What the demo's lake holds: the plain data, the odd values, every kind of nonconforming path.
 
 Ages are days before the lake is made, so that at the end of the played days some data is due, some
-soon and some due but still read.
+soon and some due but recently read.
 """
 
 from collections.abc import Iterable, Sequence

@@ -64,7 +64,7 @@ class CatalogCache:
     # -- refresh ---------------------------------------------------------------------------
 
     def refresh_table(self, db: str, name: str) -> None:
-        """Load the table, the names of its partitions, and anew whatever partition is kept."""
+        """Load the table, the names of its partitions, and again whatever partition is kept."""
         key = (db, name)
         self.table(db, name)
         with self._of_table[key]:

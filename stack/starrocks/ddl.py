@@ -13,7 +13,7 @@ _TYPES = {
     "timestamp": "datetime", "string": "varchar(1073741824)", "binary": "varbinary",
 }  # fmt: skip
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
-# The caches' settings of a cluster that never loads anything anew by itself.
+# The caches' settings of a cluster that never loads anything again by itself.
 _NEVER = {
     "metastore_cache_refresh_interval_sec": "315360000",
     "metastore_cache_ttl_sec": "315360000",

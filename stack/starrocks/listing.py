@@ -21,7 +21,7 @@ _OLD_FRONT_ENDS = (
 )  # fmt: skip
 _INTERNAL = "An internal catalog contains this cluster's self-managed tables."
 _CONFIG_COLUMNS = ("Key", "AliasNames", "Value", "Type", "IsMutable", "Comment")
-# What the simulator stands for: nothing is loaded anew by itself.
+# What the simulator stands for: nothing is loaded again by itself.
 _CONFIG = (
     ("background_refresh_metadata_interval_millis", "600000", "int", "true"),
     ("background_refresh_metadata_time_secs_since_last_access_secs", "86400", "long", "true"),

@@ -13,7 +13,7 @@ Opener = Callable[..., Person]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Look at all pages last: the story leaves them a plan, a backup and a drill to show."""
+    """Look at all pages last: the story leaves them a plan, a backup and a restore test to show."""
     items.sort(key=lambda item: item.path.name == "test_pages.py")
 
 

@@ -100,10 +100,10 @@ def test_home_is_the_sum_of_the_lists(demo: Demo, opened: Opener) -> None:
     for title in ("Iceberg tables in poor health", "Hudi tables with critical findings"):
         by_title.pop(title, None)
     assert len(by_title) == 4, list(by_title)
-    n_paths = numbers(by_title["Nonconforming paths"].locator(".lw-stat-value").inner_text())[0]
+    n_paths = numbers(by_title["Path rule violations"].locator(".lw-stat-value").inner_text())[0]
     assert n_paths == len(exported(ada, "/lifecycle/paths/?format=csv"))
     tables = exported(ada, "/lifecycle/expiring/?show=CLEAN_NOW&format=csv")
-    detail = by_title["Due now"].locator(".lw-stat-note").inner_text()
+    detail = by_title["Due"].locator(".lw-stat-note").inner_text()
     assert numbers(detail)[0] == sum(int(row["n_clean_now"]) for row in tables)
 
 

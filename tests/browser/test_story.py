@@ -82,10 +82,10 @@ def wait(check: Callable[[], bool], *, seconds: float, what: str) -> None:
 
 
 def make_plan(ada: Person, db: str, table: str) -> str:
-    """Draw up a plan for one table; give its address."""
+    """Create a plan for one table; give its address."""
     page = ada.go(f"/lifecycle/plans/new/?lake=main&tables={db}.{table}")
     ada.keep("plan-new")
-    page.get_by_label(re.compile("Why may it go")).fill("Old data of the story")
+    page.get_by_label(re.compile("Reason")).fill("Old data of the story")
     page.get_by_role("button", name=re.compile("Create the plan")).click()
     expect(page.locator("#plan-live")).to_contain_text(
         re.compile("0 of 2 approvals|Failed"), timeout=LIVE_MS
@@ -106,7 +106,7 @@ def approve(person: Person, address: str) -> Page:
         typed.fill(page.locator("label[for=typed-approve] code").inner_text())
     person.keep(f"plan-approve-{person.name}")
     page.get_by_role("button", name=re.compile("Approve dropping")).click()
-    expect(page.get_by_text("Your approval is recorded.")).to_be_visible()
+    expect(page.get_by_text("Your approval was recorded.")).to_be_visible()
     return page
 
 
@@ -151,7 +151,7 @@ def why_it_expires(demo: Demo, alice: Person, db: str, table: str) -> list[str]:
     expect(page.get_by_role("heading", level=1)).to_contain_text(table)
     alice.keep("table")
     address = f"/lifecycle/tables/{db}/{table}/?lake=main&cls=CLEAN_NOW&size=200"
-    rows = alice.go(address).locator("tbody tr", has=page.get_by_text("Due now"))
+    rows = alice.go(address).locator("tbody tr", has=page.get_by_text("Due"))
     due = [text.split()[0] for text in rows.all_inner_texts() if "=" in text.split()[0]]
     assert due
     page.get_by_role("link", name=due[0], exact=True).first.click()
@@ -225,12 +225,12 @@ def look_inside_and_drill(ada: Person, alice: Person, db: str, table: str) -> No
     """Look into the backup without restoring it, then have it proven that it comes back."""
     to_the_backup(alice, db, table)
     page = alice.page
-    page.get_by_role("link", name="Look inside").click()
-    page.get_by_role("button", name="Look inside").click()
+    page.get_by_role("link", name="Show contents").click()
+    page.get_by_role("button", name="Show contents").click()
     expect(page.get_by_role("heading", name="Columns")).to_be_visible(timeout=LIVE_MS)
     alice.keep("backup-contents")
     page = ada.go("/lifecycle/drills/?lake=main")
-    page.get_by_role("button", name="Drill now").click()
+    page.get_by_role("button", name="Start a restore test").click()
     ada.keep("drill-running")
     expect(page.locator(".lw-state").first).to_have_text("Proven", timeout=LIVE_MS)
     expect(page.locator("#list")).to_contain_text(f"{db}.{table}")

@@ -46,7 +46,7 @@ def wall_clock() -> datetime:
 
 
 def _back(spec: dict[str, Any], config: LakeConfig, tools: Tools) -> ActResult:
-    """Restore from a claimed backup, under another name if asked, or take a restore back."""
+    """Restore from a claimed backup, under another name if asked, or undo a restore."""
     claimed = config.path(spec["claimed"])
     refs = tuple(BackupBatchRef(claimed, number) for number in spec["batches"])
     if spec["kind"] == "undo":

@@ -258,7 +258,7 @@ def _purge(scene: Scene, lost: Unsure, _approved: bool) -> None:
     if purge().counts != {"PURGED": len(claims)}:
         raise Broken("I4: a purge that goes on does not end")
     if lake.files(fence.child(BackupRef(scene.run, 1).purged_name)) == ():
-        raise Broken("I4: a purged backup is not proven empty")
+        raise Broken("I4: a purged backup is not verified empty")
     if lake.snapshot(scene.other) != scene.bystander:
         raise Broken("I3: something that nobody approved was touched")
 

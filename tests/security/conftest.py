@@ -225,13 +225,13 @@ def _hold(world: World) -> Hold:
 
 
 def _policy_request(world: World) -> PolicyRequest:
-    """An owner's wish that waits for an admin."""
+    """An owner's request that waits for an admin."""
     wish = SetWish("sales", "orders", Values(1, 60), Values(0, 60), "for ever")
     return policy_set_request(LAKE, wish, user=world.person("alice"), now=NOW)
 
 
 def _yes() -> StillReadYes:
-    """An owner's yes to still-read data."""
+    """An owner's yes to recently read data."""
     return StillReadYes.objects.create(
         lake=LAKE,
         db="sales",
@@ -252,7 +252,7 @@ def _token(world: World) -> UUID:
 
 
 def _waiver() -> PathWaiver:
-    """A waiver that stands as long as the clock's own day needs it."""
+    """An exception that stands as long as the clock's own day needs it."""
     request = PolicyRequest.objects.create(
         lake=LAKE,
         kind="WAIVE",
@@ -279,7 +279,7 @@ def _waiver() -> PathWaiver:
 
 
 def _enrolment(world: World) -> Enrolment:
-    """An enrolment of a table outside lifecycle, asked for by anna."""
+    """An enrollment of a table outside lifecycle, asked for by anna."""
     orders = TableFinding.objects.get(db="sales", table="orders")
     TableFinding.objects.create(
         generation=orders.generation,

@@ -210,7 +210,8 @@ GRID: dict[str, Row] = {
     ),
     "lifecycle-api:enrolment-withdraw": post_only(frozenset({"requester"}), "enrolment_id", **WHY),
     "lifecycle-api:enrolment-undo": post_only(ADMINS, "enrolment_id", **WHY),
-    # -- fix plans ---------------------------------------------------------------------------
+    # -- relocation plans
+    # ---------------------------------------------------------------------------
     "lifecycle:path-fixes": Row(SIGNED_IN),
     "lifecycle:path-fix-new": Row(KEEPERS, KEEPERS, body={"row": "@finding_id", **WHY}),
     "lifecycle:path-fix": Row(OF_THE_TABLE, values=("fix_id",)),

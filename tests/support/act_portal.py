@@ -130,7 +130,7 @@ class ActPortal:
         return manifest
 
     def undo(self, restore: Run) -> tuple[Run, ActResult]:
-        """Take a restore back into every backup there is."""
+        """Undo a restore into every backup there is."""
         run = self.new_run("restore_undo")
         batches = list(BackupBatch.objects.order_by("id"))
         claims = undo_prepare(run, batches=batches, now=instant())["claims"]

@@ -38,7 +38,7 @@ def make_places(lake: ActLake, claimed: LakePath, to: NewName) -> None:
 
 
 def undo(lake: ActLake, run: str, restore_id: str, **tools: Any) -> ActResult:
-    """Take a restore back as one run."""
+    """Undo a restore as one run."""
     undo_id = str(uuid.uuid4())
     claimed = lake.claim(run, undo_id)
     order = lake.restore_order(run, undo_id)

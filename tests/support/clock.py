@@ -1,6 +1,6 @@
 """A clock that starts at a fixed instant and ticks, for tests whose pages read the real one.
 
-What is approved on a fixed day has lapsed 72 hours later, whatever the test is about.
+What is approved on a fixed day has expired 72 hours later, whatever the test is about.
 """
 
 import time

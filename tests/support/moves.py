@@ -1,4 +1,4 @@
-"""Moving a small lake's tables and partitions, as a run of a fix plan does."""
+"""Moving a small lake's tables and partitions, as a run of a relocation plan does."""
 
 import uuid
 from collections.abc import Iterable

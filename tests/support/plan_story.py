@@ -80,7 +80,7 @@ class Story:
         return [(one.path.name, one.size, one.mtime_ms) for one in found if not one.is_dir]
 
     def plan(self, now: datetime, *others: str) -> DropPlan:
-        """Draw up a plan of the visits, and of other tables of the database."""
+        """Create a plan of the visits, and of other tables of the database."""
         tables = [str(self.name), *(f"{self.db}.{other}" for other in others)]
         plan = plan_request(LAKE, tables=tables, reason="old", user=self.people["ada"], now=now)
         assert plan.plan_run_id is not None

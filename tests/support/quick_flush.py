@@ -1,6 +1,6 @@
 """Empties the database after a test that commits: only the tables that hold rows.
 
-Django's own flush deletes from every table and makes all content types and permissions anew, which
+Django's own flush deletes from every table and makes all content types and permissions again, which
 takes longer than most tests. Nothing in the project writes those two, so they stay.
 """
 

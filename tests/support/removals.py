@@ -1,4 +1,4 @@
-"""Removals from one real table: what the runs that draw up and act say, and what is on the disk."""
+"""Removals from one real table: what the runs that create and act say, and what is on the disk."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ TEN_DAYS_ON = datetime.now(UTC) + timedelta(days=10)
 
 @dataclass
 class Removals:
-    """One table, and the runs that draw up and act."""
+    """One table, and the runs that create and act."""
 
     lake: IcebergLake
     table: WrittenTable
@@ -82,7 +82,7 @@ class Removals:
             job.spool.fs.make_directories(self.aside, mode=0o700)
 
     def draw_up(self, **changed: Any) -> dict[str, Any]:
-        """Have a list drawn up; returns the job's word."""
+        """Have a list created; returns the job's word."""
         return self._run(None, **changed)
 
     def act(self, proposal: dict[str, Any], **changed: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reads what the portal tells a running act job: red button, cancel and holds."""
+"""Reads what the portal tells a running act job: emergency stop, cancel and holds."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -55,7 +55,7 @@ class Control:
         """
         red = plain.get("red_button") or ""
         cancel = f"cancelled by {plain.get('by', '')}" if plain.get("cancel") else ""
-        reason = f"red button: {red}" if red else cancel
+        reason = f"emergency stop: {red}" if red else cancel
         closed = read_holds(plain.get("closed") or ())
         return cls(stop=reason, paused=bool(red), holds=(*closed, *holds))
 

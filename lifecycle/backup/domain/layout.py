@@ -9,7 +9,7 @@
 <root>/<day>/moved/<run>/<epoch>/           the same after the end: intents and dones, no data
 <root>/<day>/purging/<purge>/<epoch>/       fence of a purge; holds claimed <run>.<epoch>/, and
                                             <run>.<epoch>.purged/ once nothing but papers is left
-<root>/drills/<run>/<epoch>/                copies that a restore drill made, cleared at its end
+<root>/drills/<run>/<epoch>/                copies that a restore test made, cleared at its end
 """
 
 import re

@@ -35,21 +35,21 @@ CONFLICTS = frozenset(Choice) - {
 }
 # Each names what is in the way and, where a person can do something about it, what.
 WHY = {
-    Choice.RESTORE: "name and place are free",
+    Choice.RESTORE: "no conflict",
     Choice.DATA_ONLY: "its name was never dropped and its place is empty: only its data comes back",
     Choice.ALREADY_RESTORED: "already restored",
     Choice.RESTORED_BEFORE: "restored by this run before it was taken over",
     Choice.UNDER_WAY: "another restore brings it back just now",
     Choice.NOT_IN_BACKUP: "was not dropped by this run",
     Choice.NAME_TAKEN: "something newer is registered under this name; restore under another name",
-    Choice.PLACE_TAKEN: "new data stands at its place; restore under another name",
+    Choice.PLACE_TAKEN: "new data is at its place; restore under another name",
     Choice.TABLE_REPLACED: (
         "another table was made under this name since; restore into it, or under another name"
     ),
     Choice.DAMAGED: "the backup lacks files of its manifest",
     Choice.PURGED: "the backup was purged",
     Choice.STANDS: "stands in the lake; only what is missing was asked for",
-    Choice.MISFIT: "it does not fit into {}; restore under a new name, or mend that table first",
+    Choice.MISFIT: "it does not fit into {}; restore under a new name, or repair that table first",
     Choice.ELSEWHERE: (
         "the new place is on another file system than the backup; restore where data can be moved "
         "to from there"

@@ -15,7 +15,10 @@ class BackupState(StrEnum):
 
 
 class HoldKind(StrEnum):
-    """Why an item must not be touched: it was brought back, a case, its owner's wish for days."""
+    """Why an item must not be touched.
+
+    It was brought back, a case, its owner's request for days.
+    """
 
     RESTORE = "RESTORE"
     LEGAL = "LEGAL"

@@ -155,7 +155,7 @@ def _read_facts(
         return batch
     structs = structs_of(tools.metastore, name, table, [item.partition for item in items])
     wanted: list[tuple[ActItem, Any, LakePath]] = []
-    # Items of a batch share their parents, which are looked at anew in the next one.
+    # Items of a batch share their parents, which are looked at again in the next one.
     seen: dict[LakePath, FileStatus | None] = {}
     for item in items:
         struct = structs.get(item.partition)
@@ -342,7 +342,7 @@ def _take_back(
         raise DataSafetyError(
             "act.short_backup",
             f"The backup of {batch.name} {intent.partition} lacks {short[0]}. Nothing was dropped; "
-            "look at the backup before anything goes on.",
+            "inspect the backup before anything else is done.",
             backup=target,
             source=source,
         )

@@ -253,7 +253,7 @@ class Backup:
 def decide(*, has_backup: bool, has_live: bool, is_whole: bool, registered: str) -> tuple[str, str]:
     """Decide what is done with an item; `registered` is '', 'ours', 'same' or 'other'."""
     if has_backup and has_live:
-        return REFUSED, "something stands at its place"
+        return REFUSED, "something is at its place"
     if has_backup and not is_whole:
         return REFUSED, "the backup is not as its manifest says"
     if has_backup and registered == "other":
@@ -389,7 +389,7 @@ def main(argv: list[str]) -> int:
         say(f"{REFUSED}: {refusal}")
         return 2
     except Py4JJavaError as error:
-        say(f"STOPPED: {error.java_exception}. What is done stands; mend the cause, run it again.")
+        say(f"STOPPED: {error.java_exception}. What is done stays; repair the cause, run again.")
         return 3
     prefix = "would be done: " if wanted.dry_run else "done: "
     say(prefix + (", ".join(f"{n} {what}" for what, n in sorted(counts.items())) or "nothing"))

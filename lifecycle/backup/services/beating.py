@@ -1,4 +1,4 @@
-"""Tells a running act job of cancel, holds and the red button, and renews its lease."""
+"""Tells a running act job of cancel, holds and the emergency stop, and renews its lease."""
 
 import hashlib
 import json
@@ -71,5 +71,5 @@ def _remember(spool: str, written: tuple[tuple[int, ...], str]) -> None:
 
 
 def _hold_on(db: str) -> dict[str, Any]:
-    reason = f"database {db} is not in ACT mode any more"
+    reason = f"database {db} is not in Enforce mode any more"
     return {"db": db, "table": "", "until": None, "reason": reason, "partitions": []}

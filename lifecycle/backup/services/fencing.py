@@ -34,7 +34,7 @@ def act_prepare(run: Run, *, root: str, day: date, now: datetime) -> dict[str, A
     Raises:
         DataSafetyError: the root's marker belongs to another deployment.
         ExternalFailure: the preflight (mkdir and rename both ways) did not pass.
-        NotAllowed: the red button is pressed.
+        NotAllowed: the emergency stop is pressed.
         StaleState: the metastore answers from a cache, or clocks differ.
     """
     _check_red_button(run.lake)
@@ -284,6 +284,7 @@ def _check_red_button(lake: str) -> None:
     if button is not None:
         raise NotAllowed(
             RED_BUTTON_CODE,
-            f"{button.pressed_by} pressed the red button: {button.reason} Nothing acts until an "
-            "admin releases it.",
+            f"{button.pressed_by} started the emergency stop: {button.reason} Nothing changes "
+            "the lake "
+            "until an admin ends it.",
         )

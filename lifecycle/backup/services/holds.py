@@ -44,7 +44,7 @@ def hold_place(  # noqa: PLR0913 - each says something about the hold
     db, table, partition = name
     if kind is HoldKind.LEGAL and not user.is_lake_admin:
         raise NotAllowed("hold.legal", "Only an admin may place a legal hold; ask one.")
-    check_reason(reason, "hold.reason", "Say why this must be kept.")
+    check_reason(reason, "hold.reason", "Enter a reason for the hold.")
     if not db or (partition and not table):
         raise RuleViolation("hold.name", "Name a database, and a table before a partition.")
     if until is not None and until <= now:
@@ -76,7 +76,7 @@ def hold_release(hold_id: UUID, *, user: User, reason: str, now: datetime) -> No
             raise NotAllowed("hold.release", "Only an admin, or who placed it, may end this hold.")
         if hold.released_at is not None:
             raise StaleState("hold.released", f"{hold.released_by} ended this hold already.")
-        check_reason(reason, "hold.reason", "Say why it need not be kept any more.")
+        check_reason(reason, "hold.reason", "Enter a reason for ending the hold.")
         hold.released_by, hold.released_at = user.username, now
         hold.save(update_fields=["released_by", "released_at"])
         _audit(hold, "hold.released", actor=user.username, now=now, reason=reason.strip())

@@ -13,7 +13,7 @@ from lifecycle.backup.services.reach import Place
 from portal.runs.models import Run
 
 UNSETTLED = "UNSETTLED"
-_LOOK = "a move was left half done and its state is not clear; see why the red button is on"
+_LOOK = "a move was left half done and its state is not clear; see why the emergency stop is on"
 
 
 def moves_read(run: Run, manifest: Mapping[str, Any] | None) -> IngestReport:

@@ -77,7 +77,7 @@ def probes_ingest(
             "act.damaged_backup",
             f"Not as they must be in backups: {count_words(len(damaged), 'item')}, first "
             f"{damaged[0]}. Nothing "
-            "is purged or dropped until this is looked at.",
+            "is purged or dropped until this is inspected.",
             lake=lake,
         )
 
@@ -94,7 +94,7 @@ def _probe_of(result: Mapping[str, Any], *, now: datetime) -> BackupProbe:
 
 
 def _is_older_look(probe: BackupProbe, run_id: UUID) -> bool:
-    """Each purge that comes by looks anew; any other look happens once."""
+    """Each purge that comes by looks again; any other look happens once."""
     return probe.delay_seconds == BEFORE_PURGE and probe.run_id != run_id
 
 

@@ -1,4 +1,4 @@
-"""Puts the time of a press of the red button onto the days of every backup, at its release."""
+"""Puts the time of a press of the emergency stop onto the days of every backup, at its release."""
 
 from collections.abc import Callable
 from datetime import datetime

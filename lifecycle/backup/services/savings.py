@@ -17,7 +17,7 @@ _SUMS = ("n_dropped", "n_restored", "dropped_bytes", "restored_bytes", "purged_b
 
 
 def savings_refresh(lake: str, months: Iterable[date]) -> None:
-    """Add these months (their first days) up anew, and then all months; again changes nothing."""
+    """Add these months (their first days) up again, and then all months; again changes nothing."""
     with transaction.atomic():
         Savings.objects.get_or_create(lake=lake, month=Savings.EVER, db="")
         whole = Savings.objects.select_for_update().get(lake=lake, month=Savings.EVER, db="")

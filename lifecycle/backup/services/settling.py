@@ -29,7 +29,7 @@ def act_settle(
     Twice = the same. A fence in danger stays open, so that settling again looks at it again.
 
     `still_approved` decides whether a half-done drop is finished or taken back; without an answer,
-    with the red button or a cancel it is taken back.
+    with the emergency stop or a cancel it is taken back.
 
     Raises:
         ExternalFailure: `act.alive`, retryable: the run's application has not ended yet.

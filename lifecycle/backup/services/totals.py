@@ -1,6 +1,6 @@
 """Updates the daily totals of backups as the status of their batches changes.
 
-A day is added up anew, under a lock on its row, from the batches as they are committed then: any
+A day is added up again, under a lock on its row, from the batches as they are committed then: any
 number of runs may ask for the same day at once, and asking again changes nothing.
 """
 
@@ -41,7 +41,10 @@ _ADDED = (
 
 
 def backup_totals_refresh(lake: str, days: Iterable[date]) -> None:
-    """Add the backups of these days up anew, each in a transaction of its own; then the savings."""
+    """Add the backups of these days up again, each in a transaction of its own.
+
+    Then the savings.
+    """
     touched = sorted(set(days))
     for day in touched:
         _refresh(lake, day)

@@ -1,7 +1,7 @@
 """Notice days before a drop, retention days of a backup, and the values that may be set.
 
 What a change means is said in words beside it: notices that were sent count by the days that stand
-when a plan is drawn up, while a backup keeps the days that it was made with.
+when a plan is created, while a backup keeps the days that it was made with.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,10 @@ def check_days(days: Days) -> None:
     if not LEAST_NOTICE <= days.notice <= MOST_NOTICE:
         raise RuleViolation(
             "days.notice",
-            f"Owners are told {LEAST_NOTICE} to {MOST_NOTICE} days ahead; give a number of those.",
+            (
+                f"Owners are notified {LEAST_NOTICE} to {MOST_NOTICE} days ahead; give a number of "
+                "those."
+            ),
         )
     if not LEAST_BACKUP <= days.backup <= MOST_BACKUP:
         raise RuleViolation(

@@ -11,6 +11,11 @@ class DatabaseMode(StrEnum):
     ACT = "ACT"
 
     @property
+    def label(self) -> str:
+        """What pages, mails and errors call it."""
+        return _LABELS[self]
+
+    @property
     def may_notify(self) -> bool:
         """Whether owners get expiry notices."""
         return self is not DatabaseMode.OBSERVE
@@ -21,6 +26,11 @@ class DatabaseMode(StrEnum):
         return self is DatabaseMode.ACT
 
 
+_LABELS = {
+    DatabaseMode.OBSERVE: "Monitor only",
+    DatabaseMode.NOTIFY: "Notify",
+    DatabaseMode.ACT: "Enforce",
+}
 _ORDER = (DatabaseMode.OBSERVE, DatabaseMode.NOTIFY, DatabaseMode.ACT)
 
 

@@ -67,7 +67,7 @@ class StandingFilter(ListFilter):
     state = filters.ChoiceFilter(
         choices=[("ended", "Over"), ("all", "Both")],
         label="State",
-        empty_label="Standing",
+        empty_label="Active",
         method="filter_state",
     )
 
@@ -98,7 +98,7 @@ class PersonFilterSet(ListFilter):
 
     db = filters.CharFilter(label="Database")
     owner = filters.CharFilter(label="Owner")
-    person = filters.CharFilter(label="Who answers for it", method="filter_person")
+    person = filters.CharFilter(label="Responsible", method="filter_person")
 
     def filter_person(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep what the person owns or administers."""
@@ -112,7 +112,7 @@ class PathFilterSet(PersonFilterSet):
     state = filters.ChoiceFilter(
         label="State",
         choices=[("WAIVED", "Waived"), ("ALL", "Both")],
-        empty_label="Nonconforming",
+        empty_label="Not excepted",
         method="filter_state",
     )
     kind = filters.ChoiceFilter(label="Kind", choices=KINDS)

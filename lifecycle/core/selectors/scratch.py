@@ -1,4 +1,4 @@
-"""Tells scratch databases of restore drills from others."""
+"""Tells scratch databases of restore tests from others."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from lifecycle.restore_tests.domain import (
 
 
 def is_own_scratch(lake: str, database: str) -> bool:
-    """Whether a database is a drill's scratch; a name that only looks like one is not."""
+    """Whether a database is a restore test's scratch; a name that only looks like one is not."""
     named = read_scratch(database)
     return (
         named is not None

@@ -8,13 +8,18 @@ from lifecycle.rules.domain.conformity import Reason
 from portal.ui.frame.states import StateLook, register_states
 
 LOOKS: Mapping[str, StateLook] = {
-    ExpiryClass.CLEAN_NOW: StateLook("Due now", "calendar-x", "bad", "Past its due day."),
-    ExpiryClass.SOON: StateLook("Due soon", "calendar-due", "warn", "Due within the notice days."),
+    ExpiryClass.CLEAN_NOW: StateLook("Due", "calendar-x", "bad", "Past its due day."),
+    ExpiryClass.SOON: StateLook(
+        "Due soon", "calendar-due", "warn", "Due within the notice period."
+    ),
     ExpiryClass.NOT_NOW: StateLook("Not due", "calendar-check", "good", "Young enough to stay."),
     ExpiryClass.STILL_READ: StateLook(
-        "Due, still read", "eye", "warn", "Due, but read in the last 30 days: the owner decides."
+        "Recently read",
+        "eye",
+        "warn",
+        "Due, but read in the last 30 days: needs the owner's consent.",
     ),
-    ExpiryClass.HELD: StateLook("Held", "lock", "info", "A hold keeps it."),
+    ExpiryClass.HELD: StateLook("On hold", "lock", "info", "A hold keeps it."),
     ExpiryClass.NOT_ENROLLED: StateLook(
         "Not enrolled", "circle-dashed", "quiet", "No LEVEL and TTL of its own: never judged."
     ),
@@ -22,31 +27,35 @@ LOOKS: Mapping[str, StateLook] = {
         "Unsupported", "ban", "quiet", "A format that is left alone."
     ),
     ExpiryClass.NONCONFORMING: StateLook(
-        "Nonconforming", "route-off", "bad", "Its path breaks the rules: only reported."
+        "Path rule violation", "route-off", "bad", "Its path violates the rules: only reported."
     ),
-    "WAIVED": StateLook("Waived", "route", "info", "Its broken rules do not count for now."),
+    "WAIVED": StateLook("Excepted", "route", "info", "Its broken rules do not count for now."),
     ExpiryClass.UNREADY: StateLook("Not ready", "progress", "info", "commit=false."),
     ExpiryClass.KEEP_FOREVER: StateLook("Kept for ever", "infinity", "good", "LEVEL 0."),
     ExpiryClass.MISSING_DIRECTORY: StateLook(
         "Directory missing", "folder-off", "bad", "The metastore names a place that is not there."
     ),
     ExpiryClass.UNKNOWN: StateLook("Unknown", "help-circle", "quiet", "Could not be judged."),
-    DatabaseMode.OBSERVE: StateLook("Observe", "eye", "quiet", "Nothing is mailed or dropped."),
-    DatabaseMode.NOTIFY: StateLook("Notify", "mail", "info", "Owners are written to."),
-    DatabaseMode.ACT: StateLook("Act", "bolt", "warn", "Drop plans may be made."),
+    DatabaseMode.OBSERVE: StateLook(
+        DatabaseMode.OBSERVE.label, "eye", "quiet", "Nothing is mailed or dropped."
+    ),
+    DatabaseMode.NOTIFY: StateLook(
+        DatabaseMode.NOTIFY.label, "mail", "info", "Owners are written to."
+    ),
+    DatabaseMode.ACT: StateLook(DatabaseMode.ACT.label, "bolt", "warn", "Drop plans may be made."),
 }
 
 REASON_WORDS: Mapping[Reason, tuple[str, str]] = {
     Reason.HAS_OTHER_DB: (
-        "Another database lies under this path",
-        "Move one of the two databases so that neither lies under the other.",
+        "Another database is under this path",
+        "Move one of the two databases so that neither is under the other.",
     ),
     Reason.OWNER_PATH_FAIL: (
         "The path is not under its owner's directory",
         "Move it under its owner's directory, or hand it to the owner of the directory it is in.",
     ),
     Reason.HAS_OTHER_DB_TBL: (
-        "Tables of another database lie under this path",
+        "Tables of another database are under this path",
         "Move those tables under their own database.",
     ),
     Reason.DB_PATH_FAIL: (
@@ -54,15 +63,15 @@ REASON_WORDS: Mapping[Reason, tuple[str, str]] = {
         "Put the database right first; its tables are judged by it.",
     ),
     Reason.HAS_OTHER_TBL: (
-        "Another table lies under this path",
+        "Another table is under this path",
         "Give each table a directory of its own.",
     ),
     Reason.PART_PATH_NOT_IN_TBL: (
-        "The partition lies outside its table",
+        "The partition is outside its table",
         "Move the partition's directory under the table's and set its location.",
     ),
     Reason.TBL_NOT_SUB_DB: (
-        "The table does not lie under its database",
+        "The table is not under its database",
         "Move the table's directory under the database's and set its location.",
     ),
 }

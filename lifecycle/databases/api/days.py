@@ -1,4 +1,4 @@
-"""The API of how far ahead a database's owners are told and how long its backups are kept."""
+"""The API of how far ahead a database's owners are notified and how long its backups are kept."""
 
 from typing import Any
 

@@ -40,7 +40,7 @@ def database_days_change(change: DaysChange, *, user: User, now: datetime) -> Da
     """
     if not user.is_lake_admin:
         raise NotAllowed("days.role", "Only an admin sets the days of a database.")
-    check_reason(change.reason, "days.reason", "Say why; the reason stands in the audit record.")
+    check_reason(change.reason, "days.reason", "Enter a reason; it is kept in the audit record.")
     check_identifier(change.db, kind="database")
     check_days(change.wanted)
     with transaction.atomic():
@@ -50,7 +50,7 @@ def database_days_change(change: DaysChange, *, user: User, now: datetime) -> Da
         standing = Days(setting.notice_days, setting.backup_days)
         if standing != change.seen:
             raise StaleState(
-                "days.changed", f"{change.db} has other days by now ({standing}); look again."
+                "days.changed", f"{change.db} has other days by now ({standing}); reload the page."
             )
         if standing == change.wanted:
             return setting

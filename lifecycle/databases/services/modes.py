@@ -38,13 +38,13 @@ def database_mode_change(change: ModeChange, *, user: User, now: datetime) -> Da
     """
     if not user.is_lake_admin:
         raise NotAllowed("mode.role", "Only an admin moves a database to another mode.")
-    check_reason(change.reason, "mode.reason", "Say why; the reason stands in the audit record.")
+    check_reason(change.reason, "mode.reason", "Enter a reason; it is kept in the audit record.")
     check_identifier(change.db, kind="database")
     if not can_change(change.seen, change.wanted):
         raise RuleViolation(
             "mode.step",
-            f"{change.db} cannot go from {change.seen} to {change.wanted} at once; its owners must "
-            "have been written to in NOTIFY first.",
+            f"{change.db} cannot go from {change.seen.label} to {change.wanted.label} at once; its "
+            "owners must have been notified in Notify first.",
             db=change.db,
         )
     with transaction.atomic():
@@ -54,7 +54,7 @@ def database_mode_change(change: ModeChange, *, user: User, now: datetime) -> Da
         if setting.mode != change.seen:
             raise StaleState(
                 "mode.changed",
-                f"{change.db} is in {setting.mode} by now; look again.",
+                f"{change.db} is in {DatabaseMode(setting.mode).label} by now; reload the page.",
                 db=change.db,
             )
         setting.mode = change.wanted

@@ -56,7 +56,7 @@ DATABASES = ListSpec(
         Column(key="owner", title="Owner", sort="owner"),
         Column(key="n_tables", title="Tables", kind="count", url=_tables("")),
         Column(key="n_partitions", title="Partitions", kind="count"),
-        Column(key="n_clean_now", title="Due now", kind="count", url=_tables("CLEAN_NOW")),
+        Column(key="n_clean_now", title="Due", kind="count", url=_tables("CLEAN_NOW")),
         Column(key="bytes_clean_now", title="Size due now", kind="bytes", sort="size"),
         Column(key="n_soon", title="Due soon", kind="count", url=_tables("SOON")),
         Column(

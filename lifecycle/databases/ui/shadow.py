@@ -56,8 +56,8 @@ def shadow(request: HttpRequest, db: str) -> HttpResponseBase:
 
 def _chart(records: Sequence[ShadowRecord]) -> Chart | None:
     series = {
-        "would have gone": [(row.day, row.n_new) for row in records],
+        "would have been dropped": [(row.day, row.n_new) for row in records],
         "written again": [(row.day, row.n_written_again) for row in records],
         "read again": [(row.day, row.n_read_again) for row in records],
     }
-    return days_chart("shadow", title="What OBSERVE would have dropped", series=series)
+    return days_chart("shadow", title="What would have been dropped", series=series)

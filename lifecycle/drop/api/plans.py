@@ -84,7 +84,7 @@ class PlanList(KeysetList):
 
     @operation("plans_create", body=PlanRequestSerializer, answer=PlanDetailSerializer, status=201)
     def post(self) -> object:
-        """Have a plan drawn up (admins and operators)."""
+        """Have a plan created (admins and operators)."""
         said, now = self.data, timezone.now()
         chosen = {name: said.get(name, []) for name in ("databases", "tables")}
         if self.user.is_lake_keeper and any(chosen.values()):

@@ -158,7 +158,7 @@ class RejectSerializer(ReasonSerializer):
 
 
 class WishSerializer(serializers.ModelSerializer[CleanNowRequest]):
-    """An owner's wish for clean now."""
+    """An owner's request to delete data now."""
 
     class Meta:
         model = CleanNowRequest

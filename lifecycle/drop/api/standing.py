@@ -30,7 +30,7 @@ ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
 
 
 class WishList(KeysetList):
-    """Owners' wishes for clean now."""
+    """Owners' requests to delete data now."""
 
     operation_id = "wishes_list"
     serializer_class = WishSerializer
@@ -38,7 +38,7 @@ class WishList(KeysetList):
     orders = ORDERS
 
     def get_queryset(self) -> Rows:
-        """List your wishes (admins and operators: all)."""
+        """List your requests (admins and operators: all)."""
         return wishes_visible(self.lake, self.user)
 
     @operation("wishes_create", body=WishRequestSerializer, answer=WishSerializer, status=201)
@@ -56,11 +56,11 @@ class WishList(KeysetList):
 
 
 class WishClose(ApiView):
-    """Closing a wish."""
+    """Closing a request."""
 
     @operation("wishes_close", body=ReasonSerializer, status=204)
     def post(self, wish_id: UUID) -> None:
-        """Take a wish back, or decline it."""
+        """Take a request back, or decline it."""
         reason = self.data["reason"]
         clean_now_close(wish_id, user=self.user, reason=reason, now=timezone.now())
 

@@ -1,6 +1,6 @@
 """Decides why an item may not enter a drop plan.
 
-The scan's class is only the start: a plan is drawn up later, so holds, modes and notices are judged
+The scan's class is only the start: a plan is created later, so holds, modes and notices are judged
 again with what is known now. Shared locations are found by `portal.lake.places`.
 """
 
@@ -42,22 +42,22 @@ class LeftOut(StrEnum):
 EXPLANATIONS: dict[LeftOut, str] = {
     LeftOut.NOT_DUE: "Not due yet.",
     LeftOut.SOON: "Due soon, not yet.",
-    LeftOut.STILL_READ: "Due, but read in the last 30 days; goes only when its owner says yes.",
-    LeftOut.HELD: "Held: a restore hold or a legal hold stands on it.",
+    LeftOut.STILL_READ: "Due, but read in the last 30 days; deleted only with its owner's consent.",
+    LeftOut.HELD: "On hold: a restore hold or a legal hold keeps it.",
     LeftOut.NOT_ENROLLED: "The table itself has no LEVEL and TTL; it is not in lifecycle.",
     LeftOut.UNSUPPORTED: "A format that must be left alone.",
     LeftOut.NONCONFORMING: "The path breaks the rules; it is reported and never acted on.",
-    LeftOut.WAIVER_OVER: "The waiver of its path rule is over since the scan; it counts again.",
+    LeftOut.WAIVER_OVER: "The exception of its path rule is over since the scan; it counts again.",
     LeftOut.UNREADY: "Not ready: its commit flag is false.",
     LeftOut.KEEP_FOREVER: "LEVEL 0: kept for ever.",
     LeftOut.MISSING_DIRECTORY: "Its directory is gone; there is nothing to back up.",
     LeftOut.UNKNOWN: "The scan could not judge it.",
-    LeftOut.NOT_ACT_MODE: "The database is not in ACT mode.",
+    LeftOut.NOT_ACT_MODE: "The database is not in Enforce mode.",
     LeftOut.NOT_ANNOUNCED: "No notice about it has been sent for the days that it needs.",
     LeftOut.SHARED_LOCATION: "Another database, table or partition has its data here or below.",
-    LeftOut.NO_BACKUP_ROOT: "No backup root lies on its file system.",
+    LeftOut.NO_BACKUP_ROOT: "No backup root is on its file system.",
     LeftOut.OTHER_BACKUP_ROOT: "Its file system has another backup root; plan it by itself.",
-    LeftOut.TOUCHED: "The table was changed since the scan; the next scan judges it anew.",
+    LeftOut.TOUCHED: "The table was changed since the scan; the next scan judges it again.",
     LeftOut.IN_OTHER_PLAN: "Its table is in another plan that waits or runs.",
     LeftOut.DROPPED: "Dropped since the scan; the next scan does not list it any more.",
 }
@@ -135,7 +135,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What is true when the plan is drawn up."""
+    """What is true when the plan is created."""
 
     today: date
     modes: Mapping[str, DatabaseMode]
@@ -151,7 +151,7 @@ class Circumstances:
     altered: Names = field(default_factory=Names)
     """Tables that were themselves made, changed or dropped since: nothing of them is certain."""
     unwaived: Names = field(default_factory=Names)
-    """What the scan let pass by a waiver of a path rule that does not stand any more."""
+    """What the scan let pass by an exception of a path rule that does not stand any more."""
 
 
 def left_out_by_class(cls: ExpiryClass) -> LeftOut:

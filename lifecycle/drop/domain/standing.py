@@ -1,7 +1,7 @@
 """Which items of a daily plan a standing rule already approves, and which stay explicit.
 
 Two people approve a rule per table, with caps per day and an end. The first drop of a table,
-whatever is over a cap and still-read items always need their own approval.
+whatever is over a cap and recently read items always need their own approval.
 """
 
 from dataclasses import dataclass
@@ -118,8 +118,11 @@ def _why_explicit(
         return "The first drop of a table is always approved explicitly."
     if share.n_still_read:
         if share.n_still_read == 1:
-            return "1 item is still read; it goes only with an explicit yes."
-        return f"{share.n_still_read:,} items are still read; they go only with an explicit yes."
+            return "1 item was recently read; it is deleted only with an explicit consent."
+        return (
+            f"{share.n_still_read:,} items were recently read; they are deleted only with an "
+            "explicit consent."
+        )
     if used.n_items + share.n_items > rule.max_items:
         return f"Today's items would be over the rule's cap of {rule.max_items}."
     if used.n_bytes + share.n_bytes > rule.max_bytes:

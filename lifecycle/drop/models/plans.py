@@ -24,13 +24,13 @@ DIGEST_CHARS = 64
 class PlanState(models.TextChoices):
     """Where a plan stands; moves only by compare-and-set."""
 
-    DRAFTING = "DRAFTING", "being drawn up"
+    DRAFTING = "DRAFTING", "preparing"
     PENDING = "PENDING", "waiting for approval"
     APPROVED = "APPROVED", "approved, cooling off"
     RUNNING = "RUNNING", "running"
     DONE = "DONE", "done"
     REJECTED = "REJECTED", "rejected"
-    LAPSED = "LAPSED", "lapsed"
+    LAPSED = "LAPSED", "expired"
     WITHDRAWN = "WITHDRAWN", "withdrawn"
     FAILED = "FAILED", "failed"
     CANCELLED = "CANCELLED", "cancelled while it ran"
@@ -38,7 +38,7 @@ class PlanState(models.TextChoices):
 
 
 class PlanSource(models.TextChoices):
-    """Who had the plan drawn up: a person, or a standing rule that two people approved."""
+    """Who had the plan created: a person, or a standing rule that two people approved."""
 
     PERSON = "PERSON", "made by a person"
     STANDING = "STANDING", "made by a standing rule"
@@ -127,7 +127,7 @@ class DropPlan(Proposal):
     oldest_at = models.DateTimeField(null=True, blank=True)
     newest_at = models.DateTimeField(null=True, blank=True)
     limits = models.JSONField(
-        default=dict, help_text="The caps and the inventory when it was drawn up; a record."
+        default=dict, help_text="The caps and the inventory when it was created; a record."
     )
     left_out = models.JSONField(default=dict)
 
@@ -164,7 +164,7 @@ class DropPlan(Proposal):
 
     @property
     def least_keep_days(self) -> int | None:
-        """The days for which every backup of the plan is kept at least; None before drawing up."""
+        """The days for which every backup of the plan is kept at least; None before creating."""
         return min(self.keep_days.values(), default=None)
 
 

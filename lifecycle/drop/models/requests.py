@@ -9,13 +9,15 @@ from lifecycle.drop.models.plans import LAKE_CHARS, NAME_CHARS, PARTITION_CHARS,
 
 
 class CleanNowRequest(models.Model):
-    """An owner's wish that a table, or one partition of it, be cleaned now; an admin may plan it.
+    """An owner's request that a table, or one partition of it, be cleaned now.
+
+    An admin may plan it.
 
     `with_still_read` is the owner's explicit yes to data that was read in the last 30 days.
     """
 
     class State(models.TextChoices):
-        """Where the wish stands."""
+        """Where the request stands."""
 
         OPEN = "OPEN", "open"
         PLANNED = "PLANNED", "in a plan"

@@ -15,7 +15,7 @@ class StandingRuleState(models.TextChoices):
     PENDING = "PENDING", "waiting for approval"
     ACTIVE = "ACTIVE", "active"
     REJECTED = "REJECTED", "rejected"
-    LAPSED = "LAPSED", "lapsed"
+    LAPSED = "LAPSED", "expired"
     ENDED = "ENDED", "ended"
 
 

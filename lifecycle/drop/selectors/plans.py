@@ -43,7 +43,7 @@ class PlanFilter(ListFilter):
     """Plans by state, maker and what is in them."""
 
     state = filters.ChoiceFilter(choices=PlanState.choices, label="State", empty_label="Any")
-    requested_by = filters.CharFilter(label="Asked by")
+    requested_by = filters.CharFilter(label="Requested by")
     db = filters.CharFilter(label="Database", method="with_database")
     table = filters.CharFilter(label="Table", method="with_table")
 
@@ -85,7 +85,7 @@ class PlanResultFilter(ListFilter):
 
 
 class WishFilter(ListFilter):
-    """Wishes by state and name."""
+    """Requests by state and name."""
 
     state = filters.ChoiceFilter(choices=CleanNowRequest.State.choices, label="State")
     db = filters.CharFilter(label="Database")
@@ -157,7 +157,7 @@ class Loss:
 
 
 def plan_loss(plan: DropPlan, user: User) -> Loss:
-    """Give what the person may see of a plan, from the sums that were kept when it was drawn up."""
+    """Give what the person may see of a plan, from the sums that were kept when it was created."""
     summed = (
         DropPlanPart.objects.filter(plan=plan)
         .for_user(user)
@@ -218,7 +218,7 @@ def tables_to_plan(lake: str, user: User) -> QuerySet[TableFinding]:
 
 
 def wishes_visible(lake: str, user: User) -> QuerySet[CleanNowRequest]:
-    """Return the owners' wishes: all to admins and operators, else one's own."""
+    """Return the owners' requests: all to admins and operators, else one's own."""
     rows = CleanNowRequest.objects.filter(lake=lake).select_related("plan")
     if user.is_lake_keeper:
         return rows

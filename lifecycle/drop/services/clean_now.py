@@ -1,7 +1,7 @@
 """Opens and closes owners' deletion requests for data that is to be cleaned now.
 
-A wish is a row that admins see and may put into a plan; it drops nothing by itself. It may say yes
-to data that is still read, as `still_read` does without a wish.
+A request is a row that admins see and may put into a plan; it drops nothing by itself. It may say
+yes to data that is recently read, as `still_read` does without a request.
 """
 
 from datetime import datetime
@@ -30,7 +30,7 @@ def clean_now_request(
     user: User,
     now: datetime,
 ) -> CleanNowRequest:
-    """Ask that `name` = (db, table, partition or '') be cleaned; twice gives the open wish.
+    """Ask that `name` = (db, table, partition or '') be cleaned; twice gives the open request.
 
     Raises:
         NotVisible: no such table for this person.
@@ -43,11 +43,14 @@ def clean_now_request(
     if seen is None:
         raise NotVisible("table.missing", "There is no such table, or it is not yours to see.")
     if not owns_table(user.username, lake=lake, db=db, table=table):
-        raise NotAllowed("clean_now.owner", "Only an owner may ask that data be cleaned now.")
+        raise NotAllowed("clean_now.owner", "Only an owner may request the deletion of data.")
     if with_still_read and not may_say_yes(seen, user):
-        raise NotAllowed("still_read.owner", "Only the table's owner lets still-read data go.")
+        raise NotAllowed(
+            "still_read.owner",
+            "Only the table's owner consents to the deletion of recently read data.",
+        )
     check_not_dropped(seen, partition)
-    check_reason(reason, "clean_now.reason", "Say why it may go: admins will read it.")
+    check_reason(reason, "clean_now.reason", "Enter a reason; admins read it.")
     if partition:
         PartitionName.parse(partition)
     wish, is_new = CleanNowRequest.objects.get_or_create(
@@ -67,15 +70,15 @@ def clean_now_request(
 
 @transaction.atomic
 def clean_now_close(wish_id: UUID | str, *, user: User, reason: str, now: datetime) -> None:
-    """Close an open wish: its author takes it back, or an admin declines it with a reason."""
+    """Close an open request: its author takes it back, or an admin declines it with a reason."""
     wish = CleanNowRequest.objects.filter(pk=wish_id).first()
     is_own = wish is not None and wish.requested_by == user.username
     if wish is None or not (is_own or user.is_lake_keeper):
-        raise NotVisible("clean_now.missing", "There is no such wish, or it is not yours to see.")
+        raise NotVisible("clean_now.missing", "There is no such request, or you may not see it.")
     if not is_own and not user.is_lake_admin:
-        raise NotAllowed("clean_now.close", "Only its author or an admin may close a wish.")
+        raise NotAllowed("clean_now.close", "Only its author or an admin may close a request.")
     if not is_own and not reason.strip():
-        raise RuleViolation("clean_now.close_reason", "Say why: its author will read it.")
+        raise RuleViolation("clean_now.close_reason", "Enter a reason; its author reads it.")
     check_text(reason)
     closed = CleanNowRequest.objects.filter(pk=wish.pk, state=CleanNowRequest.State.OPEN).update(
         state=CleanNowRequest.State.CLOSED,
@@ -84,7 +87,7 @@ def clean_now_close(wish_id: UUID | str, *, user: User, reason: str, now: dateti
         closed_reason=reason.strip(),
     )
     if not closed:
-        raise StaleState("clean_now.closed", "This wish is not open any more. Reload the page.")
+        raise StaleState("clean_now.closed", "This request is not open any more. Reload the page.")
     _audit("clean_now.closed", wish, actor=user.username, now=now, closed_reason=reason.strip())
 
 

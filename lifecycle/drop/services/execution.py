@@ -94,7 +94,7 @@ def plan_execute(plan_id: UUID | str, *, now: datetime) -> Run:
     if plan.state != PlanState.APPROVED:
         raise StaleState("plan.not_approved", "Only an approved plan can run.", state=plan.state)
     if red_button_state(plan.lake) is not None:
-        raise StaleState("red_button.on", "The red button is on: nothing is dropped.")
+        raise StaleState("red_button.on", "The emergency stop is on: nothing is dropped.")
     hours_check(plan.lake, now=now)
     check_modes(plan.lake, DropPlanTable.objects.filter(plan=plan).values_list("db", flat=True))
     check_picture(plan.lake)
@@ -150,7 +150,7 @@ def is_approved(plan: DropPlan, *, now: datetime) -> bool:
 
 
 def check_waivers(plan: DropPlan, *, now: datetime) -> None:
-    """Raise StaleState when a waiver is over under which a table of the plan was let pass."""
+    """Raise StaleState when an exception is over under which a table of the plan was let pass."""
     today = day_of(now, get_lake(plan.lake).zone)
     over = no_longer_waived(plan.lake, since=plan.created_at, today=today)
     tables = DropPlanTable.objects.filter(plan=plan).values_list("db", "table")
@@ -158,7 +158,8 @@ def check_waivers(plan: DropPlan, *, now: datetime) -> None:
     if gone:
         raise StaleState(
             "plan.waiver",
-            f"The waiver of a path rule is over for {', '.join(gone)}. Reject the plan and make a "
+            f"The exception of a path rule is over for {', '.join(gone)}. Reject the plan and "
+            "make a "
             "new one.",
         )
 
@@ -166,7 +167,7 @@ def check_waivers(plan: DropPlan, *, now: datetime) -> None:
 def check_size(plan: DropPlan) -> None:
     """Raise StaleState when the plan is over a cap as it is now, or too few people were asked.
 
-    Caps may have been lowered, and the lake may have become smaller, since it was drawn up.
+    Caps may have been lowered, and the lake may have become smaller, since it was created.
     """
     check_caps(plan.lake, n_items=plan.n_items, n_bytes=plan.n_bytes)
     needed = plan_needed(plan.lake, n_items=plan.n_items, n_bytes=plan.n_bytes)
@@ -175,7 +176,7 @@ def check_size(plan: DropPlan) -> None:
         raise StaleState(
             "plan.approvals",
             f"{needed.why} It needs {needed.n} approvals now and was put to {asked}: reject it "
-            "and have it drawn up again.",
+            "and have it created again.",
             needed=needed.n,
         )
 
@@ -186,7 +187,10 @@ def scanned_at(plan: DropPlan) -> datetime:
 
 
 def may_be_read(plan: DropPlan, *, now: datetime) -> list[Name]:
-    """Name what goes although it is still read: owners said so, now or in the plan's own wishes."""
+    """Name what goes although it is recently read.
+
+    Owners said so, now or in the plan's own requests.
+    """
     today = day_of(now, get_lake(plan.lake).zone)
     return still_read_names(plan.lake, today=today, wishes=plan.requests.all())
 

@@ -1,7 +1,7 @@
 """Moves drop plans through their states: request, withdrawal, approval and rejection.
 
 Each function is one transaction: right, compare-and-set, audit. The state only moves along
-`TRANSITIONS`. What enters a plan is drawn up by `plan_store` in a worker; `plan_execution` runs it.
+`TRANSITIONS`. What enters a plan is created by `plan_store` in a worker; `plan_execution` runs it.
 """
 
 from collections.abc import Collection, Sequence
@@ -48,9 +48,9 @@ class DropPlans(ProposalKind[DropPlan]):
     )
     moved_on = (
         "plan.state",
-        "The plan has moved on since this page was made. Reload it to see where it stands.",
+        "The plan has changed since this page was loaded. Reload it to see its status.",
     )
-    no_reason = ("plan.reject_reason", "Say why: the maker will read it.")
+    no_reason = ("plan.reject_reason", "Enter a reason; the requester reads it.")
     not_maker = ("plan.not_maker", "Only its maker may withdraw a plan.")
 
     def get_for_user(self, proposal_id: UUID | str, *, user: User) -> DropPlan:
@@ -66,7 +66,7 @@ class DropPlans(ProposalKind[DropPlan]):
         return digest_of(proposal)
 
     def requesters(self, proposal: DropPlan) -> Collection[str]:
-        """Return its maker, whose wishes it answers, and who last changed what it rests on."""
+        """Return its maker, whose requests it answers, and who last changed what it rests on."""
         return requesters_now(proposal)
 
     def columns(
@@ -88,7 +88,7 @@ class DropPlans(ProposalKind[DropPlan]):
             )
 
     def other_steps(self, proposal: DropPlan, user: User) -> Steps:
-        """Return whether its maker may withdraw it while it is drawn up."""
+        """Return whether its maker may withdraw it while it is created."""
         is_maker = user.username == proposal.requested_by
         return Steps(withdraw=proposal.state == PlanState.DRAFTING and is_maker)
 
@@ -109,15 +109,15 @@ def plan_request(
     user: User,
     now: datetime,
 ) -> DropPlan:
-    """Have a plan drawn up for whole databases and single tables (`db.table`).
+    """Have a plan created for whole databases and single tables (`db.table`).
 
     Each call makes a plan of its own; items that stand in a waiting plan are left out of it.
     """
     if not user.is_lake_keeper:
         raise NotAllowed(
-            "plan.role", "Admins and operators make drop plans. Owners may ask for 'clean now'."
+            "plan.role", "Admins and operators make drop plans. Owners may request a deletion."
         )
-    check_reason(reason, "plan.reason", "Say why this data may go: approvers will read it.")
+    check_reason(reason, "plan.reason", "Enter a reason; approvers read it.")
     return plan_create(
         lake,
         selection={"databases": sorted(set(databases)), "tables": sorted(set(tables))},

@@ -2,7 +2,7 @@
 
 The same rule as the plan's own (`drop.domain.refusal`, under the same circumstances) judges
 the examples that the scan loaded. Locations and backup roots are judged only when the plan
-is drawn up, from the scan's files, which the portal's pages do not read.
+is created, from the scan's files, which the portal's pages do not read.
 """
 
 from collections import Counter
@@ -98,7 +98,8 @@ def require_something(preview: Preview) -> None:
         return
     said = "; ".join(f"{n:,}: {why}" for _, n, why in preview.reasons) or "no item is chosen."
     raise RuleViolation(
-        "plan.nothing", f"Nothing of this selection may go now, so no plan was created. {said}"
+        "plan.nothing",
+        f"Nothing of this selection may be dropped now, so no plan was created. {said}",
     )
 
 

@@ -1,7 +1,7 @@
 """Makes plans under standing rules, and decides which of them a rule covers today.
 
-A rule never covers the first drop of a table, more than its caps, or still-read items: such a day's
-plan waits for its own approval (`lifecycle.drop.domain.standing` decides).
+A rule never covers the first drop of a table, more than its caps, or recently read items: such a
+day's plan waits for its own approval (`lifecycle.drop.domain.standing` decides).
 """
 
 from collections.abc import Collection
@@ -33,9 +33,9 @@ _USED = (
 
 
 def standing_plans_make(lake: str, now: datetime) -> list[DropPlan]:
-    """Have today's plans drawn up, one a rule and day; called again the same day it adds none.
+    """Have today's plans created, one a rule and day; called again the same day it adds none.
 
-    None while the red button is on: nobody looks at what such a plan would start by itself.
+    None while the emergency stop is on: nobody looks at what such a plan would start by itself.
     """
     standing_rules_refresh(lake, now=now)
     if red_button_state(lake) is not None:

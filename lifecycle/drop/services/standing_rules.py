@@ -59,7 +59,7 @@ class StandingRules(ProposalKind[StandingRule]):
     reason_key = "note"
     closed = ("standing.closed", "This rule does not wait for a decision.")
     changed = ("standing.changed", "The rule is not the one that you read. Reload it.")
-    moved_on = ("standing.state", "The rule has moved on. Reload the page.")
+    moved_on = ("standing.state", "The rule has changed. Reload the page.")
 
     def get_for_user(self, proposal_id: UUID | str, *, user: User) -> StandingRule:
         """Return one rule, or raise NotVisible."""
@@ -124,7 +124,7 @@ def _require_maker(user: User) -> None:
 def standing_rule_request(lake: str, wish: RuleWish, *, user: User, now: datetime) -> StandingRule:
     """Ask two people for a standing rule; a table has at most one that waits or is active."""
     _require_maker(user)
-    check_reason(wish.reason, "standing.reason", "Say why this table needs a standing rule.")
+    check_reason(wish.reason, "standing.reason", "Enter a reason for the standing rule.")
     table = TableFinding.objects.current(lake).filter(db=wish.db, table=wish.table).first()
     if table is None:
         raise RuleViolation("standing.table", f"The last scan saw no table {wish.db}.{wish.table}.")

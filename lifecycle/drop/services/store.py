@@ -1,6 +1,6 @@
 """Stores a drawn-up plan as rows, a file with a digest, and an approval request to two people.
 
-Called in a worker by the run kind `lifecycle.plan`. Drawn up twice, the second finds the plan past
+Called in a worker by the run kind `lifecycle.plan`. Created twice, the second finds the plan past
 DRAFTING and changes nothing.
 """
 
@@ -52,7 +52,7 @@ _CHUNK = 500
 
 
 def plan_draw(plan: DropPlan, *, folder: str, now: datetime) -> dict[str, Any]:
-    """Draw up a plan: its file under `<spool>/plans/<plan>/<folder>`, its rows, its approval.
+    """Create a plan: its file under `<spool>/plans/<plan>/<folder>`, its rows, its approval.
 
     Ends as NOT_CREATED with a sentence when nothing may go, or when it is more than the caps allow.
     """
@@ -81,7 +81,10 @@ def plan_draw(plan: DropPlan, *, folder: str, now: datetime) -> dict[str, Any]:
 
 def _problem(plan: DropPlan, drafted: Draft, generation: Generation) -> str:
     if not drafted.summary.n_items:
-        return "Nothing of what was chosen may go now. See below what was left out, and why."
+        return (
+            "Nothing of what was chosen may be dropped now. See below what was left out, and "
+            "the reasons."
+        )
     summary = drafted.summary
     over = plan_over_caps(plan.lake, generation, n_items=summary.n_items, n_bytes=summary.n_bytes)
     if over:
@@ -128,7 +131,7 @@ def plan_store(
 def _open(
     plan: DropPlan, drafted: Draft, generation: Generation, *, items_uri: str, now: datetime
 ) -> None:
-    # Plan, wishes, then what ends in the audit chain: as those do who withdraw either meanwhile.
+    # Plan, requests, then what ends in the audit chain: as those do who withdraw either meanwhile.
     DropPlan.objects.select_for_update().get(pk=plan.pk)
     wishes = _answered_wishes(plan, drafted)
     _close_wishes(plan, wishes)
@@ -219,7 +222,7 @@ def _write_tables(plan: DropPlan, drafted: Draft, generation: Generation) -> Non
         finding = findings.get((table.db, table.table))
         if finding is None or finding.tbl_id != extras.tbl_id:
             raise StaleState(
-                "plan.picture", "The scan's picture changed while the plan was drawn up. Try again."
+                "plan.picture", "A new scan finished while the plan was being created. Try again."
             )
         with transaction.atomic():
             row = _write_table(plan, table, extras, finding)

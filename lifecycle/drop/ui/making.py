@@ -1,4 +1,4 @@
-"""The pages on which a plan begins: choose, see what it would take, have it drawn up; wishes."""
+"""The pages on which a plan begins: choose, see what it would take, have it created; requests."""
 
 from uuid import UUID
 
@@ -28,7 +28,7 @@ MAX_CHOSEN = 500
 
 
 class WishForm(forms.Form):
-    """What an owner says when asking for 'clean now'."""
+    """What an owner says when requesting a deletion."""
 
     db = forms.CharField(max_length=128)
     table = forms.CharField(max_length=256)
@@ -100,7 +100,7 @@ def _request(
 
 @require_GET
 def wishes(request: HttpRequest) -> HttpResponse:
-    """List the wishes for 'clean now': one's own, or all for admins and operators."""
+    """List the deletion requests: one's own, or all for admins and operators."""
     lake, user = current_lake(request), person(request)
     page = keyset_page(
         wishes_visible(lake, user), request.GET, orders={"-created": ("-created_at",)}
@@ -114,7 +114,7 @@ def wish_new(request: HttpRequest) -> HttpResponse:
     """Ask that a table, or a partition of it, be cleaned now."""
     lake, form = current_lake(request), WishForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Nothing was asked: say why it may go.")
+        messages.error(request, "Enter a reason.")
         return HttpResponseRedirect(list_url("wishes", lake))
     said = form.cleaned_data
     clean_now_request(
@@ -125,14 +125,14 @@ def wish_new(request: HttpRequest) -> HttpResponse:
         user=person(request),
         now=timezone.now(),
     )
-    messages.success(request, "Asked. An admin sees it and may put it into a plan.")
+    messages.success(request, "Request sent to the admins.")
     return HttpResponseRedirect(table_url(lake, said["db"], said["table"]))
 
 
 @require_POST
 def wish_close(request: HttpRequest, wish_id: UUID) -> HttpResponse:
-    """Take a wish back, or decline it with a reason."""
+    """Take a request back, or decline it with a reason."""
     reason = request.POST.get("reason", "")
     clean_now_close(wish_id, user=person(request), reason=reason, now=timezone.now())
-    messages.success(request, "The wish is closed.")
+    messages.success(request, "The request is closed.")
     return HttpResponseRedirect(list_url("wishes", current_lake(request)))

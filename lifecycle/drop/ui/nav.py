@@ -18,33 +18,36 @@ from portal.ui.templatetags.lw import human_bytes
 SECTION = "Lifecycle"
 
 LOOKS = {
-    PlanState.DRAFTING.value: StateLook("Being drawn up", "pencil", "busy"),
+    PlanState.DRAFTING.value: StateLook("Preparing", "pencil", "busy"),
     PlanState.NOT_CREATED.value: StateLook(
-        "Not created", "clipboard-off", "quiet", "Nothing of the selection may go, or too much."
+        "Not created",
+        "clipboard-off",
+        "quiet",
+        "Nothing of the selection may be dropped, or too much.",
     ),
     "OPEN": StateLook("Open", "circle", "warn"),
     "PLANNED": StateLook("In a plan", "clipboard-list", "info"),
     "CLOSED": StateLook("Closed", "circle-check", "quiet"),
     "ACTIVE": StateLook("Active", "repeat", "good"),
     "ENDED": StateLook("Ended", "player-stop", "quiet"),
-    "SKIPPED": StateLook("Skipped", "player-skip-forward", "warn", "Changed since; left alone."),
+    "SKIPPED": StateLook("Skipped", "player-skip-forward", "warn", "Changed since; skipped."),
     "NOT_REACHED": StateLook(
         "Not reached", "player-stop", "quiet", "The run ended before it came to them."
     ),
     "RETURNED": StateLook("Moved back", "arrow-back-up", "info"),
-    "DEFERRED": StateLook("Put off", "clock", "quiet"),
+    "DEFERRED": StateLook("Deferred", "clock", "quiet"),
     "NEW_DATA": StateLook("New data kept", "file-plus", "warn", "New data came meanwhile."),
-    "GONE": StateLook("Was gone", "ghost", "quiet", "Somebody else had dropped it."),
+    "GONE": StateLook("Already deleted", "ghost", "quiet", "Somebody else had dropped it."),
     "CONFLICT": StateLook("Conflict", "alert-triangle", "warn"),
-    "RESTORE": StateLook("Comes back", "restore", "good"),
-    "DATA_ONLY": StateLook("Data comes back", "restore", "good"),
-    "ALREADY_RESTORED": StateLook("Is back already", "circle-check", "quiet"),
-    "RESTORED_BEFORE": StateLook("Is back already", "circle-check", "quiet"),
-    "UNDER_WAY": StateLook("Comes back just now", "progress", "quiet", "By another restore."),
+    "RESTORE": StateLook("Will be restored", "restore", "good"),
+    "DATA_ONLY": StateLook("Data will be restored", "restore", "good"),
+    "ALREADY_RESTORED": StateLook("Already restored", "circle-check", "quiet"),
+    "RESTORED_BEFORE": StateLook("Already restored", "circle-check", "quiet"),
+    "UNDER_WAY": StateLook("Being restored", "progress", "quiet", "By another restore."),
     "NAME_TAKEN": StateLook("Name taken", "alert-triangle", "warn"),
     "PLACE_TAKEN": StateLook("Place taken", "alert-triangle", "warn"),
     "TABLE_REPLACED": StateLook("Table replaced", "alert-triangle", "warn"),
-    "STANDS": StateLook("Stands there", "circle-check", "quiet", "It is not missing."),
+    "STANDS": StateLook("Already present", "circle-check", "quiet", "It is not missing."),
     "MISFIT": StateLook("Does not fit", "alert-triangle", "warn"),
     "ELSEWHERE": StateLook("Other file system", "alert-triangle", "warn"),
     "DAMAGED": StateLook("Damaged", "alert-circle", "bad"),
@@ -64,7 +67,7 @@ _CLASSES = frozenset(
 def _plans_detail(plans: list[DropPlan]) -> str:
     first = min(plan.approval.lapses_at for plan in plans if plan.approval is not None)
     size = human_bytes(sum(plan.n_bytes for plan in plans))
-    return f"{size}; first lapses {first:%Y-%m-%d}"
+    return f"{size}; first expires {first:%Y-%m-%d}"
 
 
 approve_card = decide_card(
@@ -100,7 +103,7 @@ def register_pages() -> None:
     register_page(
         Page(SECTION, "Standing rules", "lifecycle:standing-rules", "repeat", 23, KEEPERS)
     )
-    register_page(Page(SECTION, "Clean-now wishes", "lifecycle:wishes", "message-circle", 24))
+    register_page(Page(SECTION, "Deletion requests", "lifecycle:wishes", "message-circle", 24))
     for card in (approve_card, rules_card, mine_card, wishes_card):
         register_home_card(card)
 
@@ -114,7 +117,7 @@ def mine_card(request: HttpRequest) -> Card | None:
     words = sorted({PlanState(plan.state).label for plan in plans})
     return Card(
         kind="waiting",
-        title="My plans under way",
+        title="My open plans",
         value=f"{len(plans):,}",
         url=list_url("plans", lake, requested_by=person(request).username),
         detail=", ".join(words),
@@ -133,7 +136,7 @@ def wishes_card(request: HttpRequest) -> Card | None:
         return None
     return Card(
         kind="waiting",
-        title="Owners ask for clean now",
+        title="Deletion requests",
         value=f"{n_open:,}",
         url=list_url("wishes", lake),
         icon="message-circle",

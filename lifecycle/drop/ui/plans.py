@@ -56,9 +56,9 @@ PLAN_LIST = ListSpec(
         Column(key="seen_items", title="Items", kind="count"),
         Column(key="seen_bytes", title="Size", kind="bytes", sort="size"),
         Column(key="newest_at", title="Newest update", kind="ago"),
-        Column(key="requested_by", title="Asked by"),
-        Column(key="reason", title="Why"),
-        Column(key="created_at", title="Asked", kind="ago", sort="created"),
+        Column(key="requested_by", title="Requested by"),
+        Column(key="reason", title="Reason"),
+        Column(key="created_at", title="Requested", kind="ago", sort="created"),
     ),
     orders=PLAN_ORDERS,
     filename="drop-plans.csv",
@@ -80,14 +80,14 @@ TABLES = ListSpec(
             sort="name",
             url=lambda row: reverse("lifecycle:plan-table", args=[row.plan_id, row.db, row.table]),
         ),
-        Column(key="get_kind_display", title="What goes"),
+        Column(key="get_kind_display", title="Scope"),
         Column(key="owner", title="Owner"),
         Column(key="n_items", title="Items", kind="count"),
         Column(key="n_bytes", title="Size", kind="bytes", sort="size"),
         Column(key="n_files", title="Files", kind="count"),
         Column(key="oldest_at", title="Oldest update", kind="ago", sort="oldest"),
         Column(key="newest_at", title="Newest update", kind="ago"),
-        Column(key="n_still_read", title="Still read", kind="count"),
+        Column(key="n_still_read", title="Recently read", kind="count"),
         Column(
             key="is_first_drop",
             title="First drop",
@@ -139,7 +139,7 @@ def plan(request: HttpRequest, plan_id: UUID) -> HttpResponseBase:
 
 @require_GET
 def plan_progress(request: HttpRequest, plan_id: UUID) -> HttpResponse:
-    """Return the live part of a plan's page; when its state changes the page is loaded anew."""
+    """Return the live part of a plan's page; when its state changes the page is loaded again."""
     found = get_plan_for_user(plan_id, user=person(request))
     response = render(request, "lifecycle/_plan_progress.html", _standing(found))
     if request.GET.get("was") not in (None, found.state):
@@ -172,7 +172,7 @@ def get_plan_table(plan: DropPlan, db: str, table: str, request: HttpRequest) ->
 
 
 plan_approve_view = decide_page(
-    PLANS, plan_url, verdict="APPROVE", done="Your approval is recorded."
+    PLANS, plan_url, verdict="APPROVE", done="Your approval was recorded."
 )
 plan_reject_view = decide_page(
     PLANS, plan_url, verdict="REJECT", done="The plan is rejected; nothing of it is dropped."

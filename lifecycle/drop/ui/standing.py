@@ -74,7 +74,7 @@ def rule_new(request: HttpRequest) -> HttpResponse:
     rule = standing_rule_request(
         current_lake(request), form.wish(), user=person(request), now=timezone.now()
     )
-    messages.success(request, "Asked. Two other admins have to approve it.")
+    messages.success(request, "Requested. Two other admins have to approve it.")
     return HttpResponseRedirect(rule_url(rule))
 
 

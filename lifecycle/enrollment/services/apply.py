@@ -39,10 +39,10 @@ Step = Callable[[Metastore, EnrolmentItem], Standing]
 
 
 def enrolment_write(enrolment: Enrolment, run: Run, *, now: datetime) -> int:
-    """Write the values of an approved enrolment while there is time; returns how many are left.
+    """Write the values of an approved enrollment while there is time; returns how many are left.
 
     Raises:
-        StaleState: not approved as it stands, or the red button is on.
+        StaleState: not approved as it stands, or the emergency stop is on.
         ExternalFailure: the metastore is away; the run is tried again.
     """
     _check_may_run(enrolment, now=now)
@@ -59,7 +59,7 @@ def enrolment_put_back(enrolment: Enrolment, run: Run) -> int:
 
 
 def _check_may_run(enrolment: Enrolment, *, now: datetime) -> None:
-    """Ask once more: these very tables and values, approved, and no red button."""
+    """Ask once more: these very tables and values, approved, and no emergency stop."""
     digest = enrolment_digest(enrolment, enrolment.items.all())
     approval = approval_check(
         APPROVAL_KIND,
@@ -70,7 +70,7 @@ def _check_may_run(enrolment: Enrolment, *, now: datetime) -> None:
     )
     approval_use(approval.pk, run_id=str(enrolment.pk), now=now)
     if red_button_state(enrolment.lake) is not None:
-        raise StaleState("red_button.on", "The red button is on: no table is enrolled.")
+        raise StaleState("red_button.on", "The emergency stop is on: no table is enrolled.")
 
 
 def _batches(enrolment: Enrolment, source: EnrolItemState, step: Step, *, run: Run) -> int:
@@ -100,7 +100,7 @@ def _remember(enrolment: Enrolment, metastore: Metastore, items: Sequence[Enrolm
 def _setting(enrolment: Enrolment) -> Step:
     def step(metastore: Metastore, item: EnrolmentItem) -> Standing:
         if not is_written_to(enrolment.lake, item.db):
-            raise StaleState("policy.observed", f"{item.db} is in OBSERVE by now.")
+            raise StaleState("policy.observed", f"{item.db} is in Monitor only by now.")
         name = _name(enrolment, item)
         table_set(metastore, name, seen=item.seen, wanted=enrolment.wanted)
         item.state, item.note = EnrolItemState.DONE, ""

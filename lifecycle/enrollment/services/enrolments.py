@@ -51,7 +51,7 @@ _CHUNK = 1_000
 
 
 class Enrolments(ProposalKind[Enrolment]):
-    """Enrolments, as proposals.
+    """Enrollments, as proposals.
 
     No cooling-off: nothing is destroyed, owners are written to before anything goes, and one admin
     can take it back.
@@ -67,18 +67,18 @@ class Enrolments(ProposalKind[Enrolment]):
     audits_moves = True
     reason_key = "note"
     closed = ("enrolment.closed", "It is already {state}.")
-    changed = ("approval.changed", "The enrolment is not the one that was read. Reload it.")
+    changed = ("approval.changed", "The enrollment is not the one that was read. Reload it.")
     moved_on = (
         "enrolment.closed",
-        "The enrolment has moved on since this page was made. Reload it.",
+        "The enrollment has changed since this page was loaded. Reload it.",
     )
 
     def get_for_user(self, proposal_id: UUID | str, *, user: User) -> Enrolment:
-        """Return one enrolment, or raise NotVisible."""
+        """Return one enrollment, or raise NotVisible."""
         return get_enrolment_for_user(proposal_id, user=user)
 
     def visible(self, lake: str, user: User) -> QuerySet[Enrolment]:
-        """Return the enrolments that a person may see."""
+        """Return the enrollments that a person may see."""
         return enrolments_visible(lake, user)
 
     def digest_of(self, proposal: Enrolment) -> str:
@@ -124,23 +124,23 @@ class EnrolWish:
 
 
 def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) -> Enrolment:
-    """Freeze a choice of tables and ask two people; each call makes an enrolment of its own.
+    """Freeze a choice of tables and ask two people; each call makes an enrollment of its own.
 
     Raises:
         NotAllowed: neither admin nor operator.
-        RuleViolation: no reason, odd values, no table, or more than one enrolment takes.
+        RuleViolation: no reason, odd values, no table, or more than one enrollment takes.
         StaleState: the choice holds other tables than the page showed.
     """
     if not user.is_lake_keeper:
-        raise NotAllowed("enrol.role", "Admins and operators ask for enrolments.")
-    check_reason(wish.reason, "enrol.reason", "Say why: approvers and owners will read it.")
+        raise NotAllowed("enrol.role", "Admins and operators ask for enrollments.")
+    check_reason(wish.reason, "enrol.reason", "Enter a reason; approvers and owners read it.")
     check_values(wish.wanted)
     generation = current_generation(lake)
     selection = {key: wish.selection[key] for key in FILTER_KEYS if wish.selection.get(key)}
     _check_choice(lake, selection, wish)
     level, ttl = wish.wanted.level, wish.wanted.ttl
     if level is None or ttl is None:
-        raise RuleViolation("policy.values", "An enrolment gives LEVEL and TTL, both.")
+        raise RuleViolation("policy.values", "An enrollment gives LEVEL and TTL, both.")
     enrolment = Enrolment(
         lake=lake,
         level=level,
@@ -164,7 +164,7 @@ def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) 
             enrolment,
             requesters=enrolment.requesters,
             summary={
-                "title": f"Enrol {count_words(len(items), 'table')}",
+                "title": f"Enroll {count_words(len(items), 'table')}",
                 "reason": enrolment.reason,
             },
             now=now,
@@ -184,8 +184,8 @@ def enrolment_undo(
     """
     enrolment = get_enrolment_for_user(enrolment_id, user=user)
     if not user.is_lake_admin:
-        raise NotAllowed("enrol.undo", "Only an admin takes an enrolment back.")
-    check_reason(reason, "enrol.reason", "Say why; the reason stands in the history.")
+        raise NotAllowed("enrol.undo", "Only an admin undoes an enrollment.")
+    check_reason(reason, "enrol.reason", "Enter a reason; it is kept in the history.")
     # The audit chain's end is locked last everywhere, so the row goes first.
     Enrolment.objects.select_for_update().filter(pk=enrolment.pk).first()
     run = enrolment_run(enrolment, undo=True, part=0, by=user.username, now=now)
@@ -202,7 +202,7 @@ def enrolment_undo(
 
 
 def enrolment_run(enrolment: Enrolment, *, undo: bool, part: int, by: str, now: datetime) -> Run:
-    """Ask for the run that does the next part of an enrolment, in the caller's transaction."""
+    """Ask for the run that does the next part of an enrollment, in the caller's transaction."""
     what = "undo" if undo else "enrol"
     return run_request(
         ENROL_KIND,
@@ -238,19 +238,19 @@ def _check_choice(lake: str, selection: Mapping[str, str], wish: EnrolWish) -> N
         raise RuleViolation(
             "enrol.nothing",
             "No table of this choice may be enrolled: it is in lifecycle already, its format is "
-            "left alone, or its database is in OBSERVE.",
+            "left alone, or its database is in Monitor only.",
         )
     if found.is_too_many:
         raise RuleViolation(
             "enrol.too_many",
-            f"{found.n_tables} tables are more than one enrolment takes ({found.most}); narrow "
+            f"{found.n_tables} tables are more than one enrollment takes ({found.most}); narrow "
             "the filter.",
         )
     if found.n_tables != wish.n_tables:
         raise StaleState(
             "enrol.changed",
             f"The choice holds {found.n_tables} tables by now; your page said {wish.n_tables}. "
-            "Look again.",
+            "Reload the page.",
         )
 
 

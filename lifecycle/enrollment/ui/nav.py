@@ -1,4 +1,4 @@
-"""Navigation, home card and badges of enrolments."""
+"""Navigation, home card and badges of enrollments."""
 
 from lifecycle.core.ui.links import list_url
 from lifecycle.enrollment.services.enrolments import ENROLMENTS
@@ -9,7 +9,7 @@ from portal.ui.frame.states import StateLook, register_states
 from portal.ui.proposals import decide_card
 
 LOOKS = {
-    EnrolmentState.UNDOING.value: StateLook("Being taken back", "arrow-back-up", "busy"),
+    EnrolmentState.UNDOING.value: StateLook("Being undone", "arrow-back-up", "busy"),
     EnrolItemState.KEPT.value: StateLook(
         "Left as it is", "player-skip-forward", "warn", "Somebody changed it since."
     ),
@@ -17,7 +17,7 @@ LOOKS = {
 
 enrolments_card = decide_card(
     ENROLMENTS,
-    title="Enrolments to decide",
+    title="Enrollments to decide",
     url=lambda lake: list_url("enrolments", lake, state="PENDING"),
     icon="login-2",
     order=21,

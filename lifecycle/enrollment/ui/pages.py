@@ -1,4 +1,4 @@
-"""The pages of enrolments: choose tables and values, see what would go, ask two, follow, undo."""
+"""The pages of enrollments: choose tables and values, see what would go, ask two, follow, undo."""
 
 from typing import Any
 from uuid import UUID
@@ -48,7 +48,7 @@ CANDIDATE_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table")}
 
 
 def enrolment_url(row: Enrolment) -> str:
-    """Return the page of an enrolment."""
+    """Return the page of an enrollment."""
     return reverse("lifecycle:enrolment", args=[row.pk])
 
 
@@ -64,9 +64,9 @@ ENROLMENT_LIST = ListSpec(
         Column(key="state", title="State", kind="state"),
         Column(key="n_tables", title="Tables", kind="count"),
         Column(key="wanted", title="Values"),
-        Column(key="requested_by", title="Asked by"),
-        Column(key="created_at", title="Asked", kind="ago", sort="created"),
-        Column(key="reason", title="Why"),
+        Column(key="requested_by", title="Requested by"),
+        Column(key="created_at", title="Requested", kind="ago", sort="created"),
+        Column(key="reason", title="Reason"),
     ),
     orders=ENROLMENT_ORDERS,
     filename="enrolments.csv",
@@ -77,7 +77,7 @@ ENROLMENT_LIST = ListSpec(
 )  # fmt: skip
 ITEMS = ListSpec(
     template="lifecycle/enrolment.html",
-    caption="Tables of the enrolment",
+    caption="Tables of the enrollment",
     columns=(
         Column(key="__str__", title="Table", kind="code", sort="name", url=_item_url),
         Column(key="owner", title="Owner"),
@@ -86,7 +86,7 @@ ITEMS = ListSpec(
         Column(key="n_now", title="Would be due", kind="count"),
         Column(key="bytes_now", title="Size", kind="bytes", sort="size"),
         Column(key="n_soon", title="Soon", kind="count"),
-        Column(key="n_unsure", title="May be due", kind="count", help="Files not looked at yet"),
+        Column(key="n_unsure", title="May be due", kind="count", help="Files not read yet"),
         Column(key="state", title="Result", kind="state"),
         Column(key="note", title="Note"),
     ),
@@ -101,7 +101,7 @@ ITEMS = ListSpec(
 
 @require_GET
 def enrolments(request: HttpRequest) -> HttpResponseBase:
-    """List the enrolments that the person may see."""
+    """List the enrollments that the person may see."""
     lake, user = current_lake(request), person(request)
     filterset = EnrolmentFilter(request.GET, queryset=enrolments_visible(lake, user))
     context = {"may_make": user.is_lake_keeper}
@@ -113,10 +113,10 @@ def enrolment_new(request: HttpRequest) -> HttpResponse:
     """Choose tables and values and see what would go (GET), then ask two people (POST)."""
     lake, user = current_lake(request), person(request)
     if not user.is_lake_keeper:
-        raise NotAllowed("enrol.role", "Admins and operators ask for enrolments.")
+        raise NotAllowed("enrol.role", "Admins and operators ask for enrollments.")
     if request.method == "POST":
         made = enrolment_request(lake, _wish(request), user=user, now=timezone.now())
-        messages.success(request, "Asked. Two other admins have to approve it.")
+        messages.success(request, "Requested. Two other admins have to approve it.")
         return HttpResponseRedirect(enrolment_url(made))
     chosen = CandidateFilter(request.GET, queryset=candidates(lake, {}))
     form = ValuesForm(request.GET if "level" in request.GET else None, initial={"ttl": 60})
@@ -139,7 +139,7 @@ def enrolment_new(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
-    """Show one enrolment with its tables and what became of each."""
+    """Show one enrollment with its tables and what became of each."""
     user = person(request)
     found = get_enrolment_for_user(enrolment_id, user=user)
     rows = items_visible(found, user).select_related("enrolment")
@@ -161,12 +161,12 @@ def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
 
 enrolment_decide_view = decide_page(ENROLMENTS, enrolment_url)
 enrolment_withdraw_view = reasoned_page(
-    ENROLMENTS.withdraw, enrolment_url, done="The enrolment is taken back."
+    ENROLMENTS.withdraw, enrolment_url, done="The enrollment is withdrawn."
 )
 enrolment_undo_view = reasoned_page(
     enrolment_undo,
     enrolment_url,
-    done="What stood before is being put back, table by table.",
+    done="The earlier values are being restored, table by table.",
 )
 
 

@@ -75,9 +75,9 @@ def _clocks(judged: Judged) -> str:
 
 def _files(judged: Judged) -> str:
     if judged.mtime_ms is None:
-        return "not looked at"
+        return "not checked"
     changed = f"changed {_minute(judged.mtime_ms, judged.zone)}"
-    return changed if judged.is_walked else f"not looked at (their directory {changed})"
+    return changed if judged.is_walked else f"not read (their directory {changed})"
 
 
 def _last_read(judged: Judged) -> str:
@@ -86,7 +86,7 @@ def _last_read(judged: Judged) -> str:
 
 def _not_looked(judged: Judged) -> str:
     if not judged.detail:
-        return "The files were not looked at, so it may be younger."
+        return "The files were not read, so it may be younger."
     return f"The file system did not let the scan look: {judged.detail}. It may be younger."
 
 

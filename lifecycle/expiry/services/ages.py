@@ -1,7 +1,7 @@
 """Counts the items of each table by age, once when a scan is loaded, for every what-if.
 
 Reads only what the scan publishes of its items, one file at a time; tables outside lifecycle are
-counted too, as far as the scan looked at them, because those are what an enrolment asks about.
+counted too, as far as the scan looked at them, because those are what an enrollment asks about.
 """
 
 from collections.abc import Iterable, Iterator

@@ -62,7 +62,7 @@ def policy_alarms_close(
         raise NotAllowed("alarm.role", "Only an admin closes a policy alarm.")
     if not ids:
         raise RuleViolation("alarm.nothing", "Choose the alarms to close: tick them in the list.")
-    check_reason(why, "alarm.reason", "Say why; the reason stands in the audit record.")
+    check_reason(why, "alarm.reason", "Enter a reason; it is kept in the audit record.")
     with transaction.atomic():
         rows = PolicyEvent.objects.select_for_update().order_by("pk")
         closed = list(rows.filter(lake=lake, pk__in=ids, is_alarm=True, closed_at=None))

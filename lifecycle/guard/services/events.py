@@ -2,7 +2,7 @@
 
 A note stands in the log right before its change's own event, in one transaction. An ALTER of LEVEL
 or TTL without one went past the guard: nobody knows who did it, so it becomes an alarm. So does a
-table that is dropped and made anew with other values, as by a job that overwrites it.
+table that is dropped and created again with other values, as by a job that overwrites it.
 """
 
 from dataclasses import asdict, astuple
@@ -45,7 +45,7 @@ _TRIM = 200
 def on_event(event: LakeEvent, now: datetime) -> None:
     """Keep what one event tells; called again with the same event it keeps nothing more.
 
-    What a restore drill does in its own scratch is no news.
+    What a restore test does in its own scratch is no news.
     """
     if is_own_scratch(event.lake, event.db):
         return

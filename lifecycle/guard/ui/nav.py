@@ -18,7 +18,7 @@ LOOKS = {
     Outcome.WARNED.value: StateLook("Warned", "route-off", "warn", "A path rule that only warns."),
     Outcome.REFUSED.value: StateLook("Refused", "shield-check", "info", "It did not happen."),
     Outcome.REPLACED.value: StateLook(
-        "Replaced", "replace", "bad", "Dropped and made anew with another LEVEL or TTL."
+        "Replaced", "replace", "bad", "Dropped and created again with another LEVEL or TTL."
     ),
     Outcome.UNSEEN.value: StateLook(
         "Unseen", "eye-off", "bad", "LEVEL or TTL changed and the guard did not see it."
@@ -29,7 +29,7 @@ LOOKS = {
 def register_pages() -> None:
     """Add the navigation, the words and the home card."""
     register_states(LOOKS)
-    register_page(Page("Policy", "Dropped by anyone", "lifecycle:dropped", "trash", 44))
+    register_page(Page("Policy", "Dropped objects", "lifecycle:dropped", "trash", 44))
     register_page(
         Page("Policy", "Policy alarms", "lifecycle:policy-alarms", "shield-exclamation", 43)
     )

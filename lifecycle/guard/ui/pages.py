@@ -37,7 +37,7 @@ def _dropped_url(row: DroppedObject) -> str:
 
 DROPPED = ListSpec(
     template="lifecycle/dropped.html",
-    caption="Dropped by anyone",
+    caption="Dropped objects",
     columns=(
         Column(key="__str__", title="Name", kind="code", sort="name", url=_dropped_url),
         Column(key="table_type", title="Type", kind="template", template="lifecycle/_dropped.html"),
@@ -62,7 +62,7 @@ POLICY = ListSpec(
         Column(key="__str__", title="Name", kind="code"),
         Column(
             key="outcome",
-            title="What became of it",
+            title="Result",
             kind="template",
             template="lifecycle/_policy_outcome.html",
         ),

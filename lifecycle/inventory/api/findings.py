@@ -74,7 +74,7 @@ class NeedsAnswer(ApiView):
 
 
 class PathList(KeysetList):
-    """Nonconforming paths."""
+    """Path rule violations."""
 
     operation_id = "paths_list"
     serializer_class = PathSerializer
@@ -82,7 +82,7 @@ class PathList(KeysetList):
     orders = PATH_ORDERS
 
     def get_queryset(self) -> Rows:
-        """List the nonconforming paths that you may see; `state=WAIVED` gives what is waived."""
+        """List the path rule violations that you may see; `state=WAIVED` gives what is waived."""
         return paths_visible(self.lake, self.user)
 
 

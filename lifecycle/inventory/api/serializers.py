@@ -11,7 +11,7 @@ from lifecycle.models import DatabaseFinding, ItemExample, PathFinding, ShadowRe
 
 
 class PathSerializer(serializers.ModelSerializer[PathFinding]):
-    """A nonconforming path with its reasons."""
+    """A path rule violation with its reasons."""
 
     reasons = serializers.ListField(child=serializers.CharField(), read_only=True)
     related = serializers.ListField(child=serializers.CharField(), read_only=True)
@@ -53,7 +53,7 @@ class NeedsAnswerSerializer(serializers.Serializer[Any]):
     """What of yours waits for an answer, and what is counted beside it."""
 
     waiting = DueSerializer(help_text="In databases that notify; not on hold, not dropped.")
-    observed = DueSerializer(help_text="In databases that are only observed; nobody is mailed.")
+    observed = DueSerializer(help_text="In databases in Monitor only; nobody is mailed.")
     kept = DueSerializer(help_text="Put on hold since the last scan.")
     dropped = DueSerializer(help_text="Dropped since the last scan; in a backup.")
 

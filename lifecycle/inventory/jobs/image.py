@@ -52,7 +52,7 @@ def open_image(spark: SparkSession, config: LakeConfig, *, now: datetime) -> Nam
         raise ExternalFailure(
             "scan.image",
             f"The dump of the name node's image at {config.namespace_image} cannot be read. "
-            "Write it anew, or take namespace_image out of lakes.json.",
+            "Write it again, or take namespace_image out of lakes.json.",
             service="filesystem",
             retryable=True,
         ) from error

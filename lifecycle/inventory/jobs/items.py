@@ -184,7 +184,7 @@ def _epoch_seconds(text: Column) -> Column:
 def _with_path_rule(items: DataFrame) -> DataFrame:
     """Judge whether a partition lies below its table, as `partition_conforms` does.
 
-    `parts_waived_until` stays only where a waiver of the table silences this partition.
+    `parts_waived_until` stays only where an exception of the table silences this partition.
     """
     below = F.col("location").startswith(F.concat(F.col("root"), F.lit("/")))
     outside = (F.col("part_id") != 0) & (~F.col("readable") | F.coalesce(~below, F.lit(col=False)))

@@ -54,7 +54,8 @@ def check_inventory(
                 "scan.inventory_shrank",
                 f"The metastore shows {n_now} {what}, the last good scan saw {n_before}. "
                 "Half a lake does not vanish in a day: check that the portal reads the right, "
-                "complete metastore database. The last good picture stays. If the lake is that "
+                "complete metastore database. The pages keep showing the last good scan. If the "
+                "lake is that "
                 "small now, an admin accepts it on this run's page.",
                 service="metastore_db",
                 retryable=False,

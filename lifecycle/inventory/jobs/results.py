@@ -129,7 +129,7 @@ def findings(items: DataFrame, catalog: Catalog, spark: SparkSession) -> DataFra
     is_waived = F.col("parts_waived_until").isNotNull()
     hint = F.when(
         F.col("location").contains("://"),
-        F.lit("The partition lies outside its table; move it, then set its location."),
+        F.lit("The partition is outside its table; move it, then set its location."),
     ).otherwise(F.lit("The location cannot be read as a path; set it to the plain absolute path."))
     partitions = items.where("outside").select(
         F.lit("PARTITION").alias("kind"),

@@ -173,7 +173,7 @@ class Scan:
         self.image_as_of = image.as_of
         self.job.log(
             f"Directories unchanged since {image.as_of:%Y-%m-%d %H:%M} UTC are not walked: "
-            "what lies in them comes from the name node's image."
+            "what is in them comes from the name node's image."
         )
         return image
 

@@ -1,6 +1,6 @@
 """Collects what is known of each database and table before its partitions are inspected.
 
-Tens of thousands of tables fit into the driver, so path rules, formats and enrolment are judged
+Tens of thousands of tables fit into the driver, so path rules, formats and enrollment are judged
 here with the pure rules. What comes out is joined to every partition by the table's order number.
 """
 
@@ -123,7 +123,7 @@ def build_catalog(
 def scratch_databases(
     databases: Iterable[DatabaseFacts], params: Mapping[str, Any], config: LakeConfig
 ) -> frozenset[str]:
-    """Name the databases of restore drills: by name, and where only the portal may write."""
+    """Name the databases of restore tests: by name, and where only the portal may write."""
     drills = [config.path(root).child(DIRECTORY) for root in params.get("backup_roots", ())]
     return frozenset(
         one.name
@@ -212,7 +212,7 @@ def path_templates(params: Mapping[str, Any], config: LakeConfig) -> list[Templa
 
 
 def path_waivers(params: Mapping[str, Any]) -> list[Waiver]:
-    """Return the waivers of path rules that a request names."""
+    """Return the exceptions of path rules that a request names."""
     return [
         Waiver(
             item["db"],

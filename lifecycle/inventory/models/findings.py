@@ -226,7 +226,9 @@ class PathFinding(models.Model):
     )
     related = models.JSONField(default=list)
     hint = models.TextField(blank=True)
-    waived = models.JSONField(default=list, help_text="The rules it breaks that waivers silence.")
+    waived = models.JSONField(
+        default=list, help_text="The rules it breaks that exceptions silence."
+    )
     waived_until = models.DateField(null=True, help_text="The last day of the first to end.")
     is_waived = models.BooleanField(default=False, help_text="Every rule it breaks is waived.")
 
@@ -249,7 +251,7 @@ class PathFinding(models.Model):
 
     @property
     def state(self) -> str:
-        """Whether it counts as conforming by waivers alone."""
+        """Whether it counts as conforming by exceptions alone."""
         return "WAIVED" if self.is_waived else "NONCONFORMING"
 
     @property

@@ -131,7 +131,7 @@ def without_emptied(
 
 
 def check_not_dropped(table: TableFinding, partition: str) -> None:
-    """Refuse a wish about a partition, or (`partition` empty) a table, that was dropped.
+    """Refuse a request about a partition, or (`partition` empty) a table, that was dropped.
 
     Raises:
         StaleState: it was dropped since the scan and has not come back.
@@ -143,7 +143,7 @@ def check_not_dropped(table: TableFinding, partition: str) -> None:
     raise StaleState(
         "item.dropped",
         f"{name} was dropped at {timezone.localtime(at):%Y-%m-%d %H:%M}, after the last scan, and "
-        "lies in a backup. Restore it from the page Backups first, then ask again.",
+        "is in a backup. Restore it from the page Backups first, then ask again.",
         db=table.db,
         table=table.table,
         partition=partition,

@@ -14,7 +14,7 @@ from lifecycle.models import TableFinding
 
 def show_choices() -> Choices:
     """Return what the list can be narrowed to: what needs an answer, or one class."""
-    return [("week", "Due now or within the notice days"), *class_choices()]
+    return [("week", "Due or due soon"), *class_choices()]
 
 
 class TableFilterSet(PersonFilterSet):

@@ -11,7 +11,7 @@ UNKNOWN_FILE_SYSTEMS = "unknown_file_systems"
 def picture_problem(lake: str, generation: Generation) -> str:
     """Say why nothing may be planned or started by a picture; empty when it may.
 
-    Asked when a plan is drawn up and again, of the newest picture, when it starts.
+    Asked when a plan is created and again, of the newest picture, when it starts.
     """
     unknown = generation.totals.get(UNKNOWN_FILE_SYSTEMS) or []
     if unknown:
@@ -33,7 +33,7 @@ def picture_problem(lake: str, generation: Generation) -> str:
     behind = clock_behind(lake)
     if behind > MOST_APART_SECONDS:
         return (
-            f"The metastore's clock lies at least {behind} s behind this machine's, so what it "
+            f"The metastore's clock is at least {behind} s behind this machine's, so what it "
             "says of a table's last change cannot be compared. Set the clocks right; the next "
             "event of the metastore shows it."
         )

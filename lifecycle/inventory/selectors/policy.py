@@ -203,7 +203,7 @@ def hand_over_warning(lake: str, db: str, table: str, owner: str) -> str:
     if template.holds(location, owner):
         return ""
     return (
-        f"Its path does not lie where {owner} may keep data, so it would break the path rule "
+        f"Its path is not where {owner} may keep data, so it would break the path rule "
         f"{Reason.OWNER_PATH_FAIL}: the next scans report it, and nothing of it is cleaned until "
         "it is moved or the rule is waived."
     )

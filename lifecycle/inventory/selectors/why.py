@@ -17,8 +17,8 @@ from lifecycle.notices.domain.notice import NOTICE_DAYS, earliest_drop_on
 _STOPPED_BY_CLASS = {
     ExpiryClass.SOON: "It is not due yet.",
     ExpiryClass.NOT_NOW: "It is not due yet.",
-    ExpiryClass.STILL_READ: "It was read lately: it goes only when its owner says that it may.",
-    ExpiryClass.HELD: "A hold stands on it.",
+    ExpiryClass.STILL_READ: "It was read recently: it is deleted only with its owner's consent.",
+    ExpiryClass.HELD: "A hold keeps it.",
     ExpiryClass.NOT_ENROLLED: "The table has no LEVEL and TTL of its own.",
     ExpiryClass.UNSUPPORTED: "Its format is left alone.",
     ExpiryClass.NONCONFORMING: "Its path breaks the rules; such tables are only reported.",
@@ -120,7 +120,7 @@ def _stops_by_item(
         end = f"until {hold.until:%Y-%m-%d}" if hold.until else "until released"
         yield f"{hold.placed_by} holds it {end}: {hold.reason}"
     if not mode.may_act:
-        yield f"The database is in {mode}; only ACT lets anything be dropped."
+        yield f"The database is in {mode.label}; only Enforce lets anything be dropped."
 
 
 def _stops_by_notice(
@@ -133,7 +133,7 @@ def _stops_by_notice(
     if item.due_on is None:
         return
     if covering is None:
-        yield "No notice has spoken of it yet."
+        yield "No notice has announced it yet."
     elif covering.sent_on is None:
         yield "The notice about it has not been sent yet."
     elif earliest is not None and earliest > today:

@@ -1,4 +1,4 @@
-"""Tells keepers of file systems in the metastore that the lake's configuration does not name.
+"""Reports file systems in the metastore that the lake's configuration does not name.
 
 Whether such a name is another spelling of the lake's own file system cannot be known, so nothing is
 planned or started until somebody says so in lakes.json (`inventory.selectors.picture`).
@@ -19,7 +19,7 @@ KIND = "lifecycle.unknown_file_systems"
 
 
 def file_system_alarm_queue(generation: Generation, *, now: datetime) -> int:
-    """Tell the keepers, once a day, of unknown file systems; return how many mails."""
+    """Tell the admins and operators, once a day, of unknown file systems; return how many mails."""
     unknown = generation.totals.get(UNKNOWN_FILE_SYSTEMS) or []
     if not unknown:
         return 0

@@ -86,15 +86,13 @@ def scan_accept_smaller(
     if not user.is_lake_admin:
         raise NotAllowed("scan.accept_role", "Only an admin accepts a smaller lake; ask one.")
     if len(reason.strip()) < MIN_REASON:
-        raise RuleViolation(
-            "scan.accept_reason", "Say why the lake is so much smaller; it stands in the record."
-        )
+        raise RuleViolation("scan.accept_reason", "Enter a reason; it is kept in the audit record.")
     check_text(reason)
     check_fresh(authenticated_at, now)
     if not smaller.may_be_accepted:
         raise StaleState(
             "scan.accept_old",
-            "It was accepted already, or a newer scan was asked for since. Look at that one.",
+            "It was accepted already, or a newer scan was asked for since. Open that one.",
         )
     stopped = smaller.run
     with transaction.atomic():

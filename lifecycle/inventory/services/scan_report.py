@@ -25,7 +25,7 @@ def scan_report(generation: Generation) -> list[Line]:
         ),
         (
             int(totals.get("n_fs_errors") or 0),
-            "directories could not be read, so what lies there is left alone",
+            "directories could not be read, so what is there is left alone",
             list(_items(generation, ExpiryClass.UNKNOWN)),
         ),
         (
@@ -70,7 +70,7 @@ def _strangers(generation: Generation) -> tuple[int, str, list[str]]:
     names = []
     for table in unknown.order_by("db", "table")[:NAMED]:
         told = " and ".join(responsible_of(table, people).usernames) or "nobody"
-        names.append(f"{table} of {table.owner} ({told} is told instead)")
+        names.append(f"{table} of {table.owner} ({told} is notified instead)")
     return (
         unknown.count(),
         "tables belong to somebody whom neither portal nor directory know",

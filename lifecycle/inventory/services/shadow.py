@@ -1,7 +1,7 @@
 """Records what OBSERVE would have dropped, and which of it was written or read the day after.
 
 This record is what an admin looks at before trusting a database with more than OBSERVE. An item is
-known by its name, not by its id: one that was dropped and made anew was written again.
+known by its name, not by its id: one that was dropped and created again was written again.
 """
 
 from collections import defaultdict

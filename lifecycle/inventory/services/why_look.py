@@ -28,7 +28,7 @@ class WhyLookKind(run_kinds.RunKind):
     """Brings one item of the last scan to its page."""
 
     name = KIND
-    title = "Read one partition's clocks"
+    title = "Recompute partition expiry"
     queue = "plan"
 
     def execute(self, run: Run) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def why_look(run: Run) -> int:
     partition = run.params["partition"]
     found = TableFinding.objects.select_related("generation").filter(pk=run.params["table"]).first()
     if found is None:
-        raise NotVisible("why.picture", "A newer scan has come; look at the page again.")
+        raise NotVisible("why.picture", "A newer scan has come; reload the page.")
     if ItemExample.objects.filter(table=found, partition=partition).exists():
         return 0
     config, uri = get_lake(found.lake), found.generation.results_uri

@@ -69,7 +69,7 @@ TABLES = ListSpec(
             help="From the table's own parameters",
             shown_from="tablet",
         ),
-        Column(key="n_clean_now", title="Due now", kind="count", url=_of_class("CLEAN_NOW")),
+        Column(key="n_clean_now", title="Due", kind="count", url=_of_class("CLEAN_NOW")),
         Column(key="bytes_clean_now", title="Size due now", kind="bytes", sort="size"),
         Column(
             key="n_soon",
@@ -80,7 +80,7 @@ TABLES = ListSpec(
         ),
         Column(
             key="n_still_read",
-            title="Still read",
+            title="Recently read",
             kind="count",
             url=_of_class("STILL_READ"),
             shown_from="tablet",
@@ -195,7 +195,7 @@ def _chart(lake: str, generation: Generation | None, user: User) -> Chart | None
     metrics = {
         "class.CLEAN_NOW.bytes": "due now",
         "class.SOON.bytes": "due soon",
-        "class.STILL_READ.bytes": "due, still read",
+        "class.STILL_READ.bytes": "recently read",
     }
     points = trend(lake, list(metrics), today=generation.day)
     series = {name: points[metric] for metric, name in metrics.items() if points[metric]}

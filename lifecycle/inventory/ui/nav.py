@@ -43,7 +43,7 @@ def register_pages() -> None:
     """Add the navigation, the home cards and the words of findings."""
     register_words()
     register_page(Page(SECTION, "Expiring data", "lifecycle:expiring", "calendar-due", 20))
-    register_page(Page("Paths", "Nonconforming paths", "lifecycle:paths", "route-off", 30))
+    register_page(Page("Paths", "Path rule violations", "lifecycle:paths", "route-off", 30))
     register_page(Page("Policy", "Databases", "lifecycle:databases", "database", 40))
     register_page(Page(SECTION, "Holds", "lifecycle:holds", "lock", 27))
     register_home_card(waiting_card)
@@ -88,8 +88,8 @@ def _waiting_words(found: NeedsAnswer) -> str:
         if n:
             words += f". {n:,} more {one if n == 1 else many} the last scan"
     if n := found.observed.n_items:
-        where = "is in a database that is" if n == 1 else "are in databases that are"
-        words += f". {n:,} more {where} only observed"
+        where = "is in a database in" if n == 1 else "are in databases in"
+        words += f". {n:,} more {where} Monitor only"
     return words
 
 
@@ -100,7 +100,7 @@ def paths_card(request: HttpRequest) -> Card | None:
         return None
     return Card(
         kind="number",
-        title="Nonconforming paths",
+        title="Path rule violations",
         value=f"{seen.totals.n_paths:,}",
         url=list_url("paths", seen.lake),
         icon="route-off",
@@ -112,12 +112,12 @@ def paths_card(request: HttpRequest) -> Card | None:
 
 def due_card(request: HttpRequest) -> Card | None:
     """Return how much is due now."""
-    return _expiry_card(request, "CLEAN_NOW", title="Due now", icon="calendar-x", order=11)
+    return _expiry_card(request, "CLEAN_NOW", title="Due", icon="calendar-x", order=11)
 
 
 def soon_card(request: HttpRequest) -> Card | None:
     """Return how much is due within the notice days."""
-    title = "Due within the notice days"
+    title = "Due soon"
     return _expiry_card(request, "SOON", title=title, icon="calendar-due", order=12)
 
 

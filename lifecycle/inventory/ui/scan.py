@@ -71,7 +71,7 @@ def _smaller_step(run: Run, user: User) -> RunStep | None:
     if not user.is_lake_keeper:
         return None
     url = reverse("lifecycle:scan-smaller", args=[run.pk])
-    return RunStep("Is the lake really that small?", url, "An admin may accept it for one scan.")
+    return RunStep("Confirm a large drop in inventory", url, "An admin may accept it for one scan.")
 
 
 def _lake_scan(lake: str) -> LakeScan:

@@ -49,7 +49,7 @@ def why_look(request: HttpRequest, db: str, table: str) -> HttpResponseRedirect:
     lake, user = current_lake(request), person(request)
     partition = request.GET.get("partition", "")
     why_look_request(lake, (db, table, partition), user=user, now=timezone.now())
-    messages.info(request, "Its clocks are being brought; reload this page in a moment.")
+    messages.info(request, "Its details are being loaded; reload this page in a moment.")
     return HttpResponseRedirect(why_url(lake, db, table, partition))
 
 

@@ -1,4 +1,4 @@
-"""Play one day: scan, load, notices sent, standing rules, lapses. Refused in production."""
+"""Play one day: scan, load, notices sent, standing rules, expires. Refused in production."""
 
 from argparse import ArgumentParser
 from datetime import UTC, datetime

@@ -16,14 +16,17 @@ from portal.lake.errors import PortalError
 class Command(BaseCommand):
     """Moves databases to another mode; each step is audited."""
 
-    help = "Move databases to OBSERVE, NOTIFY or ACT. A jump to ACT is made as its two steps."
+    help = (
+        "Set the mode of databases: OBSERVE (Monitor only), NOTIFY (Notify) or ACT "
+        "(Enforce). A jump to ACT is made as its two steps."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take what the page asks for too."""
         parser.add_argument("mode", choices=[mode.value for mode in DatabaseMode])
         parser.add_argument("databases", nargs="+", metavar="database")
         parser.add_argument("--lake", default="main")
-        parser.add_argument("--user", required=True, help="the admin who answers for it")
+        parser.add_argument("--user", required=True, help="the responsible admin")
         parser.add_argument("--reason", required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("template")
         parser.add_argument("db", nargs="+")
         parser.add_argument("--lake", default="main")
-        parser.add_argument("--user", required=True, help="the admin who answers for it")
+        parser.add_argument("--user", required=True, help="the responsible admin")
         parser.add_argument("--reason", required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:

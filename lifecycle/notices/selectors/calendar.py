@@ -122,7 +122,7 @@ def _due(
         last=max(today, min(last, until)),
         summary=f"{table}: {what} due",
         description=f"{names}\n{overdue}{later if last > until else ''}{gone if dropped else ''}"
-        "Nothing goes before its notice, two approvals and a backup.".lstrip(),
+        "Nothing is dropped before its notice, two approvals and a backup.".lstrip(),
         url=f"{settings.LAKEWARDEN_BASE_URL}{path}?{urlencode({'lake': lake})}",
     )
 

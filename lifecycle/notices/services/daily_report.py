@@ -103,11 +103,11 @@ def _since(generation: Generation, *, now: datetime) -> datetime:
 def _report(
     generation: Generation, username: str, daily: Daily, sections: list[Section], *, is_admin: bool
 ) -> Mail:
-    whose = "the lake" if is_admin else "what you answer for in the lake"
+    whose = "the lake" if is_admin else "your data in the lake"
     return report_mail(
         _numbers(generation, daily),
         username=username,
-        lead=f"this is the day of {whose} {generation.lake}.",
+        lead=f"this is the daily summary of {whose} {generation.lake}.",
         sections=sections,
         trends=lake_trends(generation) if is_admin else (),
         closing=f"The lake was last read at {generation.read_at:%Y-%m-%d %H:%M} UTC.",
@@ -119,8 +119,8 @@ def _numbers(generation: Generation, daily: Daily) -> str:
     parts = (daily.succeeded, daily.failed, daily.upcoming, daily.nonconforming)
     n_gone, n_left, n_due, n_paths = (sum(row.n_items for row in part) for part in parts)
     return (
-        f"Daily report of {generation.day}: {n_gone:,} dropped, {n_left:,} left alone, "
-        f"{n_due:,} upcoming, {n_paths:,} nonconforming"
+        f"Daily report of {generation.day}: {n_gone:,} dropped, {n_left:,} skipped, {n_due:,} "
+        f"upcoming, {n_paths:,} nonconforming"
     )
 
 

@@ -45,8 +45,8 @@ def failed_runs_section(lake: str, runs: Sequence[Run]) -> Section:
 def alarm_section(lake: str, rows: Sequence[Row], *, person: str) -> Section:
     """Return the nonconforming paths by table and broken rules."""
     return Section(
-        title="Nonconforming paths",
-        head=("Table", "Broken rules", "Paths"),
+        title="Path rule violations",
+        head=("Table", "Violated rules", "Paths"),
         rows=[
             (
                 Cell(row.name, _address("lifecycle:paths", lake, db=row.db, table=row.table)),
@@ -81,7 +81,7 @@ def _succeeded(lake: str, rows: Sequence[Row]) -> Section:
 
 def _failed(lake: str, rows: Sequence[Row]) -> Section:
     return Section(
-        title="Left alone by a plan",
+        title="Skipped",
         head=("Table", "Items", "Why"),
         rows=[
             (
@@ -93,13 +93,13 @@ def _failed(lake: str, rows: Sequence[Row]) -> Section:
         ],
         path=_address("lifecycle:plans", lake),
         link="Open the plans",
-        note="" if rows else "No plan left anything alone.",
+        note="" if rows else "No plan skipped anything.",
     )
 
 
 def _upcoming(lake: str, rows: Sequence[Row], *, person: str) -> Section:
     return Section(
-        title="Due now or within the notice days",
+        title="Due or due soon",
         head=("Table", "Items", "Size", "First due"),
         rows=[
             (

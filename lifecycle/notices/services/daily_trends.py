@@ -13,9 +13,9 @@ COUNTS = {
     "n_partitions": "Partitions",
     "n_tables": "Tables",
     "n_databases": "Databases",
-    "paths.nonconforming": "Nonconforming paths",
+    "paths.nonconforming": "Path rule violations",
 }
-SIZES = {"class.CLEAN_NOW.bytes": "Due now", "class.SOON.bytes": "Due soon"}
+SIZES = {"class.CLEAN_NOW.bytes": "Due", "class.SOON.bytes": "Due soon"}
 
 
 def lake_trends(generation: Generation) -> list[Trend]:

@@ -23,7 +23,7 @@ from portal.notices.services import Mail, notice_queue
 from portal.ui.templatetags.lw import human_bytes
 
 KIND = "lifecycle.day_ahead"
-HEAD = ("Table", "What", "Items", "Size", "May go from")
+HEAD = ("Table", "What", "Items", "Size", "Can be deleted from")
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _mail(generation: Generation, username: str, rows: list[Going]) -> Mail:
     n_tables = len({going.table.pk for going in rows})
     noun = "table" if n_tables == 1 else "tables"
     section = Section(
-        title=f"May go from {tomorrow}",
+        title=f"Can be deleted from {tomorrow}",
         head=HEAD,
         rows=[_cells(going) for going in rows],
         path=list_path(lake, username),
@@ -118,7 +118,7 @@ def _mail(generation: Generation, username: str, rows: list[Going]) -> Mail:
         note=_in_place_of(rows),
     )
     return report_mail(
-        f"Tomorrow: data in {n_tables} {noun} of yours may go",
+        f"Tomorrow: your data in {n_tables} {noun} can be deleted",
         username=username,
         lead=f"the notice of this data of the lake {lake} was sent, and its days are over: an "
         f"admin may have it dropped from {tomorrow} on. Two people must approve that, and it is "
@@ -155,4 +155,4 @@ def _in_place_of(rows: list[Going]) -> str:
     if not lost:
         return ""
     names = ", ".join(f"{name} (of {table})" for name, table in sorted(lost.items()))
-    return f"Nobody can write to {names}: you are told in their place."
+    return f"Nobody can write to {names}: you are notified instead."

@@ -69,7 +69,7 @@ def week_ahead_mail(tables: Sequence[TableNews], *, generation: Generation, user
     }
     noun = "table" if len(tables) == 1 else "tables"
     return Mail(
-        subject=f"[Lakewarden] Data in {len(tables)} {noun} of yours expires by {last}",
+        subject=f"[Lakewarden] Your data in {len(tables)} {noun} expires by {last}",
         text=render_to_string("lifecycle/mail/week_ahead.txt", context),
         html=render_to_string("lifecycle/mail/week_ahead.html", context),
     )

@@ -44,7 +44,7 @@ def barrier_check(job: JobContext, root: LakePath) -> Barrier:
         if zone == home:
             return None
         return (
-            f"it lies in {_zone(zone)}, the backup root {root} in {_zone(home)}, and a rename "
+            f"it is in {_zone(zone)}, the backup root {root} in {_zone(home)}, and a rename "
             "never leaves an encryption zone; name a backup root inside the same zone in lakes.json"
         )
 

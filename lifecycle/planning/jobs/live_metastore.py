@@ -80,13 +80,13 @@ class PathRules:
         return f"its path does not conform any more ({reasons}{related})"
 
     def partition_refusal(self, db: str, table: str, location: LakePath) -> str | None:
-        """Say that a partition lies outside its table without a waiver, or None."""
+        """Say that a partition lies outside its table without an exception, or None."""
         facts, found = self.tables.get((db, table)), self.findings.tables.get((db, table))
         home = facts.location if facts else None
         if home is not None and partition_conforms(location, home):
             return None
         is_waived = found is not None and found.parts_waived_until is not None
-        return None if is_waived else "it lies outside its table (PART_PATH_NOT_IN_TBL)"
+        return None if is_waived else "it is outside its table (PART_PATH_NOT_IN_TBL)"
 
     def target_refusal(self, db: str, table: str, target: LakePath) -> str | None:
         """Say why a table would not conform at `target`, as far as its database and owner tell."""
@@ -94,7 +94,7 @@ class PathRules:
         if facts is None or above is None:
             return "its table or database is not in the metastore's database"
         if not SPOILS_TABLES.isdisjoint(above.reasons):
-            return f"its database lies in a wrong place ({', '.join(above.reasons)})"
+            return f"its database is in a wrong place ({', '.join(above.reasons)})"
         if not template_for(db, self.templates).holds(target, facts.owner):
             return f"{target} is no place for what {facts.owner or 'nobody'} owns"
         return None

@@ -128,7 +128,7 @@ def _item_name(text: str) -> Name:
 
 
 def open_requests(lake: str) -> list[CleanNowRequest]:
-    """Return the owners' open wishes whose author still owns the table."""
+    """Return the owners' open requests whose author still owns the table."""
     wishes = CleanNowRequest.objects.filter(lake=lake, state=CleanNowRequest.State.OPEN)
     return [
         wish

@@ -65,7 +65,7 @@ def plan_over_caps(lake: str, generation: Generation, *, n_items: int, n_bytes: 
 
 
 def limits_now(lake: str, generation: Generation) -> dict[str, int]:
-    """Return the caps of a lake and its inventory, as a plan keeps them when it is drawn up.
+    """Return the caps of a lake and its inventory, as a plan keeps them when it is created.
 
     A plan's page shows this record for good: caps and the number of items in ACT databases change.
     """
@@ -80,7 +80,7 @@ def limits_now(lake: str, generation: Generation) -> dict[str, int]:
 
 
 def plan_limits(plan: DropPlan) -> PlanLimits | None:
-    """Return the limits that a drawn-up plan stands under; None before it was drawn up."""
+    """Return the limits that a drawn-up plan stands under; None before it was created."""
     if plan.generation is None:
         return None
     record = plan.limits or limits_now(plan.lake, plan.generation)

@@ -1,4 +1,4 @@
-"""Shared parts of drop plans and fix plans: checks before a run, and texts about its end."""
+"""Shared parts of drop plans and relocation plans: checks before a run, and texts about its end."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -35,7 +35,7 @@ def check_modes(lake: str, databases: Iterable[str]) -> None:
     if gone:
         raise StaleState(
             "plan.mode",
-            f"Not in ACT mode any more: {', '.join(gone)}. Reject the plan and make a new one.",
+            f"Not in Enforce mode any more: {', '.join(gone)}. Reject the plan and make a new one.",
         )
 
 
@@ -79,7 +79,7 @@ def why_not_done(outcome: str, error: str, *, cancelled: str) -> str:
 def left_lines(skipped: Sequence[Mapping[str, str]]) -> list[Line]:
     """Return the log lines about items that went another way than asked."""
     return last_lines(
-        [f"{row['item']} was left alone ({row['outcome']}): {row['reason']}" for row in skipped]
+        [f"{row['item']} was skipped ({row['outcome']}): {row['reason']}" for row in skipped]
     )
 
 

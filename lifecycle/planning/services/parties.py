@@ -1,8 +1,8 @@
 """Computes who counts as a requester of a plan, and so may not approve it.
 
-Its maker, the owners whose "clean now" it answers, and whoever last changed LEVEL, TTL, owner or a
-hold of what is in it, or let still-read data of it go. It is computed when the plan is drawn up,
-at every decision and again when it runs: a change in between counts, too.
+Its maker, the owners whose deletion requests it answers, and whoever last changed LEVEL, TTL,
+owner or a hold of what is in it, or let recently read data of it go. It is computed when the plan
+is created, at every decision and again when it runs: a change in between counts, too.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -43,7 +43,7 @@ def requesters_now(plan: DropPlan) -> list[str]:
 
 
 def _policy_changes(lake: str, tables: Collection[Table]) -> Iterator[Change]:
-    """Yield the changes of LEVEL, TTL and owner of the tables, and the yeses to still-read data."""
+    """Yield changes of LEVEL, TTL and owner of the tables, and consents to recently read data."""
     names = sorted({f"{db}.{table}" for db, table in tables})
     for start in range(0, len(names), _CHUNK):
         events = AuditEvent.objects.filter(

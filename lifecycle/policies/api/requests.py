@@ -56,7 +56,7 @@ class PolicyRequestList(KeysetList):
         parameters=LAKE,
     )
     def post(self) -> object:
-        """Ask for other values, some days more, another owner, or a waiver of a path rule."""
+        """Ask for other values, some days more, another owner, or an exception of a path rule."""
         said = self.data
         now = timezone.now()
         made = _ASKERS[said["kind"]](self.lake, said, self.user, now)

@@ -79,7 +79,7 @@ class DatabasePolicySerializer(serializers.Serializer[Any]):
 
 
 class TablePolicySerializer(DatabasePolicySerializer):
-    """What stands on a table, what would go under other values, and who changed it."""
+    """What is on a table, what would go under other values, and who changed it."""
 
     owner = serializers.CharField(read_only=True)
     is_newer_than_scan = serializers.BooleanField(read_only=True)
@@ -88,7 +88,7 @@ class TablePolicySerializer(DatabasePolicySerializer):
 
 
 class PolicyRequestSerializer(serializers.ModelSerializer[PolicyRequest]):
-    """One wish and what came of it."""
+    """One request and what came of it."""
 
     class Meta:
         model = PolicyRequest
@@ -102,7 +102,7 @@ class PolicyRequestSerializer(serializers.ModelSerializer[PolicyRequest]):
 
 
 class PolicyRequestDetailSerializer(PolicyRequestSerializer):
-    """One wish with the numbers that were shown, and the steps the server allows its reader."""
+    """One request with the numbers that were shown, and the steps the server allows its reader."""
 
     what_if = serializers.DictField(read_only=True)
     transitions = serializers.ListField(child=serializers.CharField(), read_only=True)
@@ -113,7 +113,7 @@ class PolicyRequestDetailSerializer(PolicyRequestSerializer):
 
 
 class PolicyWishSerializer(ReasonSerializer):
-    """A wish: SET needs level (and ttl), EXTEND days and until, HAND_OVER the new owner.
+    """A request: SET needs level (and ttl), EXTEND days and until, HAND_OVER the new owner.
 
     WAIVE needs the path rule and the last day, and no table for a rule of a database itself.
     What the caller saw is sent along and compared: seen_level and seen_ttl, until, seen_owner.
@@ -168,7 +168,7 @@ class WaiverSerializer(serializers.ModelSerializer[PathWaiver]):
 
 
 class EnrolmentSerializer(serializers.ModelSerializer[Enrolment]):
-    """An enrolment as a list shows it."""
+    """An enrollment as a list shows it."""
 
     class Meta:
         model = Enrolment
@@ -180,7 +180,7 @@ class EnrolmentSerializer(serializers.ModelSerializer[Enrolment]):
 
 
 class EnrolmentDetailSerializer(EnrolmentSerializer):
-    """One enrolment with what would go and the steps the server allows its reader."""
+    """One enrollment with what would go and the steps the server allows its reader."""
 
     what_if = serializers.DictField(read_only=True)
     transitions = serializers.ListField(child=serializers.CharField(), read_only=True)
@@ -191,7 +191,7 @@ class EnrolmentDetailSerializer(EnrolmentSerializer):
 
 
 class EnrolmentItemSerializer(serializers.ModelSerializer[EnrolmentItem]):
-    """One table of an enrolment and what became of it."""
+    """One table of an enrollment and what became of it."""
 
     class Meta:
         model = EnrolmentItem

@@ -31,7 +31,7 @@ class YesSerializer(serializers.ModelSerializer[StillReadYes]):
 
 
 class YesWishSerializer(serializers.Serializer[Any]):
-    """What may go although it is still read; without a partition all of the table."""
+    """What may go although it is recently read; without a partition all of the table."""
 
     db = serializers.CharField(max_length=128)
     table = serializers.CharField(max_length=256)
@@ -41,7 +41,7 @@ class YesWishSerializer(serializers.Serializer[Any]):
 
 
 class YesList(KeysetList):
-    """Owners' yeses to data that is still read."""
+    """Owners' yeses to data that is recently read."""
 
     operation_id = "still_read_list"
     page_name = "StillReadYes"
@@ -56,7 +56,7 @@ class YesList(KeysetList):
 
     @operation("still_read_create", body=YesWishSerializer, answer=YesSerializer, status=201)
     def post(self) -> object:
-        """Say that data of yours may go although it is still read; nobody says it for you."""
+        """Say that data of yours may go although it is recently read; nobody says it for you."""
         return still_read_yes(self.lake, YesWish(**self.data), user=self.user, now=timezone.now())
 
 
@@ -65,5 +65,5 @@ class YesEnd(ApiView):
 
     @operation("still_read_end", status=204)
     def post(self, yes_id: UUID) -> None:
-        """Take a yes back; a plan that is drawn up already is not touched."""
+        """Take a yes back; a plan that is created already is not touched."""
         still_read_take_back(self.lake, yes_id, user=self.user, now=timezone.now())

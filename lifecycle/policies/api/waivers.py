@@ -1,4 +1,4 @@
-"""API of path rule waivers. A waiver is requested by a policy request."""
+"""API of path rule exceptions. An exception is requested by a policy request."""
 
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from portal.ui.api.serializers import ReasonSerializer
 
 
 class WaiverList(KeysetList):
-    """Waivers of path rules."""
+    """Exceptions of path rules."""
 
     operation_id = "waivers_list"
     serializer_class = WaiverSerializer
@@ -23,16 +23,16 @@ class WaiverList(KeysetList):
     orders = WAIVER_ORDERS
 
     def get_queryset(self) -> Rows:
-        """List the waivers that stand; `state=ended` gives those that are over, `all` both."""
+        """List the exceptions that stand; `state=ended` gives those that are over, `all` both."""
         today = day_of(timezone.now(), get_lake(self.lake).zone)
         return waivers_visible(self.lake, self.user, today=today)
 
 
 class WaiverEnd(ApiView):
-    """Ending a waiver."""
+    """Ending an exception."""
 
     @operation("waivers_end", body=ReasonSerializer, status=204)
     def post(self, waiver_id: UUID) -> None:
-        """End a waiver before its day."""
+        """End an exception before its day."""
         reason = self.data["reason"]
         waiver_end(self.lake, waiver_id, user=self.user, reason=reason, now=timezone.now())

@@ -1,7 +1,7 @@
 """Decides the LEVEL and TTL that a table or database may have, who may set them, and how.
 
 An admin changes what is in lifecycle already; an owner asks and one admin says yes; what is not in
-lifecycle comes in by an enrolment, which two people approve. Reading values is `enrolment.py`.
+lifecycle comes in by an enrollment, which two people approve. Reading values is `enrolment.py`.
 """
 
 from collections.abc import Mapping
@@ -82,8 +82,8 @@ def route_of_table(seen: Values, wanted: Values, asker: Asker) -> Route:
     if wanted.in_lifecycle and not seen.in_lifecycle:
         raise RuleViolation(
             "policy.enrol",
-            f"The table is {seen}. Bringing data into lifecycle is an enrolment that two people "
-            "approve; an admin asks for one under Enrolments.",
+            f"The table is {seen}. Bringing data into lifecycle is an enrollment that two people "
+            "approve; an admin asks for one under Enrollments.",
         )
     return Route.NOW if asker.is_admin else Route.ONE_ADMIN
 

@@ -25,7 +25,7 @@ class RequestState(StrEnum):
 
 
 class EnrolmentState(StrEnum):
-    """Where an enrolment stands; DONE may still be undone."""
+    """Where an enrollment stands; DONE may still be undone."""
 
     PENDING = "PENDING"
     RUNNING = "RUNNING"
@@ -39,7 +39,7 @@ class EnrolmentState(StrEnum):
 
 
 class EnrolItemState(StrEnum):
-    """What became of one table of an enrolment."""
+    """What became of one table of an enrollment."""
 
     PENDING = "PENDING"
     DONE = "DONE"
@@ -59,7 +59,7 @@ _ASKED = frozenset(
 )
 REQUEST_TRANSITIONS: dict[RequestState, frozenset[RequestState]] = {
     # Straight to DONE where nothing has to be written to the lake: an extension is a hold, a
-    # waiver a row that the next scan reads.
+    # exception a row that the next scan reads.
     RequestState.PENDING: _ASKED | {RequestState.DONE},
     RequestState.RUNNING: frozenset({RequestState.DONE, RequestState.FAILED}),
     RequestState.DONE: frozenset(),

@@ -1,6 +1,6 @@
 """Decides whether a path rule may be waived for a database or table, and until when at most.
 
-What a waiver then does to the judgement is `conformity.judge`.
+What an exception then does to the judgement is `conformity.judge`.
 """
 
 from datetime import date, timedelta
@@ -37,7 +37,7 @@ def check_waiver(reason: str, *, is_table: bool, until: date, today: date) -> Re
     if not today <= until <= last:
         raise RuleViolation(
             "waiver.until",
-            f"A waiver ends on a day from {today} to {last}; it can be asked for again before "
+            f"An exception ends on a day from {today} to {last}; it can be asked for again before "
             "its end.",
             until=until.isoformat(),
         )

@@ -27,7 +27,7 @@ class DatabaseSetting(models.Model):
     template = models.CharField(
         max_length=512,
         blank=True,
-        help_text="Where its paths must lie; empty = /user/<owner>/.",
+        help_text="Where its paths must be; empty = /user/<owner>/.",
     )
     notice_days = models.PositiveSmallIntegerField(
         default=NOTICE_DAYS, validators=[MinValueValidator(1)]
@@ -133,7 +133,9 @@ class ShadowCounts(models.Model):
     n_bytes_new = models.BigIntegerField(default=0)
     n_written_again = models.BigIntegerField(default=0)
     n_read_again = models.BigIntegerField(default=0)
-    n_bytes_again = models.BigIntegerField(default=0, help_text="Size when it would have gone.")
+    n_bytes_again = models.BigIntegerField(
+        default=0, help_text="Size when it would have been dropped."
+    )
     examples = models.JSONField(default=list, help_text="Some items that were used again.")
 
     class Meta:

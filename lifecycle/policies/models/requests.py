@@ -27,7 +27,7 @@ class PolicySeen(models.Model):
     table = models.CharField(max_length=TABLE_CHARS, blank=True)
     level = models.IntegerField(null=True)
     ttl = models.IntegerField(null=True)
-    problem = models.TextField(blank=True, help_text="Why the values cannot be used.")
+    problem = models.TextField(blank=True, help_text="Reason the values cannot be used.")
     owner = models.CharField(max_length=DB_CHARS, blank=True)
     seen_at = models.DateTimeField()
 
@@ -46,7 +46,7 @@ class PolicySeen(models.Model):
 
 
 class PolicyRequest(Proposal):
-    """One wish: set LEVEL and TTL, keep data some days more, hand a table over, waive a rule.
+    """One request: set LEVEL and TTL, keep data some days more, hand a table over, waive a rule.
 
     What stood on the page when it was made (`seen_*`) is compared again before anything is written.
     """
@@ -70,13 +70,13 @@ class PolicyRequest(Proposal):
     owner = models.CharField(max_length=DB_CHARS, blank=True, help_text="The new owner.")
     rule = models.CharField(max_length=32, blank=True, help_text="The path rule to waive.")
     days = models.PositiveIntegerField(null=True)
-    until = models.DateField(null=True, help_text="The last day of an extension or waiver.")
+    until = models.DateField(null=True, help_text="The last day of an extension or exception.")
     needs_admin = models.BooleanField(default=False)
     what_if = models.JSONField(default=dict, help_text="What the change would do, when asked for.")
     open_key = models.UUIDField(null=True, unique=True, help_text="Of its name while it is open.")
     requested_by = models.CharField(max_length=USER_CHARS)
     decided_by = models.CharField(max_length=USER_CHARS, blank=True)
-    note = models.TextField(blank=True, help_text="Why it ended as it did.")
+    note = models.TextField(blank=True, help_text="Reason of the end.")
     run = models.ForeignKey("runs.Run", null=True, on_delete=models.PROTECT, related_name="+")
     hold = models.ForeignKey("act.Hold", null=True, on_delete=models.PROTECT, related_name="+")
 

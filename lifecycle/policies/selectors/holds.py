@@ -37,7 +37,7 @@ class HoldPageFilter(HoldFilterSet):
     """Filters of the page, which shows ended holds too when asked."""
 
     state = filters.ChoiceFilter(
-        choices=[("ended", "Ended")], label="State", empty_label="Standing", method="in_state"
+        choices=[("ended", "Ended")], label="State", empty_label="Active", method="in_state"
     )
 
     def in_state(self, rows: QuerySet[Hold], _: str, value: str) -> QuerySet[Hold]:

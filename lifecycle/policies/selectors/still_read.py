@@ -41,5 +41,5 @@ def get_yes_for_user(lake: str, yes_id: UUID | str, *, user: User) -> StillReadY
     """Return one yes, or NotVisible `still_read.missing`, whether it exists or not."""
     found = yes_visible(lake, user, today=date.min).filter(public_id=yes_id).first()
     if found is None:
-        raise NotVisible("still_read.missing", "There is no such yes, or it is not yours to see.")
+        raise NotVisible("still_read.missing", "There is no such consent, or you may not see it.")
     return found

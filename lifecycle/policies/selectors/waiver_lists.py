@@ -1,4 +1,4 @@
-"""Reads the path rule waivers that a person may see, and whose they are."""
+"""Reads the path rule exceptions that a person may see, and whose they are."""
 
 from datetime import date, datetime
 from uuid import UUID
@@ -24,7 +24,7 @@ WAIVER_ORDERS = {
 
 
 class WaiverFilter(StandingFilter):
-    """Waivers by state, rule and name; those that stand unless the ended are asked for."""
+    """Exceptions by state, rule and name; those that stand unless the ended are asked for."""
 
     reason = filters.ChoiceFilter(choices=REASONS, label="Rule")
     db = filters.CharFilter(label="Database")
@@ -36,7 +36,10 @@ class WaiverFilter(StandingFilter):
 
 
 def waivers_visible(lake: str, user: User, *, today: date) -> QuerySet[PathWaiver]:
-    """Give the waivers that a person asked for, or of what they see; `is_standing` is annotated."""
+    """Give the exceptions that a person asked for, or of what they see.
+
+    `is_standing` is annotated.
+    """
     rows: QuerySet[PathWaiver] = PathWaiver.objects.filter(lake=lake).annotate(
         is_standing=Q(ended_at=None, until__gte=today)
     )
@@ -49,11 +52,11 @@ def waivers_visible(lake: str, user: User, *, today: date) -> QuerySet[PathWaive
 
 
 def get_waiver_for_user(lake: str, waiver_id: UUID | str, *, user: User) -> PathWaiver:
-    """Return one waiver, or NotVisible `waiver.missing`, whether it exists or not."""
+    """Return one exception, or NotVisible `waiver.missing`, whether it exists or not."""
     visible = waivers_visible(lake, user, today=date.min)
     found = visible.filter(public_id=waiver_id).select_related("request").first()
     if found is None:
-        raise NotVisible("waiver.missing", "There is no such waiver, or it is not yours to see.")
+        raise NotVisible("waiver.missing", "There is no such exception, or it is not yours to see.")
     return found
 
 
@@ -67,14 +70,17 @@ def owns_named(lake: str, db: str, table: str, *, user: User) -> bool:
 
 
 def may_end_waiver(request: PolicyRequest, user: User, *, now: datetime) -> bool:
-    """Whether a person may end the waiver that came of a request; none stands any more: False."""
+    """Whether a person may end the exception that came of a request.
+
+    None stands any more: False.
+    """
     waiver = PathWaiver.objects.filter(request=request, ended_at=None).first()
     today = day_of(now, get_lake(request.lake).zone)
     return waiver is not None and waiver.until >= today and is_waivers_person(waiver, user)
 
 
 def is_waivers_person(waiver: PathWaiver, user: User) -> bool:
-    """Whether a waiver is a person's to end: an admin's, an owner's, or who asked for it."""
+    """Whether an exception is a person's to end: an admin's, an owner's, or who asked for it."""
     if user.is_lake_admin or waiver.asked_by == user.username:
         return True
     return owns_named(waiver.lake, waiver.db, waiver.table, user=user)

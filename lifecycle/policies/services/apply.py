@@ -116,7 +116,7 @@ def values_json(values: Values) -> dict[str, int | None]:
 
 
 def _check_may_run(request: PolicyRequest, run: Run, *, now: datetime) -> None:
-    """Ask once more: approved as it is, in a database that is written to, no red button."""
+    """Ask once more: approved as it is, in a database that is written to, no emergency stop."""
     check_written_to(request.lake, request.db)
     if request.digest != request_digest(request):
         raise StaleState("policy_request.changed", "The request is not what was asked for.")
@@ -131,7 +131,8 @@ def _check_may_run(request: PolicyRequest, run: Run, *, now: datetime) -> None:
         approval_use(request.approval_id, run_id=str(run.pk), now=now)
     if falls_due_sooner(request.seen, request.wanted) and red_button_state(request.lake):
         raise StaleState(
-            "red_button.on", "The red button is on: nothing is made due sooner. Ask again later."
+            "red_button.on",
+            "The emergency stop is on: nothing is made due sooner. Ask again later.",
         )
 
 

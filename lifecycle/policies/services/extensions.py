@@ -103,7 +103,7 @@ def extension_request(lake: str, wish: ExtendWish, *, user: User, now: datetime)
         StaleState: the page said another day than what it would lead to now, or it was dropped
             since the scan.
     """
-    check_reason(wish.reason, "policy.reason", "Say why it must stay; approvers will read it.")
+    check_reason(wish.reason, "policy.reason", "Enter a reason; approvers read it.")
     found, due_on = put_off_from(lake, (wish.db, wish.table, wish.partition), user=user)
     asker = asker_of(user, found)
     if not (asker.is_admin or asker.owns):
@@ -163,7 +163,7 @@ def _check_until(wish: ExtendWish, offer: Extension) -> None:
         raise StaleState(
             "extension.stale",
             f"{wish.days} days more lead to {offer.until} by now; your page said {wish.until}. "
-            "Somebody extended it, or a new scan came. Look again.",
+            "Somebody extended it, or a new scan came. Reload the page.",
         )
 
 

@@ -112,7 +112,7 @@ def table_give(metastore: Metastore, name: TableName, *, seen: str, owner: str) 
         raise StaleState(
             "policy.stale",
             f"{name} belongs to {table.owner or 'nobody'} by now, not to {seen or 'nobody'}. "
-            "Nothing was changed; open the table's page and look again.",
+            "Nothing was changed; open the table's page again.",
         )
     table.owner = owner
     _alter(metastore, name, table, dict)
@@ -147,7 +147,7 @@ def _check_seen(name: str, standing: Values, seen: Values) -> None:
         raise StaleState(
             "policy.stale",
             f"{name} is {standing} by now; when this was asked for it was {seen}. "
-            "Nothing was changed; open its page and look again.",
+            "Nothing was changed; open its page again.",
             name=name,
         )
 

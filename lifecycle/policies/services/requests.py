@@ -52,9 +52,9 @@ class PolicyRequests(ProposalKind[PolicyRequest]):
     changed = ("policy_request.changed", "The request is not the one that was read. Reload it.")
     moved_on = (
         "policy_request.closed",
-        "The request has moved on since this page was made. Reload it.",
+        "The request has changed since this page was loaded. Reload it.",
     )
-    not_maker = ("policy_request.withdraw", "Only who asked for it may take it back.")
+    not_maker = ("policy_request.withdraw", "Only the requester may withdraw it.")
 
     def get_for_user(self, proposal_id: UUID | str, *, user: User) -> PolicyRequest:
         """Return one request, or raise NotVisible."""
@@ -144,7 +144,7 @@ def request_open(
 ) -> PolicyRequest:
     """Store a new request: carried out at once, waiting for an admin's yes, or for who asked.
 
-    The same wish that is open already is given; another one about the same thing is refused.
+    The same request that is open already is given; another one about the same thing is refused.
     """
     request.digest = request_digest(request)
     request.open_key = _open_key(request)
@@ -165,7 +165,7 @@ def request_open(
         raise StaleState(
             "policy_request.open",
             f"A request of {known.requested_by} about {known.name} is open. Have it answered or "
-            "taken back first.",
+            "withdrawn first.",
         ) from None
     return request
 
@@ -216,7 +216,7 @@ def _answer_offer(request: PolicyRequest, *, user: User, word: SaidWord, now: da
         request_start(request, by=user.username, now=now)
     elif word.verdict == "REJECT":
         if not reason:
-            raise RuleViolation("policy.reason", "Say why you do not take it.")
+            raise RuleViolation("policy.reason", "Enter a reason for declining.")
         check_text(reason)
         request_move(request, RequestState.REJECTED, by=user.username, reason=reason, now=now)
     else:

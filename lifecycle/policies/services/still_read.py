@@ -60,31 +60,35 @@ def may_say_yes(found: TableFinding, user: User) -> bool:
 
 @transaction.atomic
 def still_read_yes(lake: str, wish: YesWish, *, user: User, now: datetime) -> StillReadYes:
-    """Say that data may go although it is still read; said again for the same it gives that yes.
+    """Say that data may go although it is recently read; said again for the same it gives that yes.
 
     It puts nothing into a plan: an admin does, and two people approve it.
 
     Raises:
         NotVisible: nothing of that name for this person.
         NotAllowed: it is not this person's to say, an admin's neither.
-        RuleViolation: no reason, a day out of bounds, or nothing that is still read.
+        RuleViolation: no reason, a day out of bounds, or nothing that is recently read.
         StaleState: it was dropped since the scan.
     """
     found = get_table_for_user(lake, wish.db, wish.table, user=user)
     if not may_say_yes(found, user):
         raise NotAllowed(
             "still_read.owner",
-            "Only the table's owner says that data which is still read may go; where the owner "
-            "has left, the owner of its database.",
+            "Only the table's owner consents to the deletion of recently read data; where the "
+            "owner has "
+            "left, the owner of its database.",
         )
     check_not_dropped(found, wish.partition)
-    check_reason(wish.reason, "still_read.reason", "Say why it may go although it is read.")
+    check_reason(
+        wish.reason, "still_read.reason", "Enter a reason for the deletion despite recent reads."
+    )
     today = day_of(now, get_lake(lake).zone)
     if not today <= wish.until <= today + timedelta(days=MOST_DAYS):
         raise RuleViolation(
             "still_read.until",
-            f"A yes counts to a day from {today} to {today + timedelta(days=MOST_DAYS)}; it can "
-            "be said again.",
+            f"A consent is valid to a day from {today} to {today + timedelta(days=MOST_DAYS)}; "
+            "it can "
+            "be given again.",
         )
     _check_still_read(found, wish.partition, user=user)
     # One at a time for a table, so that two clicks make one yes.
@@ -123,11 +127,13 @@ def still_read_take_back(
     table = TableFinding.objects.current(lake).filter(tbl_id=found.tbl_id).first()
     is_theirs = found.said_by == user.username or (table is not None and may_say_yes(table, user))
     if not (is_theirs or user.is_lake_admin):
-        raise NotAllowed("still_read.end", "Who said it, the table's owner or an admin ends it.")
+        raise NotAllowed(
+            "still_read.end", "Only who gave it, the table's owner or an admin ends it."
+        )
     today = day_of(now, get_lake(lake).zone)
     standing = StillReadYes.objects.filter(pk=found.pk, ended_at=None, until__gte=today)
     if not standing.update(ended_at=now, ended_by=user.username):
-        raise StaleState("still_read.ended", "This yes is over already. Reload the page.")
+        raise StaleState("still_read.ended", "This consent has ended already. Reload the page.")
     found.refresh_from_db()
     _audit("still_read.taken_back", found, actor=user.username, now=now)
     return found
@@ -136,10 +142,10 @@ def still_read_take_back(
 def still_read_names(
     lake: str, *, today: date, wishes: Iterable[CleanNowRequest] | None = None
 ) -> list[Name]:
-    """Name what may go by a yes that stands, or by a wish that says so, of who may still say it.
+    """Name what may go by a yes that stands, or by a request that says so, of who may still say it.
 
-    A table that was made anew since has another id, and nobody has said yes to that one. `wishes`
-    are the open ones; of a plan that is drawn up, those that it answered.
+    A table that was created again since has another id, and nobody has said yes to that one.
+    `wishes` are the open ones; of a plan that is created, those that it answered.
     """
     rows = list(StillReadYes.objects.filter(lake=lake, ended_at=None, until__gte=today))
     asked = open_requests(lake) if wishes is None else wishes
@@ -176,7 +182,7 @@ def _check_still_read(found: TableFinding, partition: str, *, user: User) -> Non
         is_read = seen is not None and seen.cls == ExpiryClass.STILL_READ
     if not is_read:
         raise RuleViolation(
-            "still_read.none", "The last scan shows nothing of it as due and still read."
+            "still_read.none", "The last scan shows nothing of it as due and recently read."
         )
 
 

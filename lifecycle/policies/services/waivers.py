@@ -1,8 +1,8 @@
-"""Grants and ends waivers of a path rule for a table or database.
+"""Grants and ends exceptions of a path rule for a table or database.
 
-A waiver is a policy request that another admin approves (`policy_requests`), then a row that the
-next scan reads. Its last day ends it by itself, which the first scan after it records; its owners
-and admins may end it before.
+An exception is a policy request that another admin approves (`policy_requests`), then a row that
+the next scan reads. Its last day ends it by itself, which the first scan after it records; its
+owners and admins may end it before.
 """
 
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ def waiver_request(lake: str, wish: WaiverWish, *, user: User, now: datetime) ->
         RuleViolation: no reason, no such rule, a day out of bounds, or a rule that is not broken.
         StaleState: another request about the same rule and object is open.
     """
-    check_reason(wish.reason, "policy.reason", "Say why the rule cannot be kept; admins read it.")
+    check_reason(wish.reason, "policy.reason", "Enter a reason; admins read it.")
     check_identifier(wish.db, kind="database")
     if wish.table:
         check_identifier(wish.table, kind="table")
@@ -64,7 +64,7 @@ def waiver_request(lake: str, wish: WaiverWish, *, user: User, now: datetime) ->
     else:
         get_database_for_user(lake, wish.db, user=user)
     if not (user.is_lake_admin or owns_named(lake, wish.db, wish.table, user=user)):
-        raise NotAllowed("waiver.role", "Only an owner of it or an admin asks for a waiver.")
+        raise NotAllowed("waiver.role", "Only an owner of it or an admin asks for an exception.")
     today = day_of(now, get_lake(lake).zone)
     rule = check_waiver(wish.rule, is_table=bool(wish.table), until=wish.until, today=today)
     if not breaks_rule(lake, wish.db, wish.table, rule):
@@ -89,10 +89,10 @@ def waiver_request(lake: str, wish: WaiverWish, *, user: User, now: datetime) ->
 
 
 def waiver_approved(request: PolicyRequest, approval: Approval, now: datetime) -> None:
-    """Follow an admin's yes: the waiver stands (called in the deciding transaction)."""
+    """Follow an admin's yes: the exception stands (called in the deciding transaction)."""
     today = day_of(now, get_lake(request.lake).zone)
     if request.until is None or request.until < today:
-        raise StaleState("waiver.over", "Its last day is over; it has to be asked for anew.")
+        raise StaleState("waiver.over", "Its last day is over; it has to be requested again.")
     by = approvers(approval)
     waiver = PathWaiver.objects.create(
         lake=request.lake,
@@ -115,10 +115,10 @@ def waiver_approved(request: PolicyRequest, approval: Approval, now: datetime) -
 def waiver_end(
     lake: str, waiver_id: UUID | str, *, user: User, reason: str, now: datetime
 ) -> PathWaiver:
-    """End a waiver before its day; from then on nothing is planned under it.
+    """End an exception before its day; from then on nothing is planned under it.
 
     Raises:
-        NotVisible: no such waiver for this person.
+        NotVisible: no such exception for this person.
         NotAllowed: neither who asked for it, an owner, nor an admin.
         RuleViolation: no reason.
         StaleState: it is over already.
@@ -126,19 +126,19 @@ def waiver_end(
     waiver = get_waiver_for_user(lake, waiver_id, user=user)
     if not is_waivers_person(waiver, user):
         raise NotAllowed("waiver.end", "Who asked for it, an owner of it or an admin ends it.")
-    check_reason(reason, "waiver.reason", "Say why the rule counts again.")
+    check_reason(reason, "waiver.reason", "Enter a reason for ending the exception.")
     today = day_of(now, get_lake(lake).zone)
     standing = PathWaiver.objects.filter(pk=waiver.pk, ended_at=None, until__gte=today)
     changes = {"ended_at": now, "ended_by": user.username, "end_reason": reason.strip()}
     if not standing.update(**changes):
-        raise StaleState("waiver.ended", "This waiver is over already. Reload the page.")
+        raise StaleState("waiver.ended", "This exception is over already. Reload the page.")
     waiver.refresh_from_db()
     _audit("path_waiver.ended", waiver, actor=user.username, now=now, why=reason.strip())
     return waiver
 
 
 def waivers_lapse(lake: str, *, now: datetime) -> int:
-    """Record each waiver whose last day has passed, once; returns how many were new."""
+    """Record each exception whose last day has passed, once; returns how many were new."""
     today = day_of(now, get_lake(lake).zone)
     with transaction.atomic():
         over = PathWaiver.objects.filter(lake=lake, ended_at=None, until__lt=today)

@@ -50,7 +50,9 @@ class HandOverWish:
 
 
 def policy_set_request(lake: str, wish: SetWish, *, user: User, now: datetime) -> PolicyRequest:
-    """Ask for other values: an admin's wish is carried out at once, an owner's waits for an admin.
+    """Ask for other values.
+
+    An admin's request is carried out at once, an owner's waits for an admin.
 
     Asked again while it is open it gives the same request.
 
@@ -73,7 +75,7 @@ def policy_set_request(lake: str, wish: SetWish, *, user: User, now: datetime) -
         get_database_for_user(lake, wish.db, user=user)
         standing = database_policy(lake, wish.db)
         if not standing.is_known:
-            raise StaleState("policy.unread", "Read what stands on the database first.")
+            raise StaleState("policy.unread", "Read the current values of the database first.")
         asker = Asker(user.is_lake_admin, owns=False)
         route = route_of_database(wish.seen, wish.wanted, asker)
     _check_seen(standing, wish.seen, request.name)
@@ -104,7 +106,7 @@ def hand_over_request(lake: str, wish: HandOverWish, *, user: User, now: datetim
     if wish.seen_owner != standing.owner:
         raise StaleState(
             "policy.stale",
-            f"{found} belongs to {standing.owner or 'nobody'} by now. Look at its page again.",
+            f"{found} belongs to {standing.owner or 'nobody'} by now. Reload its page.",
         )
     if owner == standing.owner:
         raise RuleViolation("policy.same", f"{found} belongs to {owner} already.")
@@ -124,8 +126,8 @@ def check_written_to(lake: str, db: str) -> None:
     if not is_written_to(lake, db):
         raise RuleViolation(
             "policy.observed",
-            f"{db} is in OBSERVE: the portal writes nothing to it, so this stays a what-if. An "
-            "admin moves the database to NOTIFY on its page.",
+            f"{db} is in Monitor only: the portal writes nothing to it, so this stays a what-if. "
+            "An admin sets the database to Notify on its page.",
             db=db,
         )
 
@@ -133,7 +135,7 @@ def check_written_to(lake: str, db: str) -> None:
 def _new(
     lake: str, kind: RequestKind, wish: SetWish | HandOverWish, *, user: User, now: datetime
 ) -> PolicyRequest:
-    check_reason(wish.reason, "policy.reason", "Say why; the reason stands in the history.")
+    check_reason(wish.reason, "policy.reason", "Enter a reason; it is kept in the history.")
     check_identifier(wish.db, kind="database")
     if wish.table:
         check_identifier(wish.table, kind="table")
@@ -152,5 +154,5 @@ def _check_seen(standing: PolicyNow, seen: Values, name: str) -> None:
     if standing.values != seen:
         raise StaleState(
             "policy.stale",
-            f"{name} is {standing.values} by now; your page said {seen}. Look again.",
+            f"{name} is {standing.values} by now; your page said {seen}. Reload the page.",
         )

@@ -1,4 +1,4 @@
-"""Forms for LEVEL, TTL, more days, owners and waivers."""
+"""Forms for LEVEL, TTL, more days, owners and exceptions."""
 
 from datetime import date
 from typing import Any
@@ -38,14 +38,14 @@ class ValuesForm(forms.Form):
 
 
 class WishForm(forms.Form):
-    """What every wish says."""
+    """What every request says."""
 
     db = forms.CharField(label="Database", max_length=128)
     table = forms.CharField(max_length=256, required=False)
     reason = forms.CharField(
         label="Why",
         max_length=1000,
-        error_messages={"required": "Say why; it stands in the history."},
+        error_messages={"required": "Enter a reason; it is kept in the history."},
         widget=forms.Textarea(attrs={"class": "form-control", "rows": 3}),
     )
 

@@ -52,7 +52,7 @@ class HoldForm(forms.Form):
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}),
     )
-    reason = forms.CharField(label="Why it must be kept", max_length=1000)
+    reason = forms.CharField(label="Reason", max_length=1000)
 
 
 @require_GET
@@ -89,7 +89,7 @@ def hold_place_view(request: HttpRequest) -> HttpResponse:
         form.add_error(None, error.message)
         return _page(request, form, status=400)
     name = "/".join(filter(None, (wish.db, wish.table, wish.partition)))
-    messages.success(request, f"{name} is held from now on.")
+    messages.success(request, f"{name} is on hold from now on.")
     return HttpResponseRedirect(list_url("holds", lake))
 
 
@@ -99,7 +99,7 @@ def hold_release_view(request: HttpRequest, hold: UUID) -> HttpResponse:
     lake, user, now = current_lake(request), person(request), timezone.now()
     get_hold_for_user(lake, hold, user=user, now=now)
     hold_release(hold, user=user, reason=request.POST.get("reason", ""), now=now)
-    messages.success(request, "The hold has ended. The next scan judges the data anew.")
+    messages.success(request, "The hold has ended. The next scan evaluates the data again.")
     return HttpResponseRedirect(list_url("holds", lake))
 
 

@@ -18,6 +18,6 @@ requests_card = decide_card(
 def register_pages() -> None:
     """Add the navigation and the home card."""
     register_page(Page("Policy", "Policy requests", "lifecycle:policy-requests", "message-2", 42))
-    register_page(Page("Lifecycle", "Yes to still-read data", "lifecycle:still-read", "eye", 24))
+    register_page(Page("Lifecycle", "Deletion consents", "lifecycle:still-read", "eye", 24))
     register_page(Page("Paths", "Waivers", "lifecycle:waivers", "route", 32))
     register_home_card(requests_card)

@@ -39,10 +39,10 @@ LINE_WORDS = {
     "now": ("CLEAN_NOW", "due and unread: may be planned once its notice days have passed"),
     "still_read": (
         "STILL_READ",
-        "due but read in the last 30 days: goes only with the owner's yes",
+        "due but read in the last 30 days: deleted only with the owner's consent",
     ),
-    "unsure": ("UNKNOWN", "may be due; the scan did not look at its files or cannot see reads"),
-    "soon": ("SOON", "falls due within the notice days"),
+    "unsure": ("UNKNOWN", "may be due; the scan did not read its files or cannot see reads"),
+    "soon": ("SOON", "falls due soon"),
     "later": ("NOT_NOW", "falls due afterwards"),
     "stays": ("KEEP_FOREVER", "does not fall due by age: kept, held, not ready or left alone"),
 }
@@ -146,7 +146,7 @@ def _what_if(found: TableFinding, ages: Ages, *, before: Values, after: Values) 
 
 def _chart(found: TableFinding, ages: Ages, before: Values, after: Values) -> Chart | None:
     """Draw what falls due week by week, under both values where they differ."""
-    series = {"as it stands": coming_weeks(found, ages, before)}
+    series = {"as it is": coming_weeks(found, ages, before)}
     if after != before:
         series[f"with {after}"] = coming_weeks(found, ages, after)
     weeks = [at for at, _ in next(iter(series.values()))]
@@ -178,6 +178,6 @@ def _saveable(*, written_to: bool) -> dict[str, Any]:
         return {"may_save": True, "why_not": ""}
     return {
         "may_save": False,
-        "why_not": "The database is observed: the portal writes nothing to it, so this is a "
-        "what-if only. An admin moves it to NOTIFY on its page.",
+        "why_not": "The database is in Monitor only: the portal writes nothing to it, so this is a "
+        "what-if only. An admin sets it to Notify on its page.",
     }

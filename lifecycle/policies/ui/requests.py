@@ -56,8 +56,8 @@ REQUEST_LIST = ListSpec(
         ),
         Column(key="state", title="State", kind="state"),
         Column(key="requested_by", title="By"),
-        Column(key="created_at", title="Asked", kind="ago", sort="created"),
-        Column(key="reason", title="Why"),
+        Column(key="created_at", title="Requested", kind="ago", sort="created"),
+        Column(key="reason", title="Reason"),
     ),
     orders=REQUEST_ORDERS,
     filename="policy-requests.csv",
@@ -79,7 +79,10 @@ def policy_requests(request: HttpRequest) -> HttpResponseBase:
 
 @require_POST
 def policy_request_new(request: HttpRequest) -> HttpResponse:
-    """Take a wish of any kind, from the page on which it was made; a wrong one is shown again."""
+    """Take a request of any kind, from the page on which it was made.
+
+    A wrong one is shown again.
+    """
     kind = request.POST.get("kind", "")
     if kind not in _ASKERS:
         raise RuleViolation("policy.kind", f"{kind!r} is no kind of request.")
@@ -115,12 +118,12 @@ def policy_request(request: HttpRequest, request_id: UUID) -> HttpResponse:
 
 policy_request_decide_view = decide_page(REQUESTS, request_url)
 policy_request_withdraw_view = reasoned_page(
-    REQUESTS.withdraw, request_url, done="The request is taken back."
+    REQUESTS.withdraw, request_url, done="The request is withdrawn."
 )
 
 
 def _shown_again(request: HttpRequest, form: WishForm, kind: str) -> HttpResponse:
-    """Show a wish that cannot be taken as it is: every value as typed, and what is wrong."""
+    """Show a request that cannot be taken as it is: every value as typed, and what is wrong."""
     back = own_address(request, request.headers.get("Referer", ""))
     context = {"form": form, "kind": kind, "back": back}
     return render(request, "lifecycle/policy_request_new.html", context, status=400)
@@ -142,7 +145,7 @@ def _waive(form: Any, lake: str, user: User, now: datetime) -> PolicyRequest:
     return waiver_request(lake, form.wish(), user=user, now=now)
 
 
-# Each asks with the wish of its own form.
+# Each asks with the request of its own form.
 _ASKERS: dict[str, tuple[type[WishForm], Callable[[Any, str, User, datetime], PolicyRequest]]] = {
     RequestKind.SET: (SetForm, _set),
     RequestKind.EXTEND: (ExtendForm, _extend),
@@ -158,7 +161,7 @@ def _told(made: PolicyRequest) -> str:
         return "It is being written to the metastore; this page says when it is done."
     if made.kind == RequestKind.HAND_OVER:
         return f"Asked. {made.owner} (or an admin in their place) has to accept it."
-    return "Asked. An admin has to agree."
+    return "Requested. An admin has to approve."
 
 
 def _page_url(found: PolicyRequest) -> str:
@@ -179,7 +182,7 @@ def _warning(found: PolicyRequest) -> str:
 
 
 def _what_if_rows(found: PolicyRequest) -> list[dict[str, object]]:
-    """Return the numbers that were shown when the wish was made."""
+    """Return the numbers that were shown when the request was made."""
     before, after = found.what_if.get("before", {}), found.what_if.get("after", {})
     return [
         {"state": LINE_WORDS[name][0], "before": before.get(name, {}), "after": after[name]}

@@ -1,4 +1,4 @@
-"""The page of owners' yeses to data that is still read, and the steps that make and end one."""
+"""The page of owners' yeses to data that is recently read, and the steps that make and end one."""
 
 from uuid import UUID
 
@@ -38,13 +38,13 @@ def _url(row: StillReadYes) -> str:
 
 YESES = ListSpec(
     template="lifecycle/still_read.html",
-    caption="Owners' yeses to still-read data",
+    caption="Deletion consents",
     columns=(
-        Column(key="name", title="What may go", kind="code", url=_url),
+        Column(key="name", title="Data", kind="code", url=_url),
         Column(key="until", title="Until", kind="day"),
-        Column(key="said_by", title="Said by"),
-        Column(key="said_at", title="Said", kind="ago", sort="said"),
-        Column(key="reason", title="Why"),
+        Column(key="said_by", title="Given by"),
+        Column(key="said_at", title="Given", kind="ago", sort="said"),
+        Column(key="reason", title="Reason"),
         Column(
             key="ended_at", title="Over", kind="template", template="lifecycle/_yes_end.html"
         ),
@@ -68,10 +68,12 @@ def still_read(request: HttpRequest) -> HttpResponseBase:
 
 @require_POST
 def still_read_new(request: HttpRequest) -> HttpResponseRedirect:
-    """Say that data may go although it is still read."""
+    """Say that data may go although it is recently read."""
     lake, form = current_lake(request), YesForm(request.POST)
     if not form.is_valid():
-        raise RuleViolation("still_read.form", "Say what may go, until which day, and why.")
+        raise RuleViolation(
+            "still_read.form", "Enter what may be deleted, until which day, and a reason."
+        )
     made = still_read_yes(
         lake, YesWish(**form.cleaned_data), user=person(request), now=timezone.now()
     )
@@ -84,5 +86,5 @@ def still_read_end(request: HttpRequest, yes_id: UUID) -> HttpResponseRedirect:
     """Take a yes back."""
     lake = current_lake(request)
     still_read_take_back(lake, yes_id, user=person(request), now=timezone.now())
-    messages.success(request, "It is taken back: still-read data stays again.")
+    messages.success(request, "The consent is withdrawn: recently read data is kept again.")
     return HttpResponseRedirect(list_url("still-read", lake))

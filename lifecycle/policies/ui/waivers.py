@@ -1,4 +1,7 @@
-"""The page of path-rule waivers: what counts as conforming although it is not, why, until when."""
+"""The page of path-rule exceptions.
+
+What counts as conforming although it is not, why, until when.
+"""
 
 from uuid import UUID
 
@@ -31,7 +34,7 @@ def _url(row: PathWaiver) -> str:
 
 WAIVERS = ListSpec(
     template="lifecycle/waivers.html",
-    caption="Waivers of path rules",
+    caption="Path rule exceptions",
     columns=(
         Column(key="name", title="Of", kind="code", url=_url),
         Column(key="reason", title="Rule", kind="code"),
@@ -42,8 +45,8 @@ WAIVERS = ListSpec(
             template="lifecycle/_waiver_until.html",
             sort="until",
         ),
-        Column(key="why", title="Why"),
-        Column(key="asked_by", title="Asked by"),
+        Column(key="why", title="Reason"),
+        Column(key="asked_by", title="Requested by"),
         Column(
             key="approved_by",
             title="Approved by",
@@ -63,7 +66,7 @@ WAIVERS = ListSpec(
 
 @require_GET
 def waivers(request: HttpRequest) -> HttpResponseBase:
-    """List the waivers that stand (or are over) on what the person sees, and offer to ask."""
+    """List the exceptions that stand (or are over) on what the person sees, and offer to ask."""
     lake, user = current_lake(request), person(request)
     today = day_of(timezone.now(), get_lake(lake).zone)
     filterset = WaiverFilter(request.GET, queryset=waivers_visible(lake, user, today=today))
@@ -78,10 +81,10 @@ def waivers(request: HttpRequest) -> HttpResponseBase:
 
 @require_POST
 def waiver_end_view(request: HttpRequest, waiver_id: UUID) -> HttpResponseRedirect:
-    """End a waiver before its day."""
+    """End an exception before its day."""
     lake, reason = current_lake(request), request.POST.get("reason", "")
     found = waiver_end(lake, waiver_id, user=person(request), reason=reason, now=timezone.now())
-    messages.success(request, "The waiver has ended. The next scan judges its path anew.")
+    messages.success(request, "The exception has ended. The next scan evaluates its path again.")
     return HttpResponseRedirect(_url(found))
 
 

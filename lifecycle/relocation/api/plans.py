@@ -1,4 +1,4 @@
-"""API of fix plans for nonconforming paths, equivalent to the pages."""
+"""API of relocation plans for path rule violations, equivalent to the pages."""
 
 from typing import Any
 from uuid import UUID
@@ -28,7 +28,7 @@ from portal.ui.api.serializers import ReasonSerializer
 
 
 class PathFixSerializer(serializers.ModelSerializer[PathFix]):
-    """A fix plan as a list shows it."""
+    """A relocation plan as a list shows it."""
 
     what = serializers.CharField(read_only=True)
 
@@ -43,7 +43,7 @@ class PathFixSerializer(serializers.ModelSerializer[PathFix]):
 
 
 class PathFixDetailSerializer(PathFixSerializer):
-    """One fix plan with the steps the server allows its reader."""
+    """One relocation plan with the steps the server allows its reader."""
 
     transitions = serializers.ListField(child=serializers.CharField(), read_only=True)
 
@@ -53,7 +53,7 @@ class PathFixDetailSerializer(PathFixSerializer):
 
 
 class PathFixItemSerializer(serializers.ModelSerializer[PathFixItem]):
-    """One path of a fix plan: from where to where, or why not."""
+    """One path of a relocation plan: from where to where, or why not."""
 
     class Meta:
         model = PathFixItem
@@ -65,7 +65,7 @@ class PathFixItemSerializer(serializers.ModelSerializer[PathFixItem]):
 
 
 class FixCandidateSerializer(serializers.ModelSerializer[PathFinding]):
-    """A nonconforming path that may be asked for; `id` holds until the next scan."""
+    """A path rule violation that may be asked for; `id` holds until the next scan."""
 
     class Meta:
         model = PathFinding
@@ -74,7 +74,7 @@ class FixCandidateSerializer(serializers.ModelSerializer[PathFinding]):
 
 
 class FixWishSerializer(ReasonSerializer):
-    """Which nonconforming paths shall be put right, by the ids of `candidates`."""
+    """Which path rule violations shall be put right, by the ids of `candidates`."""
 
     rows = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=2**53), allow_empty=False
@@ -82,7 +82,7 @@ class FixWishSerializer(ReasonSerializer):
 
 
 class PathFixList(KeysetList):
-    """Fix plans."""
+    """Relocation plans."""
 
     operation_id = "path_fixes_list"
     serializer_class = PathFixSerializer
@@ -90,7 +90,7 @@ class PathFixList(KeysetList):
     orders = FIX_ORDERS
 
     def get_queryset(self) -> Rows:
-        """List the fix plans that you may see."""
+        """List the relocation plans that you may see."""
         return fixes_visible(self.lake, self.user)
 
     @operation(
@@ -101,7 +101,7 @@ class PathFixList(KeysetList):
         parameters=LAKE,
     )
     def post(self) -> object:
-        """Have a fix plan drawn up for nonconforming paths (admins and operators)."""
+        """Have a relocation plan created for path rule violations (admins and operators)."""
         said = self.data
         now = timezone.now()
         made = fix_request(self.lake, said["rows"], reason=said["reason"], user=self.user, now=now)
@@ -109,7 +109,7 @@ class PathFixList(KeysetList):
 
 
 class PathFixCandidates(KeysetList):
-    """Nonconforming paths that may be asked for."""
+    """Path rule violations that may be asked for."""
 
     operation_id = "path_fixes_candidates"
     serializer_class = FixCandidateSerializer
@@ -122,16 +122,16 @@ class PathFixCandidates(KeysetList):
 
 
 class PathFixDetail(ApiView):
-    """One fix plan."""
+    """One relocation plan."""
 
     @operation("path_fixes_get", answer=PathFixDetailSerializer)
     def get(self, fix_id: UUID) -> object:
-        """Return a fix plan with the steps that you may take."""
+        """Return a relocation plan with the steps that you may take."""
         return _detail(get_fix_for_user(fix_id, user=self.user), self.user)
 
 
 class PathFixItems(KeysetList):
-    """The paths of a fix plan."""
+    """The paths of a relocation plan."""
 
     operation_id = "path_fix_items_list"
     serializer_class = PathFixItemSerializer
@@ -159,14 +159,14 @@ PathFixDecide = decide_api(
 PathFixWithdraw = reasoned_api(
     FIXES.withdraw,
     "path_fixes_withdraw",
-    says="Withdraw your fix plan before anybody decided.",
+    says="Withdraw your relocation plan before anybody decided.",
     shown=_detail,
     answer=PathFixDetailSerializer,
 )
 PathFixUndo = reasoned_api(
     fix_undo_request,
     "path_fixes_undo",
-    says="Have a plan drawn up that moves everything back (admins); approved as the fix was.",
+    says="Have a plan created that moves everything back (admins); approved as the fix was.",
     shown=_detail,
     answer=PathFixDetailSerializer,
     status=201,

@@ -35,36 +35,36 @@ WORDS: dict[str, str] = {
     Unfixable.DATABASE: "A database is not moved by a plan: change its location or owner yourself.",
     Unfixable.UNREADABLE: "Its location, or its place after the rules, cannot be read as a path.",
     Unfixable.UNSUPPORTED: "A format that must be left alone.",
-    Unfixable.DATABASE_PLACE: "Its database itself lies in a wrong place; put that right first.",
+    Unfixable.DATABASE_PLACE: "Its database itself is in a wrong place; put that right first.",
     Unfixable.OWNERS_DIFFER: "Its owner is not its database's owner, so no place conforms: give "
     "both one owner, or have the rule waived.",
     Unfixable.TABLE_PLACE: "Its table breaks the rules itself; put that right first.",
     Unfixable.SHARED_LOCATION: "Another database, table or partition has its data there or below.",
-    Unfixable.NESTED: "Its old and its new place lie in one another; move it by hand.",
+    Unfixable.NESTED: "Its old and its new place are in one another; move it by hand.",
     Unfixable.TARGET_TAKEN: "Something else is registered at its new place, or below it.",
-    Unfixable.TARGET_INSIDE: "Its new place lies in a directory of something else.",
+    Unfixable.TARGET_INSIDE: "Its new place is in a directory of something else.",
     Unfixable.OTHER_FILE_SYSTEM: "Its new place is on another file system; nothing is copied.",
     Unfixable.PARTITIONS_FIRST: "Partitions leave its directory first; ask again afterwards.",
-    NotNow.NOT_ACT_MODE: "The database is not in ACT mode.",
-    NotNow.HELD: "Held: a restore hold or a legal hold stands on it.",
-    NotNow.TOUCHED: "The table was changed since the scan; the next scan judges it anew.",
+    NotNow.NOT_ACT_MODE: "The database is not in Enforce mode.",
+    NotNow.HELD: "On hold: a restore hold or a legal hold keeps it.",
+    NotNow.TOUCHED: "The table was changed since the scan; the next scan judges it again.",
     NotNow.IN_OTHER_PLAN: "It is in another plan that waits or runs.",
-    NotNow.CHANGED: "It is not registered as the scan saw it; the next scan judges it anew.",
+    NotNow.CHANGED: "It is not registered as the scan saw it; the next scan judges it again.",
     NotNow.UNREADY: "Not ready: its commit flag is false.",
     NotNow.TOO_MANY_PARTITIONS: "It has more partitions than are moved at once; readers would "
     "wait too long.",
     NotNow.MISSING_DIRECTORY: "Its directory is gone; there is nothing to move.",
     NotNow.BEING_WRITTEN: "A job is writing to it.",
-    NotNow.TARGET_EXISTS: "Something stands at its new place already; it is never replaced.",
+    NotNow.TARGET_EXISTS: "Something is at its new place already; it is never replaced.",
     NotNow.TARGET_PARENT: "The directory of its database is missing.",
-    NotNow.NO_BACKUP_ROOT: "No backup root lies on its file system.",
+    NotNow.NO_BACKUP_ROOT: "No backup root is on its file system.",
     NotNow.OTHER_BACKUP_ROOT: "Its file system has another backup root; plan it by itself.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Today:
-    """What is true when a fix plan is drawn up."""
+    """What is true when a relocation plan is created."""
 
     modes: Mapping[str, DatabaseMode]
     holds: Names = field(default_factory=Names)

@@ -1,4 +1,4 @@
-"""Drafts a fix plan from a request: the moves, and a reason where there is none.
+"""Drafts a relocation plan from a request: the moves, and a reason where there is none.
 
 Runs in a worker (it reads the lake). The rule is `relocation.domain.moves`, facts of the day are
 `relocation.domain.refusal`; here the scan's picture is read and shown to them.
@@ -40,7 +40,10 @@ MOST_TOUCHED = 500
 
 @dataclass(slots=True)
 class FixDraft:
-    """A fix plan before it is stored: its lines in order of execution, and what stayed and why."""
+    """A relocation plan before it is stored.
+
+    Its lines in order of execution, and what stayed and why.
+    """
 
     items: list[MoveItem] = field(default_factory=list)
     left_out: dict[Name, NotNow | Unfixable] = field(default_factory=dict)
@@ -171,7 +174,7 @@ def _today(fix: PathFix, altered: Names, *, now: datetime) -> Today:
     return Today(
         modes={one.db: DatabaseMode(one.mode) for one in settings},
         holds=Names.of(Name(hold.db, hold.table, hold.partition) for hold in holds),
-        # The fix itself altered what its undo brings back; each is looked at anew in any case.
+        # The fix itself altered what its undo brings back; each is looked at again in any case.
         altered=Names() if fix.undo_of_id else altered,
         in_other_plans=Names.of(names),
     )

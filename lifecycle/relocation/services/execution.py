@@ -1,4 +1,4 @@
-"""Starts and executes approved fix plans, and records their results.
+"""Starts and executes approved relocation plans, and records their results.
 
 As a drop plan: its approval is asked when the run is made, at every submit, and before settling
 finishes what is half done.
@@ -74,7 +74,7 @@ def fix_execute(fix_id: UUID | str, *, now: datetime) -> Run:
     if fix.state != PlanState.APPROVED:
         raise StaleState("fix.not_approved", "Only an approved plan can run.", state=fix.state)
     if red_button_state(fix.lake) is not None:
-        raise StaleState("red_button.on", "The red button is on: nothing is moved.")
+        raise StaleState("red_button.on", "The emergency stop is on: nothing is moved.")
     hours_check(fix.lake, now=now)
     check_modes(fix.lake, fix_databases(fix))
     check_picture(fix.lake)

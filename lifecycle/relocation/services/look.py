@@ -1,4 +1,4 @@
-"""Reads, at drafting, the metastore entries and files that a fix plan would move.
+"""Reads, at drafting, the metastore entries and files that a relocation plan would move.
 
 Reads only. What it finds goes into the plan's file, so that the run can tell whether anything has
 changed since people approved it.

@@ -1,4 +1,4 @@
-"""Queues notifications that a fix plan moved data, or that an undo moved it back.
+"""Queues notifications that a relocation plan moved data, or that an undo moved it back.
 
 Whoever names the path in a program must change it, so the people behind each table hear of it by
 one mail a plan, and the admins in the place of people who cannot be written to.
@@ -85,7 +85,7 @@ def _mail(fix: PathFix, items: list[_Moved], *, username: str) -> Mail:
         "url": f"{settings.LAKEWARDEN_BASE_URL}{reverse('lifecycle:path-fix', args=[fix.pk])}",
     }
     return Mail(
-        subject=f"[Lakewarden] Data of yours was moved{back}: {len(items)} {noun}",
+        subject=f"[Lakewarden] Your data was moved{back}: {len(items)} {noun}",
         text=render_to_string("lifecycle/mail/moved.txt", context),
         html=render_to_string("lifecycle/mail/moved.html", context),
     )

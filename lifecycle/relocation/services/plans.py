@@ -1,6 +1,6 @@
-"""Moves fix plans through their states: request, decision, withdrawal and undo.
+"""Moves relocation plans through their states: request, decision, withdrawal and undo.
 
-Each function is one transaction: right, compare-and-set, audit. What enters a plan is drawn up by
+Each function is one transaction: right, compare-and-set, audit. What enters a plan is created by
 `path_fix_store` in a worker; `path_fix_execution` runs it. An undo is a plan of its own with the
 places the other way round, and needs the same approvals.
 """
@@ -36,25 +36,25 @@ _CHUNK = 500
 
 
 class PathFixes(ProposalKind[PathFix]):
-    """Fix plans, as proposals."""
+    """Relocation plans, as proposals."""
 
     name = FIX_APPROVAL_KIND
-    title = "Fix plan"
+    title = "Relocation plan"
     model = PathFix
     transitions = TRANSITIONS
     audited_as = "path_fix"
     closed = ("fix.closed", "This plan does not wait for a decision any more.")
     changed = ("fix.changed", "The plan is not the one that was read or approved. Reload it.")
-    moved_on = ("fix.state", "The plan has moved on since this page was made. Reload it.")
-    no_reason = ("fix.reject_reason", "Say why: the maker will read it.")
+    moved_on = ("fix.state", "The plan has changed since this page was loaded. Reload it.")
+    no_reason = ("fix.reject_reason", "Enter a reason; the requester reads it.")
     not_maker = ("fix.not_maker", "Only its maker may withdraw a plan.")
 
     def get_for_user(self, proposal_id: UUID | str, *, user: User) -> PathFix:
-        """Return one fix plan, or raise NotVisible."""
+        """Return one relocation plan, or raise NotVisible."""
         return get_fix_for_user(proposal_id, user=user)
 
     def visible(self, lake: str, user: User) -> QuerySet[PathFix]:
-        """Return the fix plans that a person may see."""
+        """Return the relocation plans that a person may see."""
         return fixes_visible(lake, user)
 
     def requesters(self, proposal: PathFix) -> Collection[str]:
@@ -69,7 +69,7 @@ class PathFixes(ProposalKind[PathFix]):
         return {"ended_at": now, "ended_by": by, "ended_reason": reason} if to in ENDED else {}
 
     def other_steps(self, proposal: PathFix, user: User) -> Steps:
-        """Return whether it can be taken back, or withdrawn while it is drawn up."""
+        """Return whether it can be taken back, or withdrawn while it is created."""
         return fix_other_steps(proposal, user)
 
 
@@ -83,7 +83,7 @@ fix_audit = FIXES.audit
 def fix_request(
     lake: str, finding_ids: Sequence[int], *, reason: str, user: User, now: datetime
 ) -> PathFix:
-    """Have a plan drawn up for nonconforming paths of the last scan; each call makes its own.
+    """Have a plan created for nonconforming paths of the last scan; each call makes its own.
 
     Raises:
         NotAllowed: `fix.role`, neither admin nor operator.
@@ -94,9 +94,9 @@ def fix_request(
     wanted = sorted(set(finding_ids))
     most = settings.LAKEWARDEN_FIX_MAX_ITEMS
     if not wanted:
-        raise RuleViolation("fix.nothing", "Choose at least one nonconforming path.")
+        raise RuleViolation("fix.nothing", "Choose at least one path rule violation.")
     if len(wanted) > most:
-        raise RuleViolation("fix.too_many", f"One fix plan takes at most {most} paths.")
+        raise RuleViolation("fix.too_many", f"One relocation plan takes at most {most} paths.")
     found = list(PathFinding.objects.current(lake).for_user(user).filter(pk__in=wanted))
     if len(found) != len(wanted):
         raise StaleState(
@@ -128,7 +128,7 @@ def fix_request(
 
 
 def fix_undo_request(fix_id: UUID | str, *, reason: str, user: User, now: datetime) -> PathFix:
-    """Have a plan drawn up that brings back what a fix moved; for an admin.
+    """Have a plan created that brings back what a fix moved; for an admin.
 
     Raises:
         NotAllowed: `fix.undo_role`.
@@ -136,13 +136,13 @@ def fix_undo_request(fix_id: UUID | str, *, reason: str, user: User, now: dateti
     """
     original = get_fix_for_user(fix_id, user=user)
     if not user.is_lake_admin:
-        raise NotAllowed("fix.undo_role", "Only an admin takes a fix back.")
+        raise NotAllowed("fix.undo_role", "Only an admin undoes a relocation plan.")
     _check_asked(user, reason)
     with transaction.atomic():
         PathFix.objects.select_for_update().get(pk=original.pk)
         moved = list(original.items.filter(state__in=AT_TARGET).order_by("id"))
         if original.state not in ENDED or not moved:
-            raise StaleState("fix.nothing_moved", "Nothing of this plan can be taken back.")
+            raise StaleState("fix.nothing_moved", "Nothing of this plan can be undone.")
         if original.undone_by.exclude(state__in=ENDED).exists():
             raise StaleState("fix.undo_under_way", "An undo of this plan is under way already.")
         undo = PathFix(
@@ -168,8 +168,8 @@ def fix_undo_request(fix_id: UUID | str, *, reason: str, user: User, now: dateti
 
 def _check_asked(user: User, reason: str) -> None:
     if not user.is_lake_keeper:
-        raise NotAllowed("fix.role", "Admins and operators make fix plans; ask one of them.")
-    check_reason(reason, "fix.reason", "Say why: approvers and owners will read it.")
+        raise NotAllowed("fix.role", "Admins and operators make relocation plans; ask one of them.")
+    check_reason(reason, "fix.reason", "Enter a reason; approvers and owners read it.")
 
 
 @transaction.atomic

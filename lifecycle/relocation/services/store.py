@@ -1,6 +1,6 @@
-"""Stores a drawn-up fix plan as rows, a file with a digest, and an approval request to two.
+"""Stores a drawn-up relocation plan as rows, a file with a digest, and an approval request to two.
 
-Called in a worker by the run kind `lifecycle.path_fix_plan`. Drawn up twice, the second finds the
+Called in a worker by the run kind `lifecycle.path_fix_plan`. Created twice, the second finds the
 plan past DRAFTING and changes nothing.
 """
 
@@ -32,7 +32,7 @@ _FIELDS = ("source", "target", "n_files", "n_bytes", "n_partitions", "state", "w
 
 
 def fix_draw(fix: PathFix, *, folder: str, now: datetime) -> dict[str, Any]:
-    """Draw up a fix plan: its file under `<spool>/plans/<plan>/<folder>`, rows, its approval.
+    """Create a relocation plan: its file under `<spool>/plans/<plan>/<folder>`, rows, its approval.
 
     Ends as NOT_CREATED with a sentence when nothing may be moved, or when it is over a cap.
     """
@@ -87,7 +87,7 @@ def _fill(rows: list[PathFixItem], drafted: FixDraft, *, is_stopped: bool) -> No
         if item is None:
             why = drafted.left_out.get(name)
             row.state = FixItemState.LEFT_OUT
-            row.why, row.note = (str(why), WORDS[why]) if why else ("", "It was not looked at.")
+            row.why, row.note = (str(why), WORDS[why]) if why else ("", "It was not checked.")
             continue
         row.source, row.target = item.source, item.target
         row.n_files, row.n_bytes = item.n_files, item.n_bytes
@@ -136,7 +136,7 @@ def fix_store(
     n_bytes = sum(item.n_bytes for item in drafted.items)
     requesters = requesters_of(fix.lake, maker=fix.requested_by, tables=tables, wishes=())
     needed = plan_needed(fix.lake, n_items=_weight(drafted), n_bytes=n_bytes)
-    what = "Undo of a fix plan" if fix.undo_of_id else "Fix plan"
+    what = "Undo of a relocation plan" if fix.undo_of_id else "Relocation plan"
     approval = FIXES.open(
         fix,
         digest=digest,

@@ -1,4 +1,4 @@
-"""Navigation entry, home card and labels of fix plans."""
+"""Navigation entry, home card and labels of relocation plans."""
 
 from lifecycle.core.ui.links import list_url
 from lifecycle.relocation.services.plans import FIXES
@@ -7,16 +7,16 @@ from portal.ui.frame.states import StateLook, register_states
 from portal.ui.proposals import decide_card
 
 LOOKS = {
-    "ASKED": StateLook("Being looked at", "eye", "busy"),
+    "ASKED": StateLook("Being checked", "eye", "busy"),
     "LEFT_OUT": StateLook("Left out", "filter", "quiet"),
     "MOVED": StateLook("Moved", "folder-share", "good"),
-    "TAKEN_BACK": StateLook("Taken back", "arrow-back-up", "info"),
-    "UNSETTLED": StateLook("Half done", "alert-circle", "bad", "A person must look at it."),
+    "TAKEN_BACK": StateLook("Undone", "arrow-back-up", "info"),
+    "UNSETTLED": StateLook("Incomplete", "alert-circle", "bad", "Needs a person's attention."),
 }
 
 fixes_card = decide_card(
     FIXES,
-    title="Fix plans to decide",
+    title="Relocation plans to decide",
     url=lambda lake: list_url("path-fixes", lake, state="PENDING"),
     icon="folder-share",
     order=12,
@@ -26,5 +26,5 @@ fixes_card = decide_card(
 def register_pages() -> None:
     """Add the navigation, the home card and the words."""
     register_states(LOOKS)
-    register_page(Page("Paths", "Fix plans", "lifecycle:path-fixes", "folder-share", 31))
+    register_page(Page("Paths", "Relocation plans", "lifecycle:path-fixes", "folder-share", 31))
     register_home_card(fixes_card)

@@ -1,4 +1,4 @@
-"""The pages of fix plans: choose paths, see from where to where, decide, follow, undo."""
+"""The pages of relocation plans: choose paths, see from where to where, decide, follow, undo."""
 
 from typing import Any
 from uuid import UUID
@@ -37,13 +37,13 @@ from portal.ui.proposals import decide_page, proposal_context, reasoned_page
 
 
 def fix_url(row: PathFix) -> str:
-    """Return the page of a fix plan."""
+    """Return the page of a relocation plan."""
     return reverse("lifecycle:path-fix", args=[row.pk])
 
 
 FIX_LIST = ListSpec(
     template="lifecycle/path_fixes.html",
-    caption="Fix plans",
+    caption="Relocation plans",
     columns=(
         Column(key="short_id", title="Plan", kind="code", url=fix_url),
         Column(key="state", title="State", kind="state"),
@@ -51,9 +51,9 @@ FIX_LIST = ListSpec(
         Column(key="n_items", title="Paths", kind="count"),
         Column(key="n_left_out", title="Left out", kind="count"),
         Column(key="n_bytes", title="Size", kind="bytes"),
-        Column(key="requested_by", title="Asked by"),
-        Column(key="reason", title="Why"),
-        Column(key="created_at", title="Asked", kind="ago", sort="created"),
+        Column(key="requested_by", title="Requested by"),
+        Column(key="reason", title="Reason"),
+        Column(key="created_at", title="Requested", kind="ago", sort="created"),
     ),
     orders=FIX_ORDERS,
     filename="fix-plans.csv",
@@ -64,7 +64,7 @@ FIX_LIST = ListSpec(
 )  # fmt: skip
 ITEMS = ListSpec(
     template="lifecycle/path_fix.html",
-    caption="Paths of the fix plan",
+    caption="Paths of the relocation plan",
     columns=(
         Column(key="__str__", title="Name", kind="code", sort="name"),
         Column(key="state", title="State", kind="state"),
@@ -86,7 +86,7 @@ ITEMS = ListSpec(
 )  # fmt: skip
 CANDIDATES = ListSpec(
     template="lifecycle/path_fix_new.html",
-    caption="Nonconforming tables and partitions",
+    caption="Tables and partitions with path rule violations",
     columns=(
         Column(key="__str__", title="Name", kind="code", sort="name"),
         Column(key="kind", title="Kind"),
@@ -108,7 +108,7 @@ CANDIDATES = ListSpec(
 
 @require_GET
 def path_fixes(request: HttpRequest) -> HttpResponseBase:
-    """List the fix plans that the person may see."""
+    """List the relocation plans that the person may see."""
     lake, user = current_lake(request), person(request)
     filterset = PathFixFilter(request.GET, queryset=fixes_visible(lake, user))
     context = {"may_make": user.is_lake_keeper}
@@ -117,15 +117,17 @@ def path_fixes(request: HttpRequest) -> HttpResponseBase:
 
 @require_http_methods(["GET", "POST"])
 def path_fix_new(request: HttpRequest) -> HttpResponseBase:
-    """Choose nonconforming paths (GET), then have a plan drawn up for them (POST)."""
+    """Choose nonconforming paths (GET), then have a plan created for them (POST)."""
     lake, user = current_lake(request), person(request)
     if not user.is_lake_keeper:
-        raise NotAllowed("fix.role", "Admins and operators make fix plans; ask one of them.")
+        raise NotAllowed("fix.role", "Admins and operators make relocation plans; ask one of them.")
     if request.method == "POST":
         rows = [int(text) for text in request.POST.getlist("row") if _is_key(text)]
         reason = request.POST.get("reason", "")
         made = fix_request(lake, rows, reason=reason, user=user, now=timezone.now())
-        messages.success(request, "The plan is being drawn up; nothing moves before two approve.")
+        messages.success(
+            request, "The plan is being prepared; nothing moves before two people approve."
+        )
         return HttpResponseRedirect(fix_url(made))
     filterset = FixCandidateFilter(request.GET, queryset=fix_candidates(lake, user))
     context = {"generation": current_generation(lake)}
@@ -134,7 +136,10 @@ def path_fix_new(request: HttpRequest) -> HttpResponseBase:
 
 @require_GET
 def path_fix(request: HttpRequest, fix_id: UUID) -> HttpResponseBase:
-    """Show one fix plan: from where to where, what is left out and why, and what may be done."""
+    """Show one relocation plan.
+
+    From where to where, what is left out and why, and what may be done.
+    """
     user = person(request)
     found = get_fix_for_user(fix_id, user=user)
     filterset = PathFixItemFilter(request.GET, queryset=fix_items(found, user))
@@ -150,7 +155,7 @@ def path_fix(request: HttpRequest, fix_id: UUID) -> HttpResponseBase:
 
 @require_GET
 def path_fix_progress(request: HttpRequest, fix_id: UUID) -> HttpResponse:
-    """Return the live part of a plan's page; when its state changes the page is loaded anew."""
+    """Return the live part of a plan's page; when its state changes the page is loaded again."""
     found = get_fix_for_user(fix_id, user=person(request))
     response = render(request, "lifecycle/_path_fix_progress.html", _standing(found))
     if request.GET.get("was") not in (None, found.state):
@@ -163,7 +168,7 @@ path_fix_withdraw = reasoned_page(
     FIXES.withdraw, fix_url, done="The plan is withdrawn; nothing is moved."
 )
 path_fix_undo = reasoned_page(
-    fix_undo_request, fix_url, done="The undo is being drawn up; it needs the same approvals."
+    fix_undo_request, fix_url, done="The undo plan is being prepared; it needs the same approvals."
 )
 
 

@@ -64,7 +64,7 @@ class BackupItems(KeysetList):
     orders = {"name": ("partition",)}
 
     def get_queryset(self) -> Rows:
-        """List the items that the last look copied here (none before the first look)."""
+        """List the items that the last check copied here (none before the first check)."""
         batch = get_batch_for_user(self.kwargs["batch_id"], user=self.user)
         return items_of_batch(batch)
 

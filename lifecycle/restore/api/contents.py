@@ -16,7 +16,7 @@ from portal.ui.api.serializers import RunSerializer
 
 
 class ContentsSerializer(serializers.Serializer[dict[str, object]]):
-    """What a look into a table's backup found, and its run."""
+    """What a check into a table's backup found, and its run."""
 
     run = RunSerializer(allow_null=True)
     contents = serializers.JSONField(allow_null=True)

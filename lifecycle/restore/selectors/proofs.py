@@ -1,4 +1,4 @@
-"""Reads when backups were last proven by a restore drill."""
+"""Reads when backups were last proven by a restore test."""
 
 from datetime import date, datetime
 from uuid import UUID

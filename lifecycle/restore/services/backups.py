@@ -70,7 +70,7 @@ def restore_preview_request(lake: str, wish: RestoreWish, *, user: User, now: da
 def _params(lake: str, wish: RestoreWish, *, user: User) -> dict[str, Any]:
     if wish.choice.is_empty:
         raise RuleViolation("restore.choice", "Choose a day, a table or batches to restore.")
-    check_reason(wish.reason, "restore.reason", "Say why it is restored.")
+    check_reason(wish.reason, "restore.reason", "Enter a reason for the restore.")
     seen = wish.choice.of(batches_for_user(lake, user))
     if not seen.exists():
         raise NotVisible("backup.missing", "There is no such backup, or it is not yours to see.")
@@ -113,7 +113,7 @@ def _check_ready(result: Mapping[str, Any]) -> None:
     misfit = next((row["why"] for row in rows if row["choice"] == Choice.MISFIT), "")
     if misfit:
         raise RuleViolation("restore.misfit", f"Nothing was restored: {misfit}.")
-    raise StaleState("restore.nothing", "Nothing can be restored as it stands; see the reasons.")
+    raise StaleState("restore.nothing", "Nothing can be restored as it is; see the reasons.")
 
 
 def restore_request(preview: Run, *, user: User, now: datetime) -> Run:
@@ -128,7 +128,9 @@ def restore_start(preview: Run, result: Mapping[str, Any], *, user: User, now: d
     """Make the restore run of a preview with this result; a preview has one restore, ever."""
     _check_ready(result)
     if red_button_state(preview.lake) is not None:
-        raise StaleState("red_button.on", "The red button is on: nothing is moved until it is off.")
+        raise StaleState(
+            "red_button.on", "The emergency stop is on: nothing is moved until it is off."
+        )
     ids = preview.params["batches"]
     seen = batches_for_user(preview.lake, user).filter(public_id__in=ids)
     if seen.count() != len(ids) or not may_restore(user, seen):
@@ -186,7 +188,7 @@ def backup_items_request(batch_id: UUID | str, *, user: User, now: datetime) -> 
     """Have the items of one batch copied into the database, to be looked at."""
     batch = get_batch_for_user(batch_id, user=user)
     params = {"batch": str(batch.public_id)}
-    reason = "Look into a backup."
+    reason = "Read the contents of a backup."
     return _request(ITEMS_KIND, batch.lake, params, reason=reason, user=user, now=now)
 
 

@@ -70,7 +70,7 @@ def backup_look_request(lake: str, what: BackupOfTable, *, user: User, now: date
             "ids": [pk for pk, _ in batches],
         },
         requested_by=user.username,
-        reason="Look into a backup.",
+        reason="Read the contents of a backup.",
         subject=subject,
         now=now,
     )
@@ -106,7 +106,7 @@ class LookKind(RunKind):
     """Adds up the manifests of a table's backup inside a worker."""
 
     name = LOOK_KIND
-    title = "Look into a table's backup"
+    title = "Read the contents of a table's backup"
     queue = "restore"
 
     def execute(self, run: Run) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class WideLookKind(RunKind):
     """Adds up the manifests of a big backup with Spark."""
 
     name = WIDE_LOOK_KIND
-    title = "Look into a table's big backup"
+    title = "Read the contents of a table's large backup"
     queue = "restore"
     job = "lifecycle.restore.jobs.look"
 

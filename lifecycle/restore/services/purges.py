@@ -1,4 +1,4 @@
-"""Announces the last chance to restore a backup, and decides when it may be purged.
+"""Announces the final notice to restore a backup, and decides when it may be purged.
 
 Purge is the only irreversible step. A batch goes only when a notice that named it and its date was
 sent to its owner three days before, and its own days are over; the job checks marker, manifest,
@@ -122,12 +122,12 @@ def _mail(lake: str, username: str, batches: Sequence[BackupBatch]) -> Mail:
         for (name, day, purge_after), n_items in sorted(tables.items(), key=str)
     ]
     noun = "table" if len(rows) == 1 else "tables"
-    subject = f"Last chance: the backups of {len(rows)} {noun} are purged soon"
+    subject = f"Final notice: the backups of {len(rows)} {noun} are purged soon"
     return backup_mail("last_chance", lake=lake, username=username, subject=subject, rows=rows)
 
 
 def purge_due(lake: str, *, now: datetime) -> list[BackupBatch]:
-    """Return at most `MAX_BATCHES` that may be purged now; none while the red button is on.
+    """Return at most `MAX_BATCHES` that may be purged now; none while the emergency stop is on.
 
     What holds no data any more needs no notice; only its papers go.
     """

@@ -12,7 +12,7 @@ from portal.runs.domain import RunState
 from portal.runs.models import Run
 
 _SHOWN = 20
-_TAKEN_BACK = "Taken back"
+_TAKEN_BACK = "Undone"
 # A preview does not know its batches by a key: so many of the newest ones are read.
 _READ = 500
 # A day is one of the lake's zone.

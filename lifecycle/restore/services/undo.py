@@ -1,7 +1,7 @@
 """Moves a restore back into the backup, on request of whoever restored it, or of an admin.
 
 It destroys nothing, but it takes data away from readers: a fresh login, a reason, the lake's
-working hours and the red button stand before it (docs/decisions).
+working hours and the emergency stop stand before it (docs/decisions).
 """
 
 from collections.abc import Mapping
@@ -59,12 +59,14 @@ def restore_undo_request(preview: Run, wish: UndoWish, *, user: User, now: datet
     if not is_theirs(preview, user=user):
         raise NotAllowed(
             "undo.role",
-            "Only an admin, or who restored it and still owns it, may take a restore back.",
+            "Only an admin, or who restored it and still owns it, may undo a restore.",
         )
     check_fresh(wish.authenticated_at, now)
-    check_reason(wish.reason, "undo.reason", "Say why it goes back into the backup.")
+    check_reason(wish.reason, "undo.reason", "Enter a reason for the undo.")
     if red_button_state(preview.lake) is not None:
-        raise StaleState("red_button.on", "The red button is on: nothing is moved until it is off.")
+        raise StaleState(
+            "red_button.on", "The emergency stop is on: nothing is moved until it is off."
+        )
     if restore is None or not restore.is_final:
         raise StaleState("undo.not_ended", "That restore has not ended yet.")
     under_way = undo_runs(restore).filter(state__in=ACTIVE).first()
@@ -155,7 +157,7 @@ class UndoKind(RunKind):
 
     name = UNDO_KIND
     job = "lifecycle.restore.jobs.undo"
-    title = "Take a restore back"
+    title = "Undo a restore"
     queue = "destructive"
     acting = True
     destroys = True
@@ -174,7 +176,7 @@ class UndoKind(RunKind):
         return {**claims, "restore": run.params["restore"]}
 
     def beat(self, run: Run) -> None:
-        """Renew the lease and tell the job of cancel, holds and the red button."""
+        """Renew the lease and tell the job of cancel, holds and the emergency stop."""
         act_beat(run, now=timezone.now())
 
     def settle(self, run: Run) -> None:

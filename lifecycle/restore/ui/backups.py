@@ -164,7 +164,7 @@ def backup(request: HttpRequest, batch_id: UUID) -> HttpResponse:
 def backup_look(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     """Have the items of a batch read."""
     backup_items_request(batch_id, user=person(request), now=timezone.now())
-    messages.info(request, "The backup is being read; its items stand here in a moment.")
+    messages.info(request, "The backup is being read; its items are shown here in a moment.")
     return HttpResponseRedirect(reverse("lifecycle:backup", args=[batch_id]))
 
 
@@ -173,7 +173,7 @@ def restore_new(request: HttpRequest) -> HttpResponse:
     """Preview a restore; with `straight_on` it goes ahead by itself when nothing is in the way."""
     form = RestoreForm(request.POST)
     if not form.is_valid():
-        raise RuleViolation("restore.form", "Choose what to restore and say why.")
+        raise RuleViolation("restore.form", "Choose what to restore and enter a reason.")
     said = form.cleaned_data
     choice = BackupChoice(
         day=said["day"],
@@ -208,7 +208,7 @@ def restore(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_GET
 def restore_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Return the live part of a restore's page; when its step changes the page is loaded anew."""
+    """Return the live part of a restore's page; when its step changes the page is loaded again."""
     preview = get_preview_for_user(run_id, user=person(request))
     context = _restore_context(preview)
     response = render(request, "lifecycle/_restore_progress.html", context)

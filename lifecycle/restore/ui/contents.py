@@ -40,6 +40,6 @@ def backup_contents_look(request: HttpRequest, day: date, db: str, table: str) -
     """Have a table's backup looked into."""
     lake, what = current_lake(request), BackupOfTable(day, db, table)
     backup_look_request(lake, what, user=person(request), now=timezone.now())
-    messages.info(request, "The manifests are being read; what they say stands here in a moment.")
+    messages.info(request, "The manifests are being read; what they say is shown here in a moment.")
     url = reverse("lifecycle:backup-contents", args=[day, db, table])
     return HttpResponseRedirect(f"{url}?lake={lake}")

@@ -36,10 +36,10 @@ def last_chance_card(request: HttpRequest) -> Card | None:
         return None
     return Card(
         kind="waiting",
-        title="Backups of yours are purged soon",
+        title="Your backups are purged soon",
         value=f"{n_batches:,}",
         url=list_url("backups", lake),
-        detail="After that the data is gone for good.",
+        detail="After that the data is deleted permanently.",
         icon="trash-x",
         tone="bad",
         order=15,

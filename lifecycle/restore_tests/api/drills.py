@@ -24,7 +24,7 @@ from portal.ui.api.pages import KeysetList, Rows
 
 
 class DrillSerializer(serializers.ModelSerializer[RestoreDrill]):
-    """One restore drill."""
+    """One restore test."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
 
@@ -39,7 +39,7 @@ class DrillSerializer(serializers.ModelSerializer[RestoreDrill]):
 
 
 class DrillItemSerializer(serializers.ModelSerializer[DrillItem]):
-    """One item that a drill restored and compared."""
+    """One item that a restore test restored and compared."""
 
     differences = serializers.ListField(child=serializers.CharField(), read_only=True)
     remarks = serializers.ListField(child=serializers.CharField(), read_only=True)
@@ -67,13 +67,13 @@ class DatabaseProvenSerializer(serializers.Serializer[object]):
 
 
 class DrillStartSerializer(serializers.Serializer[object]):
-    """Why a drill is started."""
+    """Why a restore test is started."""
 
     reason = serializers.CharField(required=False, default="", allow_blank=True, max_length=1000)
 
 
 class DrillList(KeysetList):
-    """Restore drills."""
+    """Restore tests."""
 
     operation_id = "drills_list"
     serializer_class = DrillSerializer
@@ -81,17 +81,17 @@ class DrillList(KeysetList):
     orders = DRILL_ORDERS
 
     def get_queryset(self) -> Rows:
-        """List the drills, newest first."""
+        """List the restore tests, newest first."""
         return drills_of(self.lake)
 
     def completed(self, rows: list[Any]) -> list[Any]:
-        """Count for each drill what the person may see."""
+        """Count for each restore test what the person may see."""
         count_for(rows, user=self.user)
         return rows
 
     @operation("drills_start", body=DrillStartSerializer, answer=DrillSerializer, status=202)
     def post(self) -> object:
-        """Start a drill, or give the one that is under way (admins, operators)."""
+        """Start a restore test, or give the one that is under way (admins, operators)."""
         return drill_request(
             self.lake,
             user=self.user,
@@ -101,18 +101,18 @@ class DrillList(KeysetList):
 
 
 class DrillDetail(ApiView):
-    """One drill."""
+    """One restore test."""
 
     @operation("drills_get", answer=DrillSerializer)
     def get(self, drill_id: UUID) -> object:
-        """Return a drill; its counts are of what you may see."""
+        """Return a restore test; its counts are of what you may see."""
         found = get_drill(drill_id)
         count_for([found], user=self.user)
         return found
 
 
 class DrillItems(KeysetList):
-    """What a drill compared."""
+    """What a restore test compared."""
 
     operation_id = "drills_items"
     serializer_class = DrillItemSerializer
@@ -120,7 +120,7 @@ class DrillItems(KeysetList):
     orders = ITEM_ORDERS
 
     def get_queryset(self) -> Rows:
-        """List what a drill compared of what you answer for."""
+        """List what a restore test compared of what you answer for."""
         return items_visible(get_drill(self.kwargs["drill_id"]), self.user)
 
 

@@ -24,7 +24,7 @@ MOST_SAID = 50
 
 @dataclass
 class Found:
-    """What a drill found out about one item."""
+    """What a restore test found out about one item."""
 
     batch: str
     item: str = ""
@@ -101,7 +101,7 @@ class Comparison:
             return
         said = (struct.parameters or {}).get("numRows", "")
         if found.n_rows is None:
-            found.remark(f"rows of {found.format} are not read by a drill; every byte was")
+            found.remark(f"rows of {found.format} are not read by a restore test; every byte was")
         elif said.isdigit() and int(said) != found.n_rows:
             found.remark(f"its statistics say {said} rows, {found.n_rows} were read")
 

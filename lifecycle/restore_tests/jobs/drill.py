@@ -1,8 +1,8 @@
 """Prove that backups can be restored: copy a sample, restore the copies, compare, clear it all.
 
 They are restored by the program that stands beside every backup, so that it is proven with them.
-The backup itself is only read. Copies lie below the backup root in the drill's own place, and are
-registered in a scratch database of the drill's own name (docs/decisions/0015).
+The backup itself is only read. Copies lie below the backup root in the restore test's own place,
+and are registered in a scratch database of the restore test's own name (docs/decisions/0015).
 """
 
 from argparse import Namespace
@@ -55,18 +55,18 @@ class Copied:
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
-    """Drill the drawn batches; returns what was found of each item, and what was cleared."""
+    """Test the restore of the drawn batches; returns the findings and what was cleared."""
     roots = _roots(job)
     with Metastore.connect(job.config) as metastore:
         scratch = Scratch(job.config, metastore, job.run, job.epoch)
         under_way = job.params["under_way"]
         cleared = clear_left_over(job.config, metastore, roots, under_way=under_way)
         if cleared:
-            job.log(f"cleared what earlier drills left: {', '.join(cleared)}")
+            job.log(f"cleared what earlier restore tests left: {', '.join(cleared)}")
         try:
             found = Drill(spark, job, scratch).run()
         finally:
-            # Under the red button nothing is removed; the next drill clears it.
+            # Under the emergency stop nothing is removed; the next restore test clears it.
             if not Control.read(job.control(fresh=True)).paused:
                 scratch.clear(roots)
         left = scratch.db in metastore.databases()
@@ -86,7 +86,7 @@ def _roots(job: JobContext) -> list[LakePath]:
 
 
 class Drill:
-    """One drill, batch by batch."""
+    """One restore test, batch by batch."""
 
     def __init__(self, spark: SparkSession, job: JobContext, scratch: Scratch) -> None:
         self.spark, self.job, self.config, self.scratch = spark, job, job.config, scratch
@@ -95,13 +95,13 @@ class Drill:
         self.bytes_left = int(job.params["max_bytes"])
 
     def run(self) -> list[Found]:
-        """Drill every batch; what cannot be drilled is said."""
+        """Restore test every batch; what cannot be drilled is said."""
         found: list[Found] = []
         asked = self.job.params["batches"]
         for number, wanted in enumerate(asked, start=1):
             control = Control.read(self.job.control(fresh=True))
             if control.stop:
-                raise StaleState(STOPPED, f"The drill was stopped ({control.stop}).")
+                raise StaleState(STOPPED, f"The restore test was stopped ({control.stop}).")
             found += self._batch(wanted, number)
             name = f"{wanted['db']}.{wanted['table']}"
             self.job.progress("drill", number, len(asked), name)
@@ -117,7 +117,7 @@ class Drill:
                 return [_skipped(wanted, MOVED)]
             chosen = self._chosen(items_left(fs, journal), wanted)
             if not chosen:
-                return [_skipped(wanted, "nothing of it fits into what a drill may copy")]
+                return [_skipped(wanted, "nothing of it fits into what a restore test may copy")]
             copied = self._copies(fs, journal, chosen, wanted, number)
         except (NotVisible, StaleState) as error:
             return [_skipped(wanted, f"{MOVED} ({error.message})")]
@@ -173,7 +173,7 @@ class Drill:
                     found.remark(f"when {len(refused)} of its files were last read was moved")
             known = wanted["known"].get(item.item)
             if known and found.content and known != found.content:
-                found.differ("its bytes are not those that an earlier drill read")
+                found.differ("its bytes are not those that an earlier restore test read")
         if fs.status(journal.directory) is None:
             raise NotVisible("drill.moved", f"{journal.directory} was taken while it was read.")
         self._note_program(fs, journal, copied)

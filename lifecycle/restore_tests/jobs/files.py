@@ -2,7 +2,7 @@
 
 Bytes are read through Hadoop's own client, which verifies the checksums that the file system keeps
 beside the data. Copies are new files: nothing here moves, changes or removes one. When a file was
-last read is put back, or data that comes back one day would look as if somebody still read it.
+last read is put back, or data that comes back one day would look as if somebody recently read it.
 """
 
 import hashlib

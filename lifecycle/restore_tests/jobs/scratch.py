@@ -1,8 +1,8 @@
 """Scratch area of a restore test's copies. A test clears all of its own, and no more.
 
 `<backup root>/drills/<run>/<epoch>` and a database of that run and epoch. Both carry a mark with
-the deployment's id; what carries none, or another's, is left alone. A left-over of a drill that was
-killed is found by the next one.
+the deployment's id; what carries none, or another's, is left alone. A left-over of a restore test
+that was killed is found by the next one.
 """
 
 import json
@@ -27,7 +27,7 @@ _MODE = 0o700
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """The scratch of one epoch of a drill: a database, and a place on each backup root."""
+    """The scratch of one epoch of a restore test: a database, and a place on each backup root."""
 
     config: LakeConfig
     metastore: Metastore
@@ -71,7 +71,7 @@ class Scratch:
             self.metastore.create_database(
                 ttypes.Database(
                     name=self.db,
-                    description="A restore drill's scratch; it goes again by itself.",
+                    description="A restore test's scratch; it goes again by itself.",
                     locationUri=str(home),
                     parameters={MARK: self._mark},
                 )
@@ -89,7 +89,10 @@ def clear_left_over(
     *,
     under_way: Collection[str],
 ) -> list[str]:
-    """Clear what drills left that are not under way; returns the names of what was cleared."""
+    """Clear what restore tests left that are not under way.
+
+    Returns the names of what was cleared.
+    """
     keep = {run.replace("-", "") for run in under_way}
     cleared = []
     for db in metastore.databases():
@@ -113,7 +116,10 @@ def clear_left_over(
 def _is_ours(
     config: LakeConfig, metastore: Metastore, db: str, roots: Collection[LakePath]
 ) -> bool:
-    """Whether a database has our mark and lies in our drills' place; a name alone proves little."""
+    """Whether a database has our mark and lies in our restore tests' place.
+
+    A name alone proves little.
+    """
     found, named = metastore.database(db), read_scratch(db)
     home = config.path(found.locationUri)
     return (
@@ -141,7 +147,10 @@ def _clear_database(config: LakeConfig, metastore: Metastore, db: str) -> None:
 
 
 def _clear_place(fs: FileSystem, place: LakePath) -> None:
-    """Remove a drill's directory, one by one, the mark last: what is stopped is found again."""
+    """Remove a restore test's directory, one by one, the mark last.
+
+    What is stopped is found again.
+    """
     found = []
     for status in fs.walk(place):
         if status.is_dir and status.mode & _MODE != _MODE:

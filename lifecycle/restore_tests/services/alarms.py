@@ -35,7 +35,10 @@ ROWS_SHOWN = 100
 
 
 def drill_failed_queue(drill: RestoreDrill, *, now: datetime) -> int:
-    """Tell the keepers of a drill that found differences, once a day; returns how many mails."""
+    """Tell the admins and operators of a restore test that found differences, once a day.
+
+    Returns how many mails.
+    """
     if drill.state != DrillState.FAILED:
         return 0
     items = drill.items.exclude(differences=[]).order_by("db", "table", "id")
@@ -45,7 +48,9 @@ def drill_failed_queue(drill: RestoreDrill, *, now: datetime) -> int:
 
 
 def drill_overdue_queue(lake: str, *, now: datetime) -> int:
-    """Tell the keepers, once a day, which databases' restore is not proven; returns how many mails.
+    """Tell the admins and operators, once a day, which databases' restore is not proven.
+
+    Returns how many mails.
 
     Nobody is told while all is proven or waits for its turn.
     """
@@ -55,13 +60,13 @@ def drill_overdue_queue(lake: str, *, now: datetime) -> int:
     if not rows:
         return 0
     noun = "database" if len(rows) == 1 else "databases"
-    subject = f"Alarm: restoring the backups of {len(rows)} {noun} is not proven"
+    subject = f"Alarm: restoring the backups of {len(rows)} {noun} is not verified"
     return _queue(OVERDUE_KIND, lake, subject, rows=rows, drill=None, now=now)
 
 
 def _said(one: DatabaseProven) -> str:
-    what = "found wanting by a drill" if one.state is ProofState.FAILED else "no proof"
-    last = f"last proven {one.proven_at:%Y-%m-%d}" if one.proven_at else "never proven"
+    what = "failed in a restore test" if one.state is ProofState.FAILED else "no proof"
+    last = f"last verified {one.proven_at:%Y-%m-%d}" if one.proven_at else "never verified"
     return f"{one.db}: {what}, {last}"
 
 
@@ -107,15 +112,15 @@ def _queue(
 
 
 class DrillWatchKind(RunKind):
-    """Looks once a day, after the hour of drills, whether every proof is young enough."""
+    """Looks once a day, after the hour of restore tests, whether every proof is young enough."""
 
     name = "lifecycle.drill_watch"
-    title = "Watch the proofs of backups"
+    title = "Check the verification of backups"
     queue = "mail"
     schedule = Schedule(daily_at_hour=9)
 
     def execute(self, run: Run) -> dict[str, Any]:
-        """Close a drill that was lost, count what lies in backups, and queue the mails."""
+        """Close a restore test that was lost, count what lies in backups, and queue the mails."""
         now = datetime.fromisoformat(run.params["now"])
         drill_under_way(run.lake, now=now)
         proofs_count(run.lake)
@@ -135,7 +140,7 @@ def register_drill_alarms() -> None:
     register_gauge(
         Gauge(
             "backups_proven",
-            "Databases with backups, by whether a drill has proven their restore.",
+            "Databases with backups, by whether a restore test has verified their restore.",
             databases_by_proof,
         )
     )

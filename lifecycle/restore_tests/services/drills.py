@@ -1,6 +1,6 @@
 """Requests restore tests, decides when one begins, and takes its sample.
 
-One drill at a time per lake. What becomes of what it found stands in `drill_results`.
+One restore test at a time per lake. What becomes of what it found stands in `drill_results`.
 """
 
 from datetime import datetime, timedelta
@@ -32,28 +32,32 @@ BATCHES_SEEN = 500
 
 @transaction.atomic
 def drill_request(lake: str, *, user: User, reason: str = "", now: datetime) -> RestoreDrill:
-    """Ask for a drill now; while one is under way it gives that one.
+    """Ask for a restore test now; while one is under way it gives that one.
 
     Raises:
         NotAllowed: `drill.role` for anyone but an admin or operator.
         StaleState: `red_button.on`, or `drill.nothing` where no backup can be restored.
     """
     if not user.is_lake_keeper:
-        raise NotAllowed("drill.role", "Only an admin or an operator starts a drill; ask one.")
+        raise NotAllowed(
+            "drill.role", "Only an admin or an operator starts a restore test; ask one."
+        )
     check_text(reason)
     under_way = drill_under_way(lake, now=now)
     if under_way is not None:
         return under_way
     if red_button_state(lake) is not None:
-        raise StaleState("red_button.on", "The red button is on: no drill until it is released.")
+        raise StaleState(
+            "red_button.on", "The emergency stop is on: no restore test starts until it ends."
+        )
     if not _has_backups(lake):
-        raise StaleState("drill.nothing", "No backup can be restored just now: nothing to drill.")
+        raise StaleState("drill.nothing", "No backup can be restored just now: nothing to test.")
     run = run_request(
         KIND,
         lake=lake,
         params={"now": now.isoformat()},
         requested_by=user.username,
-        reason=reason.strip() or "Drill now.",
+        reason=reason.strip() or "Start a restore test.",
         unique_key=f"drill:{lake}:after:{RestoreDrill.objects.filter(lake=lake).count()}",
         now=now,
     )
@@ -61,7 +65,10 @@ def drill_request(lake: str, *, user: User, reason: str = "", now: datetime) -> 
 
 
 def drill_under_way(lake: str, *, now: datetime) -> RestoreDrill | None:
-    """Return the drill that has not ended; one whose run is over without a word is closed first."""
+    """Return the restore test that has not ended.
+
+    One whose run is over without a word is closed first.
+    """
     drill = RestoreDrill.objects.filter(lake=lake, finished_at=None).first()
     if drill is None:
         return None
@@ -73,14 +80,20 @@ def drill_under_way(lake: str, *, now: datetime) -> RestoreDrill | None:
 
 
 def drill_last_begun(lake: str) -> datetime | None:
-    """Return when the newest drill began, whoever asked for it; one that proved nothing is none."""
+    """Return when the newest restore test began, whoever asked for it.
+
+    One that proved nothing is none.
+    """
     drills = RestoreDrill.objects.filter(lake=lake).exclude(state=DrillState.INCOMPLETE)
     newest = drills.order_by("-started_at").first()
     return newest.started_at if newest else None
 
 
 def drill_wanted(lake: str, *, now: datetime) -> bool:
-    """Whether a drill by the clock makes sense now: nothing stops it, and there is a backup."""
+    """Whether a restore test by the clock makes sense now.
+
+    Nothing stops it, and there is a backup.
+    """
     return (
         red_button_state(lake) is None
         and drill_under_way(lake, now=now) is None
@@ -89,15 +102,15 @@ def drill_wanted(lake: str, *, now: datetime) -> bool:
 
 
 def drill_every() -> timedelta:
-    """Return how long after one drill the next is due."""
+    """Return how long after one restore test the next is due."""
     return timedelta(days=settings.LAKEWARDEN_DRILL_EVERY_DAYS)
 
 
 def drill_begin(run: Run, *, now: datetime) -> RestoreDrill:
-    """Note the drill of a run with the sample that it takes; called again it gives the same.
+    """Note the restore test of a run with the sample that it takes; called again it gives the same.
 
     Raises:
-        StaleState: `drill.busy`, another drill of this lake is under way.
+        StaleState: `drill.busy`, another restore test of this lake is under way.
     """
     known = RestoreDrill.objects.filter(run_id=run.pk).first()
     if known is not None:
@@ -118,7 +131,9 @@ def drill_begin(run: Run, *, now: datetime) -> RestoreDrill:
     except IntegrityError:
         known = RestoreDrill.objects.filter(run_id=run.pk).first()
         if known is None:
-            raise StaleState("drill.busy", "Another drill of this lake is under way.") from None
+            raise StaleState(
+                "drill.busy", "Another restore test of this lake is under way."
+            ) from None
         return known
     return drill
 

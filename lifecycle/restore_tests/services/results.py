@@ -25,7 +25,10 @@ _AS_FOUND = (
 
 @transaction.atomic
 def drill_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> RestoreDrill | None:
-    """Keep what a drill found, and bring its databases' proofs up to date; repeated, the same."""
+    """Keep what a restore test found, and bring its databases' proofs up to date.
+
+    Repeated, the same.
+    """
     drill = RestoreDrill.objects.select_for_update().filter(run_id=run.pk).first()
     if drill is None or drill.finished_at is not None:
         return drill
@@ -39,7 +42,7 @@ def drill_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> Res
         why = "Nothing could be compared; see why each item was left out."
     drill_close(drill, state, why=why, now=now)
     if result.get("cleared") or drill.is_clean:
-        # A drill clears what earlier ones left before it does anything else.
+        # A restore test clears what earlier ones left before it does anything else.
         earlier = RestoreDrill.objects.filter(lake=drill.lake, is_clean=False)
         earlier.exclude(finished_at=None).filter(started_at__lt=drill.started_at).update(
             is_clean=True
@@ -50,7 +53,10 @@ def drill_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> Res
 
 
 def drill_close(drill: RestoreDrill, state: DrillState, *, why: str, now: datetime) -> None:
-    """End a drill as `state`, with the sums of its items; each call is one event of the record."""
+    """End a restore test as `state`, with the sums of its items.
+
+    Each call is one event of the record.
+    """
     outcomes = list(drill.items.values_list("outcome", "n_bytes", "n_rows"))
     drill.n_items = len(outcomes)
     drill.n_proven = sum(one[0] == Compared.PROVEN for one in outcomes)
@@ -66,7 +72,7 @@ def drill_close(drill: RestoreDrill, state: DrillState, *, why: str, now: dateti
 
 
 def proofs_count(lake: str) -> None:
-    """Count anew what lies in each database's backups; what has none any more keeps its proofs."""
+    """Count again what lies in each database's backups; what has none any more keeps its proofs."""
     rows = BackupTotals.objects.filter(lake=lake).exclude(db="").order_by().values("db")
     sums = rows.annotate(since=Min("day"), left=Sum("n_restorable"), size=Sum("restorable_bytes"))
     counted: dict[str, Mapping[str, Any]] = {row["db"]: row for row in sums.filter(left__gt=0)}
@@ -95,7 +101,7 @@ def _count(row: DatabaseProof, sums: Mapping[str, Any] | None) -> None:
 def drill_audit(
     drill: RestoreDrill, action: str, *, actor: str, now: datetime, **data: object
 ) -> None:
-    """Seal what a drill did into the audit record."""
+    """Seal what a restore test did into the audit record."""
     audit_record(
         action,
         actor=actor,
@@ -135,7 +141,7 @@ def _why(manifest: Mapping[str, Any]) -> str:
 
 
 def _prove(drill: RestoreDrill, items: list[DrillItem], *, now: datetime) -> None:
-    """A database is proven by a drill that restored some of it and found nothing wrong in it."""
+    """A database is verified by a restore test that restored some of it and found no fault."""
     outcomes: dict[str, set[str]] = {}
     for item in items:
         outcomes.setdefault(item.db, set()).add(str(item.outcome))

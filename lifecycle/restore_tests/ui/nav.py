@@ -11,23 +11,27 @@ from portal.ui.frame.context import lake_or_none, person
 from portal.ui.frame.states import StateLook, register_states
 
 _LOOKS = {
-    "PROVEN": StateLook("Proven", "shield-check", "good", "A drill restored it and compared."),
+    "PROVEN": StateLook(
+        "Verified", "shield-check", "good", "A restore test restored it and compared."
+    ),
     "DIFFERS": StateLook("Differs", "alert-circle", "bad", "It would not come back as it was."),
-    "INCOMPLETE": StateLook("Proves nothing", "help-circle", "warn"),
-    "WAITING": StateLook("Not proven yet", "hourglass", "quiet", "Its turn comes."),
-    "OVERDUE": StateLook("Overdue", "clock-exclamation", "warn", "Its last proof is too old."),
+    "INCOMPLETE": StateLook("Inconclusive", "help-circle", "warn"),
+    "WAITING": StateLook("Not verified yet", "hourglass", "quiet", "Its turn comes."),
+    "OVERDUE": StateLook(
+        "Overdue", "clock-exclamation", "warn", "Its last verification is too old."
+    ),
 }
 
 
 def register_pages() -> None:
     """Add the navigation, the home card and the words."""
     register_states(_LOOKS)
-    register_page(Page("Lifecycle", "Restore drills", "lifecycle:drills", "test-pipe", 26))
+    register_page(Page("Lifecycle", "Restore tests", "lifecycle:drills", "test-pipe", 26))
     register_home_card(proofs_card)
 
 
 def proofs_card(request: HttpRequest) -> Card | None:
-    """Tell keepers of databases whose restore failed in a drill, or was not proven for long."""
+    """Notify of databases whose restore failed in a restore test or was not verified for long."""
     user = person(request)
     if not user.is_lake_keeper:
         return None
@@ -40,10 +44,10 @@ def proofs_card(request: HttpRequest) -> Card | None:
         return None
     return Card(
         kind="waiting",
-        title="Restores not proven",
+        title="Restores not verified",
         value=f"{n_failed + n_overdue:,}",
         url=list_url("drills", lake),
-        detail=f"{n_failed} failed in a drill, {n_overdue} overdue",
+        detail=f"{n_failed} failed in a restore test, {n_overdue} overdue",
         icon="test-pipe",
         tone="bad" if n_failed else "warn",
         order=12,

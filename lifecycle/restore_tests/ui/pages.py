@@ -1,4 +1,7 @@
-"""The pages of restore drills: how old each database's proof is, the drills, and what one found."""
+"""The pages of restore tests.
+
+How old each database's proof is, the restore tests, and what one found.
+"""
 
 from functools import partial
 from typing import Any
@@ -34,7 +37,7 @@ from portal.ui.lists.tables import Column, Table
 
 
 def drill_url(drill: RestoreDrill) -> str:
-    """Return the page of a drill."""
+    """Return the page of a restore test."""
     return reverse("lifecycle:drill", args=[drill.public_id])
 
 
@@ -49,8 +52,8 @@ def _batch_url(row: DrillItem) -> str:
 DATABASES = (
     Column(key="db", title="Database", kind="code"),
     Column(key="state", title="Restore", kind="state"),
-    Column(key="proven_at", title="Last proven", kind="ago", url=_proof_url),
-    Column(key="failed_at", title="Last found wanting", kind="ago"),
+    Column(key="proven_at", title="Last verified", kind="ago", url=_proof_url),
+    Column(key="failed_at", title="Last failed", kind="ago"),
     Column(key="n_bytes", title="In backup", kind="bytes"),
     Column(key="backed_up_since", title="Backups since", kind="day"),
 )
@@ -73,8 +76,8 @@ DRILLS = ListSpec(
         Column(key="n_skipped", title="Left out", kind="count"),
         Column(key="n_bytes", title="Bytes read", kind="bytes"),
         Column(key="n_rows", title="Rows read", kind="count"),
-        Column(key="requested_by", title="Asked by"),
-        Column(key="why", title="Why it proves nothing", is_wide=True),
+        Column(key="requested_by", title="Requested by"),
+        Column(key="why", title="Reason it is inconclusive", is_wide=True),
     ),
     orders=DRILL_ORDERS,
     filename="restore-drills.csv",
@@ -113,14 +116,14 @@ ITEMS = ListSpec(
 
 @require_GET
 def drills(request: HttpRequest) -> HttpResponseBase:
-    """List the databases with the age of their proof, and the drills."""
+    """List the databases with the age of their proof, and the restore tests."""
     lake, user = current_lake(request), person(request)
     databases = databases_proven(lake, now=timezone.now(), user=user)
     if request.GET.get("format") == "csv" and request.GET.get("of") == "databases":
         return stream_csv(iter(databases), DATABASES_CSV, filename="restores-proven.csv")
     filterset = DrillFilter(request.GET, queryset=drills_of(lake))
     context = {
-        "databases": Table(DATABASES, databases, "When restoring was last proven, by database"),
+        "databases": Table(DATABASES, databases, "Last verified restore, by database"),
         "proof_days": proof_lasts().days,
         "every_days": drill_every().days,
         "may_drill": user.is_lake_keeper,
@@ -131,7 +134,7 @@ def drills(request: HttpRequest) -> HttpResponseBase:
 
 @require_GET
 def drill(request: HttpRequest, drill_id: UUID) -> HttpResponseBase:
-    """Show one drill: how it goes, and what it compared of what this person answers for."""
+    """Show one restore test: how it goes, and what it compared of what this person answers for."""
     user, found = person(request), get_drill(drill_id)
     count_for([found], user=user)
     context: dict[str, Any] = {"drill": found, "may_drill": user.is_lake_keeper}
@@ -147,7 +150,7 @@ def drill(request: HttpRequest, drill_id: UUID) -> HttpResponseBase:
 
 @require_POST
 def drill_start(request: HttpRequest) -> HttpResponseRedirect:
-    """Start a drill, or go to the one that is under way."""
+    """Start a restore test, or go to the one that is under way."""
     found = drill_request(
         current_lake(request),
         user=person(request),
@@ -155,7 +158,9 @@ def drill_start(request: HttpRequest) -> HttpResponseRedirect:
         now=timezone.now(),
     )
     if broker_problem():
-        messages.warning(request, "The drill is asked for and waits for the message broker.")
+        messages.warning(request, "The restore test is asked for and waits for the message broker.")
     else:
-        messages.success(request, "The drill is under way; what it finds stands here at its end.")
+        messages.success(
+            request, "The restore test is under way; what it finds is shown here at its end."
+        )
     return HttpResponseRedirect(drill_url(found))

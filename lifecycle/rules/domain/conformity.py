@@ -1,7 +1,7 @@
 """Which databases, tables and partitions lie where they should, and if not, by which rule.
 
 The seven reasons are the seed's. One sort of all locations and range look-ups answer every rule,
-so 50,000 tables take seconds. Templates say where owners may live; waivers silence one reason of
+so 50,000 tables take seconds. Templates say where owners may live; exceptions silence one reason of
 one object until a day. Partitions are many, so they are judged one by one: `partition_conforms`.
 """
 
@@ -78,7 +78,7 @@ class Breach:
 
     @property
     def waived(self) -> bool:
-        """Whether a waiver silences it today."""
+        """Whether an exception silences it today."""
         return self.waived_until is not None
 
 
@@ -100,12 +100,12 @@ class Finding:
 
     @property
     def waived(self) -> tuple[Reason, ...]:
-        """The reasons that waivers silence."""
+        """The reasons that exceptions silence."""
         return tuple(breach.reason for breach in self.breaches if breach.waived)
 
     @property
     def waived_until(self) -> date | None:
-        """The last day on which all of its waivers count; None without one."""
+        """The last day on which all of its exceptions count; None without one."""
         days = (breach.waived_until for breach in self.breaches if breach.waived_until)
         return min(days, default=None)
 
@@ -145,7 +145,7 @@ def judge(
 ) -> Findings:
     """Judge every database and table of a lake; views have no place of their own and are counted.
 
-    A waiver counts up to and including its last day. `templates` ends with the pattern `*`.
+    An exception counts up to and including its last day. `templates` ends with the pattern `*`.
     """
     every_table = list(tables)
     real = [table for table in every_table if not table.is_view]
@@ -181,7 +181,7 @@ StandingWaivers = Mapping[tuple[str, str, Reason], date]
 
 
 def in_force(waivers: Iterable[Waiver], today: date) -> StandingWaivers:
-    """Return the last day of each waiver that counts today, by object and reason."""
+    """Return the last day of each exception that counts today, by object and reason."""
     days: dict[tuple[str, str, Reason], date] = {}
     for one in waivers:
         if one.until >= today:
@@ -197,7 +197,7 @@ def _waive(
     *,
     location: LakePath | None,
 ) -> tuple[Breach, ...]:
-    """Mark the breaches that a waiver of this very object silences.
+    """Mark the breaches that an exception of this very object silences.
 
     A location that cannot be read is never waived: nobody could say what would be acted on.
     """
@@ -279,7 +279,7 @@ class _Rules:
             return _UNREADABLE
         if db.name == "default":
             return (
-                "The default database stands at the warehouse root, above the others. "
+                "The default database is at the warehouse root, above the others. "
                 "Keep tables out of it, or have HAS_OTHER_DB waived for it."
             )
         return ""
@@ -293,7 +293,7 @@ class _Rules:
             return ""
         return (
             f"The table belongs to {table.owner or 'nobody'} but its database to "
-            f"{db.owner or 'nobody'}: no location lies under both, so it can never conform to all "
+            f"{db.owner or 'nobody'}: no location is under both, so it can never conform to all "
             "rules. Give both the same owner, or have the reason waived."
         )
 

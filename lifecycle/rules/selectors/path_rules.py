@@ -10,7 +10,7 @@ from portal.lake.clock import day_of
 
 
 def path_rules(lake: str, *, now: datetime) -> dict[str, Any]:
-    """Return each database's settings, the waivers that count, and where backups lie."""
+    """Return each database's settings, the exceptions that count, and where backups lie."""
     config = get_lake(lake)
     waivers = waivers_standing(lake, today=day_of(now, config.zone))
     return {

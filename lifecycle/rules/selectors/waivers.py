@@ -1,4 +1,4 @@
-"""Reads the path rule waivers in force, and what a waiver no longer in force had let pass."""
+"""Reads the path rule exceptions in force, and what an ended one had let pass."""
 
 from datetime import date, datetime
 
@@ -14,7 +14,7 @@ from portal.lake.clock import day_of
 
 
 def waivers_standing(lake: str, *, today: date) -> QuerySet[PathWaiver]:
-    """Return the waivers of a lake that count today."""
+    """Return the exceptions of a lake that count today."""
     return PathWaiver.objects.filter(lake=lake, ended_at=None, until__gte=today)
 
 
@@ -28,7 +28,7 @@ def breaks_rule(lake: str, db: str, table: str, rule: Reason) -> bool:
 
 
 def no_longer_waived(lake: str, *, since: datetime, today: date) -> set[Name]:
-    """Name what a waiver let pass at `since` that does not stand any more.
+    """Name what an exception let pass at `since` that does not stand any more.
 
     A database named without a table stands for all that is in it.
     """
@@ -41,7 +41,7 @@ def no_longer_waived(lake: str, *, since: datetime, today: date) -> set[Name]:
 
 
 def with_waivers(rows: QuerySet[PathFinding], lake: str, *, today: date) -> QuerySet[PathFinding]:
-    """Add `is_granted` and `is_asked`: what became of an object's waivers since the scan."""
+    """Add `is_granted` and `is_asked`: what became of an object's exceptions since the scan."""
     named = {"lake": lake, "db": OuterRef("db"), "table": OuterRef("table")}
     asked = PolicyRequest.objects.filter(
         kind=RequestKind.WAIVE, state=RequestState.PENDING, **named

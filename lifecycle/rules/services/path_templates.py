@@ -38,9 +38,9 @@ def path_template_change(change: TemplateChange, *, user: User, now: datetime) -
             `path.*`, or `name.grammar` for a database whose name the portal never acts on.
     """
     if not user.is_lake_admin:
-        raise NotAllowed("template.role", "Only an admin says where a database may lie.")
+        raise NotAllowed("template.role", "Only an admin says where a database may be.")
     check_reason(
-        change.reason, "template.reason", "Say why; the reason stands in the audit record."
+        change.reason, "template.reason", "Enter a reason; it is kept in the audit record."
     )
     check_identifier(change.db, kind="database")
     if len(change.template) > MOST_CHARS:

@@ -37,7 +37,7 @@ def _name_url(row: PathFinding) -> str:
 
 PATHS = ListSpec(
     template="lifecycle/paths.html",
-    caption="Nonconforming paths",
+    caption="Path rule violations",
     columns=(
         Column(key="__str__", title="Name", kind="code", sort="name", url=_name_url),
         Column(key="state", title="State", kind="template", template="lifecycle/_path_state.html"),
@@ -95,4 +95,4 @@ def _chart(lake: str, generation: Generation | None, user: User) -> Chart | None
     metrics = {f"reason.{reason.value}": reason.value for reason in Reason}
     points = trend(lake, list(metrics), today=generation.day)
     series = {name: points[metric] for metric, name in metrics.items() if points[metric]}
-    return days_chart("reasons", title="Broken rules by day", series=series)
+    return days_chart("reasons", title="Violated rules by day", series=series)

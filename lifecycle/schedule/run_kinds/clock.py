@@ -1,4 +1,4 @@
-"""Scheduled run kinds and ticks: make and start plans, probe, the last chance, report, purge.
+"""Scheduled run kinds and ticks: make and start plans, probe, the final notice, report, purge.
 
 The platform asks each kind in its slot whether it is wanted; one key a slot makes two clocks
 harmless.
@@ -37,7 +37,7 @@ from portal.safety.selectors import red_button_state
 
 
 class StandingPlansKind(RunKind):
-    """Has the plans of standing rules drawn up, once from each new picture of the lake."""
+    """Has the plans of standing rules created, once from each new picture of the lake."""
 
     name = "lifecycle.standing_plans"
     title = "Plans of standing rules"
@@ -57,7 +57,7 @@ class StandingPlansKind(RunKind):
         return {"now": now.isoformat()}
 
     def execute(self, run: Run) -> dict[str, Any]:
-        """Let rules begin and end, and have the day's plans drawn up."""
+        """Let rules begin and end, and have the day's plans created."""
         now = datetime.fromisoformat(run.params["now"])
         return {"plans": [str(plan.pk) for plan in standing_plans_make(run.lake, now)]}
 
@@ -65,7 +65,7 @@ class StandingPlansKind(RunKind):
 class ProbeKind(RunKind):
     """Looks at backups again: late commits at the live path, damage in the backup.
 
-    Late data is registered again, which is acting: a probe waits while the red button is on.
+    Late data is registered again, which is acting: a probe waits while the emergency stop is on.
     """
 
     name = "lifecycle.probe"
@@ -82,11 +82,11 @@ class ProbeKind(RunKind):
         return probes_request(lake, now=now)
 
     def beat(self, run: Run) -> None:
-        """Tell the job of cancel and the red button."""
+        """Tell the job of cancel and the emergency stop."""
         act_beat(run, now=timezone.now())
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
-        """Take what was found and tell the owners; damage turns the red button on."""
+        """Take what was found and tell the owners; damage turns the emergency stop on."""
         results = (manifest.get("result") or {}).get("results") or []
         now = timezone.now()
         probes_ingest(
@@ -102,7 +102,7 @@ class LastChanceKind(RunKind):
     """Tells owners three days before their backups are purged."""
 
     name = NOTICE_KIND
-    title = "Last-chance notices"
+    title = "Final notices"
     queue = "mail"
     schedule = Schedule(daily_at_hour=7)
 
@@ -136,7 +136,7 @@ class DailyReportKind(RunKind):
 
 
 class PurgeKind(RunKind):
-    """Destroys backups whose days are over and whose last chance was said."""
+    """Destroys backups whose days are over and whose final notice was said."""
 
     name = PURGE_KIND
     job = "lifecycle.restore.jobs.purge"
@@ -164,7 +164,7 @@ class PurgeKind(RunKind):
         return _claims(run)
 
     def beat(self, run: Run) -> None:
-        """Renew the lease and tell the job of cancel, holds and the red button."""
+        """Renew the lease and tell the job of cancel, holds and the emergency stop."""
         act_beat(run, now=timezone.now())
 
     def settle(self, run: Run) -> None:
@@ -180,7 +180,7 @@ class PurgeKind(RunKind):
 
 
 def _claims(run: Run) -> dict[str, Any]:
-    """Claim what may still be purged now; holds and red button may have come since."""
+    """Claim what may still be purged now; holds and emergency stop may have come since."""
     now = timezone.now()
     asked = frozenset(run.params["batches"])
     batches = [one for one in purge_due(run.lake, now=now) if str(one.public_id) in asked]

@@ -21,8 +21,8 @@ def cancel(request: HttpRequest, task_id: int) -> HttpResponse:
     form = ReasonForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         task_cancel(task, user=user, reason=form.cleaned_data["reason"], now=timezone.now())
-        said = "Its run is told to leave it; that takes some seconds."
-        messages.success(request, said if task.is_stopping else "It is taken out of the queue.")
+        said = "Its run was asked to stop the task; that takes some seconds."
+        messages.success(request, said if task.is_stopping else "It was removed from the queue.")
         return HttpResponseRedirect(tasks_page(task))
     status = 400 if form.errors else 200
     context = {"task": task, "form": form}

@@ -22,7 +22,7 @@ WAITING = ListSpec(
         cell("Cancel", "cancel"),
         cell("State, and what it waits for", "task_state", is_wide=True),
         cell("Priority", "priority", sort="score", help="By gain over cost, and by age"),
-        Column(key="reason", title="Why it is done", is_wide=True),
+        Column(key="reason", title="Reason", is_wide=True),
         cell("Expected", "estimate"),
         Column(key="noted_at", title="Since", kind="ago", sort="noted"),
     ),

@@ -21,7 +21,7 @@ class TaskState(StrEnum):
     """Where a task stands."""
 
     WAITING = "WAITING"
-    HELD = "HELD"  # for a person, for quiet hours or for budget; the reason is stored
+    HELD = "HELD"  # for a person, for blackout windows or for budget; the reason is stored
     TO_APPROVE = "TO_APPROVE"  # a list of what would be removed waits for people
     SENT = "SENT"  # in a run
     DONE = "DONE"

@@ -30,7 +30,7 @@ def said_reason(reason: str) -> str:
     Raises:
         RuleViolation: `optimizer.reason`.
     """
-    check_reason(reason, "optimizer.reason", "Say why, in a few words: it is kept for others.")
+    check_reason(reason, "optimizer.reason", "Enter a reason; others read it.")
     return reason.strip()
 
 
@@ -80,7 +80,7 @@ def check_maintained(row: MaintainedTable) -> None:
 def task_ask(
     row: MaintainedTable, asked: Asked, *, user: User | None, now: datetime
 ) -> OptimizeTask:
-    """Queue a task that begins with the next run, whatever the quiet hours and the budget say.
+    """Queue a task that begins with the next run, whatever the blackout windows and the budget say.
 
     An open task of the kind is put first instead of a second one. Who asks was checked before.
 
@@ -191,7 +191,7 @@ def _not_cancelled(task: OptimizeTask) -> StaleState:
     """Say why there was nothing to cancel."""
     task.refresh_from_db()
     if task.state == TaskState.SENT:
-        return StaleState("optimizer.stopping", f"It is told to stop already, by {task.outcome}")
+        return StaleState("optimizer.stopping", f"A stop was requested already, by {task.outcome}")
     if task.state == TaskState.TO_APPROVE:
         return StaleState(
             "optimizer.to_approve",

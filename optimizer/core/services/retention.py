@@ -16,7 +16,7 @@ from optimizer.removals.models import RemovalPlan
 
 CHUNK = 2_000
 MOST_CHUNKS = 100
-# Fewer, because what stays however old it is is walked anew for each.
+# Fewer, because what stays however old it is is walked again for each.
 MOST_TASK_CHUNKS = 10
 # What is decided looks back a week at most, so this stays whatever the settings say.
 LEAST = timedelta(days=8)

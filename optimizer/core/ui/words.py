@@ -13,19 +13,19 @@ LOOKS: Mapping[str, StateLook] = {
     f"HEALTH_{HealthBand.FAIR}": StateLook("Fair", "activity", "warn", "50 to 80 of 100."),
     f"HEALTH_{HealthBand.POOR}": StateLook("Poor", "heart-broken", "bad", "Below 50 of 100."),
     f"HEALTH_{HealthBand.UNKNOWN}": StateLook(
-        "Not known", "help-circle", "quiet", "Nobody has looked at its files yet."
+        "Not known", "help-circle", "quiet", "Its files were not inspected yet."
     ),
-    f"TASK_{TaskState.WAITING}": StateLook("Waits", "clock", "quiet", "For its turn."),
+    f"TASK_{TaskState.WAITING}": StateLook("Queued", "clock", "quiet", "In the queue."),
     f"TASK_{TaskState.HELD}": StateLook(
-        "Held",
+        "Deferred",
         "hourglass",
         "warn",
-        "For a person, quiet hours, budget or other writers; it says which.",
+        "For a person, blackout window, budget or other writers; it says which.",
     ),
     f"TASK_{TaskState.TO_APPROVE}": StateLook(
-        "To approve", "clipboard-check", "warn", "A list of what would go waits for people."
+        "Awaiting approval", "clipboard-check", "warn", "A list of what would go waits for people."
     ),
-    f"TASK_{TaskState.SENT}": StateLook("Runs", "loader-2", "busy", "It is in a run."),
+    f"TASK_{TaskState.SENT}": StateLook("Running", "loader-2", "busy", "It is in a run."),
     f"TASK_{TaskState.DONE}": StateLook("Done", "circle-check", "good"),
     f"TASK_{TaskState.PARTIAL}": StateLook(
         "Done in part", "circle-half-2", "warn", "Some of it is committed, the rest is not."
@@ -35,7 +35,7 @@ LOOKS: Mapping[str, StateLook] = {
     ),
     f"TASK_{TaskState.FAILED}": StateLook("Failed", "alert-circle", "bad"),
     f"TASK_{TaskState.ABANDONED}": StateLook(
-        "Given up", "git-merge", "warn", "Other writers came first, or the table went."
+        "Abandoned", "git-merge", "warn", "Other writers were first, or the table is gone."
     ),
     f"TASK_{TaskState.CANCELLED}": StateLook("Cancelled", "ban", "quiet"),
     f"WORK_{TaskKind.MINOR}": StateLook(
@@ -45,10 +45,10 @@ LOOKS: Mapping[str, StateLook] = {
         "Files", "stack-3", "quiet", "Files below the target, and those with many deleted rows."
     ),
     f"WORK_{TaskKind.FULL}": StateLook(
-        "Whole partitions", "stack", "quiet", "Every file of the partitions is written anew."
+        "Whole partitions", "stack", "quiet", "Every file of the partitions is rewritten."
     ),
     f"WORK_{TaskKind.CLUSTER}": StateLook(
-        "Layout", "layout-grid", "quiet", "Files that do not lie in the order asked for."
+        "Layout", "layout-grid", "quiet", "Files that are not sorted as configured."
     ),
     f"WORK_{TaskKind.DELETES}": StateLook(
         "Delete files", "eraser", "quiet", "Delete files are merged."

@@ -39,7 +39,7 @@ _ZONES = "It has served tables whose instants are ahead of those of {table}; ano
 
 @dataclass
 class Watched:
-    """What the program knows of a table: its timeline, and which wish for a look it has met."""
+    """What the program knows of a table: its timeline, and which request for a look it has met."""
 
     timeline: str = ""
     due: str = ""

@@ -27,7 +27,7 @@ class HudiResidentKind(HudiServicesKind):
 
     name = RESIDENT
     job = "optimizer.hudi.continuous.jobs"
-    title = "Stay with Hudi tables"
+    title = "Hudi resident service"
     stays = True
     attempts = 5  # where its host was restarted, say
     longest = STAY + timedelta(hours=24)  # what it has begun is ended first

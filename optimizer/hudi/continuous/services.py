@@ -90,7 +90,7 @@ def resident_left(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> No
 
 
 def turn_of(task: OptimizeTask) -> str:
-    """Name a task as it was sent this time: one that came back is sent anew."""
+    """Name a task as it was sent this time: one that came back is sent again."""
     sent_at = task.sent_at
     return f"{task.pk}-{int(sent_at.timestamp() * 1000) if sent_at else 0}"
 

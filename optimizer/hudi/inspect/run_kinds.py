@@ -12,7 +12,7 @@ class ObserveHudiKind(InspectKind):
     table_format = HudiTable.table_format
     name = KIND
     job = "optimizer.hudi.inspect.jobs.inspect_tables"
-    title = "Look at Hudi tables"
+    title = "Check Hudi tables"
 
 
 def register_observe_hudi_kind() -> None:

@@ -125,7 +125,7 @@ class HudiResume(ApiView):
 
     @operation("optimizer_hudi_resume", body=ReasonSerializer, answer=HudiPausedSerializer)
     def post(self, table_id: int) -> object:
-        """Let the table be served again, and have it looked at."""
+        """Let the table be served again, and have it inspected."""
         reason = self.data["reason"]
         return hudi_resume(table_id, user=self.user, reason=reason, now=timezone.now())
 

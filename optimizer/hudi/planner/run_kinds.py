@@ -19,11 +19,11 @@ class HudiServicesKind(TasksKind):
     table_format = HudiTable.table_format
     name = KIND
     job = "optimizer.hudi.maintenance.jobs.run_services"
-    title = "Serve Hudi tables"
+    title = "Run Hudi table services"
 
 
 class HudiRemoveKind(RemovalsKind):
-    """Cleans, drops and rolls back what stands on approved lists; the job judges it anew."""
+    """Cleans, drops and rolls back what stands on approved lists; the job judges it again."""
 
     table_format = HudiTable.table_format
     name = REMOVE_KIND

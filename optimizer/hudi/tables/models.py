@@ -28,11 +28,17 @@ class HudiTable(MaintainedTable):
     )
 
     # What the last look at its timeline and files found; null until it was looked at.
-    wants_logs = models.BooleanField(default=False, help_text="the next look reads its log files")
-    wants_keys = models.BooleanField(default=False, help_text="the next look compares its keys")
+    wants_logs = models.BooleanField(
+        default=False, help_text="the next inspection reads its log files"
+    )
+    wants_keys = models.BooleanField(
+        default=False, help_text="the next inspection compares its keys"
+    )
     logs_read_at = models.DateTimeField(null=True)
     keys_read_at = models.DateTimeField(null=True)
-    unseen = models.JSONField(default=list, help_text="in words: what the last look cannot tell")
+    unseen = models.JSONField(
+        default=list, help_text="in words: what the last inspection cannot tell"
+    )
     table_type = models.CharField(max_length=16, blank=True)
     version = models.PositiveSmallIntegerField(null=True, help_text="hoodie.table.version")
     findings = models.JSONField(default=list, help_text="what is wrong, the worst first")
@@ -107,7 +113,7 @@ class StoredLook(models.Model):
         HudiTable, on_delete=models.CASCADE, related_name="stored_look", primary_key=True
     )
     at = models.DateTimeField()
-    packed = models.BinaryField(help_text="the look's JSON, deflated")
+    packed = models.BinaryField(help_text="the inspection's JSON, deflated")
 
     def __str__(self) -> str:
         return f"{self.table_id} at {self.at:%Y-%m-%d %H:%M}"

@@ -18,7 +18,7 @@ class ObserveKind(InspectKind):
     table_format = IcebergTable.table_format
     name = KIND
     job = "optimizer.iceberg.inspect.jobs.inspect_tables"
-    title = "Look at Iceberg tables"
+    title = "Check Iceberg tables"
 
 
 def look_ask(lake: str, *, by: str, reason: str = "", now: datetime) -> Run | None:

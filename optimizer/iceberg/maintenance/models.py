@@ -23,7 +23,7 @@ class Quarantine(models.Model):
         choices=[(one.value, one.value) for one in QuarantineState],
         default=QuarantineState.HELD.value,
     )
-    n_files = models.BigIntegerField(help_text="that lie there now")
+    n_files = models.BigIntegerField(help_text="that are there now")
     n_bytes = models.BigIntegerField()
     moved_at = models.DateTimeField()
     delete_after = models.DateTimeField(help_text="its days are those of the approved list")

@@ -29,7 +29,7 @@ class ReturnKind(RunKind):
     """Brings the files of one list back from quarantine."""
 
     name = RETURN_KIND
-    title = "Bring files back from quarantine"
+    title = "Restore files from quarantine"
     queue = "restore"
 
     def waits(self, run: Run, *, now: datetime) -> str:

@@ -79,7 +79,7 @@ class TableRun(ApiView):
         "optimizer_tables_run", body=ReasonSerializer, answer=OptimizeTaskSerializer, status=202
     )
     def post(self, table_id: int) -> object:
-        """Queue the table for the next run, whatever its quiet hours and its budget say."""
+        """Queue the table for the next run, whatever its blackout window and its budget say."""
         reason = self.data["reason"]
         table = get_table_for_user(table_id, self.user)
         return optimize_now(
@@ -104,7 +104,7 @@ class TableResume(ApiView):
 
     @operation("optimizer_tables_resume", body=ReasonSerializer, answer=IcebergTableSerializer)
     def post(self, table_id: int) -> object:
-        """Let the table be optimized again, and have it looked at."""
+        """Let the table be optimized again, and have it inspected."""
         reason = self.data["reason"]
         table = get_table_for_user(table_id, self.user)
         table_resume(table, user=self.user, reason=reason, now=timezone.now())
@@ -127,7 +127,7 @@ class RemovalAsk(ApiView):
         status=202,
     )
     def post(self, table_id: int) -> object:
-        """Have a list drawn up of what would go; nothing goes before others approve it."""
+        """Have a list created of what would go; nothing is dropped before others approve it."""
         said = self.data
         return removal_ask(
             get_table_for_user(table_id, self.user),

@@ -29,7 +29,7 @@ class OptimizeKind(TasksKind):
 
 
 class RemoveKind(RemovalsKind):
-    """Removes what stands on approved lists; the job judges each item anew."""
+    """Removes what stands on approved lists; the job judges each item again."""
 
     table_format = IcebergTable.table_format
     name = REMOVE_KIND

@@ -54,16 +54,18 @@ def resume(request: HttpRequest, table_id: int) -> HttpResponse:
     user = person(request)
     table = get_table_for_user(table_id, user)
     table_resume(table, user=user, reason=request.POST.get("reason", ""), now=timezone.now())
-    messages.success(request, "The table is looked at and optimized again.")
+    messages.success(request, "The table is inspected and optimized again.")
     return HttpResponseRedirect(table_url(table))
 
 
 @require_POST
 def ask(request: HttpRequest, table_id: int) -> HttpResponse:
-    """Have a list drawn up for a table."""
+    """Have a list created for a table."""
     user = person(request)
     table = get_table_for_user(table_id, user)
     kind, reason = request.POST.get("kind", ""), request.POST.get("reason", "")
     removal_ask(table, kind, user=user, reason=reason, now=timezone.now())
-    messages.success(request, "The next run draws the list up. Nothing goes before others agree.")
+    messages.success(
+        request, "The next run draws the list up. Nothing is dropped before others agree."
+    )
     return HttpResponseRedirect(table_url(table))

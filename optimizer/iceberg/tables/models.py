@@ -33,7 +33,9 @@ class IcebergTable(MaintainedTable):
 
     # What the last look at the table's metadata found.
     looked_snapshot_id = models.BigIntegerField(null=True)
-    look_due_at = models.DateTimeField(null=True, help_text="null: nothing new since the last look")
+    look_due_at = models.DateTimeField(
+        null=True, help_text="null: nothing new since the last inspection"
+    )
     n_manifests = models.BigIntegerField(null=True)
     n_snapshots = models.BigIntegerField(null=True)
     n_partitions = models.BigIntegerField(null=True)
@@ -44,7 +46,7 @@ class IcebergTable(MaintainedTable):
 
     uses_outside = models.BooleanField(
         default=False,
-        help_text="a look found files outside of its own places: another table's, perhaps",
+        help_text="an inspection found files outside of its own places: another table's, perhaps",
     )
 
     # What was decided last.
@@ -52,7 +54,9 @@ class IcebergTable(MaintainedTable):
     waits_since = models.DateTimeField(
         null=True, help_text="since when some of it is left for later because of other writers"
     )
-    decide_again_at = models.DateTimeField(null=True, help_text="when the first of that may go")
+    decide_again_at = models.DateTimeField(
+        null=True, help_text="when the first of that can be removed"
+    )
 
     class Meta:
         constraints: ClassVar = [
@@ -117,7 +121,7 @@ class LayoutWrite(models.Model):
     snapshot_id = models.BigIntegerField()
     at = models.DateTimeField()
     searched_at = models.DateTimeField(
-        null=True, help_text="when a look last searched for files of it"
+        null=True, help_text="when an inspection last searched for files of it"
     )
 
     class Meta:

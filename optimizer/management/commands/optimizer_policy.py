@@ -33,7 +33,7 @@ class Command(BaseCommand):
             choices=[one.value for one in TableFormat],
             help="of the tables that it is about",
         )
-        parser.add_argument("--user", required=True, help="who answers for it")
+        parser.add_argument("--user", required=True, help="the responsible person")
         parser.add_argument("--reason", required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -49,7 +49,7 @@ class Command(BaseCommand):
         try:
             stands = policy_current(lake, scope, table_format)
             if stands is not None and stands.values == write_values(read(values)):
-                self.stdout.write(f"{scope} says so already, in version {stands.version}.")
+                self.stdout.write(f"{scope} has these values already, in version {stands.version}.")
                 return
             seen = stands.version if stands else 0
             change = PolicyChange(lake, scope, values, seen, options["reason"], table_format)

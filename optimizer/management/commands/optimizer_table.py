@@ -61,8 +61,8 @@ class Command(BaseCommand):
         if row.is_gone:
             state = "gone"
         else:
-            state = f"paused: {row.paused_why}" if row.is_paused else "looked after"
-        health = "not looked at yet" if row.health is None else f"health {row.health:.0f}"
+            state = f"paused: {row.paused_why}" if row.is_paused else "maintained"
+        health = "not inspected yet" if row.health is None else f"health {row.health:.0f}"
         self.stdout.write(f"{row} ({state}): {row.n_files} files, {row.n_bytes} bytes, {health}")
         if row.verdict:
             self.stdout.write(f"  {row.verdict}")

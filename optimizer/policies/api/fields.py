@@ -12,7 +12,7 @@ _VALUES = "only the settings that the scope names; the rest is inherited"
 
 
 class OptimizerScopeSerializer(serializers.Serializer[Any]):
-    """What stands at one scope now."""
+    """What is at one scope now."""
 
     lake = serializers.CharField(read_only=True)
     table_format = serializers.CharField(source="format", read_only=True)
@@ -50,7 +50,7 @@ class OptimizerSettingSerializer(serializers.Serializer[Any]):
     """One setting as it holds for a table."""
 
     value = serializers.JSONField(read_only=True)
-    scope = serializers.CharField(read_only=True, help_text="who says so; 'built in': nobody")
+    scope = serializers.CharField(read_only=True, help_text="who set it; 'default': nobody")
 
 
 class OptimizerTablePolicySerializer(serializers.Serializer[Any]):

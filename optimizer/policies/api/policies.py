@@ -53,7 +53,7 @@ class PolicyList(KeysetList):
     orders = SCOPE_ORDERS
 
     def get_queryset(self) -> Rows:
-        """List what stands at each scope that you may see, by scope."""
+        """List what is at each scope that you may see, by scope."""
         about = _format(self.request)
         self.filterset_class = SCOPE_FILTERS[about]
         self._names = table_names(self.lake, self.user, about)

@@ -222,5 +222,5 @@ def _times(policy: HudiPolicy) -> Iterable[PolicyRule]:
         ("quiet", "stale_minutes"),
         policy.is_on and quiet >= policy.stale_minutes,
         f"nothing begins for {quiet} minutes a day and rows that wait {policy.stale_minutes} are "
-        "a failure; shorten the quiet hours, or allow more.",
+        "a failure; shorten the blackout window, or allow more.",
     )

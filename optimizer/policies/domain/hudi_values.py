@@ -1,7 +1,7 @@
 """Reads and writes the settings of Hudi policies, in JSON and forms, and their labels.
 
-The manners are those of all policies: absent is inherited, `null` is "none" for quiet hours and
-budget, and what is no setting is refused.
+The manners are those of all policies: absent is inherited, `null` is "none" for blackout windows
+and budget, and what is no setting is refused.
 """
 
 import re
@@ -29,7 +29,7 @@ _NONE = "none"
 
 # Of each setting: its title, and what it means or how it is written.
 SETTINGS: Mapping[str, tuple[str, str]] = {
-    "is_on": ("Services", "Whether anything is done by itself"),
+    "is_on": ("Services", "Whether work is done automatically"),
     "profile": (
         "Kind of table",
         "etl is served off-peak and in bulk, near-line eagerly; gives all defaults",
@@ -46,9 +46,12 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "is_resident": (
         "Resident service",
         "Whether a run stays with the table, sees each commit within seconds and serves it at "
-        "once; give it no quiet hours",
+        "once; give it no blackout window",
     ),
-    "kinds": ("Services allowed", "What may be done by itself; CLEAN and TTL are approved first"),
+    "kinds": (
+        "Services allowed",
+        "What may be done automatically; CLEAN and TTL are approved first",
+    ),
     "commits": ("Delta commits", "From how many on a compaction is scheduled; 1 or more"),
     "minutes": ("Minutes", "Or after how many minutes; 1 or more"),
     "most_plans": ("Plans a task", "How many pending plans one task executes, oldest first"),
@@ -65,11 +68,11 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     ),
     "stale_minutes": (
         "Minutes until stale",
-        "How far the read-optimized view may lie behind before that is a failure",
+        "How far the read-optimized view may be behind before that is a failure",
     ),
     "most_pending": ("Plans pending", "More of them than this are a failure; 1 or more"),
     "quiet": (
-        "Quiet hours",
+        "Blackout window",
         "Nothing begins in them: 07:00-22:00 in the lake's time zone, or none",
     ),
     "budget_gb_hours": (

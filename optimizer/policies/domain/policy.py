@@ -25,7 +25,7 @@ LEAST_ORPHAN_DAYS = 3
 LEAST_QUARANTINE_DAYS, MOST_QUARANTINE_DAYS = 1, 365
 LEAST_WORKING_MINUTES = 30
 MINUTES_A_DAY = 24 * 60
-BUILT_IN = "built in"
+BUILT_IN = "default"
 
 _SCOPE = re.compile(r"[\w*?$-]+(\.[\w*?$-]+)?")
 
@@ -70,7 +70,7 @@ class QuietHours:
         """Say why nothing begins at this hour, and until when; None if it may."""
         if not self.covers(now, zone):
             return None
-        return f"Quiet hours {self}: begins at {self.end:%H:%M}.", self.end_after(now, zone)
+        return f"Blackout window {self}: begins at {self.end:%H:%M}.", self.end_after(now, zone)
 
     def __str__(self) -> str:
         return f"{self.start:%H:%M}-{self.end:%H:%M}"
@@ -225,7 +225,7 @@ def working_rules(
     yield (
         ("is_on", "quiet"),
         is_on and left < LEAST_WORKING_MINUTES,
-        f"quiet hours {quiet} leave {left} minutes of the day, in which nothing gets done; "
+        f"blackout window {quiet} leave {left} minutes of the day, in which nothing gets done; "
         f"leave {LEAST_WORKING_MINUTES} minutes, or switch it off.",
     )
     yield (
@@ -307,7 +307,7 @@ def _together(policy: Policy) -> Iterable[PolicyRule]:
     yield (
         ("layout", "kinds"),
         bool(policy.layout) and TaskKind.CLUSTER not in policy.kinds,
-        f"rows shall lie as {policy.layout} and CLUSTER is not allowed, so they never will; "
+        f"rows are to be sorted as {policy.layout} and CLUSTER is not allowed, so they never will; "
         "allow CLUSTER, or take the layout away.",
     )
     yield (

@@ -1,7 +1,7 @@
 """Reads and writes a policy's settings, in JSON and in forms, and refuses wrong values.
 
-A field that is absent is inherited. `null` means "none" for quiet hours and budget, and nothing
-else.
+A field that is absent is inherited. `null` means "none" for blackout windows and budget, and
+nothing else.
 """
 
 import re

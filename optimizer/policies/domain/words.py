@@ -17,10 +17,13 @@ _BUDGET = re.compile(r"\s*\d{1,13}(\.\d{1,6})?\s*", re.ASCII)
 
 # Of each setting: its title, and what it means or how it is written.
 SETTINGS: Mapping[str, tuple[str, str]] = {
-    "is_on": ("Optimizer", "Whether anything is done by itself"),
-    "target_bytes": ("Size of files", "What small files become, such as 512 MiB; 1 MiB to 64 GiB"),
+    "is_on": ("Optimizer", "Whether work is done automatically"),
+    "target_bytes": (
+        "Target file size",
+        "What small files become, such as 512 MiB; 1 MiB to 64 GiB",
+    ),
     "layout": (
-        "Order of rows",
+        "Sort order",
         "hilbert(a,b), zorder(a,b) or sort(a,b) with up to 4 columns, or none; needs CLUSTER",
     ),
     "min_interval_minutes": (
@@ -29,11 +32,11 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     ),
     "full_days": (
         "Days between full rewrites",
-        "How often a whole partition may be written anew; 0 is never; needs FULL",
+        "How often a whole partition may be rewritten; 0 is never; needs FULL",
     ),
-    "expire_days": ("Days that snapshots are kept", "1 or more"),
+    "expire_days": ("Snapshot retention (days)", "1 or more"),
     "keep_snapshots": ("Snapshots kept at least", "However old they are; 1 or more"),
-    "orphan_days": ("Days that orphan files are left", "3 or more: younger ones may be in use"),
+    "orphan_days": ("Orphan file age (days)", "3 or more: younger ones may be in use"),
     "quarantine_days": (
         "Days in quarantine",
         "For so long orphan files are kept beside the data, to bring back, before they are "
@@ -41,7 +44,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     ),
     "manifests": ("Manifests", "From how many on they are rewritten; 2 or more"),
     "quiet": (
-        "Quiet hours",
+        "Blackout window",
         "Nothing begins in them: 22:00-06:00 in the lake's time zone, or none",
     ),
     "budget_gb_hours": (
@@ -50,7 +53,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     ),
     "kinds": ("Kinds of work", "What may be done"),
     "caution": (
-        "Caution",
+        "Conflict avoidance",
         "How much risk of losing a rewrite to another writer is taken: high takes the least",
     ),
 }

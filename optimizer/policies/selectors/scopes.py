@@ -1,8 +1,8 @@
 """Reads a lake's scopes with settings, those a person may see, and the tables that fit them.
 
 The lake's own settings are everybody's. Of the rest a person sees what a table of theirs is under,
-or a database that they administer; keepers see all. Names of tables are read once and kept in
-order, so a scope is asked of those names alone that begin like it.
+or a database that they administer; admins and operators see all. Names of tables are read once and
+kept in order, so a scope is asked of those names alone that begin like it.
 """
 
 from bisect import bisect_left

@@ -56,7 +56,8 @@ def policy_set(change: PolicyChange, *, user: User, now: datetime) -> PolicyVers
     scope = level.scope
     if not why or len(why) > MOST_WHY:
         raise RuleViolation(
-            "policy.why", f"Say why, in at most {MOST_WHY} letters; it stands in the history."
+            "policy.why",
+            f"Enter a reason, in at most {MOST_WHY} letters; it is kept in the history.",
         )
     check_text(why)
     values = write_values(level.values)
@@ -64,7 +65,9 @@ def policy_set(change: PolicyChange, *, user: User, now: datetime) -> PolicyVers
         before = policy_current(change.lake, scope, change.table_format)
         _check_seen(before, change.seen, scope)
         if values == (before.values if before else {}):
-            raise RuleViolation("policy.same", f"Nothing would change: {scope} says so already.")
+            raise RuleViolation(
+                "policy.same", f"Nothing would change: {scope} has these values already."
+            )
         made = _replaced(before, change, scope=scope, values=values, by=user.username, at=now)
         audit_record(
             "optimizer.policy_changed",
@@ -159,7 +162,7 @@ def _check_seen(before: PolicyVersion | None, seen: int, scope: str) -> None:
         by = f", set by {before.by}" if before else ""
         raise StaleState(
             "policy.changed",
-            f"The policy of {scope} is at version {stands} by now{by}; look again.",
+            f"The policy of {scope} is at version {stands} by now{by}; reload the page.",
             scope=scope,
         )
 
@@ -190,5 +193,5 @@ def _replaced(
             )
     except IntegrityError as error:
         raise StaleState(
-            "policy.changed", f"Somebody changed the policy of {scope} just now; look again."
+            "policy.changed", f"Somebody changed the policy of {scope} just now; reload the page."
         ) from error

@@ -128,7 +128,7 @@ def policy_said(
         form = make(typed, inherits=inherits)
         form.add_error(None, error.message)
         return Said(scope, current, form, status=error.status)
-    messages.success(request, "It is set, and holds from the next decision on.")
+    messages.success(request, "Policy saved. It applies from the next planning cycle.")
     return Said(scope, current, form, is_kept=True)
 
 

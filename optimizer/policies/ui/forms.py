@@ -34,7 +34,7 @@ class ScopeForm(forms.Form):
     why = forms.CharField(
         label="Why?",
         max_length=MOST_WHY,
-        error_messages={"required": "Say why; it stands in the history."},
+        error_messages={"required": "Enter a reason; it is kept in the history."},
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
@@ -123,7 +123,7 @@ def shown(values: Mapping[str, object], seen: int) -> dict[str, Any]:
 
 def _kinds() -> list[tuple[str, str]]:
     words = [(kind.value, f"{kind}: {look_of(f'WORK_{kind}').word}") for kind in TaskKind]
-    return [*words, (NOTHING, "none of them")]
+    return [*words, (NOTHING, "Disable all")]
 
 
 class PolicyForm(ScopeForm):

@@ -11,7 +11,7 @@ _DOES = {
     Service.COMPACTION: "logs become base files",
     Service.CLUSTERING: "small file groups become few, in order",
     Service.CLEAN: "old versions of files go",
-    Service.ROLLBACK: "what a dead writer left is taken back",
+    Service.ROLLBACK: "what a dead writer left is rolled back",
     Service.TTL: "old partitions are dropped",
 }
 
@@ -20,9 +20,9 @@ def _services() -> list[tuple[str, str]]:
     words = [
         (one.value, f"{one}: {_DOES[one]}{' (approved first)' if one in DESTRUCTIVE else ''}")
         for one in Service
-        if one in _DOES  # rows come back by a person's wish alone
+        if one in _DOES  # rows come back by a person's request alone
     ]
-    return [*words, (NOTHING, "none of them")]
+    return [*words, (NOTHING, "Disable all")]
 
 
 class HudiPolicyForm(ScopeForm):

@@ -1,4 +1,4 @@
-"""States of a removal list, from its drawing up to its end."""
+"""States of a removal list, from its creating to its end."""
 
 from enum import StrEnum
 

@@ -72,7 +72,7 @@ def approved_bytes(job: JobContext, approved: Approved) -> bytes:
 def _changed(what: str) -> StaleState:
     return StaleState(
         "removal.changed",
-        f"The list of what shall go {what}. Nothing was removed; have it drawn up again.",
+        f"The list of what shall go {what}. Nothing was removed; have it created again.",
     )
 
 

@@ -55,7 +55,7 @@ class OwnPlace:
             raise RuleViolation(
                 "removal.shared",
                 f"{self._name} does not have its place for itself: {other.holder} is there too, "
-                f"at {other.location}. Files of both lie together, so nothing is removed. Give "
+                f"at {other.location}. Files of both are together, so nothing is removed. Give "
                 "each a directory of its own.",
                 table=self._name,
             )

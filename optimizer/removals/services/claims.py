@@ -1,6 +1,6 @@
 """Gives approved lists to the runs that remove, and registers the approval that they need.
 
-The lists are drawn up by the runs that optimize. What was approved goes in runs of their own: only
+The lists are created by the runs that optimize. What was approved goes in runs of their own: only
 in the lake's working hours, after the cooling-off, and only while approval and policy still stand.
 """
 

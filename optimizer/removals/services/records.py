@@ -90,12 +90,12 @@ def _unfinished(plan: RemovalPlan, intent: dict[str, Any], told: Deleted) -> Ite
         )
     elif intent.get("service") == Service.CLEAN:
         yield (
-            "Its clean may stand in the timeline, written or begun. It holds only what was "
+            "Its clean may be in the timeline, written or begun. It holds only what was "
             "approved here: the table's next list names it by its instant, and it goes on once "
             "people approve that list."
         )
     else:
-        yield "One step was begun; whether it was completed is seen at the table's next look."
+        yield "One step was begun; whether it was completed is seen at the table's next inspection."
 
 
 def snapshots_now(plan: RemovalPlan) -> set[int]:

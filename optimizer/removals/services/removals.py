@@ -50,9 +50,9 @@ class Removals(ProposalKind[RemovalPlan]):
     changed = ("removal.stale", "The list is not the one that was read or approved. Reload it.")
     moved_on = (
         "removal.state",
-        "The list has moved on since this page was made. Reload it.",
+        "The list has changed since this page was loaded. Reload it.",
     )
-    no_reason = ("removal.reject_reason", "Say why: its owners will read it.")
+    no_reason = ("removal.reject_reason", "Enter a reason; the owners read it.")
 
     def get_for_user(self, proposal_id: UUID | str, *, user: User) -> RemovalPlan:
         """Return one list, or raise NotVisible."""

@@ -39,8 +39,8 @@ REMOVAL_LIST = ListSpec(
         Column(key="n_items", title="On the list", kind="count"),
         Column(key="n_files", title="Files", kind="count"),
         Column(key="n_bytes", title="Size", kind="bytes", sort="bytes"),
-        Column(key="created_at", title="Drawn up", kind="ago", sort="created"),
-        Column(key="outcome", title="What came of it", is_wide=True),
+        Column(key="created_at", title="Created", kind="ago", sort="created"),
+        Column(key="outcome", title="Result", is_wide=True),
     ),
     orders=REMOVAL_ORDERS,
     filename="removals.csv",
@@ -75,5 +75,5 @@ def removal(request: HttpRequest, removal_id: UUID) -> HttpResponse:
 
 decide = decide_page(REMOVALS, removal_url)
 withdraw = reasoned_page(
-    REMOVALS.withdraw, removal_url, done="The list is taken back; nothing is removed."
+    REMOVALS.withdraw, removal_url, done="Request withdrawn. Nothing was removed."
 )

@@ -6,11 +6,11 @@ from optimizer.removals.domain.states import RemovalState
 from portal.ui.frame.states import StateLook, register_states
 
 RECOVERY_LOOKS: Mapping[str, StateLook] = {
-    f"RECOVERY_{RemovalState.RUNNING}": StateLook("Being brought back", "loader-2", "busy"),
-    f"RECOVERY_{RemovalState.DONE}": StateLook("Brought back", "circle-check", "good"),
-    f"RECOVERY_{RemovalState.PARTIAL}": StateLook("Brought back in part", "circle-half-2", "warn"),
+    f"RECOVERY_{RemovalState.RUNNING}": StateLook("Being restored", "loader-2", "busy"),
+    f"RECOVERY_{RemovalState.DONE}": StateLook("Restored", "circle-check", "good"),
+    f"RECOVERY_{RemovalState.PARTIAL}": StateLook("Partly restored", "circle-half-2", "warn"),
     f"RECOVERY_{RemovalState.NOTHING}": StateLook(
-        "Nothing brought back", "circle-dashed", "quiet", "Nothing on the list was lost any more."
+        "Nothing restored", "circle-dashed", "quiet", "Nothing on the list was lost any more."
     ),
 }
 

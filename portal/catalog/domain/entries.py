@@ -79,7 +79,7 @@ class Entry:
         """Whether a scan's table is this one: by uuid, by the metastore's number, by its age."""
         if self.facts.uuid and listed.facts.uuid:
             return self.facts.uuid == listed.facts.uuid
-        # A metastore that was set up anew hands its numbers out again, for other tables.
+        # A metastore that was set up again hands its numbers out again, for other tables.
         if None not in {self.created_at, listed.created_at} and self.created_at != (
             listed.created_at
         ):

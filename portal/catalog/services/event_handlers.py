@@ -59,7 +59,7 @@ def changes_record(lake: str, changes: Sequence[TableChange], *, now: datetime) 
 def on_missed(missed: Missed, now: datetime) -> None:
     """Forget which events decided about a lake's names, where any may have been missed.
 
-    The log may have begun anew, with numbers that would all seem old. The scan that `lifecycle`
+    The log may have begun again, with numbers that would all seem old. The scan that `lifecycle`
     asks for then reads every table.
     """
     if missed.db:

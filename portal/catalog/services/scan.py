@@ -27,7 +27,8 @@ KEPT = timedelta(days=30)
 """For how long a deleted table is kept."""
 
 # An event with a higher number than the scan's was later, unless it is one of a log that a restored
-# metastore has begun anew since; the clocks of a job's host and of the portal's may differ so much.
+# metastore has begun again since; the clocks of a job's host and of the portal's may differ so
+# much.
 _SAME_LOG = timedelta(hours=1)
 
 

@@ -31,7 +31,7 @@ _TAIL_BYTES = 20_000
 def run_settle(run: Run, kind: RunKind, *, holder: str) -> None:
     """Settle, ingest and close a run whose settling this worker has claimed.
 
-    Every part is safe to repeat: a worker that dies leaves SETTLING, the next one does it anew.
+    Every part is safe to repeat: a worker that dies leaves SETTLING, the next one does it again.
     """
     now = timezone.now()
     try:
@@ -54,7 +54,7 @@ def run_settle(run: Run, kind: RunKind, *, holder: str) -> None:
 
 
 def run_settle_again(run: Run, kind: RunKind, *, by: str, now: datetime) -> None:
-    """Settle a run that ended although data was in danger, once a person has mended the lake.
+    """Settle a run that ended although data was in danger, once a person has repaired the lake.
 
     Its state stays; what is settled now is taken in. Twice = the same.
 
@@ -94,7 +94,7 @@ def manifest_of(run: Run) -> dict[str, Any]:
 
 
 def run_give_up(run: Run, error: dict[str, Any], *, acting: bool, now: datetime) -> None:
-    """End a run that cannot be settled; one that acts leaves the lake unchecked: red button."""
+    """End a run that cannot be settled; one that acts leaves the lake unchecked: emergency stop."""
     if acting:
         run_endanger(run, DataSafetyError(error["code"], error["message"]), now=now)
     else:
@@ -102,7 +102,7 @@ def run_give_up(run: Run, error: dict[str, Any], *, acting: bool, now: datetime)
 
 
 def run_endanger(run: Run, error: DataSafetyError, *, now: datetime) -> None:
-    """Data could be lost: the red button first, then the run's end. Never tried again."""
+    """Data could be lost: the emergency stop first, then the run's end. Never tried again."""
     stop_everything(run.lake, run_id=str(run.pk), reason=error.message, now=now)
     _close(run, RunState.FAILED, error=error.as_dict(), now=now)
 

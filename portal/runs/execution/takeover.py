@@ -72,7 +72,7 @@ def _take_over(run: Run, *, now: datetime) -> bool:
 
 
 def _requeue(run: Run, *, now: datetime) -> None:
-    """Nothing was started yet, so another worker begins anew; a run that kills workers ends."""
+    """Nothing was started yet, so another worker begins again; a run that kills workers ends."""
     if run.epoch > get_kind(run.kind).attempts:
         error = {
             "code": "run.worker_died",
@@ -87,7 +87,7 @@ def _requeue(run: Run, *, now: datetime) -> None:
     with transaction.atomic():
         run_move(run, RunState.QUEUED, lease_owner="", lease_until=None, n_hints=0)
         hint_run(run, now=now)
-        run_log(run, "Its worker died; another one begins anew.", now=now, level="warning")
+        run_log(run, "Its worker died; another one starts over.", now=now, level="warning")
 
 
 def _take_over_submitting(run: Run, *, now: datetime) -> bool:

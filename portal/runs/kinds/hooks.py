@@ -1,4 +1,7 @@
-"""Calls what must stop when data is in danger; `portal.safety` registers its red button here."""
+"""Calls what must stop when data is in danger.
+
+`portal.safety` registers its emergency stop here.
+"""
 
 from datetime import datetime
 from typing import Protocol

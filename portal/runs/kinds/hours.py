@@ -23,7 +23,7 @@ def hours_wait(lake: str, *, now: datetime) -> str:
         return ""
     opens = config.hours.opens_at(now, config.zone)
     if opens is None:
-        return f"The working hours {working_hours(lake)} do not come; mend them in lakes.json."
+        return f"The working hours {working_hours(lake)} never come; correct them in lakes.json."
     local = opens.astimezone(config.zone)
     return (
         f"It is outside the lake's working hours, {working_hours(lake)}. It starts by itself after "

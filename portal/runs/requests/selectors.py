@@ -48,7 +48,7 @@ def run_waits(run: Run, *, now: datetime) -> str:
     message = messages.order_by("id").first()
     if message is not None and message.error:
         return (
-            "The message broker does not answer, so no worker has heard of this run. It is kept "
+            "The message broker does not answer, so no worker has received this run. It is kept "
             "in the database and starts by itself when the broker is back."
         )
     if message is not None and now - message.not_before > _USUALLY_PUBLISHED_WITHIN:

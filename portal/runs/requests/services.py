@@ -119,7 +119,7 @@ def run_drive(run_id: UUID | str) -> Run:
 
 
 def _ask_to_stop(run: Run, **asked: Any) -> None:
-    """End a run that nobody has begun; one that a worker has reads the wish from its control."""
+    """End a run that nobody has begun; one that a worker has reads the request from its control."""
     free = Run.objects.filter(pk=run.pk, state=RunState.QUEUED)
     if free.update(state=RunState.CANCELLED, finished_at=asked["cancel_requested_at"], **asked):
         outbox_drop(run)

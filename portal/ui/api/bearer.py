@@ -1,8 +1,8 @@
 """Authenticates programs by `Authorization: Bearer`, where a view names a scope for it.
 
 A view takes tokens by its class attribute `token_scope`; everywhere else a token is refused
-without being looked at, and people sign in. A token needs no CSRF token, because no browser sends
-it by itself; where one is sent, a session that comes along is not looked at.
+without being checked, and people sign in. A token needs no CSRF token, because no browser sends
+it by itself; where one is sent, a session that comes along is not checked.
 """
 
 from typing import Any

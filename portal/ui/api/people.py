@@ -56,7 +56,7 @@ class OwnerChangeSerializer(ReasonSerializer):
 
 
 class OwnerPeopleSerializer(serializers.Serializer[object]):
-    """Who stands behind a name now."""
+    """Who is behind a name now."""
 
     owner = serializers.CharField(read_only=True)
     people = serializers.ListField(child=serializers.CharField(), read_only=True)
@@ -111,13 +111,13 @@ class OwnerList(KeysetList):
     orders = owners_page.ORDERS
 
     def get_queryset(self) -> Rows:
-        """List who stands behind which name (admins and operators)."""
+        """List who is behind which name (admins and operators)."""
         people_page.check_keeper(self.request._request)
         return owners_mapped(self.lake)
 
     @operation("owners_set", body=OwnerChangeSerializer, answer=OwnerPeopleSerializer)
     def post(self) -> object:
-        """Say who stands behind a name (admins, with a fresh log-in)."""
+        """Say who is behind a name (admins, with a fresh log-in)."""
         now = timezone.now()
         _check_fresh_keeper(self.request._request, now)
         said = self.data

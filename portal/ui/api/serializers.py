@@ -11,7 +11,7 @@ from portal.ui.run_steps import read_causes
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
-    """A run as it stands."""
+    """A run as it is."""
 
     causes = serializers.SerializerMethodField(
         help_text="The people for whom a run that the schedule started does its work."

@@ -65,7 +65,7 @@ class PerCallerThrottle(BaseThrottle):
 
 
 def forget_callers() -> None:
-    """Start all counts anew; tests call it."""
+    """Start all counts again; tests call it."""
     with _lock:
         _buckets.clear()
 

@@ -136,7 +136,7 @@ class HealthView(ApiView):
 
 
 class RedButtonView(ApiView):
-    """The red button of a lake."""
+    """The emergency stop of a lake."""
 
     @operation("red_button_get", answer=RedButtonSerializer)
     def get(self) -> object:

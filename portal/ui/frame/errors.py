@@ -32,7 +32,10 @@ from portal.lake.errors import (
 log = logging.getLogger("lakewarden.errors")
 
 _TITLES: dict[type[PortalError], tuple[str, str]] = {
-    RuleViolation: ("That cannot be done as asked", "Mend what the message names, then try again."),
+    RuleViolation: (
+        "That cannot be done as asked",
+        "Correct what the message names, then try again.",
+    ),
     NotVisible: (
         "Not found",
         "It does not exist, or you may not see it. Ask an admin if you should.",
@@ -40,7 +43,7 @@ _TITLES: dict[type[PortalError], tuple[str, str]] = {
     NotAllowed: ("You may not do this", "Ask somebody with the right to do it."),
     StaleState: (
         "Somebody was first",
-        "What you saw has changed since. Open the page again and look before you decide.",
+        "What you saw has changed since. Open the page again and read it before you decide.",
     ),
     Busy: ("Too busy just now", "Nothing was done. Ask the same again after the time given."),
     ExternalFailure: (
@@ -49,7 +52,7 @@ _TITLES: dict[type[PortalError], tuple[str, str]] = {
     ),
     DataSafetyError: (
         "Stopped to keep data safe",
-        "The run was stopped and nothing goes on by itself. Tell an operator the code below.",
+        "The run was stopped and nothing is dropped on by itself. Tell an operator the code below.",
     ),
 }
 
@@ -151,7 +154,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     log.error("unexpected error %s at %s", mark, request.path)
     title = "The portal made a mistake"
     message = "Something went wrong that should not. Nothing more is known to this page."
-    step = f"Tell an operator the id {mark}; it stands in the log with the details."
+    step = f"Tell an operator the id {mark}; it is in the log with the details."
     body = {"code": "portal.bug", "message": message, "fields": {"id": mark}, "next_step": step}
     return _broken(request, 500, title, body)
 
@@ -163,7 +166,7 @@ def _database_lost(request: HttpRequest, error: BaseException) -> HttpResponse:
         "code": "portal.database",
         "message": "The portal's database did not answer, or broke off what was asked.",
         "fields": {"service": "portal_db", "retryable": "True"},
-        "next_step": "What was broken off was not done. Look again in a minute, then repeat it; "
+        "next_step": "What was broken off was not done. Reload in a minute, then repeat it; "
         "if it stays, tell an operator.",
     }
     return _broken(request, 503, "The portal's database did not answer", body)
@@ -215,7 +218,7 @@ def _rest_error(response: Response) -> dict[str, Any]:
         "code": code,
         "message": message,
         "fields": fields,
-        "next_step": steps.get(response.status_code, "Mend the request and send it again."),
+        "next_step": steps.get(response.status_code, "Correct the request and send it again."),
     }
 
 

@@ -53,5 +53,5 @@ def _slot(user_id: int) -> int | None:
 
 
 def _refused(request: HttpRequest) -> HttpResponse:
-    message = "Another export of yours is still being sent. Wait for its end, then start this one."
+    message = "Another of your exports is still being sent. Wait for its end, then start this one."
     return error_page(request, Busy("export.one_at_a_time", message, after_seconds=RETRY_SECONDS))

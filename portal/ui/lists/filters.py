@@ -56,7 +56,7 @@ class RunFilter(ListFilter):
         label="State",
         empty_label="Any",
     )
-    requested_by = filters.CharFilter(label="Asked by")
+    requested_by = filters.CharFilter(label="Requested by")
 
     class Meta:
         model = Run

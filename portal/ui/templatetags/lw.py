@@ -225,7 +225,7 @@ def state_word(state: str) -> str:
 def query(context: Context, **changes: object) -> str:
     """Return this page's query string with changes; an empty value takes the key out.
 
-    A change of filter or order starts the list anew, so cursors fall out unless they are set here.
+    A change of filter or order starts the list again, so cursors fall out unless they are set here.
     """
     params = context["request"].GET.copy()
     for cursor in ("after", "before"):

@@ -40,7 +40,7 @@ COLUMNS = (
         help="Sent again because the mail server's answer was lost; it may have come twice.",
     ),
     Column(key="day", title="Day", kind="day"),
-    Column(key="sent_at", title="Taken", kind="ago"),
+    Column(key="sent_at", title="Removed", kind="ago"),
 )
 EXPORTS = tuple(
     Column(key=key, title=key)
@@ -89,5 +89,5 @@ def mail_retry(request: HttpRequest, notice_id: UUID) -> HttpResponseRedirect:
     """Have a mail that failed sent again, to another address where one is given."""
     email = request.POST.get("email", "")
     notice_retry(notice_id, user=person(request), email=email, now=timezone.now())
-    messages.success(request, "It is tried again now; this page says what became of it.")
+    messages.success(request, "It is tried again now; this page shows the result.")
     return HttpResponseRedirect(reverse("ui:mail", args=[notice_id]))

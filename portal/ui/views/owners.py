@@ -26,9 +26,9 @@ ORDERS = {
 }
 COLUMNS = (
     Column(key="owner", title="Owner in the metastore", kind="code", sort="owner"),
-    Column(key="username", title="Person who answers"),
+    Column(key="username", title="Responsible person"),
     Column(key="state", title="State", kind="state"),
-    Column(key="added_by", title="Said by"),
+    Column(key="added_by", title="Set by"),
     Column(key="added_at", title="Since", kind="ago", sort="added"),
 )
 # Two forms stand on the page, and both know an owner.
@@ -66,7 +66,7 @@ def owner_change(request: HttpRequest) -> HttpResponse:
     """Put people behind an owner's name."""
     lake, user = current_lake(request), person(request)
     if not user.is_lake_admin:  # who sees no form must not get it back with its errors
-        raise NotAllowed("owner.role", "Only an admin says who stands behind an owner's name.")
+        raise NotAllowed("owner.role", "Only an admin maps an owner's name to people.")
     form = OwnerForm(request.POST, auto_id=FORM_IDS)
     if not form.is_valid():
         return _page(request, form, status=400)
@@ -80,7 +80,7 @@ def owner_change(request: HttpRequest) -> HttpResponse:
         form.add_error(None, error.message)
         return _page(request, form, status=400)
     who = ", ".join(after) or "nobody but the name itself"
-    messages.success(request, f"{said['owner']} now means {who}.")
+    messages.success(request, f"Mapped account {said['owner']} to {who}.")
     return redirect("ui:owners")
 
 

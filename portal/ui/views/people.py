@@ -61,7 +61,7 @@ def reopen(request: HttpRequest, username: str) -> HttpResponse:
     """Open an account again."""
     reason = request.POST.get("reason", "")
     person_reopen(username, user=person(request), reason=reason, now=timezone.now())
-    messages.success(request, f"{username} may come in again, with the roles they had.")
+    messages.success(request, f"{username} may sign in again, with the roles they had.")
     return redirect("ui:people")
 
 

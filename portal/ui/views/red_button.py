@@ -38,8 +38,10 @@ def _switch(request: HttpRequest, lake: str, reason: str) -> None:
     now = timezone.now()
     if request.POST.get("do") == "release":
         red_button_release(lake=lake, user=person(request), reason=reason, now=now)
-        messages.success(request, "Released. Approved work may go on.")
+        messages.success(request, "Ended. Approved work may resume.")
     else:
         name = person(request).username
         red_button_press(lake=lake, pressed_by=name, reason=reason, now=now)
-        messages.warning(request, "Pressed. Running jobs stop at their next item, within 10 s.")
+        messages.warning(
+            request, "Emergency stop started. Running jobs stop at their next item, within 10 s."
+        )

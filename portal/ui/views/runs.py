@@ -32,10 +32,12 @@ RUNS = ListSpec(
     columns=(
         Column(key="id", title="Run", kind="template", template="portal/_run_name.html"),
         Column(key="state", title="State", kind="state"),
-        Column(key="", title="Asked by", kind="template", template="portal/_run_requested.html"),
-        Column(key="queued_at", title="Asked", kind="ago", sort="queued"),
+        Column(
+            key="", title="Requested by", kind="template", template="portal/_run_requested.html"
+        ),
+        Column(key="queued_at", title="Requested", kind="ago", sort="queued"),
         Column(key="finished_at", title="Ended", kind="ago"),
-        Column(key="message", title="Last word"),
+        Column(key="message", title="Latest message"),
     ),
     orders=ORDERS,
     filename="runs.csv",
@@ -80,7 +82,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_GET
 def run_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Give the progress part of a run's page; at its end ask the browser to load the page anew."""
+    """Give the progress part of a run's page; at its end ask the browser to load the page again."""
     found = get_run_for_user(run_id, person(request))
     waits = run_waits(found, now=timezone.now())
     context = {"run": found, "run_lives": not found.is_final, "waits": waits}
@@ -96,7 +98,7 @@ def run_stop(request: HttpRequest, run_id: UUID) -> HttpResponse:
     found = get_run_for_user(run_id, person(request))
     form = ReasonForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Nothing was stopped: say why.")
+        messages.error(request, "Nothing was stopped: enter a reason.")
         return redirect("ui:run", run_id=run_id)
     stopped = run_cancel(
         found.pk, user=person(request), reason=form.cleaned_data["reason"], now=timezone.now()

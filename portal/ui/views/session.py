@@ -102,7 +102,7 @@ def _is_the_same(request: HttpRequest, password: str) -> bool:
     if user is None or user.pk != request.user.pk:
         return False
     try_succeeded(tried, now=now)
-    # Anew, not only a new key: a role that was lost with this log-in ended every session.
+    # A full login, not only a new key: a role that was lost with this log-in ended every session.
     login(request, user)
     remember_authentication(request, now)
     return True

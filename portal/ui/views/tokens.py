@@ -115,5 +115,5 @@ def token_new(request: HttpRequest) -> HttpResponse:
 def end(request: HttpRequest, token_id: UUID) -> HttpResponse:
     """End a token; whatever program sends it is refused from now on."""
     token = token_end(token_id, user=person(request), now=timezone.now())
-    messages.success(request, f"The token for {token.name} opens nothing any more.")
+    messages.success(request, f"The token for {token.name} was revoked.")
     return redirect("ui:tokens")

@@ -26,7 +26,7 @@ class AwaitedFilter(ListFilter):
 
     db = prefix("rule__db", "Database")
     table = prefix("rule__table", "Table")
-    standing = filters.ChoiceFilter(choices=_standings, label="Stands", empty_label="Any")
+    standing = filters.ChoiceFilter(choices=_standings, label="Status", empty_label="Any")
     late = filters.ChoiceFilter(
         choices=_LATE, label="Late", empty_label="Any", method="filter_late"
     )

@@ -19,7 +19,7 @@ class RuleFilter(ListFilter):
     table = prefix("table", "Table")
     sets = filters.ChoiceFilter(
         choices=[("rule", "A rule too"), ("said", "People and jobs only")],
-        label="Who says ready",
+        label="Marked ready by",
         empty_label="Any",
         method="filter_sets",
     )

@@ -1,7 +1,7 @@
 """Declares a table's deadline and readiness rule: who may, and what changes then.
 
-Whoever may see a table may declare for it: its owner, who administers its database, and keepers.
-Declaring the same twice changes nothing.
+Whoever may see a table may declare for it: its owner, who administers its database, and admins and
+operators. Declaring the same twice changes nothing.
 """
 
 from dataclasses import asdict, dataclass
@@ -63,7 +63,7 @@ def rule_declare(
 ) -> ReadyRule:
     """Declare for a table, or change what was declared as of `version` (None: it is new).
 
-    Awaited is every period from the current one on. Another cadence begins anew.
+    Awaited is every period from the current one on. Another cadence begins again.
 
     Raises:
         NotVisible: no such lake or table for this person.
@@ -176,7 +176,7 @@ def _names(declared: Declared) -> tuple[str, TimeFormat, str]:
 def _stale(hive: TableName) -> StaleState:
     return StaleState(
         "readiness.changed",
-        f"Something was declared for {hive} since you looked. Look at it, then change it.",
+        f"Something was declared for {hive} since you loaded the page. Reload it, then change it.",
         table=str(hive),
     )
 

@@ -24,12 +24,12 @@ def rule_url(row: Awaited) -> str:
 
 AWAITED = ListSpec(
     template="readiness/awaited.html",
-    caption="Awaited partitions",
+    caption="Expected partitions",
     columns=(
         Column(key="spec", title="Partition", kind="code", sort="start"),
         Column(key="rule", title="Table", url=rule_url),
         Column(
-            key="", title="Stands", kind="template", template="readiness/_cell_standing.html"
+            key="", title="Status", kind="template", template="readiness/_cell_standing.html"
         ),
         Column(key="due_at", title="Due", kind="ago"),
         Column(key="", title="Ready", kind="template", template="readiness/_cell_ready.html"),
@@ -40,7 +40,7 @@ AWAITED = ListSpec(
             template="readiness/_cell_late.html",
             is_number=True,
         ),
-        Column(key="reason", title="Why", is_wide=True),
+        Column(key="reason", title="Reason", is_wide=True),
     ),
     orders=AWAITED_ORDERS,
     filename="awaited-partitions.csv",

@@ -41,7 +41,7 @@ class RuleForm(forms.Form):
     )
     sla_minutes = forms.IntegerField(
         label="Ready at the latest, in minutes after its day or hour",
-        help_text="what is later stands on the page, and people are written to",
+        help_text="what is later is shown on the page, and people are notified",
         **_MINUTES,
     )
     delay_minutes = forms.IntegerField(

@@ -11,19 +11,19 @@ from portal.ui.frame.context import lake_or_none, person
 from quality.freshness.selectors.awaited import n_late
 from quality.freshness.ui.words import register_words
 
-SECTION = "Ready partitions"
+SECTION = "Data readiness"
 
 
 def register_pages() -> None:
     """Add the navigation, the home card and the words."""
     register_words()
-    register_page(Page(SECTION, "Awaited partitions", "readiness:awaited", "calendar-time", 66))
-    register_page(Page(SECTION, "Times and rules", "readiness:rules", "alarm", 67))
+    register_page(Page(SECTION, "Expected partitions", "readiness:awaited", "calendar-time", 66))
+    register_page(Page(SECTION, "Freshness rules (SLA)", "readiness:rules", "alarm", 67))
     register_home_card(late_card)
 
 
 def late_card(request: HttpRequest) -> Card | None:
-    """Tell keepers and owners of partitions that are late now."""
+    """Tell admins and operators and owners of partitions that are late now."""
     lake = lake_or_none(request)
     if lake is None:
         return None

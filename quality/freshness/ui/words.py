@@ -14,7 +14,7 @@ LOOKS: Mapping[str, StateLook] = {
     ),
     f"PARTITION_{Standing.READY}": StateLook("Ready", "circle-check", "good"),
     "PARTITION_GIVEN_UP": StateLook(
-        "Given up", "circle-x", "quiet", "Nobody looks for it any more after 35 days."
+        "Given up", "circle-x", "quiet", "It is not checked any more after 35 days."
     ),
     "PARTITION_LATE": StateLook(
         "Late", "alarm", "bad", "It was not ready when it had to be, and is not yet."

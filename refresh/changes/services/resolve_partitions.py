@@ -58,7 +58,7 @@ def look_up(hive: TableName, *, user: User | None, now: datetime) -> Found:
 
     Raises:
         NotVisible: `refresh.table`: there is none, or not for this person.
-        ExternalFailure: the metastore does not answer, or is left in peace for a while.
+        ExternalFailure: the metastore does not answer, or its circuit breaker is open.
     """
     with _asked(hive, now=now) as metastore:
         raw = metastore.table_or_none(hive)
@@ -124,8 +124,9 @@ def _asked(hive: TableName, *, now: datetime) -> Iterator[Metastore]:
     if not metastore_charged(lake, now=now):
         raise ExternalFailure(
             "refresh.metastore_rests",
-            f"The metastore of the lake {lake} failed several times in a row and is left in peace "
-            "for a while. Tell it again in a minute or two.",
+            f"The metastore of the lake {lake} failed several times in a row; its circuit "
+            "breaker is open. "
+            "Send it again in a minute or two.",
             service="metastore",
             retryable=True,
         )

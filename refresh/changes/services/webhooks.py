@@ -114,7 +114,7 @@ def no_partition(hive: TableName, specs: Sequence[str]) -> NotVisible:
     return NotVisible(
         "refresh.partition",
         f"{hive} has no partition like {specs[0]!r}. Check the value, and that the job has "
-        "committed; a dropped partition is told by its full name.",
+        "committed; a dropped partition is named in full.",
         table=str(hive),
         partition=specs[0],
     )

@@ -143,7 +143,7 @@ class ClusterEdit(ApiView):
 
 
 class ClusterRead(ApiView):
-    """Reading a cluster anew."""
+    """Reading a cluster again."""
 
     @operation("refresh_clusters_read", answer=ClusterSerializer, status=202)
     def post(self, name: str) -> object:

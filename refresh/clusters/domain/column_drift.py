@@ -1,7 +1,7 @@
 """Detects drift between the columns of a table on a resource and its Hive table.
 
-Such a table was declared once with columns of its own; no refresh mends them. Types are compared by
-the families that StarRocks takes for one another.
+Such a table was declared once with columns of its own; no refresh repairs them. Types are compared
+by the families that StarRocks takes for one another.
 """
 
 import re

@@ -61,9 +61,9 @@ class OwnSetting:
 
 
 def are_due(*, read_at: datetime | None, read_start: str, start: str, now: datetime) -> bool:
-    """Return whether the settings of a front end must be read: never yet, anew, or for a day not.
+    """Return whether the settings of a front end must be read: never yet, again, or for a day not.
 
-    What was set by ADMIN SET is lost when it starts anew.
+    What was set by ADMIN SET is lost when it starts again.
     """
     if read_at is None or (start and start != read_start):
         return True
@@ -147,7 +147,7 @@ def _of_events_and_background(config: Settings) -> Iterable[OwnSetting]:
         yield _against(
             config,
             _BACKGROUND,
-            f"It loads all tables in use anew{often}, changed or not, beside our refreshes. "
+            f"It loads all tables in use again{often}, changed or not, beside our refreshes. "
             "Switch it off; the portal tells it what changed.",
         )
 
@@ -165,7 +165,7 @@ def _ages(known: Settings, *, ttl: str, interval: str) -> Iterable[OwnSetting]:
         yield _against(
             known,
             interval,
-            f"Each entry in use is loaded anew after {renewed} s, one by one and changed or not: "
+            f"Each entry in use is loaded again after {renewed} s, one by one and changed or not: "
             f"calls that the portal neither sees nor bounds. Setting at least {_SHORTEST} saves "
             "them and gives something up: what was written without an event or a hook is then seen "
             f"at the portal's next sweep, and no longer by itself after about {renewed} s.",

@@ -83,7 +83,7 @@ def empty_after(
 ) -> datetime | None:
     """Return an instant before which nothing in the caches of `seen` was loaded; None if unknown.
 
-    A front end whose start changed began anew with empty caches after we last saw the old start.
+    A front end whose start changed began again with empty caches after we last saw the old start.
     """
     if known is None or known_at is None or not known.start or not seen.start:
         return None

@@ -45,7 +45,7 @@ class DeclaredState(StrEnum):
 class FrontEndRow:
     """A front end with its state in one word, and its breaker's.
 
-    `COLD` began anew and is empty; `NOT_STARTED` is registered and has not answered yet.
+    `COLD` began again and is empty; `NOT_STARTED` is registered and has not answered yet.
     """
 
     fe: ClusterFrontEnd

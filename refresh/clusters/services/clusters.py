@@ -86,7 +86,7 @@ def cluster_add(
 
 
 def cluster_read_ask(cluster: Cluster, *, by: Actor, now: datetime) -> None:
-    """Have the worker read everything of a cluster anew, as it is from now on.
+    """Have the worker read everything of a cluster again, as it is from now on.
 
     A front end that is frozen keeps the listing waiting for most of a minute, and no web request.
 
@@ -98,7 +98,7 @@ def cluster_read_ask(cluster: Cluster, *, by: Actor, now: datetime) -> None:
 
 
 def cluster_read(cluster: Cluster, *, now: datetime) -> None:
-    """Read everything of a cluster anew; what fails stands as its problem."""
+    """Read everything of a cluster again; what fails stands as its problem."""
     front_ends_read(cluster, now=now)
     names_read(cluster, now=now)
     settings_read(cluster, now=now)
@@ -145,10 +145,12 @@ def cluster_resume(cluster: Cluster, *, by: Actor, reason: str, now: datetime) -
 def cluster_limits(
     cluster: Cluster, limits: Limits, *, hours: str, by: Actor, now: datetime
 ) -> None:
-    """Say how many statements may run at once, and when giants may; twice changes nothing.
+    """Say how many statements may run at once, and when very large tables may.
 
-    `hours` (as "Mon-Fri 20:00-06:00", in UTC) binds clusters before catalogs only: there a giant
-    keeps every other refresh waiting.
+    Twice changes nothing.
+
+    `hours` (as "Mon-Fri 20:00-06:00", in UTC) binds clusters before catalogs only: there a very
+    large table keeps every other refresh waiting.
 
     Raises:
         NotAllowed: for others than admins and operators.
@@ -233,7 +235,7 @@ def check_keeper(by: Actor) -> None:
 def _reason(reason: str) -> str:
     said = reason.strip()
     if not 0 < len(said) <= _REASON_LENGTH:
-        raise RuleViolation("cluster.reason", f"Say why, in 1-{_REASON_LENGTH} signs.")
+        raise RuleViolation("cluster.reason", f"Enter a reason, in 1-{_REASON_LENGTH} signs.")
     check_text(said)
     return said
 

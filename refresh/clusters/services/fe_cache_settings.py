@@ -1,6 +1,6 @@
 """Reads how each front end is set to renew and evict its own caches.
 
-Asked of each one, because settings are their own and lost where it starts anew. One that does not
+Asked of each one, because settings are their own and lost where it starts again. One that does not
 answer keeps what was known, with its age.
 """
 
@@ -28,7 +28,7 @@ def settings_read(cluster: Cluster, *, now: datetime) -> None:
 
 
 def settings_read_due(cluster: Cluster, *, now: datetime) -> None:
-    """Read those that were never read, that started anew since, or that were read a day ago."""
+    """Read those that were never read, that started again since, or that were read a day ago."""
     due = [
         fe
         for fe in cluster.front_ends.all()

@@ -32,7 +32,7 @@ _OF_CONTACT = (
 _START_LENGTH = 64
 _SLOW = (
     "{place} did not list the front ends within {seconds:.0f} s. With a frozen one among them that "
-    "takes most of a minute, which a page does not wait: mend it first, or use the shell "
+    "takes most of a minute, which a page does not wait: repair it first, or use the shell "
     "(manage.py refresh_cluster), which does"
 )
 _SAME_EVERYWHERE = (Meaning.BAD_LOGIN, Meaning.NO_RIGHT)
@@ -190,7 +190,7 @@ def _take_over(row: ClusterFrontEnd, fe: FrontEnd, *, now: datetime) -> None:
         if row._state.adding or row.unstarted_at is not None:
             fields["unstarted_at"] = now
         else:
-            # A leader that began anew has not heard of it yet; it may live, with its caches.
+            # A leader that began again has not heard of it yet; it may live, with its caches.
             del fields["query_port"]
     if start:
         emptied = _emptied(row, replace(fe, start=start))
@@ -205,7 +205,7 @@ def _take_over(row: ClusterFrontEnd, fe: FrontEnd, *, now: datetime) -> None:
 
 
 def _emptied(row: ClusterFrontEnd, seen: FrontEnd) -> datetime | None:
-    """Return the instant before which nothing in its caches was loaded, if it began anew."""
+    """Return the instant before which nothing in its caches was loaded, if it began again."""
     if row.seen_start_at is None:
         return None
     known = replace(seen, start=row.seen_start)

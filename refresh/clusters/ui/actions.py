@@ -30,7 +30,7 @@ from refresh.models import Cluster
 from refresh.worker.domain.scheduling import Limits
 
 _HELP = {
-    "name": "a-z, 0-9 and -, at most 32; it stands in addresses and in the record",
+    "name": "a-z, 0-9 and -, at most 32; it is in addresses and in the record",
     "addresses": "host:port of the query port (9030), one a line; one is enough, the rest is read",
     "user": "with OPERATE on the system, ALTER and SELECT on the tables",
     "password_file": "absolute path of a 0600 file in the portal's directory of cluster passwords",
@@ -131,7 +131,7 @@ def cluster_edit_view(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_POST
 def read_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
-    """Have the worker read a cluster anew."""
+    """Have the worker read a cluster again."""
     found = _found(request, name)
     cluster_read_ask(found, by=_actor(request), now=timezone.now())
     return HttpResponseRedirect(cluster_url(found))
@@ -151,7 +151,7 @@ def resume_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     """Go on with a cluster."""
     found, said = _found(request, name), request.POST.get("reason", "")
     cluster_resume(found, by=_actor(request), reason=said, now=timezone.now())
-    messages.success(request, "It goes on; what waited is sent now.")
+    messages.success(request, "Resumed; what waited is sent now.")
     return HttpResponseRedirect(cluster_url(found))
 
 
@@ -209,7 +209,7 @@ def _edit(request: HttpRequest, found: Cluster, form: EditForm) -> HttpResponseR
         now=timezone.now(),
         budget=BRIEF,
     )
-    messages.success(request, f"{found.name} is reached so from now on; its history stays.")
+    messages.success(request, f"{found.name} has the new connection; its history is kept.")
     return HttpResponseRedirect(cluster_url(found))
 
 

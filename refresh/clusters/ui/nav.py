@@ -7,14 +7,14 @@ from portal.ui.frame.states import StateLook, register_states
 _LOOKS = {
     "CLUSTER_KEPT": StateLook("Kept fresh", "circle-check", "good"),
     "CLUSTER_PAUSED": StateLook("Paused", "player-pause", "warn", "Nothing is sent to it."),
-    "CLUSTER_TROUBLED": StateLook("In trouble", "alert-triangle", "bad", "Its page says why."),
+    "CLUSTER_TROUBLED": StateLook("Error", "alert-triangle", "bad", "Its page says why."),
     "CLUSTER_UNREAD": StateLook("Not read yet", "clock", "quiet"),
     "ALIVE": StateLook("Alive", "circle-check", "good"),
     "FROZEN": StateLook(
         "Frozen", "plug-connected-x", "bad", "It may still answer people from old caches."
     ),
     "DEAD": StateLook("Dead", "heart-off", "warn", "Its process is gone, and its caches with it."),
-    "COLD": StateLook("Cold", "snowflake", "info", "It began anew, with empty caches."),
+    "COLD": StateLook("Cold", "snowflake", "info", "It restarted, with empty caches."),
     "NOT_STARTED": StateLook(
         "Not started yet", "clock", "quiet", "It is registered and has not answered anybody yet."
     ),
@@ -23,15 +23,15 @@ _LOOKS = {
         "Open", "hand-stop", "warn", "It failed several times and is not asked for a while."
     ),
     "BREAKER_HALF_OPEN": StateLook(
-        "Half open", "progress-help", "warn", "It is asked once, and that answer decides."
+        "Probing", "progress-help", "warn", "It is asked once, and that answer decides."
     ),
     "AS_HIVE": StateLook("As in Hive", "circle-check", "good"),
     "COLUMNS_DRIFTED": StateLook(
-        "Drifted", "columns", "bad", "Its columns are not Hive's; no refresh mends that."
+        "Drifted", "columns", "bad", "Its columns are not Hive's; no refresh repairs that."
     ),
     "NOT_COMPARED": StateLook("Not compared yet", "clock", "quiet"),
-    "NO_LAKE": StateLook("No lake of ours", "map-off", "warn", "Nothing in it is refreshed."),
-    "AGAINST": StateLook("Works against us", "alert-triangle", "warn"),
+    "NO_LAKE": StateLook("Unknown metastore", "map-off", "warn", "Nothing in it is refreshed."),
+    "AGAINST": StateLook("Conflicts", "alert-triangle", "warn"),
     "IDLE": StateLook("Does nothing", "zzz", "quiet"),
 }
 

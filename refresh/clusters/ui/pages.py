@@ -107,7 +107,7 @@ def cluster(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_GET
 def reading(request: HttpRequest, name: str) -> HttpResponse:
-    """Say how far the reading is that somebody asked for; once it is over, load the page anew."""
+    """Say how far the reading is that somebody asked for; once it is over, load the page again."""
     found = get_cluster_for_user(name, user=person(request))
     if found.read_asked_at is None:
         return HttpResponse(headers={"HX-Refresh": "true"})

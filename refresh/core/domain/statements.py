@@ -22,7 +22,7 @@ def refresh(table: ExternalTable, *, dialect: Dialect, partitions: Sequence[str]
     if table.catalog and dialect is Dialect.RESOURCES:
         raise RuleViolation(
             "starrocks.catalog",
-            f"{table} lies in a catalog, which this front end is too old to know. Refresh it on "
+            f"{table} is in a catalog, which this front end is too old to know. Refresh it on "
             "a front end of version 2.3 or later.",
             table=table,
         )

@@ -13,7 +13,7 @@ LONGEST_NAME = 767
 
 
 class OnFrontEndSerializer(serializers.ModelSerializer[TargetOnFe]):
-    """How a table stands on one front end."""
+    """How a table is on one front end."""
 
     front_end = serializers.CharField(source="fe.place", read_only=True, help_text=ADDRESS)
     freshness = serializers.ChoiceField(
@@ -90,7 +90,7 @@ class TargetSerializer(WaitingSerializer):
 
 
 class SweepSerializer(serializers.ModelSerializer[TableSweep]):
-    """The last look at a table's files; `problem` says why nothing could be concluded."""
+    """The last check at a table's files; `problem` says why nothing could be concluded."""
 
     class Meta:
         model = TableSweep
@@ -117,7 +117,7 @@ class TargetDetailSerializer(TargetSerializer):
         source="watched.whole_at",
         read_only=True,
         allow_null=True,
-        help_text="When the table as a whole changed last, while somebody owes it.",
+        help_text="When the table as a whole changed last, while a front end has not loaded it.",
     )
     n_partitions = serializers.IntegerField(
         source="watched.n_partitions", read_only=True, allow_null=True

@@ -57,12 +57,12 @@ def missing(
 
 
 def _unnamed(wish: Wish, done: Sequence[Done]) -> set[str]:
-    # Looked up one by one, because a wish mostly names one and a list of refreshes thousands.
+    # Looked up one by one, because a request mostly names one and a list of refreshes thousands.
     return {name for name in wish.partitions if not any(name in one.partitions for one in done)}
 
 
 def is_provable(wish: Wish, *, dialect: Dialect) -> bool:
-    """Whether refreshes can prove the wish at all.
+    """Whether refreshes can prove the request at all.
 
     Before catalogs nothing renews all partitions at once: those written must be named.
     """

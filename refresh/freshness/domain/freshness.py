@@ -84,7 +84,7 @@ def standing(changes: TableChanges, fe: FeRecord) -> Standing:
             since,
         )
     if _is_cold(changes, fe):
-        return Standing(Freshness.COLD, Danger.NONE, "It began anew: what is asked for is loaded.")
+        return Standing(Freshness.COLD, Danger.NONE, "It restarted: what is asked for is loaded.")
     if is_renewed_whole(changes, fe):
         return Standing(Freshness.FRESH, Danger.NONE, "Every known change was refreshed.")
     return Standing(

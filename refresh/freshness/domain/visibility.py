@@ -1,7 +1,7 @@
 """Decides whether a write is visible on every front end, for `GET /api/refresh/wait`.
 
 Visible means: every front end that can still be asked by anybody has completed a refresh, begun
-after the write, that covers it; or began anew, with empty caches, after the write. A probe can
+after the write, that covers it; or began again, with empty caches, after the write. A probe can
 only disprove. Dead ones are left out and named; frozen ones may wake up with what they had, so
 they count as not fresh.
 """
@@ -39,7 +39,7 @@ class Disproof:
 class FeRecord:
     """What the portal knows of one table on one front end.
 
-    `empty_after`: an instant before which nothing in its caches was loaded (it began anew later).
+    `empty_after`: an instant before which nothing in its caches was loaded (it began again later).
     """
 
     name: str
@@ -83,7 +83,7 @@ class WaitAnswer:
 def judge_wait(
     wish: Wish, fes: Sequence[FeRecord], *, deadline: datetime, is_strict: bool, now: datetime
 ) -> WaitAnswer:
-    """Judge a wish at an instant; without one live front end nothing is visible.
+    """Judge a request at an instant; without one live front end nothing is visible.
 
     When the deadline has passed a caller who asked for best effort may go on, and is told who
     lacks it; that is never said to be visible.
@@ -107,11 +107,11 @@ def _judge(wish: Wish, fe: FeRecord) -> tuple[Visibility, str]:
         return Visibility.EXCLUDED, "It is down; its caches are gone with it."
     if fe.state is FeState.FROZEN:
         return Visibility.FROZEN, "It does not answer, and may wake up with what it had cached."
-    # What a probe contradicted must be loaded anew after it, whatever was completed before.
+    # What a probe contradicted must be loaded again after it, whatever was completed before.
     disproved_at = fe.disproof.at if fe.disproof else None
     since = max(filter(None, (wish.written_at, disproved_at)))
     if fe.empty_after is not None and fe.empty_after > since:
-        return Visibility.VISIBLE, "It began anew after the write, with empty caches."
+        return Visibility.VISIBLE, "It restarted after the write, with empty caches."
     if not is_provable(wish, dialect=fe.dialect):
         return (
             Visibility.UNPROVABLE,

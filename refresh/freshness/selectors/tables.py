@@ -48,23 +48,21 @@ def danger_choices() -> list[tuple[str, str]]:
 class TargetFilter(ListFilter):
     """Tables by cluster, state, danger, name, who answers for them, and what is under way."""
 
-    danger = filters.ChoiceFilter(
-        choices=danger_choices, label="What queries see", empty_label="Any"
-    )
+    danger = filters.ChoiceFilter(choices=danger_choices, label="Query results", empty_label="Any")
     freshness = filters.ChoiceFilter(
         choices=[(one.value, one.value.capitalize()) for one in Freshness],
         label="State",
         empty_label="Any",
     )
     show = filters.ChoiceFilter(
-        choices=SHOWS, label="Under way", empty_label="Any", method="filter_show"
+        choices=SHOWS, label="In progress", empty_label="Any", method="filter_show"
     )
     cluster = filters.ChoiceFilter(
         field_name="cluster__name", choices=cluster_choices, label="Cluster", empty_label="Any"
     )
     db = filters.CharFilter(label="Database", method="filter_db")
     table = filters.CharFilter(label="Table", method="filter_table")
-    person = filters.CharFilter(label="Who answers for it", method="filter_person")
+    person = filters.CharFilter(label="Responsible", method="filter_person")
 
     class Meta:
         model = RefreshTarget

@@ -128,7 +128,7 @@ def _ask(
             raise RuleViolation(
                 "refresh.off",
                 f"{watched.off_by} opted the table out: {watched.off_why} "
-                "An admin or operator takes it in again on its page.",
+                "An admin or operator enables it again on its page.",
             )
         touched = dict.fromkeys(names, Touch.UPDATED)
         change = Change(hive_of(watched), Cause.PERSON, whole=not names, partitions=touched)
@@ -156,7 +156,7 @@ def _check_keeper(user: User) -> None:
 
 
 def _said(reason: str) -> str:
-    check_reason(reason, "refresh.reason", "Say why; it stands in the audit record.")
+    check_reason(reason, "refresh.reason", "Enter a reason; it is kept in the audit record.")
     return reason.strip()[:1_000]
 
 

@@ -67,7 +67,7 @@ def wait_until_visible(wish: WaitWish, *, user: User, clock: Clock) -> Waited:
     if wish.written_at > began + _CLOCKS:
         raise RuleViolation(
             "refresh.written_at",
-            "written_at lies ahead. Send what POST /api/refresh/ answered, unchanged.",
+            "written_at is ahead. Send what POST /api/refresh/ answered, unchanged.",
             written_at=wish.written_at.isoformat(),
         )
     asked = _asked(wish, user=user, began=began)

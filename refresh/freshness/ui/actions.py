@@ -47,7 +47,7 @@ def opt_out(request: HttpRequest, target_id: int) -> HttpResponse:
     user = person(request)
     target = get_target_for_user(target_id, user)
     table_opt_out(target, user=user, reason=request.POST.get("reason", ""), now=timezone.now())
-    messages.success(request, "Nobody refreshes the table from now on.")
+    messages.success(request, "Auto-refresh of the table is off.")
     return HttpResponseRedirect(table_url(target))
 
 

@@ -13,7 +13,7 @@ from refresh.freshness.selectors.tables import n_wrong
 
 def register_pages() -> None:
     """Add the navigation and the home card."""
-    register_page(Page("Refresh", "Tables and caches", "refresh:tables", "refresh", 50))
+    register_page(Page("Refresh", "Cached tables", "refresh:tables", "refresh", 50))
     register_home_card(wrong_card)
 
 
@@ -23,7 +23,7 @@ def list_url(name: str, lake: str, **query: str) -> str:
 
 
 def wrong_card(request: HttpRequest) -> Card | None:
-    """Tell keepers and owners of tables on which queries may be answered wrongly now."""
+    """Notify people of tables on which queries may be answered wrongly now."""
     lake = lake_or_none(request)
     if lake is None:
         return None
@@ -32,7 +32,7 @@ def wrong_card(request: HttpRequest) -> Card | None:
         return None
     return Card(
         kind="waiting",
-        title="Tables answered wrongly now",
+        title="Tables with stale results",
         value=f"{n_tables:,}",
         url=list_url("tables", lake, danger=Danger.WRONG),
         detail="Partitions were written again and StarRocks may still give what was there before",

@@ -45,15 +45,15 @@ def _cell(title: str, name: str, **options: Any) -> Column:
 
 TABLES = ListSpec(
     template="refresh/tables.html",
-    caption="Tables and how they stand",
+    caption="Tables and their status",
     columns=(
         _cell("Table", "table"),
         Column(key="cluster.name", title="Cluster"),
-        _cell("What queries see, and why", "standing", sort="danger", is_wide=True),
+        _cell("Query result status", "standing", sort="danger", is_wide=True),
         _cell("Front ends", "fes"),
         Column(key="refreshed_at", title="Refreshed", kind="ago", help="When all that live had it"),
-        Column(key="behind_since", title="Behind since", kind="ago"),
-        _cell("Under way", "waits", is_wide=True),
+        Column(key="behind_since", title="Stale since", kind="ago"),
+        _cell("In progress", "waits", is_wide=True),
     ),
     orders=TARGET_ORDERS,
     filename="refresh-tables.csv",

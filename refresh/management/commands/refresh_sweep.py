@@ -33,6 +33,6 @@ class Command(BaseCommand):
         for cluster in rows:
             found = sweep(cluster, clock=timezone.now, limits=_AT_ONCE)
             self.stdout.write(
-                f"{cluster}: {found.directories} directories of {found.tables} tables looked at, "
+                f"{cluster}: {found.directories} directories of {found.tables} tables checked, "
                 f"{found.probes} tables probed, {found.diverged} of them diverged."
             )

@@ -24,7 +24,7 @@ BREATH = 0.05
 class Command(BaseCommand):
     """Runs until SIGTERM or Ctrl-C, then waits for the statements that it sent."""
 
-    help = "Refresh what StarRocks front ends cache of Hive metadata, as changes are heard of."
+    help = "Refresh what StarRocks front ends cache of Hive metadata, as changes are received."
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Turn until told to stop."""

@@ -1,7 +1,7 @@
 """Notifies people that a front end's data diverges from the metastore's, and when it ends.
 
-Keepers are, once a divergence: it lasts until a probe agrees again, however often a refresh seemed
-to mend it meanwhile. Telling twice writes nothing new.
+Admins and operators are, once a divergence: it lasts until a probe agrees again, however often a
+refresh seemed to repair it meanwhile. Telling twice writes nothing new.
 """
 
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ def _subject(kind: str, target: RefreshTarget, rows: Sequence[TargetOnFe]) -> st
     n_fes = f"{len(rows)} front end{'s' if len(rows) != 1 else ''} of {target.cluster.name}"
     if kind == DIVERGED:
         return one_line(f"Alarm: {n_fes} may answer {target} wrongly")
-    return one_line(f"Over: {n_fes} agree{'s' if len(rows) == 1 else ''} on {target} again")
+    return one_line(f"Resolved: {n_fes} agree{'s' if len(rows) == 1 else ''} on {target} again")
 
 
 def _text(kind: str, username: str, subject: str, rows: Sequence[TargetOnFe], *, url: str) -> str:
@@ -88,7 +88,7 @@ def _text(kind: str, username: str, subject: str, rows: Sequence[TargetOnFe], *,
             "",
             "A probe compared what the front end knows with the metastore. The portal has the "
             "whole table refreshed by itself, once an hour at most. Until then queries on it may "
-            "be answered from other data. One more mail comes when a probe agrees again.",
+            "be answered from other data. Another mail is sent when a probe agrees again.",
         ]
     else:
         lines += [one_line(f"- {row.fe.name}") for row in rows]

@@ -48,7 +48,7 @@ def look_at_files(watched: WatchedTable, *, clock: Clock, limits: SweepLimits) -
     try:
         seen = files_read(watched, lately, limits=limits, clock=clock)
     except PortalError as error:
-        _log.warning("the files of %s were not looked at: %s", watched, error.message)
+        _log.warning("the files of %s were not checked: %s", watched, error.message)
         _keep_problem(watched, error.message)
         return None
     if seen is None:

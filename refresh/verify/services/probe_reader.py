@@ -1,7 +1,7 @@
 """Reads a front end's view of a table, and the metastore's. Read-only.
 
-A probe loads the names of partitions, so only what is hot and no giant is asked for plans. Each
-plan selects one partition: the newest, and those that changed lately.
+A probe loads the names of partitions, so only what is hot and no very large table is asked for
+plans. Each plan selects one partition: the newest, and those that changed lately.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,8 @@ from refresh.verify.domain.sweeping import SweepLimits, chosen
 from refresh.verify.selectors import touched_lately
 from refresh.worker.domain.lanes import Lane
 
-# A plan loads the names of all partitions where they are not cached: too dear for a giant.
+# A plan loads the names of all partitions where they are not cached: too dear for a very large
+# table.
 MOST_PLANNED = 2_000
 # The partitions of a table that are probed, each by one statement on each front end.
 _PROBED = SweepLimits(newest=5, changed=5)
@@ -48,7 +49,7 @@ _CONNECT_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What the metastore has, and the names of the partitions of a table that is no giant.
+    """What the metastore has, and the partition names of a table that is not very large.
 
     `is_planned`: a plan would be neither too dear, nor differ with who has what is not ready.
     """

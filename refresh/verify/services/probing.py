@@ -33,7 +33,7 @@ from refresh.verify.services.divergence_mails import divergences_tell
 from refresh.verify.services.probe_reader import Pictures, Truth, pictures_of, truth_of
 
 _log = logging.getLogger(__name__)
-# What a refresh does not mend is shown, not refreshed again and again.
+# What a refresh does not repair is shown, not refreshed again and again.
 _MEND_EVERY = timedelta(hours=1)
 _PROBLEM_LENGTH = 1000
 

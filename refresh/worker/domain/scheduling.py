@@ -2,10 +2,10 @@
 
 In each lane the oldest comes first, and what is urgent counts as somewhat older: so nothing waits
 for ever. A table of several statements goes back in line after each, behind all that waited
-meanwhile: of a giant's hundred, others wait for one. Each slower lane leaves one place free for the
-faster ones, on every front end and in every catalog, so that however many giants wait, a small
-table finds room. Where one lock leaves no such place, what is slow begins when nothing faster
-waits, or when it has been passed over for long enough.
+meanwhile: of a very large table's hundred, others wait for one. Each slower lane leaves one place
+free for the faster ones, on every front end and in every catalog, so that however many very large
+tables wait, a small table finds room. Where one lock leaves no such place, what is slow begins
+when nothing faster waits, or when it has been passed over for long enough.
 """
 
 from collections import Counter
@@ -82,7 +82,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Who can be asked now (alive, and no open breaker), and whether giants may begin."""
+    """Who can be asked now (alive, no open breaker), and whether very large tables may start."""
 
     fes: Sequence[str]
     dialect: Dialect
@@ -141,7 +141,7 @@ class _Places:
     def may_come(self, one: Waiting) -> bool:
         """Whether it waits for a place only: not for its table, its front end, or its hour."""
         is_there = one.only_on in self.cluster.fes if one.only_on else bool(self.cluster.fes)
-        # Behind the one lock a giant keeps all others waiting.
+        # Behind the one lock a very large table keeps all others waiting.
         is_its_hour = (
             self.cluster.dialect is Dialect.CATALOGS
             or one.lane < Lane.GIANT
@@ -163,7 +163,8 @@ def place_in_line(
 ) -> tuple[Lane, tuple[datetime, str]]:
     """Give what the line is sorted by: behind one lock the lane, for as long as there is patience.
 
-    Else those who came while a giant held the lock would wait for its next statement too.
+    Else those who came while a very large table held the lock would wait for its next statement
+    too.
     """
     was_passed_over = now - (one.turn_ended or one.since)
     is_patient = dialect is Dialect.RESOURCES and was_passed_over < PATIENCE[one.lane]

@@ -173,7 +173,7 @@ class Worker:
             self._settings_at[cluster.pk] = now + NAMES_EVERY
 
     def _judge(self, cluster: Cluster) -> None:
-        """Judge all tables anew once a front end came or went since they were judged."""
+        """Judge all tables again once a front end came or went since they were judged."""
         states = {fe.name: fe.state.value for fe in cluster.front_ends.all()}
         if cluster.judged_states != states:
             work = partial(judge_cluster, cluster, states)

@@ -1,4 +1,4 @@
-"""A fix plan as its drawing up leaves it, without a metastore to draw it up from."""
+"""A relocation plan as its creating leaves it, without a metastore to draw it up from."""
 
 from datetime import datetime
 
@@ -42,7 +42,7 @@ def drawn_fix(findings: list[PathFinding], *, user: User, now: datetime) -> Path
 
 
 def store_drawn(fix: PathFix, generation: Generation, *, now: datetime) -> PathFix:
-    """Store the drawing up of a plan: `stray` moves where its row says, others are shared."""
+    """Store the creating of a plan: `stray` moves where its row says, others are shared."""
     drafted = FixDraft(backup_root="file:///backup")
     for row in fix.items.order_by("id"):
         name = Name(row.db, row.table, row.partition)

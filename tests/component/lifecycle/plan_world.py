@@ -179,7 +179,7 @@ class World:
         )
 
     def plan(self, *, maker: str = "anna", tables: tuple[str, ...] = ("sales.orders",)) -> DropPlan:
-        """Have a plan drawn up, to its end."""
+        """Have a plan created, to its end."""
         plan = plan_request(
             LAKE, tables=tables, reason="old data", user=self.person(maker), now=NOW
         )

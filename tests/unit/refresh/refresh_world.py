@@ -39,7 +39,7 @@ class Watched:
 
 @dataclass
 class Written:
-    """A wish, and which versions it hopes to see."""
+    """A request, and which versions it hopes to see."""
 
     wish: Wish
     versions: dict[str, int]

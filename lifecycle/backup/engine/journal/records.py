@@ -334,5 +334,5 @@ def _damaged(error: Exception) -> DataSafetyError:
     return DataSafetyError(
         "act.record",
         f"A journal file beside the data cannot be read ({error}); nothing is done with its items. "
-        "Look at it before going on.",
+        "Inspect it before going on.",
     )

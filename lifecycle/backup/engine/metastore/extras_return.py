@@ -140,7 +140,7 @@ _NEWER = "its column statistics did not come back: its data or metadata is newer
 def _take_marks_away(work: _Return, live: Mapping[str, Any]) -> None:
     """Say of objects, by partition, that all that belonged to them is back.
 
-    They are read anew, so that what somebody changed meanwhile stands.
+    They are read again, so that what somebody changed meanwhile stands.
     """
     waiting = [name for name, one in live.items() if EXTRAS_DUE in (one.parameters or {})]
     with suppress(NotVisible):  # what was dropped meanwhile needs no mark

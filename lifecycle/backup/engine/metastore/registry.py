@@ -179,7 +179,7 @@ def add_again(
     """Register items from their manifest, each changed by `change`; the table first if it is gone.
 
     Gives how many were registered. A name taken meanwhile is left as it is. Without
-    `keep_statistics` the metastore counts the files anew.
+    `keep_statistics` the metastore counts the files again.
     """
     if not items:
         return 0

@@ -267,7 +267,7 @@ def _lost(batch: _Batch, step: Step, home: LakePath) -> DataSafetyError:
     return DataSafetyError(
         "act.lost",
         f"{batch.name} {step.intent.partition} stands at {home} and cannot go on or back: files "
-        "are missing or new data stands at its old place. Compare the intent file with the lake.",
+        "are missing or new data is at its old place. Compare the intent file with the lake.",
         home=home,
         source=step.source,
     )

@@ -22,7 +22,7 @@ from portal.lake.errors import DataSafetyError, NotVisible
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 
-# A table moves with all its partitions or not at all; readers wait while they are pointed anew.
+# A table moves with all its partitions or not at all; readers wait while they are pointed again.
 MOST_PARTITIONS = 1_000
 _CALL = 200
 _INTENT = re.compile(r"move\.(\d+)\.intent\.json\Z")
@@ -113,7 +113,7 @@ class Step:
             )
         except (KeyError, TypeError) as error:
             raise DataSafetyError(
-                "act.record", f"The intent of a move cannot be read ({error}); look at it by hand."
+                "act.record", f"The intent of a move cannot be read ({error}); inspect it by hand."
             ) from error
 
     @property

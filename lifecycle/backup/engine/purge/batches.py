@@ -104,7 +104,7 @@ def purge_refusal(
     if now < wanted.purge_after or now < dropped_at + keep:
         return "its days are not over"
     if live:
-        return f"a live table or partition lies in the backups of its day: {live}"
+        return f"a live table or partition is in the backups of its day: {live}"
     return None
 
 

@@ -262,7 +262,7 @@ def _taken(
         place = _place(tools, _target(order, item))
         if place is Choice.RESTORE:
             return Choice.DATA_ONLY
-        # A partition made anew in the second of the old one's creation looks the same, too.
+        # A partition created again in the second of the old one's creation looks the same, too.
         return Choice.STANDS if order.only_missing and place is Choice.PLACE_TAKEN else place
     return Choice.STANDS if order.only_missing else Choice.NAME_TAKEN
 

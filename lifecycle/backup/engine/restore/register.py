@@ -67,7 +67,7 @@ def confirm(
     return {
         target.item: (Outcome.RESTORED, said.get(target.item, ""))
         if target.item in ours
-        else (Outcome.CONFLICT, "the name was taken meanwhile; the data stands at its place")
+        else (Outcome.CONFLICT, "the name was taken meanwhile; the data is at its place")
         for target in intent.items
     }
 

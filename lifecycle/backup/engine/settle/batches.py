@@ -74,8 +74,8 @@ def decide(
 
 
 _STUCK = ("fs.not_empty", REFUSED)
-_CHANGED = "taken back: its metadata was changed meanwhile, or it is not ready"
-_STOPPED = "taken back: paused, no longer approved, or its files changed"
+_CHANGED = "undone: its metadata was changed meanwhile, or it is not ready"
+_STOPPED = "undone: paused, no longer approved, or its files changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def out_of_place(
     return DataSafetyError(
         "act.lost",
         f"{len(danger)} {what} cannot be brought to rest, first {danger[0]}. Stop all acting, "
-        f"compare the intent file with the lake{where}, mend it by hand, and then settle the run "
+        f"compare the intent file with the lake{where}, repair it by hand, and then settle the run "
         "again with manage.py settle_run.",
         items=danger[:20],
         directory=directory,

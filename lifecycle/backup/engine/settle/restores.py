@@ -93,7 +93,7 @@ def settle_restores(
         raise DataSafetyError(
             "act.lost",
             f"{len(danger)} restore steps cannot be brought to rest: {', '.join(danger[:20])}. "
-            "Compare them with the lake, mend it by hand, and then settle the run again with "
+            "Compare them with the lake, repair it by hand, and then settle the run again with "
             "manage.py settle_run.",
             directory=directory,
         )
@@ -167,7 +167,7 @@ def _bring_to_rest(
             case Return.NOTHING_HAPPENED:
                 outcomes[target.item] = (Outcome.SKIPPED, "nothing happened; still in the backup")
             case Return.PLACE_TAKEN:
-                outcomes[target.item] = (Outcome.CONFLICT, "new data stands at the old place")
+                outcomes[target.item] = (Outcome.CONFLICT, "new data is at the old place")
             case _:
                 moved.add(target.item)
     if moved:

@@ -77,7 +77,7 @@ def _state(batch: JournalBatch, item: ItemIntent, struct: Any, *, live: LakePath
 _UNNAMED = "it is not registered: register it by hand if it is wanted"
 _SAID = {
     Verdict.NOTHING_HAPPENED: (Outcome.SKIPPED, "nothing happened; still restored"),
-    Verdict.HALF_DONE: (Outcome.RETURNED, "taken back half way; still restored"),
+    Verdict.HALF_DONE: (Outcome.RETURNED, "half undone; still restored"),
     Verdict.CHANGED: (Outcome.RETURNED, "its metadata was changed meanwhile; still restored"),
     Verdict.DONE: (Outcome.UNDONE, "finished by settle"),
     Verdict.NEW_DATA: (Outcome.UNDONE, "new data came to its place; it stays registered"),

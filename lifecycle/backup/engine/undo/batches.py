@@ -279,8 +279,9 @@ def _take_back(
     if shortfall(one.item.files, found):
         raise DataSafetyError(
             "act.short_backup",
-            f"{home} lacks files of its manifest after its move. Nothing more was dropped; look at "
-            "it before anything goes on.",
+            f"{home} lacks files of its manifest after its move. Nothing more was dropped; "
+            "inspect it "
+            "before anything else is done.",
             path=home,
         )
     tools.gate()

@@ -21,7 +21,7 @@ TITLES = {
     Code.STUCK.value: "Stuck instants",
     Code.STALE_VIEW.value: "Read-optimized view is stale",
     Code.NEVER_EXECUTED.value: "Plans were never executed",
-    Code.PLANS_PILE_UP.value: "Plans pile up",
+    Code.PLANS_PILE_UP.value: "Pending plans",
     BROKEN: "Timeline is broken",
 }
 _BY_LOGS = frozenset({Code.CORRUPT_BLOCKS.value, Code.UNKNOWN_BLOCKS.value})

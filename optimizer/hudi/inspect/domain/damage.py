@@ -152,7 +152,7 @@ def _unknown(look: HudiLook) -> Iterable[Finding]:
             Code.UNKNOWN_BLOCKS,
             Severity.CRITICAL,
             f"Of instants that completed in neither the active nor the archived timeline: "
-            f"{count_words(len(merged), 'block')} of logs. They lie before its first write "
+            f"{count_words(len(merged), 'block')} of logs. They are before its first write "
             f"{first_write(look)} and are read as if they had completed.{_keys_words(look)}",
             [*map(plain, look.duplicates), *map(plain, merged)],
             Remedy(
@@ -203,7 +203,7 @@ def _duplicates(look: HudiLook) -> Iterable[Finding]:
 
 def _keys_words(look: HudiLook) -> str:
     if not look.has_read_keys:
-        return " Whether keys stand twice was not looked at."
+        return " Duplicate keys were not checked."
     if not look.duplicates:
-        return " No key stands twice yet."
-    return f" {count_words(len(look.duplicates), 'record key')} stand twice."
+        return " No key is duplicated yet."
+    return f" {count_words(len(look.duplicates), 'record key')} are duplicated."

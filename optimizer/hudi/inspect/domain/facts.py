@@ -327,8 +327,8 @@ class HudiLook:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RuleViolation(
                 "hudi.look",
-                f"What was stored of a look at a Hudi table cannot be read ({error!r}): "
-                "look at the table again.",
+                f"What was stored of an inspection at a Hudi table cannot be read ({error!r}): "
+                "inspect the table again.",
             ) from error
 
 

@@ -16,7 +16,7 @@ from optimizer.hudi.maintenance.domain.tasks import Service, Step
 MOST_ROWS = 50
 MEND_FIRST = (
     "Every pending plan takes a file group that is damaged, and executing it would make the damage "
-    "last: mend that first, and hold the table's services until then."
+    "last: repair that first, and hold the table's services until then."
 )
 
 
@@ -25,7 +25,7 @@ class Severity(StrEnum):
 
     INFO = "INFO"  # worth knowing; nothing has to be done
     WARNING = "WARNING"  # it gets worse by itself
-    CRITICAL = "CRITICAL"  # rows are wrong, lost or late now, and nobody will mend it
+    CRITICAL = "CRITICAL"  # rows are wrong, lost or late now, and nobody will repair it
 
 
 class Code(StrEnum):

@@ -93,7 +93,7 @@ def _stale(look: HudiLook, policy: HudiPolicy, now: datetime) -> _Judged:
         return 0.0, ""
     behind = stale.behind(now)
     words = (
-        f"The read-optimized view lies {span_words(behind)} and "
+        f"The read-optimized view is {span_words(behind)} and "
         f"{count_words(len(stale.commits), 'delta commit')} behind; "
         f"{span_words(policy.stale_after)} are allowed."
     )
@@ -117,7 +117,7 @@ def _plans(look: HudiLook, policy: HudiPolicy) -> _Judged:
 def _logs(look: HudiLook) -> _Judged:
     logs = sum(one.log_bytes for one in look.slices)
     whole = logs + sum(one.base_bytes or 0 for one in look.slices)
-    words = f"{size_words(logs)} of {size_words(whole)} lie in logs, which every reader must merge."
+    words = f"{size_words(logs)} of {size_words(whole)} are in logs, which every reader must merge."
     return (logs / whole / _LOG_SHARE if whole else 0.0), words
 
 

@@ -99,9 +99,9 @@ def stale_view(look: HudiLook, policy: HudiPolicy, now: datetime) -> Iterable[Fi
     yield finding(
         Code.STALE_VIEW,
         Severity.WARNING if is_waiting else Severity.CRITICAL,
-        f"The read-optimized view lies {span_words(stale.behind(now))} behind: "
+        f"The read-optimized view is {span_words(stale.behind(now))} behind: "
         f"{count_words(len(stale.commits), 'delta commit')} since {stale.since:%Y-%m-%d %H:%M} UTC "
-        f"stand only in logs ({size_words(stale.log_bytes)} in "
+        f"are only in logs ({size_words(stale.log_bytes)} in "
         f"{count_words(stale.n_groups, 'file group')}, {_unplanned(stale.n_unplanned)}); "
         f"{span_words(policy.stale_after)} are allowed.{silent}",
         [plain(one) for one in stale.commits],

@@ -164,7 +164,7 @@ def _broken(look: HudiLook) -> Unfit | None:
     return Unfit(
         "broken",
         f"Its timeline is broken: {' '.join(faults[:_MOST_NAMED])}{more} Nothing is done to the "
-        "table before a person has mended it.",
+        "table before a person has repaired it.",
     )
 
 

@@ -69,8 +69,8 @@ def stuck_instants(look: HudiLook, policy: HudiPolicy, now: datetime) -> Iterabl
 
 
 MEND_THOSE = (
-    "it takes a damaged file group and waits until that is mended.",
-    "they take damaged file groups and wait until these are mended.",
+    "it takes a damaged file group and waits until that is repaired.",
+    "they take damaged file groups and wait until these are repaired.",
 )
 
 

@@ -1,7 +1,7 @@
 """Opens and closes alarms of Hudi tables, and notifies people that one began or ended.
 
-Keepers are told of every table and owners of theirs, once an alarm: it lasts from the look that
-finds it until one that does not. Telling twice writes nothing new.
+Admins and operators are told of every table and owners of theirs, once an alarm: it lasts from the
+look that finds it until one that does not. Telling twice writes nothing new.
 """
 
 from collections import defaultdict
@@ -119,7 +119,9 @@ def _subject(kind: str, alarms: Sequence[HudiAlarm]) -> str:
     what = TITLES.get(alarms[0].code, alarms[0].code) if len(alarms) == 1 else "alarms"
     if kind == RAISED:
         return one_line(f"Alarm: {what} of {where}" if len(alarms) == 1 else f"Alarms of {where}")
-    return one_line(f"Over: {what} of {where}" if len(alarms) == 1 else f"Over: alarms of {where}")
+    return one_line(
+        f"Resolved: {what} of {where}" if len(alarms) == 1 else f"Resolved: alarms of {where}"
+    )
 
 
 def _text(kind: str, username: str, subject: str, alarms: Sequence[HudiAlarm]) -> str:
@@ -132,8 +134,11 @@ def _text(kind: str, username: str, subject: str, alarms: Sequence[HudiAlarm]) -
     if len(alarms) > _ROWS_SHOWN:
         lines.append(f"And {len(alarms) - _ROWS_SHOWN} more.")
     if kind == RAISED:
-        lines += ["", "The page of a table shows the evidence and what helps. One more mail comes"]
-        lines.append("when a look finds it no more.")
+        lines += [
+            "",
+            "The page of a table shows the evidence and how to fix it. Another mail is sent",
+        ]
+        lines.append("when an inspection no longer finds it.")
     else:
-        lines += ["", "The last look did not find it any more."]
+        lines += ["", "The last inspection no longer found it."]
     return "\n".join([*lines, ""])

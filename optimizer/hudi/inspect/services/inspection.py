@@ -76,13 +76,13 @@ def look_stored(run: Run, key: int) -> dict[str, Any] | None:
     if status.size > _MOST_READ:
         raise RuleViolation(
             "hudi.too_large",
-            f"A look at it takes {status.size:,} bytes, and {_MOST_READ:,} are read; cluster the "
+            f"Its inspection takes {status.size:,} bytes, and {_MOST_READ:,} are read; cluster the "
             "table into fewer file groups.",
         )
     try:
         return dict(json.loads(files.read(path)))
     except (TypeError, ValueError) as error:
-        raise RuleViolation("hudi.look", f"A look at it cannot be read: {error}.") from error
+        raise RuleViolation("hudi.look", f"Its inspection cannot be read: {error}.") from error
 
 
 def look_problem(lake: str, key: int, reason: str, *, due_at: datetime) -> None:

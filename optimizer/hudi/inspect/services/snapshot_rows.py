@@ -58,7 +58,7 @@ def look_keep(lake: str, key: int, found: ReadLook, policy: HudiPolicy, *, now: 
     if len(packed) > MOST_PACKED:
         raise RuleViolation(
             "hudi.too_large",
-            f"A look at it takes {size_words(len(packed))} packed, and {size_words(MOST_PACKED)} "
+            f"Its inspection takes {size_words(len(packed))} packed, and {size_words(MOST_PACKED)} "
             "are kept of one; let its writer archive more of its timeline, or cluster the table "
             "into fewer file groups.",
         )
@@ -72,7 +72,7 @@ def refuse_too_many(n_slices: int) -> None:
     if n_slices > MOST_SLICES:
         raise RuleViolation(
             "hudi.too_large",
-            f"It has {n_slices:,} file groups, and {MOST_SLICES:,} are looked at; cluster the "
+            f"It has {n_slices:,} file groups, and {MOST_SLICES:,} are inspected; cluster the "
             "table into fewer.",
         )
 

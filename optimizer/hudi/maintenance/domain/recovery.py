@@ -26,7 +26,7 @@ class Today(StrEnum):
 COMES_BACK = frozenset({Today.ABSENT, Today.OLDER})
 
 
-NOTHING_LEFT_OUT = "By the last look no block of its logs holds rows that nobody reads."
+NOTHING_LEFT_OUT = "By the last inspection no block of its logs holds rows that nobody reads."
 
 
 def left_out(look: HudiLook, undone: Collection[str] = ()) -> tuple[LogBlock, ...]:

@@ -1,7 +1,7 @@
 """Decides if a person may run a service step now, on which instants, and if it needs approval.
 
-Quiet hours, thresholds and what the policy does by itself do not bind people; what keeps writer and
-services apart does, and so does damage that a service would make last.
+Blackout windows, thresholds and what the policy does by itself do not bind people; what keeps
+writer and services apart does, and so does damage that a service would make last.
 """
 
 from collections.abc import Iterable
@@ -25,9 +25,9 @@ _NOTHING = "hudi.nothing"
 def wish_of(
     look: HudiLook, policy: HudiPolicy, wish: HudiTask, *, lately: Lately, now: datetime
 ) -> HudiTask:
-    """Return the task that a wish comes to, with its instants and whether people approve it first.
+    """Return the task of a request, its instants, and whether people approve it first.
 
-    A wish without instants means all on which it may be done.
+    A request without instants means all on which it may be done.
 
     Raises:
         RuleViolation: `hudi.` and the rule that forbids it.
@@ -53,7 +53,7 @@ def _plan(case: Case, wish: HudiTask) -> HudiTask:
         raise RuleViolation(
             "hudi.damaged",
             f"Damaged: {count_words(len(case.damaged), 'file group')}. {wish.service} would make "
-            "the damage last; mend it first, as the findings of the table say.",
+            "the damage last; repair it first, as the findings of the table say.",
         )
     return replace(wish, instants=(), needs_approval=False)
 
@@ -125,8 +125,9 @@ def _ruled(case: Case, wanted: tuple[str, ...]) -> Iterable[tuple[Silence, Rulin
 def _gone(instant: str) -> NoReturn:
     raise StaleState(
         "hudi.not-pending",
-        f"{instant} is not pending any more: somebody completed it or rolled it back. Look at the "
-        "table again and choose among what is pending now.",
+        f"{instant} is not pending any more: somebody completed it or rolled it back. Read the "
+        "table's "
+        "status again and choose among what is pending now.",
     )
 
 

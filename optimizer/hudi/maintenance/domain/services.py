@@ -84,7 +84,7 @@ def may(look: HudiLook, policy: HudiPolicy, service: Service, step: Step) -> Rul
 def may_roll_back(look: HudiLook, policy: HudiPolicy, silence: Silence) -> Ruling:
     """Rule on rolling one stuck instant back.
 
-    What a service began is written anew from its plan, so nothing is lost; what a writer began may
+    What a service began is rewritten from its plan, so nothing is lost; what a writer began may
     be rows that it still writes.
     """
     action = silence.instant.action
@@ -215,7 +215,7 @@ def _apart(look: HudiLook, policy: HudiPolicy) -> Ruling | None:
         return Ruling(
             "writer-at-work",
             f"Its writer and the services take turns, and {first.action} {first.instant} is not "
-            "completed. It is tried again at the next look.",
+            "completed. It is tried again at the next inspection.",
         )
     return None
 

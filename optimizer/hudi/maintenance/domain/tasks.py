@@ -67,7 +67,7 @@ class HudiTask:
     @property
     def words(self) -> str:
         """What is done, for people."""
-        what = "partitions by age" if self.service is Service.TTL else self.service.lower()
+        what = "partition TTL" if self.service is Service.TTL else self.service.lower()
         return f"{self.step.capitalize()} {what}"
 
 
@@ -110,7 +110,7 @@ def oldest_first(
         raise StaleState(
             "hudi.not-pending",
             f"{', '.join(gone)} is not pending any more: somebody executed it or rolled it back. "
-            "Look at the table again and choose among what is pending now.",
+            "Read the table's status again and choose among what is pending now.",
             instants=gone,
         )
     older = [one for one in known[:-1] if one not in failed]

@@ -1,6 +1,6 @@
 """Prevents two executors of one plan from running it at once, without a lock.
 
-Hudi rolls back what another has begun and begins anew, and the first one's files are gone under
+Hudi rolls back what another has begun and begins again, and the first one's files are gone under
 its commit. So whoever executes an instant holds it by the heartbeat that Hudi itself knows: a file
 that is made only where there is none, and touched as long as its owner lives.
 """

@@ -68,7 +68,7 @@ def list_clean(present: Present, order: Order, result: Result, check_stop: Stop)
 
 
 def clean(present: Present, order: Order, result: Result, check_stop: Stop) -> None:
-    """Delete the files of the approved list, by the pending plans that the order names or anew.
+    """Delete the files of the approved list, by the pending plans that the order names or again.
 
     Raises:
         StaleState: `hudi.not_as_listed`, a plan does not hold what people approved.

@@ -1,6 +1,6 @@
 """Executes pending compaction and clustering plans: one, some or all, oldest first.
 
-A plan that was begun and left is rolled back and executed anew by Hudi itself, so a killed run
+A plan that was begun and left is rolled back and executed again by Hudi itself, so a killed run
 loses nothing but its time. Told to stop, the job ends between two plans.
 """
 

@@ -26,7 +26,7 @@ class Order:
     services share, empty where there is none; `takes_turns` says that no writer runs meanwhile.
     An inflight instant of which something was heard within `patience` is left alone. `properties`
     are the metastore's, `partitions` those that people approved to go, `digest` that of the list
-    of files that they approved to go; a clean without `instants` is planned anew for that list.
+    of files that they approved to go; a clean without `instants` is planned again for that list.
     """
 
     task: int

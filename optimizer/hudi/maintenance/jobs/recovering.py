@@ -142,7 +142,7 @@ def _confirm(table: OpenedTable, order: Order, rows: DataFrame) -> None:
     if n_missing:
         raise ExternalFailure(
             "hudi.not_confirmed",
-            f"{order.name}: {n_missing:,} of the rows do not stand in the table after the commit.",
+            f"{order.name}: {n_missing:,} of the rows are not in the table after the commit.",
             service="spark",
             retryable=False,
             table=order.name,

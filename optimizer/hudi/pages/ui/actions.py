@@ -41,7 +41,7 @@ def look(request: HttpRequest, table_id: int) -> HttpResponse:
     table = get_hudi_for_user(table_id, user)
     is_deep = bool(request.POST.get("read_keys"))
     hudi_look_ask(table.lake, table.pk, by=user.username, read_keys=is_deep, now=timezone.now())
-    messages.success(request, "It is looked at with the next run of looks; reload in some minutes.")
+    messages.success(request, "It is read with the next inspection run; reload in some minutes.")
     return HttpResponseRedirect(hudi_url(table))
 
 
@@ -80,7 +80,7 @@ def resume(request: HttpRequest, table_id: int) -> HttpResponse:
     user = person(request)
     table = get_hudi_for_user(table_id, user)
     hudi_resume(table.pk, user=user, reason=request.POST.get("reason", ""), now=timezone.now())
-    messages.success(request, "It is looked at and served again.")
+    messages.success(request, "It is inspected and served again.")
     return HttpResponseRedirect(hudi_url(table))
 
 

@@ -54,7 +54,12 @@ def trend(oldest_first: Sequence[HudiPoint]) -> list[Chart]:
             labels=labels,
             series={unit: behind},
         ),
-        line_chart("pending-trend", title="What waited", labels=labels, series=pending),
+        line_chart(
+            "pending-trend",
+            title="Pending plans and uncompacted commits",
+            labels=labels,
+            series=pending,
+        ),
     ]
 
 
@@ -105,7 +110,7 @@ def timeline(newest_first: Sequence[InstantRow], *, now: datetime) -> list[Chart
     return [
         Chart(
             "timeline",
-            f"Instants from request to completion, an action a lane{of}",
+            f"Instants from request to completion, one row per action{of}",
             chart_json(figure),
             ("", "Action", "State", "Requested", "Inflight", "Completed", "Took"),
             tuple(_line_of_table(one) for one in reversed(rows)),
@@ -131,7 +136,7 @@ def slices(sums: SliceSums) -> list[Chart]:
         drawn.append(
             bar_chart(
                 "log-shares",
-                title="File groups by the share of their bytes that lies in logs",
+                title="File groups by the share of their bytes that is in logs",
                 labels=list(SHARES),
                 series={"file groups": list(sums.shares)},
             )

@@ -16,7 +16,7 @@ from portal.ui.templatetags.lw import NOTHING, bytes_, count, instant
 TITLES = {
     "group": "File group",
     "log_file": "Log file",
-    "position": "Place in it",
+    "position": "Offset",
     "kind": "Block",
     "state": "State",
     "instant": "Instant",

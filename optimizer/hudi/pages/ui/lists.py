@@ -2,7 +2,7 @@
 
 It has the manners of every list: filters and order in the address, pages by the last row shown, a
 CSV of exactly the filter. A row has a `key`; a page that begins after a row which is not there any
-more, for the table was looked at again, begins anew.
+more, for the table was looked at again, begins again.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -177,7 +177,7 @@ def _vain(case: Case, service: Service) -> str:
     if service is Service.RECOVERY:
         return "" if left_out(case.look) else NOTHING_LEFT_OUT
     groups = count_words(len(case.damaged), "file group")
-    return f"Damaged: {groups}. Mend it first." if case.damaged else ""
+    return f"Damaged: {groups}. Repair it first." if case.damaged else ""
 
 
 def _said(verdicts: Sequence[Mapping[str, Any]], service: Service, step: Step) -> list[str]:

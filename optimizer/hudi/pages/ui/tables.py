@@ -26,9 +26,9 @@ HUDI_TABLES = ListSpec(
     caption="Hudi tables and their health",
     columns=(
         cell("Table", "hudi_table", sort="name"),
-        cell("Health, and what it lost", "hudi_health", sort="health", help="0 to 100"),
-        cell("Trend", "trend", help="Health at the last looks", shown_from="desktop"),
-        cell("Findings", "hudi_findings", sort="critical", help="What the last look found wrong"),
+        cell("Health and deductions", "hudi_health", sort="health", help="0 to 100"),
+        cell("Trend", "trend", help="Health at the last inspections", shown_from="desktop"),
+        cell("Findings", "hudi_findings", sort="critical", help="Findings of the last inspection"),
         cell(
             "Plans pending", "hudi_pending", sort="pending", is_number=True, shown_from="tablet"
         ),
@@ -39,8 +39,8 @@ HUDI_TABLES = ListSpec(
             help="Since when something stands only in logs, which the read-optimized view lacks",
             shown_from="tablet",
         ),
-        cell("Last write, last look", "hudi_times", sort="written", shown_from="desktop"),
-        cell("What is done", "hudi_verdict", is_wide=True),
+        cell("Last write, last inspection", "hudi_times", sort="written", shown_from="desktop"),
+        cell("Current and planned work", "hudi_verdict", is_wide=True),
     ),
     orders=HUDI_ORDERS,
     filename="hudi-tables.csv",

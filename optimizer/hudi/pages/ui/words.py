@@ -13,10 +13,13 @@ _LOOKS: Mapping[str, StateLook] = {
         "Copy on write", "copy", "quiet", "Every write makes whole base files."
     ),
     f"HUDI_{TableType.MERGE_ON_READ}": StateLook(
-        "Merge on read", "git-merge", "quiet", "Updates lie in logs until they are compacted."
+        "Merge on read", "git-merge", "quiet", "Updates are in logs until they are compacted."
     ),
     f"SEVERITY_{Severity.CRITICAL}": StateLook(
-        "Critical", "alert-octagon", "bad", "Rows are wrong, lost or late, and nobody will mend it."
+        "Critical",
+        "alert-octagon",
+        "bad",
+        "Rows are wrong, lost or late, and nobody will repair it.",
     ),
     f"SEVERITY_{Severity.WARNING}": StateLook(
         "Warning", "alert-triangle", "warn", "It gets worse by itself."
@@ -32,7 +35,7 @@ _LOOKS: Mapping[str, StateLook] = {
             (Code.STUCK, "Stuck instant", "zzz"),
             (Code.STALE_VIEW, "Stale read-optimized view", "clock-exclamation"),
             (Code.NEVER_EXECUTED, "Plan never executed", "clock-pause"),
-            (Code.PLANS_PILE_UP, "Plans pile up", "stack-2"),
+            (Code.PLANS_PILE_UP, "Pending plans", "stack-2"),
         )
     },
     f"INSTANT_{InstantState.REQUESTED}": StateLook(
@@ -41,7 +44,7 @@ _LOOKS: Mapping[str, StateLook] = {
     f"INSTANT_{InstantState.INFLIGHT}": StateLook("Inflight", "loader-2", "busy", "Begun."),
     f"INSTANT_{InstantState.COMPLETED}": StateLook("Completed", "circle-check", "good"),
     f"INSTANT_{STUCK}": StateLook(
-        "Stuck", "zzz", "bad", "It began, never ended, and nothing was heard of it for too long."
+        "Stuck", "zzz", "bad", "It began, never ended, and gave no sign of life for too long."
     ),
     f"SERVICE_{Service.COMPACTION}": StateLook(
         "Compaction", "arrows-minimize", "quiet", "Logs are merged into base files."
@@ -53,7 +56,7 @@ _LOOKS: Mapping[str, StateLook] = {
         "Clean", "eraser", "warn", "File versions that no reader needs go for good."
     ),
     f"SERVICE_{Service.ROLLBACK}": StateLook(
-        "Rollback", "arrow-back-up", "quiet", "What began and never ended is taken back."
+        "Rollback", "arrow-back-up", "quiet", "What began and never ended is rolled back."
     ),
     f"SERVICE_{Service.RECOVERY}": StateLook(
         "Lost rows",
@@ -62,7 +65,7 @@ _LOOKS: Mapping[str, StateLook] = {
         "Rows in logs that nobody reads come back, by approval.",
     ),
     f"SERVICE_{Service.TTL}": StateLook(
-        "Old partitions", "calendar-off", "warn", "Whole partitions go by their age."
+        "Partition TTL", "calendar-off", "warn", "Whole partitions are dropped by their age."
     ),
 }
 
@@ -72,7 +75,7 @@ _SERVICE_LOOKS = {
     Service.CLEAN: ("Clean", "eraser", "File versions that no reader needs any more go."),
     Service.ROLLBACK: ("Rollback", "arrow-back-up", "What began and never ended is undone."),
     Service.RECOVERY: ("Lost rows", "arrow-back-up", "Rows that nobody reads come back from logs."),
-    Service.TTL: ("Partitions by age", "history-off", "Whole partitions go, by their age."),
+    Service.TTL: ("Partition TTL", "history-off", "Whole partitions are dropped by their age."),
 }
 HUDI_LOOKS: Mapping[str, StateLook] = {
     f"WORK_{task_name(service, step)}": StateLook(

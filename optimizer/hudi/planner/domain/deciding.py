@@ -2,7 +2,7 @@
 
 Rollbacks come first, for what is stuck holds others up; then clusterings, whose file groups take no
 updates until they are executed; then compactions, cleans and partitions by age. What begins at
-which hour is the queue's part: quiet hours say so (`QuietHours.hold`), as for all tables.
+which hour is the queue's part: blackout windows say so (`QuietHours.hold`), as for all tables.
 """
 
 from collections import Counter

@@ -27,7 +27,7 @@ from portal.lake.counts import count_words
 
 RETRY_AFTER = timedelta(hours=1)
 LIST_EVERY = timedelta(days=1)
-_MEND = "A service would make the damage last: mend it first."
+_MEND = "A service would make the damage last: repair it first."
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def compaction(case: Case) -> Need:
     service, step, policy = Service.COMPACTION, Step.SCHEDULE, case.policy
     free, commits = unplanned(case.look), unplanned_commits(case.look)
     if not free or not commits:
-        return Need(service, step, "none", "No completed delta commit lies in logs without a plan.")
+        return Need(service, step, "none", "No completed delta commit is in logs without a plan.")
     damaged = case.damaged & {one.group for one in free}
     if damaged:
         words = f"Damaged: {count_words(len(damaged), 'file group')}. {_MEND}"

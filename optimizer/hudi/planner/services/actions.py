@@ -1,6 +1,6 @@
 """Requests on a Hudi table: a service step now, a pause, and a dry run.
 
-Owners of a table, administrators of its database and keepers of the lake may; the rules that keep
+Owners of a table, administrators of its database and admins and operators may; the rules that keep
 writer and services apart hold for them too. All of it is audited.
 """
 
@@ -47,7 +47,7 @@ def service_ask(
     instants: Sequence[str] = (),
     **asking: Unpack[Asking],
 ) -> OptimizeTask:
-    """Queue a step of a service for the next run, whatever quiet hours and budget say.
+    """Queue a step of a service for the next run, whatever blackout windows and budget say.
 
     Without `instants` it takes all that are pending, oldest first. What has to be approved is
     listed first, and the task that comes back is the one that draws the list up. An open task of
@@ -132,7 +132,8 @@ def _look(row: HudiTable) -> HudiLook:
     if look is None:
         raise StaleState(
             "hudi.not_looked_at",
-            f"{row} has not been looked at yet, so nothing is known of what it needs. A look is "
+            f"{row} has not been inspected yet, so nothing is known of what it needs. An "
+            "inspection is "
             "due; ask again in some minutes.",
         )
     return look

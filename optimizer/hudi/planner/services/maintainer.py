@@ -88,7 +88,7 @@ class HudiMaintainer(TableMaintainer):
         return may_begin(rows)
 
     def arrange(self, lake: str, tasks: Sequence[OptimizeTask], *, now: datetime) -> Arranged:
-        """Arrange by the order of services, within budgets and outside of quiet hours."""
+        """Arrange by the order of services, within budgets and outside of blackout windows."""
         return arrange(lake, tasks, now=now)
 
     def orders(self, run: Run, tasks: QuerySet[OptimizeTask]) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ def lately_of(row: HudiTable, look: HudiLook, *, now: datetime) -> Lately:
     """Gather it from the table's tasks.
 
     A service is busy while a run has a task of it, or people one of its lists; what only waits is
-    decided on anew. A plan that was written is no attempt in vain: the look shows it.
+    decided on again. A plan that was written is no attempt in vain: the look shows it.
     """
     running: set[str] = set()
     busy: set[Service] = set()

@@ -151,7 +151,7 @@ def _paths(found: Mapping[str, Any]) -> HudiList | None:
     if not n_files + n_whole:
         return None
     items = [
-        f"{one} (the whole directory, with all that lies in it)" if one.endswith("/") else str(one)
+        f"{one} (the whole directory, with all that is in it)" if one.endswith("/") else str(one)
         for one in found.get("files", ())
     ]
     pending = [str(found["instant"])] if found.get("instant") else None
@@ -196,7 +196,7 @@ def _instants(task: OptimizeTask, found: Mapping[str, Any]) -> HudiList | None:
     if not rows:
         return None
     return HudiList(
-        [f"{row['action']} {row['instant']}, last heard of {row['heard_at']}" for row in rows],
+        [f"{row['action']} {row['instant']}, last sign of life {row['heard_at']}" for row in rows],
         len(rows),
         sum(int(row.get("n_files", 0)) for row in rows),
         0,

@@ -113,7 +113,7 @@ def broken(table: str, what: str) -> ExternalFailure:
     """Return the error of a table whose own metadata cannot be read."""
     return ExternalFailure(
         BROKEN,
-        f"{table}: {what} Nothing is done to the table until a person has mended its .hoodie "
+        f"{table}: {what} Nothing is done to the table until a person has repaired its .hoodie "
         "folder.",
         service="storage",
         retryable=False,

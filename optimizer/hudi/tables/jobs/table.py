@@ -142,7 +142,7 @@ class OpenedTable:
         return stream.collect(self.jvm.java.util.stream.Collectors.toList())
 
     def again(self) -> "OpenedTable":
-        """Open the same table anew."""
+        """Open the same table again."""
         return open_table(
             self.spark,
             self.name,

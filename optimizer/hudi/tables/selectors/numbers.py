@@ -19,7 +19,7 @@ def register_hudi_gauges() -> None:
         Gauge("optimizer_hudi_pending_plans", "Plans that are not executed, by lake.", plans),
         Gauge(
             "optimizer_hudi_stalest_seconds",
-            "How far the stalest read-optimized view lies behind, by lake.",
+            "How far the stalest read-optimized view is behind, by lake.",
             stalest,
         ),
     ):

@@ -39,10 +39,10 @@ HUDI_SHOWS = {
     "findings": ("With findings", Q(n_critical__gt=0) | Q(n_warnings__gt=0)),
     "critical": ("With critical findings", Q(n_critical__gt=0)),
     "pending": ("With pending plans", Q(n_pending__gt=0)),
-    "stale": ("Read-optimized view lies behind", Q(stale_since__isnull=False)),
+    "stale": ("Read-optimized view is stale", Q(stale_since__isnull=False)),
     "stuck": ("With stuck instants", Q(n_stuck__gt=0)),
     "paused": ("Paused", Q(is_paused=True)),
-    "problem": ("Could not be looked at", ~Q(look_problem="")),
+    "problem": ("Could not be inspected", ~Q(look_problem="")),
     "gone": ("Gone from the lake", Q(is_gone=True)),
 }
 # Numbers, because databases sort NULL lowest and compare truths each in their own way.

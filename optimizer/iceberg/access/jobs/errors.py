@@ -112,8 +112,8 @@ def replaced(table: str) -> StaleState:
     """Return the error of a name under which another table now lies."""
     return StaleState(
         REPLACED,
-        f"{table}: another table lies under this name now (its uuid differs); it is left alone. "
-        "It is looked at anew as a table of its own.",
+        f"{table}: another table is under this name now (its uuid differs); it is left alone. "
+        "It is inspected again as a table of its own.",
         table=table,
     )
 

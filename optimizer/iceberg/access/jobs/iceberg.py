@@ -177,7 +177,7 @@ class IcebergTable:
         return self.jvm.org.apache.iceberg.spark.actions.SparkActions.get(session)
 
     def again(self) -> "IcebergTable":
-        """Open the same table anew."""
+        """Open the same table again."""
         return open_table(self.spark, self.db, self.table, uuid=self.uuid)
 
 

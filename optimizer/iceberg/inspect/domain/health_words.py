@@ -54,7 +54,7 @@ def reason_of(
             return (
                 f"{stats.n_not_laid_out:,} of {_files(stats)} "
                 f"({size_words(stats.n_bytes - stats.laid_out_bytes)} of "
-                f"{size_words(stats.n_bytes)}) do not lie as the policy asks."
+                f"{size_words(stats.n_bytes)}) are not sorted as configured."
             )
         case Part.SKEW:
             return (

@@ -144,6 +144,6 @@ def _problem(name: str, error: PortalError) -> tuple[str, str]:
     kind, text = causes[-1] if causes else ("", error.message)
     said = f"{kind.rpartition('.')[2]}: {text}".strip(": ").partition("\n")[0][:_TEXT]
     return _UNREADABLE, (
-        f"{name}: its metadata cannot be read, so its health is not known anew ({said}). Bring "
+        f"{name}: its metadata cannot be read, so its health is not known again ({said}). Bring "
         "the file back, or set the table to a snapshot or metadata file that is whole."
     )

@@ -119,7 +119,7 @@ class Look:
         if tally.n_partitions != row["n_partitions"]:
             IcebergTable.objects.filter(pk=table_id).update(
                 look_problem=f"The run {self.run.pk} found {row['n_partitions']} partitions, and "
-                f"{tally.n_partitions} of them could be read; it is looked at again.",
+                f"{tally.n_partitions} of them could be read; it is inspected again.",
                 look_due_at=self.now + RETRY,
             )
             return

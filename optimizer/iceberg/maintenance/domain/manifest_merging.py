@@ -2,7 +2,7 @@
 
 A reader opens every manifest that its filter does not rule out. Few manifests are fewer openings,
 and files of neighbouring partitions in one manifest let a filter rule out the others. Manifests of
-about the target size stay as they are: to write them anew would win nothing.
+about the target size stay as they are: to write them again would win nothing.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Manifests of one spec and content that are written anew together."""
+    """Manifests of one spec and content that are rewritten together."""
 
     spec_id: int
     is_deletes: bool

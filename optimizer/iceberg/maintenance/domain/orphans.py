@@ -29,7 +29,7 @@ class Left(StrEnum):
     YOUNG = "YOUNG"
     KNOWN = "KNOWN"
     DOUBTFUL = "DOUBTFUL"  # its name is known, under another path
-    CHANGED = "CHANGED"  # since the list was drawn up: gone, or written again
+    CHANGED = "CHANGED"  # since the list was created: gone, or written again
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Reduces delete files, so that readers open fewer of them and no row comes back.
 
 Three steps, each with its own commit. Data files under equality deletes, or of which much is
-deleted, are written anew as any others (`rewrite`): the read applies every delete. Position deletes
+deleted, are rewritten as any others (`rewrite`): the read applies every delete. Position deletes
 that remain are merged by Iceberg's own action, which keeps their sequence numbers and
 leaves out those of files that are gone. Then delete files that apply to no data file are dropped.
 Vectors of the third format are not merged: there is at most one a data file.
@@ -46,7 +46,7 @@ class DeletesWork(TableWork):
         if commits := self.result.commits:
             n_removed = sum(one["n_removed"] for one in commits)
             n_added = sum(one["n_added"] for one in commits)
-            notes.append(f"{n_removed} data files were written anew without deletes, as {n_added}.")
+            notes.append(f"{n_removed} data files were rewritten without deletes, as {n_added}.")
         for step in (self._merge, self._drop_dead):
             self._twice(step, table)
 
@@ -82,7 +82,7 @@ class DeletesWork(TableWork):
             if n_vectors and not self.result.commits:
                 self.result.notes.append(
                     f"{n_vectors} deletion vectors stay: each is read with its own data file, "
-                    "which is written anew once a tenth of its rows is deleted."
+                    "which is rewritten once a tenth of its rows is deleted."
                 )
             return
         chosen = [one for one in plan.partitions if one.partition in won.partitions]

@@ -1,8 +1,8 @@
 """Expires old snapshots: selects them and what is removed with them, and performs the act.
 
-Drawing up touches nothing: what would go is the difference between what the table reaches now and
-what it would reach without the snapshots. The act judges anew, and has Iceberg expire by id those
-that were approved and still may go, and name the files that nothing reaches any more.
+Creating a list touches nothing: what would go is the difference between what the table reaches now
+and what it would reach without the snapshots. The act judges again, and has Iceberg expire by id
+those that were approved and still may go, and name the files that nothing reaches any more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -208,7 +208,7 @@ def _check_inside(table: IcebergTable, rows: DataFrame, config: LakeConfig) -> N
     if outside:
         raise RuleViolation(
             "removal.outside",
-            f"{len(outside)} files that would be deleted lie outside of the place of {table.name}, "
+            f"{len(outside)} files that would be deleted are outside of the place of {table.name}, "
             f"one of them {outside[0]}. They may belong to another table, so nothing is removed.",
         )
 

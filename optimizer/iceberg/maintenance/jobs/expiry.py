@@ -1,6 +1,6 @@
-"""Runs one expiry: draws up a list for people, or expires what they approved.
+"""Runs one expiry: creates a list for people, or expires what they approved.
 
-Drawing up and acting ask the same questions in the same order; what the act finds changed it
+Creating a list and acting ask the same questions in the same order; what the act finds changed it
 leaves out, and says so.
 """
 
@@ -136,7 +136,8 @@ class ExpiryWork(Work):
     def _left_files(self, error: PortalError) -> None:
         self.result.errors.append(error)
         self.result.notes.append(
-            "The snapshots are expired; some of their files may be left, and the next look for "
+            "The snapshots are expired; some of their files may be left, and the next "
+            "inspection for "
             "orphan files finds those."
         )
 
@@ -181,4 +182,4 @@ def _all_stay(n_stays: dict[str, int]) -> str:
         "NEWEST": "among the newest",
     }
     said = ", ".join(f"{n} {words.get(why, why.lower())}" for why, n in n_stays.items())
-    return f"No snapshot may go: {said or 'there is none'}."
+    return f"No snapshot can be removed: {said or 'there is none'}."

@@ -1,8 +1,9 @@
 """Lists the orphan files of a table for people, and moves what they approved into quarantine.
 
-Drawing up touches nothing. The act looks at every approved name again (same size, same time, still
-unknown) and moves only what is as it was; a commit in its midst makes it read the names anew. Files
-are moved by rename within the table's place, and deleted only after the days that the list states.
+Creating a list touches nothing. The act looks at every approved name again (same size, same time,
+still unknown) and moves only what is as it was; a commit in its midst makes it read the names
+again. Files are moved by rename within the table's place, and deleted only after the days that the
+list states.
 """
 
 from collections import Counter
@@ -220,7 +221,7 @@ class OrphanWork(Work):
                 "removal.quarantine",
                 f"{self.order.db}.{self.order.table} has moved, or its place has no quarantine: "
                 f"{self.ask.quarantine or 'none was made'}. Nothing is removed; have the list "
-                "drawn up again.",
+                "created again.",
             )
         return found
 
@@ -312,7 +313,7 @@ def _check_no_staging(table: IcebergTable, place: LakePath, fs: FileSystem) -> N
 def _looked_at(
     fs: FileSystem, parse: Any, listed: Sequence[dict[str, Any]], left: Counter[str]
 ) -> Iterator[Approval]:
-    """Return the files of the list that are as they were when it was drawn up."""
+    """Return the files of the list that are as they were when it was created."""
     for place, one in enumerate(listed):
         path = parse(one["path"])
         found = fs.status(path)

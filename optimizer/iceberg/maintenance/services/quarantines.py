@@ -57,7 +57,7 @@ def quarantine_return(
         if row is None or row.state != QuarantineState.HELD:
             raise StaleState(
                 "quarantine.closed",
-                "Nothing of this list lies in quarantine, or a run has it just now.",
+                "Nothing of this list is in quarantine, or a run has it just now.",
             )
         run = run_request(
             RETURN_KIND,
@@ -232,7 +232,7 @@ def quarantine_keep(plan: RemovalPlan, *, now: datetime) -> Quarantine | None:
         opened.clear(opened.place.held)
         return None
     files = opened.files(opened.place.held)
-    # A list that was drawn up before there was a quarantine states no days.
+    # A list that was created before there was a quarantine states no days.
     days = int(plan.facts.get("quarantine_days", DEFAULT.quarantine_days))
     row, _ = Quarantine.objects.get_or_create(
         plan=plan,

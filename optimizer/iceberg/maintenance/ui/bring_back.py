@@ -16,5 +16,5 @@ from portal.ui.frame.context import person
 def bring_back(request: HttpRequest, removal_id: UUID) -> HttpResponse:
     """Have the files of a list brought back from quarantine."""
     found = quarantine_return(removal_id, user=person(request), now=timezone.now())
-    messages.success(request, "A run brings the files back; this page shows when it is done.")
+    messages.success(request, "A run restores the files; this page shows when it is done.")
     return HttpResponseRedirect(removal_url(found))

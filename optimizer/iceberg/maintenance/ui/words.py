@@ -9,8 +9,8 @@ from portal.ui.frame.states import StateLook, register_states
 
 _LOOKS: Mapping[str, StateLook] = {
     f"QUARANTINE_{QuarantineState.HELD}": StateLook("In quarantine", "archive", "warn"),
-    f"QUARANTINE_{QuarantineState.RETURNING}": StateLook("Being brought back", "loader-2", "busy"),
-    f"QUARANTINE_{QuarantineState.RETURNED}": StateLook("Brought back", "arrow-back-up", "good"),
+    f"QUARANTINE_{QuarantineState.RETURNING}": StateLook("Being restored", "loader-2", "busy"),
+    f"QUARANTINE_{QuarantineState.RETURNED}": StateLook("Restored", "arrow-back-up", "good"),
     f"QUARANTINE_{QuarantineState.DELETING}": StateLook("Being deleted", "loader-2", "busy"),
     f"QUARANTINE_{QuarantineState.DELETED}": StateLook("Deleted", "circle-check", "quiet"),
     f"STAY_{Stay.CURRENT}": StateLook("the current snapshot", "lock", "quiet"),

@@ -1,7 +1,7 @@
 """Decides what is done to a table now, to which partitions, and the reason for each decision.
 
 Statistics and a policy come in; every partition gets a verdict in words, done or not. The rules of
-one partition are `partition_rules.py`. What begins when is not decided here: quiet hours are
+one partition are `partition_rules.py`. What begins when is not decided here: blackout windows are
 `hold_reason`, other writers `conflicts.py`, order and budget `scoring.py`.
 """
 

@@ -88,14 +88,17 @@ def _expiry(table: TableStats, policy: Policy) -> str:
         return ""
     return (
         f"{count_words(table.n_snapshots, 'snapshot')}; those older than {policy.expire_days} days "
-        f"may go, {policy.keep_snapshots} stay."
+        f"can be removed, {policy.keep_snapshots} stay."
     )
 
 
 def _orphans(table: TableStats, policy: Policy) -> str:
     if not table.n_files:
         return ""
-    return f"Files that no snapshot knows and that are older than {policy.orphan_days} days may go."
+    return (
+        f"Files that no snapshot knows and that are older than {policy.orphan_days} days can "
+        "be removed."
+    )
 
 
 _STATISTICS_EVERY = timedelta(days=7)

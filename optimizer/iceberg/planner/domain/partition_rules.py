@@ -2,7 +2,7 @@
 
 The rules weigh what a rewrite takes away against what it has to write: where many files have piled
 up, those of an eighth of the target or less are worth it at once, larger ones the longer the
-partition has been left alone. So no partition is written anew for two small files beside a large
+partition has been left alone. So no partition is rewritten for two small files beside a large
 one, and none for files that are near the target already. With a layout, only files that do not lie
 as asked are put in order; those that do stay as they are.
 """
@@ -96,7 +96,7 @@ def _order(case: Case) -> Verdict | None:
         case,
         TaskKind.CLUSTER,
         "order",
-        f"{waiting} of {stats.n_files} files ({size_words(n_bytes)}) do not lie as "
+        f"{waiting} of {stats.n_files} files ({size_words(n_bytes)}) are not sorted as "
         f"{case.policy.layout}.",
     )
 
@@ -106,7 +106,9 @@ def _deleted(case: Case) -> Verdict | None:
     if stats.deleted_share <= MANY_DELETED or not case.allows(TaskKind.MAJOR):
         return None
     share = f"{stats.deleted_share:.0%}"
-    return _yes(case, TaskKind.MAJOR, "deleted", f"{share} of its rows are deleted and still read.")
+    return _yes(
+        case, TaskKind.MAJOR, "deleted", f"{share} of its rows are deleted and read all the same."
+    )
 
 
 def _small(case: Case) -> Verdict | None:
@@ -181,7 +183,8 @@ def _why_not_ordered(case: Case) -> Verdict:
         return _no(
             case,
             "ordered-small",
-            f"{case.stats.n_small} small files lie as asked; only a full rewrite (FULL, full_days) "
+            f"{case.stats.n_small} small files are sorted as configured; only a full rewrite "
+            "(FULL, full_days) "
             "merges them without losing the order.",
         )
     return _no(case, "good", "Its files are as they should be.")

@@ -1,7 +1,7 @@
 """Requests to the optimizer: run now, dry run, cancel, pause a table and resume it.
 
-Owners of a table, administrators of its database and keepers of the lake may. All of it is audited;
-`user` None is whoever stands at the shell.
+Owners of a table, administrators of its database and admins and operators may. All of it is
+audited; `user` None is whoever stands at the shell.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,8 @@ def dry_run(row: IcebergTable, *, user: User | None, now: datetime) -> Plan:
     if row.looked_at is None:
         raise StaleState(
             "optimizer.not_looked_at",
-            f"The files of {row} have not been looked at yet, so nothing can be planned. A look is "
+            f"The files of {row} have not been inspected yet, so nothing can be planned. An "
+            "inspection is "
             "due; ask again in some minutes.",
         )
     found = policies_of(row.lake).of(row.db, row.table)
@@ -50,7 +51,7 @@ def optimize_now(
     partitions: Sequence[str] | None = None,
     now: datetime,
 ) -> OptimizeTask:
-    """Queue a task that begins with the next run, whatever the quiet hours and the budget say.
+    """Queue a task that begins with the next run, whatever the blackout windows and the budget say.
 
     An open task of the kind is put first instead of a second one.
 
@@ -79,7 +80,7 @@ def optimize_now(
 def removal_ask(
     row: IcebergTable, kind: str, *, user: User | None, reason: str, now: datetime
 ) -> OptimizeTask:
-    """Have a list drawn up of what a removal would take; nothing goes before others approve it.
+    """Have a list created of what a removal would take; nothing goes before others approve it.
 
     Raises:
         NotVisible: `optimizer.table`; RuleViolation: `optimizer.removal_kind`, and as

@@ -71,7 +71,7 @@ class IcebergMaintainer(TableMaintainer):
         return rows
 
     def arrange(self, lake: str, tasks: Sequence[OptimizeTask], *, now: datetime) -> Arranged:
-        """Arrange by gain over cost, within budgets and outside of quiet hours."""
+        """Arrange by gain over cost, within budgets and outside of blackout windows."""
         return arrange(lake, tasks, now=now)
 
     def orders(self, run: Run, tasks: QuerySet[OptimizeTask]) -> list[dict[str, Any]]:
@@ -122,7 +122,7 @@ class IcebergMaintainer(TableMaintainer):
         LayoutWrite.objects.bulk_create(writes, ignore_conflicts=True)
 
     def lost(self, task: OptimizeTask, *, why: str, now: datetime) -> bool:
-        """End its list; the task draws up a new one when it goes again."""
+        """End its list; the task creates a new one when it goes again."""
         removal_lost(task, why=why, now=now)
         return False
 

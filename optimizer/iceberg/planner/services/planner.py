@@ -41,7 +41,7 @@ _LATELY = timedelta(hours=6)
 # By then its partitions were looked at, which says which of them others leave alone.
 _UNTIL_LOOKED_AT = timedelta(minutes=15)
 _OTHERS_WRITE = (
-    "Other writers change or delete rows of this table: its partitions are looked at first."
+    "Other writers change or delete rows of this table: its partitions are inspected first."
 )
 _WORKED = (TaskState.DONE, TaskState.PARTIAL)
 _CAME_TO = {

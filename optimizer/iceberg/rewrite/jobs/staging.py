@@ -32,7 +32,7 @@ KEPT = timedelta(days=7)
 """For so long they lie aside, in case that a run was frozen for longer and commits after all."""
 _ASIDE = "_buried"
 _DEAD, BURIED = ".dead", ".buried"
-_MARK = "Files of a rewrite that has not been committed yet lie in:"
+_MARK = "Files of a rewrite that has not been committed yet are in:"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Rewrites one table: plans, picks, writes groups, commits some at a time, and retries once.
 
-What another writer wins is planned anew and tried once more, then given up; what is committed stays
-(partial progress). A group that is lost already is not written, nor does it sink the others of its
-commit. Every way out leaves only committed files, or a marker that tells of the rest.
+What another writer wins is planned again and tried once more, then given up; what is committed
+stays (partial progress). A group that is lost already is not written, nor does it sink the others
+of its commit. Every way out leaves only committed files, or a marker that tells of the rest.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class TableWork(Work):
         self.arrange: Arrangement | None = None
 
     def work(self, table: IcebergTable) -> None:
-        """Write the groups anew, and commit some of them at a time."""
+        """Write the groups again, and commit some of them at a time."""
         area = self._area(table)
         self._sweep(area)
         self._rewrite(table, area)
@@ -175,7 +175,7 @@ class TableWork(Work):
         return []
 
     def _put_off(self, error: PortalError, partitions: set[str], attempt: Attempt) -> None:
-        """Plan some partitions anew if that may help; if not, the error is kept, or ends the task.
+        """Plan some partitions again if that may help; if not, the error is kept, or ends the task.
 
         Raises:
             PortalError: the same, where further groups make no sense.

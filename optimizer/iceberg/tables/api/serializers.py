@@ -59,7 +59,7 @@ class IcebergTableListSerializer(IcebergTableSerializer):
 
 
 class IcebergLayoutSerializer(serializers.Serializer[Any]):
-    """How much of a table lies as its policy asks."""
+    """How much of a table is as its policy asks."""
 
     n_files = serializers.IntegerField(read_only=True)
     n_laid_out = serializers.IntegerField(read_only=True)
@@ -86,7 +86,7 @@ class IcebergTableDetailSerializer(IcebergTableSerializer):
 
 
 class IcebergPartitionSerializer(serializers.ModelSerializer[PartitionHealth]):
-    """The files of one partition at the table's last look."""
+    """The files of one partition at the table's last inspection."""
 
     deductions = DeductionSerializer(many=True, read_only=True)
     sizes = serializers.ListField(

@@ -67,7 +67,7 @@ class PartitionList(KeysetList):
     orders = {**HEALTH_ORDERS, **LAYOUT_ORDERS}
 
     def get_queryset(self) -> Rows:
-        """List the partitions of the table's last look, the worst first."""
+        """List the partitions of the table's last inspection, the worst first."""
         return partitions_of(get_table_for_user(self.kwargs["table_id"], self.user))
 
 

@@ -36,7 +36,7 @@ TREND_ORDERS = {"-at": ("-at",), "at": ("at",)}
 SHOWS = [
     ("task", "With an open task"),
     ("paused", "Paused"),
-    ("problem", "Could not be looked at"),
+    ("problem", "Could not be inspected"),
     ("gone", "Gone from the lake"),
 ]
 

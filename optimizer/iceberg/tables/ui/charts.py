@@ -73,11 +73,11 @@ def coverage(least_first: Sequence[PartitionHealth]) -> list[Chart]:
     return [
         bar_chart(
             "coverage",
-            title="Files that lie as asked, and those that do not",
+            title="Sorted / unsorted files by partition",
             labels=[row.partition or "whole table" for row in rows],
             series={
-                "as asked": [row.n_laid_out for row in rows],
-                "not yet": [row.n_files - row.n_laid_out for row in rows],
+                "sorted": [row.n_laid_out for row in rows],
+                "unsorted": [row.n_files - row.n_laid_out for row in rows],
             },
         )
     ]
@@ -89,13 +89,15 @@ def timeline(oldest_first: Sequence[Commit]) -> list[Chart]:
         return []
     made = bar_chart(
         "commits",
-        title="Files added (up) and taken away (down) by each commit",
+        title="Files added (up) and removed (down) by each commit",
         labels=[f"{timezone.localtime(one.at):%Y-%m-%d %H:%M:%S}" for one in oldest_first],
         series={
-            "added by writers": [0 if one.is_ours else one.n_added for one in oldest_first],
+            "added by other writers": [0 if one.is_ours else one.n_added for one in oldest_first],
             "added by Lakewarden": [one.n_added if one.is_ours else 0 for one in oldest_first],
-            "taken by writers": [0 if one.is_ours else -one.n_removed for one in oldest_first],
-            "taken by Lakewarden": [-one.n_removed if one.is_ours else 0 for one in oldest_first],
+            "removed by other writers": [
+                0 if one.is_ours else -one.n_removed for one in oldest_first
+            ],
+            "removed by Lakewarden": [-one.n_removed if one.is_ours else 0 for one in oldest_first],
         },
     )
     # One place a commit: on an axis of time the bars of a busy hour would be hairs.

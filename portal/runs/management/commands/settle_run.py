@@ -17,12 +17,12 @@ from portal.runs.models import Run
 class Command(BaseCommand):
     """Settles what is left of a final run; safe to repeat until nothing is left."""
 
-    help = "Settle a run again that ended with data in danger, after the lake was mended by hand."
+    help = "Settle a run again that ended with data in danger, after the lake was repaired by hand."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Ask for the run's id, and for the name that the audit trail shows."""
         parser.add_argument("run", help="the run's id, as its page shows it")
-        parser.add_argument("--by", default=getpass.getuser(), help="who mended the lake")
+        parser.add_argument("--by", default=getpass.getuser(), help="who repaired the lake")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Settle, and say what still needs a person."""

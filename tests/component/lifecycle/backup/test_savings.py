@@ -101,7 +101,7 @@ def test_everybody_reads_their_own_on_page_api_and_csv(now: datetime, people: Pe
     assert owners(owner.get(API)) == {people.owner.username}
     assert owners(stranger.get(API)) == set()
     page = owner.get(PAGE).content.decode()
-    assert "Freed for good" in page
+    assert "Permanently freed" in page
     assert "paul" not in page
     assert "Nothing has been dropped yet" in stranger.get(PAGE).content.decode()
     text = b"".join(admin.get(f"{PAGE}?format=csv&owner=paul")).decode()

@@ -118,11 +118,11 @@ def test_an_empty_plan_says_what_happened(world: World) -> None:
     plan = world.plan()
     seen = Api(world, "anna").get(f"/plans/{plan.pk}/")[1]
     assert (seen["state"], seen["loss"]["n_items"]) == ("NOT_CREATED", 0)
-    assert seen["ended_reason"].startswith("Nothing of what was chosen may go now.")
+    assert seen["ended_reason"].startswith("Nothing of what was chosen may be dropped now.")
     assert seen["left_out"] == {"NOT_DUE": 2}
     text = Api(world, "anna").client.get(f"/lifecycle/plans/{plan.pk}/").content.decode()
     assert "This plan holds nothing" in text
-    assert "Nothing of what was chosen may go now." in text
+    assert "Nothing of what was chosen may be dropped now." in text
     assert "Data to be removed" not in text
     assert "lw-stat-bad" not in text
 

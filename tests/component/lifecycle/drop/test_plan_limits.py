@@ -124,9 +124,9 @@ def test_a_database_that_left_act_mode_stops_the_submit_and_is_told_to_the_job(
 
     assert hold() == ""
     DatabaseSetting.objects.filter(db="sales").update(mode="NOTIFY")
-    with pytest.raises(StaleState, match="Not in ACT mode any more: sales"):
+    with pytest.raises(StaleState, match="Not in Enforce mode any more: sales"):
         kind.prepare(run)
-    assert hold() == "database sales is not in ACT mode any more"
+    assert hold() == "database sales is not in Enforce mode any more"
 
 
 def test_a_small_plan_is_not_asked_for_its_share(world: World) -> None:
@@ -139,9 +139,9 @@ def test_a_small_plan_is_not_asked_for_its_share(world: World) -> None:
     ("limits", "n_needed", "why"),
     [
         ({"big_items": N}, 2, "Every plan needs 2 people"),
-        ({"big_items": N - 1}, 3, "It is a big plan: 5 items are more than 4."),
+        ({"big_items": N - 1}, 3, "It is a large plan: 5 items are more than 4."),
         ({"big_bytes": N * 1000}, 2, "Every plan needs 2 people"),
-        ({"big_bytes": N * 1000 - 1}, 3, "It is a big plan: 5000 bytes are more than 4999."),
+        ({"big_bytes": N * 1000 - 1}, 3, "It is a large plan: 5000 bytes are more than 4999."),
         ({"big_items": 4, "big_bytes": 4999, "big_approvals": 4}, 4, "5 items are more than 4 and"),
         ({"big_items": 0, "big_approvals": 1}, 2, "Every plan needs 2 people"),
     ],
@@ -206,7 +206,7 @@ def test_cooling_off_ends_at_its_instant_and_the_approval_at_its_own(world: Worl
     assert lapses_at == NOW + 3 * DAY
     with pytest.raises(StaleState, match="cooling-off"):
         plan_execute(plan.pk, now=NOW + DAY - SECOND)
-    with pytest.raises(StaleState, match="lapsed"):
+    with pytest.raises(StaleState, match="expired"):
         plan_execute(plan.pk, now=lapses_at)
     assert approvals_lapse(lapses_at - SECOND) == 0
     assert plan_execute(plan.pk, now=lapses_at - SECOND).kind == "lifecycle.drop"

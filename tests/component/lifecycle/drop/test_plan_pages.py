@@ -55,7 +55,7 @@ def test_the_plan_page_leads_with_what_is_lost(world: World) -> None:
     plan = world.plan()
     text = page(client_of(world, "bert"), url_of(plan))
     lost = text.index("Will be removed")
-    assert lost < text.index("Who asked, who decided") < text.index("By table")
+    assert lost < text.index("Review") < text.index("By table")
     assert "sales.orders" in text
     assert "Approve dropping 3 items" in text
     assert "0 of 2 approvals given" in text
@@ -211,7 +211,7 @@ def test_an_owner_asks_for_clean_now_and_admins_see_it(world: World) -> None:
 def test_the_tables_page_offers_clean_now_to_its_owners_only(world: World) -> None:
     url = "/lifecycle/tables/sales/orders/"
     offered = {
-        name: "Ask for clean now" in page(client_of(world, name), url)
+        name: "Request deletion now" in page(client_of(world, name), url)
         for name in ("alice", "dora", "anna")
     }
     assert offered == {"alice": True, "dora": True, "anna": False}
@@ -221,7 +221,7 @@ def test_home_tells_who_has_something_to_do(world: World) -> None:
     world.plan()
     assert "Drop plans to decide" in page(client_of(world, "bert"), "/")
     maker = page(client_of(world, "anna"), "/")
-    assert "My plans under way" in maker
+    assert "My open plans" in maker
     assert "Drop plans to decide" not in maker
     assert "Drop plans to decide" not in page(client_of(world, "alice"), "/")
 

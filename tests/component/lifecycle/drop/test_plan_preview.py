@@ -83,7 +83,7 @@ def test_an_empty_choice_stays_on_the_form_with_its_reasons(world: World) -> Non
 
     assert answer.status_code == by_api.status_code == 400
     assert "no plan was created" in answer.content.decode()
-    assert "3: Held" in by_api.json()["message"], by_api.json()
+    assert "3: On hold" in by_api.json()["message"], by_api.json()
     assert not DropPlan.objects.exists()
 
 

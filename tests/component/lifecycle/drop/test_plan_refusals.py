@@ -227,7 +227,7 @@ def test_what_a_plan_left_alone_is_free_when_it_has_ended(world: World) -> None:
     assert items_of(again) == ["dt=2026-01-02", "dt=2026-01-03"]
     assert again.left_out == {"DROPPED": 1}
     said = [line.text for line in run_events(run)]
-    assert said == [f"{row['item']} was left alone (SKIPPED): newer data" for row in skipped]
+    assert said == [f"{row['item']} was skipped (SKIPPED): newer data" for row in skipped]
     client = Client()
     client.force_login(world.person("alice"))
     page = client.get(f"/lifecycle/plans/{plan.pk}/").content.decode()
@@ -323,7 +323,7 @@ def test_nothing_starts_while_events_were_missed_or_the_lake_has_shrunk(
         fence=1,
         clock_behind_seconds=61,
     )
-    with pytest.raises(StaleState, match="clock lies at least 61 s behind"):
+    with pytest.raises(StaleState, match="clock is at least 61 s behind"):
         check_picture(LAKE)
     seen.clock_behind_seconds = 60
     seen.save()
@@ -340,7 +340,7 @@ def test_what_was_changed_since_the_scan_waits_for_the_next_one(world: World) ->
         [
             GOOD,
             changed(GOOD, tbl="altered", tbl_id=2),
-            # Made anew since the scan, and loaded after that.
+            # Made again since the scan, and loaded after that.
             changed(GOOD, tbl="loaded", tbl_id=4),
             changed(GOOD, tbl="before", tbl_id=5),
             Item(tbl="whole", tbl_id=3, part_name=""),

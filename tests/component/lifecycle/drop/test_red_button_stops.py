@@ -1,4 +1,4 @@
-"""The red button stops whatever destroys, however it would begin, and every page says why."""
+"""The emergency stop stops whatever destroys, however it would begin, and every page says why."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -77,7 +77,7 @@ def test_no_try_of_a_drop_is_submitted_while_it_is_on(world: World, epoch: int) 
     run.refresh_from_db()
     with pytest.raises(NotAllowed, match=WHY):
         get_kind(run.kind).prepare(run)
-    assert Control.read({"red_button": WHY}).stop == f"red button: {WHY}"
+    assert Control.read({"red_button": WHY}).stop == f"emergency stop: {WHY}"
 
 
 def test_a_queued_drop_waits_says_why_and_goes_on_after_the_release(world: World) -> None:
@@ -90,7 +90,7 @@ def test_a_queued_drop_waits_says_why_and_goes_on_after_the_release(world: World
     assert WHY in run_waits(run, now=timezone.now())
     Outbox.objects.filter(row_id=str(run.pk)).delete()
     release(world)
-    assert Outbox.objects.filter(row_id=str(run.pk)).count() == 1, "workers are told at once"
+    assert Outbox.objects.filter(row_id=str(run.pk)).count() == 1, "workers are notified at once"
     assert run_waits(run, now=NOW) == ""
     plan.refresh_from_db()
     assert plan.state == PlanState.RUNNING
@@ -111,7 +111,7 @@ def test_a_drop_whose_worker_met_the_press_at_the_fence_is_queued_again(
     assert (run.error, run.submitted_at) == (None, None)
     assert WHY in run.message
     plan.refresh_from_db()
-    assert plan.state == PlanState.RUNNING, "it need not be made anew"
+    assert plan.state == PlanState.RUNNING, "it need not be created again"
     assert run_step(run.pk, holder="three") == "QUEUED", "still pressed"
 
 

@@ -1,4 +1,7 @@
-"""Standing rules: two people, caps, 90 days; first drops, big days and still-read stay explicit."""
+"""Standing rules: two people, caps, 90 days.
+
+First drops, big days and recently read stay explicit.
+"""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -237,7 +240,7 @@ def test_still_read_stays_explicit_even_with_the_owners_yes(world: World) -> Non
     )
     plan = plan_of_day(world)
     assert plan.state == PlanState.PENDING
-    assert "still read" in plan.reason
+    assert "recently read" in plan.reason
 
 
 def test_a_new_table_of_the_same_name_is_not_covered(world: World) -> None:
@@ -297,7 +300,7 @@ def test_an_approver_who_changed_it_back_and_forth_is_subtracted_all_the_same(
     ttl_changed(world, "bert", 61, 60)
     plan = plan_of_day(world)
     assert plan.state == PlanState.PENDING
-    assert "has since changed what it rests on" in plan.reason
+    assert "has since changed what it is based on" in plan.reason
 
 
 def test_who_owns_the_table_is_part_of_the_rule(world: World) -> None:
@@ -320,7 +323,7 @@ def test_a_plan_whose_cover_is_lost_before_it_starts_ends_and_the_next_is_put_to
     assert plans_start_due(NOW + timedelta(hours=3)) == []
     plan.refresh_from_db()
     assert (plan.state, plan.ended_by) == ("LAPSED", "system")
-    assert "has since changed what it rests on" in plan.ended_reason
+    assert "has since changed what it is based on" in plan.ended_reason
     assert plan_of_day(world, NOW + DAY).state == PlanState.PENDING
 
 

@@ -60,7 +60,7 @@ WEB = replace(outside("seen", 33, at(8, 1)), db="web")
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let pages and runs see the day of these tests: approvals lapse by the clock."""
+    """Let pages and runs see the day of these tests: approvals expire by the clock."""
     behind = timezone.now() - NOW
     monkeypatch.setattr(timezone, "now", lambda: datetime.now(UTC) - behind)
 
@@ -239,7 +239,7 @@ def test_what_was_tampered_with_or_stopped_does_not_run(people: People) -> None:
     red_button_press(lake=LAKE, pressed_by="otto", reason="stop", now=NOW)
     run_drive(str(stopped.run_id))
     stopped.refresh_from_db()
-    assert "red button" in stopped.note
+    assert "emergency stop" in stopped.note
 
 
 def test_only_what_was_enrolled_can_be_undone_by_an_admin_with_a_reason(people: People) -> None:
@@ -275,14 +275,14 @@ def test_each_person_sees_their_own_tables_of_an_enrolment(people: People, as_: 
     assert as_(people.stranger).get(url).status_code == 404
     assert list(as_(people.owner).get("/lifecycle/enrolments/").context["page"].rows) == [found]
     assert not as_(people.stranger).get("/lifecycle/enrolments/").context["page"].rows
-    assert "Enrolments to decide" in as_(people.second).get("/").content.decode()
-    assert "Enrolments to decide" not in as_(people.admin).get("/").content.decode()
+    assert "Enrollments to decide" in as_(people.second).get("/").content.decode()
+    assert "Enrollments to decide" not in as_(people.admin).get("/").content.decode()
 
 
 def test_an_enrolment_goes_its_way_over_the_pages(people: People, as_: As) -> None:
     page = as_(people.admin).get(NEW + "?level=1&ttl=60")
     assert page.context["preview"].n_tables == 2
-    assert "Ask two admins to enrol 2 tables" in page.content.decode()
+    assert "Request to enroll 2 tables" in page.content.decode()
     assert as_(people.owner).get(NEW).status_code == 403
     assert not as_(people.admin).get(NEW + "?what=odd").context["page"].rows
     said = {"level": "1", "ttl": "60", "n_tables": "2", "reason": "old lake"}

@@ -90,7 +90,7 @@ def test_filters_and_pages_are_those_of_the_pages(
     assert (item["partition"], item["winner"]) == ("dt=2026-09-24", "DDL")
     why = client.get(f"{BASE}/tables/sales/orders/why/?partition=dt%3D2026-08-01").json()
     assert why["item"]["cls"] == "CLEAN_NOW"
-    assert "No notice has spoken of it yet." in why["stops"]
+    assert "No notice has announced it yet." in why["stops"]
 
 
 def test_modes_and_scans_obey_the_same_rights(

@@ -156,8 +156,8 @@ def test_why_shows_both_clocks_the_notice_and_what_stops_it(
     assert why.item.winner == "DDL"
     assert why.announcement.state == "QUEUED"
     assert "The notice about it has not been sent yet." in why.stops
-    assert "The database is in NOTIFY; only ACT lets anything be dropped." in why.stops
-    assert "this one won" in text
+    assert "The database is in Notify; only Enforce lets anything be dropped." in why.stops
+    assert "(used)" in text
     assert "60 days" in text
     assert as_(people.owner).get(WHY_URL + "x").status_code == 404
 
@@ -270,8 +270,8 @@ def test_filters_use_the_words_of_the_badges(
     client = as_(people.admin)
     fields = client.get("/lifecycle/expiring/").context["filter"].form.fields
     shown, modes = dict(fields["show"].choices), dict(fields["mode"].choices)
-    assert shown["STILL_READ"] == "Due, still read"
-    assert shown["CLEAN_NOW"] == "Due now"
+    assert shown["STILL_READ"] == "Recently read"
+    assert shown["CLEAN_NOW"] == "Due"
     of_items = dict(client.get(ORDERS_URL).context["filter"].form.fields["cls"].choices)
     of_databases = client.get("/lifecycle/databases/").context["filter"].form.fields["mode"]
     for cls in ExpiryClass:
@@ -282,4 +282,4 @@ def test_filters_use_the_words_of_the_badges(
 
 def test_a_phone_shows_the_columns_that_one_acts_on() -> None:
     shown = [one.title for one in TABLES.columns if not one.shown_from]
-    assert shown == ["Table", "Due now", "Size due now", "First due", "Kept"]
+    assert shown == ["Table", "Due", "Size due now", "First due", "Kept"]

@@ -186,7 +186,7 @@ class TestScans:
         news = [self.picture(lake, now - hours * timedelta(hours=1)) for hours in (3, 2, 1)]
         assert results_trim(LAKE, now=now) == 1
         assert not self.has_files(lake, old)
-        assert self.has_files(lake, shown), "a plan that is drawn up from it may still read it"
+        assert self.has_files(lake, shown), "a plan that is created from it may still read it"
         assert all(self.has_files(lake, one) for one in news)
         current = CurrentGeneration.objects.get(lake=LAKE).generation
         assert current == news[-1]

@@ -74,8 +74,7 @@ def test_an_admin_reads_the_lake_and_an_owner_what_is_theirs(
 
     admin, owner = reports["ada"], reports["olga"]
     assert admin.subject == (
-        "[Lakewarden] Daily report of 2026-11-20: 9 dropped, 2 left alone, 4 upcoming, "
-        "2 nonconforming"
+        "[Lakewarden] Daily report of 2026-11-20: 9 dropped, 2 skipped, 4 upcoming, 2 nonconforming"
     )
     for words in (
         "web.logs | 2 |",
@@ -144,7 +143,7 @@ def test_statistics_have_bars_for_each_day(lake: LakeConfig, people: People, now
     mail = of(REPORT)["ada"]
     assert "Files: 6 (+3 since 2026-11-19)\n  ▂▃▄█" in mail.text
     assert 'title="2026-11-18: 2"' in mail.html
-    for title in ("Partitions", "Tables", "Databases", "Nonconforming paths", "Due now"):
+    for title in ("Partitions", "Tables", "Databases", "Path rule violations", "Due"):
         assert f"{title}: " in mail.text
     assert "<img" not in mail.html
 
@@ -200,7 +199,7 @@ def test_the_chat_gets_numbers_and_links_but_no_names(
     assert daily_report_queue(generation, now=now) == 8
     report, alarm = of(REPORT)["#webhook"], of(ALARM)["#webhook"]
     assert report.text.startswith(
-        "Lakewarden main, Daily report of 2026-11-20: 0 dropped, 0 left alone, 4 upcoming"
+        "Lakewarden main, Daily report of 2026-11-20: 0 dropped, 0 skipped, 4 upcoming"
     )
     assert alarm.text.startswith("Lakewarden main, alarm: 2 nonconforming\nhttp")
     assert "sales" not in report.text + alarm.text

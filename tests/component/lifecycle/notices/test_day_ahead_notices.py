@@ -39,7 +39,7 @@ def test_what_was_announced_a_week_ago_is_told_once_the_day_before(
     told = [day(lake, n, now=now) for n in range(9)]
     assert [len(mails) for mails in told] == [0, 0, 0, 0, 0, 0, 2, 0, 0]
     mail, _ = reversed(told[6])
-    assert mail.subject == "[Lakewarden] Tomorrow: data in 1 table of yours may go"
+    assert mail.subject == "[Lakewarden] Tomorrow: your data in 1 table can be deleted"
     assert "sales.orders | dt=2026-08-01 | 1" in mail.text
     assert str(TODAY + 7 * DAY) in mail.text
     assert "dt=2026-08-03" not in mail.text, "still read: it stays"
@@ -80,7 +80,7 @@ def test_one_mail_a_person_with_all_their_tables(
     picture = replace(PICTURE, tables=(ORDERS, replace(LOGS, owner="olga")))
     day(lake, 0, now=now, picture=picture)
     (mail,) = day(lake, 6, now=now, picture=picture)
-    assert "data in 2 tables of yours" in mail.subject
+    assert "your data in 2 tables" in mail.subject
     assert "web.logs | the whole table | 1" in mail.text
 
 

@@ -85,7 +85,7 @@ def test_home_mail_report_list_and_api_count_the_same(
     assert "3 upcoming" in report.subject
     assert "1 due now, 1 due soon, 1 due but recently read" in report.text
     assert "1 due now, 1 due soon, 1 due but recently read" in shown.detail
-    assert "1 more is in a database that is only observed" in shown.detail
+    assert "1 more is in a database in Monitor only" in shown.detail
     assert told["observed"]["n_items"] == 1
 
 
@@ -165,7 +165,7 @@ def test_paths_that_no_mail_names_are_counted_apart(lake: LakeConfig, people: Pe
     page = paul.get("/lifecycle/paths/")
     assert (page.context["scope"].n_reported, page.context["scope"].n_observed) == (0, 1)
     assert len(page.context["page"].rows) == 1
-    assert "1 in databases that are only observed" in page.content.decode()
+    assert "1 in databases in Monitor only" in page.content.decode()
 
     set_mode("sales", "NOTIFY")
     scope = paul.get("/lifecycle/paths/").context["scope"]

@@ -70,7 +70,7 @@ def test_an_owner_gets_one_mail_a_day_whose_link_opens_their_exact_list(
 
     (mail,) = messages(mailbox, to="olga@example.org")
     assert len(messages(mailbox, to="dora@example.org")) == 1
-    assert mail["Subject"] == "[Lakewarden] Data in 1 table of yours expires by 2026-11-27"
+    assert mail["Subject"] == "[Lakewarden] Your data in 1 table expires by 2026-11-27"
     url = "http://portal.example:8000/lifecycle/expiring/?lake=main&show=week&person=olga"
     assert url in body(mail, "plain")
     assert escape(url) in body(mail, "html")

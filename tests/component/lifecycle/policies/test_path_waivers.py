@@ -1,4 +1,4 @@
-"""Waivers of path rules: who asks, who agrees, what the scan and the plans make of them."""
+"""Exceptions of path rules: who asks, who agrees, what the scan and the plans make of them."""
 
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -73,7 +73,7 @@ def granted(owner: User, admin: User, **changes: Any) -> PathWaiver:
 
 
 def carried(now: datetime = NOW) -> list[dict[str, str]]:
-    """What a scan at `now` is told of waivers."""
+    """What a scan at `now` is told of exceptions."""
     run = Run(lake=LAKE, kind="lifecycle.scan", params={"now": now.isoformat()})
     found: list[dict[str, str]] = ScanKind().request(run)["waivers"]
     return found
@@ -242,22 +242,22 @@ def test_the_page_says_what_became_of_a_waiver_since_the_scan(
     client = Client()
     client.force_login(paul)
     url = reverse("lifecycle:paths")
-    assert "Ask for a waiver" in client.get(url).content.decode()
+    assert "Request an exception" in client.get(url).content.decode()
     request = ask(paul)
-    assert "A waiver is asked for" in client.get(url).content.decode()
+    assert "An exception is requested" in client.get(url).content.decode()
     answer(request, people.admin)
     assert "from the next scan on" in client.get(url).content.decode()
     waived_picture(lake)
     waiver_end(LAKE, PathWaiver.objects.get().public_id, user=paul, reason="it is moved", now=NOW)
     shown = client.get(f"{url}?state=WAIVED").content.decode()
-    assert "the next scan judges it anew" in shown
+    assert "the next scan evaluates it again" in shown
 
 
 def test_the_pages_and_the_api_of_waivers(paul: User, people: People) -> None:
     client = Client()
     client.force_login(paul)
     url = reverse("lifecycle:waivers")
-    assert "No rule is waived" in client.get(url).content.decode()
+    assert "No exceptions" in client.get(url).content.decode()
     form = {
         "kind": "WAIVE",
         "db": "sales",
@@ -283,7 +283,7 @@ def test_the_pages_and_the_api_of_waivers(paul: User, people: People) -> None:
     (row,) = client.get(api).json()["results"]
     assert (row["id"], row["is_standing"]) == (str(waiver.public_id), True)
     detail = client.get(reverse("lifecycle:policy-request", args=[request.pk])).content.decode()
-    assert "End this waiver" in detail
+    assert "End this exception" in detail
     ended = client.post(
         reverse("lifecycle-api:waiver-end", args=[waiver.public_id]),
         {"reason": "it is moved"},

@@ -105,7 +105,7 @@ def test_a_what_if_is_answered_from_the_counts_of_the_scan(people: People, as_: 
 def test_what_may_not_be_saved_says_why(people: People, as_: As) -> None:
     set_mode("sales", "OBSERVE")
     page = as_(people.admin).get(PAGE + "?level=1&ttl=90")
-    assert "observed" in page.context["why_not"]
+    assert "Monitor only" in page.context["why_not"]
     set_mode("sales", "NOTIFY")
     TableFinding.objects.filter(table="orders").update(level=None, ttl=None, enrolled=False)
     page = as_(people.admin).get(PAGE + "?level=1&ttl=90")
@@ -163,7 +163,7 @@ def test_the_page_of_why_offers_the_answers_of_a_notice(
     people: People, as_: As, lake: LakeConfig
 ) -> None:
     text = as_(people.owner).get(WHY).content.decode()
-    for words in ("Keep 30 days more", "Keep for ever", "Hand over", "Ask for clean now"):
+    for words in ("Keep 30 days more", "Keep for ever", "Hand over", "Request deletion now"):
         assert words in text, words
     answers = as_(people.owner).get(WHY).context
     assert "Policy and what-if" in text
@@ -217,7 +217,7 @@ def test_why_says_who_set_the_ttl_and_what_changed_since_the_scan(people: People
         lake=LAKE, db="sales", table="orders", level=1, ttl=400, owner="olga",
         seen_at=NOW + timedelta(hours=1),
     )  # fmt: skip
-    assert "The next scan judges anew" in as_(people.owner).get(WHY).content.decode()
+    assert "The next scan judges again" in as_(people.owner).get(WHY).content.decode()
     standing = as_(people.owner).get(PAGE).context["standing"]
     assert (standing.values.ttl, standing.is_newer_than_scan) == (400, True)
 
@@ -260,7 +260,7 @@ def test_clocks_that_are_not_among_the_examples_are_brought_by_a_run(
 ) -> None:
     ItemExample.objects.filter(partition="dt=2026-08-01").delete()
     page = as_(people.owner).get(WHY)
-    assert "Bring its clocks" in page.content.decode()
+    assert "Load details" in page.content.decode()
     assert page.context["within"] == ItemRange.objects.get(first="dt=2026-08-01")
     look = "/lifecycle/tables/sales/orders/why/look/?partition=dt%3D2026-08-01"
     for _ in range(2):
@@ -342,7 +342,7 @@ def test_pages_ask_no_more_for_more_rows(people: People, as_: As) -> None:
 
 
 def grow(n_rows: int) -> None:
-    """Add requests, enrolments, recorded changes, tables outside lifecycle and shadowed ones."""
+    """Add requests, enrollments, recorded changes, tables outside lifecycle and shadowed ones."""
     generation = TableFinding.objects.get(table="orders").generation
     n_before = PolicyRequest.objects.count()
     PolicyRequest.objects.bulk_create(

@@ -211,7 +211,7 @@ def test_a_request_that_was_tampered_with_or_went_out_of_bounds_is_not_run(
     run_drive(str(observed.run_id))
     observed.refresh_from_db()
     assert observed.state == "FAILED"
-    assert "OBSERVE" in observed.note
+    assert "Monitor only" in observed.note
 
 
 def test_a_table_whose_items_all_fall_due_later_is_offered_no_more_days(people: People) -> None:

@@ -1,4 +1,7 @@
-"""N7: fix plans are asked for, approved by two others, run, and taken back by a plan of its own."""
+"""N7.
+
+Relocation plans are asked for, approved by two others, run, and taken back by a plan of its own.
+"""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -213,7 +216,7 @@ def test_the_people_behind_a_moved_table_are_told_once_and_again_of_its_way_back
     assert set(told) == {"olga", "dora"}  # the owners of the table and of the database
     mail = told["olga"]
     assert (mail.kind, mail.day) == (f"lifecycle.moved.{fix.short_id}", LATER.date())
-    assert mail.subject == "[Lakewarden] Data of yours was moved: 1 place"
+    assert mail.subject == "[Lakewarden] Your data was moved: 1 place"
     link = f"{PAGE}{fix.pk}/"
     for text in (mail.text, mail.html):
         said = ("sales.stray", "file:///stray/stray", "file:///lake/sales/stray", link, "tidy up")
@@ -227,7 +230,7 @@ def test_the_people_behind_a_moved_table_are_told_once_and_again_of_its_way_back
     undo = fix_undo_request(fix.pk, reason="wrong", user=people.second, now=NOW)
     finished(approved(store_drawn(undo, picture, now=NOW), people))
     back = Notice.objects.get(kind=f"lifecycle.moved_back.{undo.short_id}", recipient="olga")
-    assert back.subject == "[Lakewarden] Data of yours was moved back: 1 place"
+    assert back.subject == "[Lakewarden] Your data was moved back: 1 place"
     assert "was moved back by an approved plan" in back.text
     assert Notice.objects.count() == 4
 
@@ -240,7 +243,7 @@ def test_of_an_owner_nobody_can_write_to_the_admins_are_told(
     finished(approved(fix, people))
     assert set(Notice.objects.values_list("recipient", flat=True)) == {"ada", "ben", "cem"}
     text = Notice.objects.get(recipient="ben").text
-    assert "  nobody can write to ghost x: you are told in their place" in text.splitlines()
+    assert "  nobody can write to ghost x: you are notified instead" in text.splitlines()
 
 
 def test_a_run_that_moved_nothing_is_no_news(fix: PathFix, people: People) -> None:
@@ -260,14 +263,14 @@ def test_what_a_stopped_run_never_came_to_is_said(fix: PathFix, people: People) 
 
 def test_the_pages_lead_from_a_stray_path_to_its_undo(picture: Generation, people: People) -> None:
     admin, second = client_of(people.admin), client_of(people.second)
-    assert "Fix paths" in admin.get("/lifecycle/paths/").content.decode()
+    assert "Relocate paths" in admin.get("/lifecycle/paths/").content.decode()
     page = admin.get(f"{PAGE}new/").content.decode()
     assert "sales.stray" in page or "sales/stray" in page
     rows = [one.pk for one in PathFinding.objects.all()]
     answer = admin.post(f"{PAGE}new/", {"row": rows, "reason": "tidy up"})
     fix = PathFix.objects.get()
     assert answer["Location"] == f"{PAGE}{fix.pk}/"
-    assert "Being drawn up" in admin.get(answer["Location"]).content.decode()
+    assert "Preparing" in admin.get(answer["Location"]).content.decode()
     fix = store_drawn(fix, picture, now=timezone.now())
     page = second.get(f"{PAGE}{fix.pk}/").content.decode()
     assert "file:///stray/stray" in page
@@ -281,12 +284,12 @@ def test_the_pages_lead_from_a_stray_path_to_its_undo(picture: Generation, peopl
     assert "HX-Refresh" in second.get(f"{PAGE}{fix.pk}/progress/?was=PENDING").headers
     finished(PathFix.objects.get(pk=fix.pk), at=timezone.now() + timedelta(days=2))
     page = admin.get(f"{PAGE}{fix.pk}/").content.decode()
-    assert "Draw up an undo" in page
+    assert "Create an undo plan" in page
     answer = admin.post(f"{PAGE}{fix.pk}/undo/", {"reason": "wrong"})
     undo = PathFix.objects.get(undo_of=fix)
     assert answer["Location"] == f"{PAGE}{undo.pk}/"
     listed = admin.get(PAGE).content.decode()
-    assert f"takes fix plan {fix.short_id} back" in listed
+    assert f"undoes relocation plan {fix.short_id}" in listed
     table = admin.get(f"{PAGE}{fix.pk}/?format=csv")
     assert b"SHARED_LOCATION" in b"".join(table.streaming_content)  # type: ignore[attr-defined]  # streamed
 

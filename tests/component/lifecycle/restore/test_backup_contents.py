@@ -100,7 +100,7 @@ def test_page_and_api_say_the_same_and_that_rows_are_left_out(world: World) -> N
     page = f"/lifecycle/backups/days/{NOW.date()}/sales/orders/inside/"
     api = f"/api/v1/lifecycle/backups/days/{NOW.date()}/sales/orders/contents/"
     alice = client_of(world, "alice")
-    assert "Nobody has looked inside yet" in alice.get(page).content.decode()
+    assert "Contents not read yet" in alice.get(page).content.decode()
     assert alice.get(api).json() == {"run": None, "contents": None}
     assert alice.post(f"{page}look/").status_code == 302
     run = Run.objects.get(kind="lifecycle.backup_look")

@@ -38,5 +38,5 @@ def test_a_date_that_moved_is_shown_with_since_when_and_why(world: World) -> Non
 
     for batch, moved in ((old, "Later by 5 d"), (young, "Later by 2 d")):
         assert moved in page(batch)
-        assert "otto had pressed the red button (smoke)" in page(batch)
+        assert "otto had pressed the emergency stop (smoke)" in page(batch)
     assert "Later by" not in page(unmoved)

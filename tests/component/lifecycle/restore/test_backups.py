@@ -177,7 +177,7 @@ def test_one_click_asks_for_a_restore_that_goes_straight_on(world: World) -> Non
     assert answer["Location"] == f"/lifecycle/backups/restore/{preview.pk}/"
     assert preview.params["straight_on"] is True
     page = f"/lifecycle/backups/restore/{preview.pk}/"
-    assert b"Looking at what stands in the lake now" in alice.get(page).content
+    assert b"Reading the current state of the lake" in alice.get(page).content
     rows = [{"name": "sales.orders/dt=1", "choice": "NAME_TAKEN", "why": "something newer"}]
     ready(preview, n_conflicts=1, rows=rows)
     text = alice.get(page).content.decode()
@@ -326,18 +326,18 @@ def test_pages_and_api_say_why_a_backup_is_still_there_and_what_was_seen(world: 
     probe.save()
     alice = client_of(world, "alice")
     page = alice.get(f"/lifecycle/backups/batches/{batch.public_id}/").content.decode()
-    assert "left alone" in page
+    assert "skipped" in page
     assert "held: &lt;b&gt;law&lt;/b&gt; suit" in page
     assert "0.42 s from the first move" in page
     assert "part-1 was written to the old place (1 in all); registered again" in page
-    assert "1 batch left alone by a purge" in alice.get("/lifecycle/backups/").content.decode()
+    assert "1 batch skipped by a purge" in alice.get("/lifecycle/backups/").content.decode()
     said = alice.get(f"/api/v1/lifecycle/backups/{batch.public_id}/").json()
     assert (said["purge_left_why"], said["seconds"]) == ("held: <b>law</b> suit", 0.417)
     assert said["probes"][0]["details"] == [seen]
     BackupBatch.objects.update(state="PURGED", purged_at=NOW, purge_left_why="")
     page = alice.get(f"/lifecycle/backups/batches/{batch.public_id}/").content.decode()
     assert "Gone for good" in page
-    assert "left alone" not in page
+    assert "skipped" not in page
 
 
 def test_probes_wait_while_the_red_button_is_on(world: World) -> None:
@@ -390,4 +390,4 @@ def test_the_page_of_a_failed_preview_says_what_failed(world: World, result: obj
     assert "The metastore does not answer." in text
     assert "The preview has failed." in text
     assert "The preview is ready." not in text
-    assert "Can come back" not in text
+    assert "Can be restored" not in text

@@ -88,7 +88,7 @@ def test_a_restore_is_found_again_from_its_backup_and_its_runs(world: World) -> 
     for page in pages:
         text = client_of(world, "anna").get(page).content.decode()
         assert all(link in text for link in links), page
-        assert "Taken back" in text
+        assert "Undone" in text
         own = client_of(world, "alice").get(page).content.decode()
         assert links[0] in own, page
         assert links[1] not in own, page
@@ -125,7 +125,7 @@ def test_what_cannot_go_back_is_said(world: World) -> None:
     assert not may_undo(run)
     back.delete()
     red_button_press(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW)
-    with pytest.raises(StaleState, match="red button"):
+    with pytest.raises(StaleState, match="emergency stop"):
         restore_undo_request(preview, wish, user=anna, now=NOW)
     assert not undo_runs(run).exists()
 
@@ -137,29 +137,29 @@ def test_the_page_says_what_still_stands_after_it_was_taken_back(world: World) -
     def shown() -> str:
         return " ".join(client.get(page).content.decode().split())
 
-    stat = 'Stand restored</span><span class="lw-stat-value">{}<'
+    stat = 'Still restored</span><span class="lw-stat-value">{}<'
     text = shown()
     assert stat.format(2) in text
-    assert "What came back is held" in text
+    assert "What was restored is held" in text
     run = restore_undo_request(preview, UndoWish("x", NOW), user=world.person("anna"), now=NOW)
     for counts, n, words in (
-        ({"UNDONE": 1, "CONFLICT": 1}, 1, "What still stands of it is held"),
-        ({"UNDONE": 2}, 0, "Nothing of it stands any more"),
+        ({"UNDONE": 1, "CONFLICT": 1}, 1, "What is still restored is held"),
+        ({"UNDONE": 2}, 0, "Nothing of it is restored any more"),
     ):
         ended(run, counts=counts)
         text = shown()
         assert stat.format(n) in text
         assert words in text
-        assert "Can come back" not in text
+        assert "Can be restored" not in text
     assert "is held for 30 days" not in text
 
 
 def test_page_and_api_offer_it_to_admins_and_who_restored(world: World) -> None:
     preview = restored(world, backup(world.root), RESTORED=2)
     page = f"/lifecycle/backups/restore/{preview.pk}/"
-    assert "Take this restore back" in client_of(world, "anna").get(page).content.decode()
-    assert "Take this restore back" in client_of(world, "alice").get(page).content.decode()
-    assert "Take this restore back" not in client_of(world, "otto").get(page).content.decode()
+    assert "Undo restore" in client_of(world, "anna").get(page).content.decode()
+    assert "Undo restore" in client_of(world, "alice").get(page).content.decode()
+    assert "Undo restore" not in client_of(world, "otto").get(page).content.decode()
     api, body = f"/api/v1/lifecycle/restores/{preview.pk}/undo/", json.dumps({"reason": "x"})
     answers = [
         client_of(world, name).post(api, body, content_type="application/json").status_code

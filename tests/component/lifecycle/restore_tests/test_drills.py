@@ -1,4 +1,7 @@
-"""Restore drills: who starts one, what it draws, what is kept of it, the clock, pages and API."""
+"""Restore tests.
+
+Who starts one, what it draws, what is kept of it, the clock, pages and API.
+"""
 
 from collections import Counter
 from datetime import date, timedelta
@@ -64,7 +67,7 @@ def found(batch: BackupBatch, outcome: str = "PROVEN", **changes: Any) -> dict[s
 
 
 def ended(drill: RestoreDrill, *items: dict[str, Any], **changes: Any) -> RestoreDrill:
-    """Let a drill's run end with this manifest."""
+    """Let a restore test's run end with this manifest."""
     result = {"items": list(items), "cleared": [], "is_clean": True}
     manifest = {"outcome": "done", "error": None, "result": result} | changes
     run = Run.objects.get(pk=drill.run_id)
@@ -77,7 +80,7 @@ def ended(drill: RestoreDrill, *items: dict[str, Any], **changes: Any) -> Restor
 
 
 def test_admins_and_operators_start_a_drill_and_there_is_one_at_a_time(world: World) -> None:
-    with pytest.raises(StaleState, match="nothing to drill"):
+    with pytest.raises(StaleState, match="nothing to test"):
         drill_request(LAKE, user=world.person("anna"), now=NOW)
     batch = backup(world.root)
     with pytest.raises(NotAllowed):
@@ -208,7 +211,7 @@ def test_the_clock_asks_once_a_week_and_not_under_the_red_button(world: World) -
     assert kind.scheduled_params(LAKE, now=NOW) == {"now": NOW.isoformat()}
     red_button_press(lake=LAKE, pressed_by="anna", reason="look", now=NOW)
     assert kind.scheduled_params(LAKE, now=NOW) is None
-    with pytest.raises(StaleState, match="red button"):
+    with pytest.raises(StaleState, match="emergency stop"):
         drill_request(LAKE, user=anna, now=NOW)
     assert "look" in kind.waits(Run(lake=LAKE), now=NOW)
     red_button_release(lake=LAKE, user=anna, reason="seen", now=NOW)
@@ -289,13 +292,13 @@ def client_of(world: World, name: str) -> Client:
 def test_the_pages_show_what_was_proven_by_which_drill_and_start_one(world: World) -> None:
     anna, alice = client_of(world, "anna"), client_of(world, "alice")
     empty = anna.get(PAGE).content.decode()
-    assert "There was no drill yet" in empty
+    assert "There was no restore test yet" in empty
     assert "No backups of yours are counted yet" in empty
     batch = backup(world.root)
     other = backup(world.root, db="web", table="logs", table_owner="bob")
     answer = anna.post(f"{PAGE}start/", {"reason": "new disks"}, follow=True)
-    assert "The drill is under way" in answer.content.decode()
-    assert "Drill now" not in alice.get(PAGE).content.decode()
+    assert "The restore test is under way" in answer.content.decode()
+    assert "Start a restore test" not in alice.get(PAGE).content.decode()
     drill = RestoreDrill.objects.get()
     assert Run.objects.get(pk=drill.run_id).reason == "new disks"
     differs = found(other, "DIFFERS", differences=["a.parquet is missing"])
@@ -314,8 +317,8 @@ def test_the_pages_show_what_was_proven_by_which_drill_and_start_one(world: Worl
         ["sales", "PROVEN"],
     ]
     assert "FAILED" in b"".join(anna.get(f"{PAGE}?format=csv&state=FAILED")).decode()
-    assert "No drill fits" in anna.get(f"{PAGE}?state=PROVEN").content.decode()
-    assert "Restores not proven" in anna.get("/").content.decode()
+    assert "No restore test fits" in anna.get(f"{PAGE}?state=PROVEN").content.decode()
+    assert "Restores not verified" in anna.get("/").content.decode()
 
 
 def test_the_pages_of_backups_say_when_they_were_last_proven(world: World) -> None:
@@ -323,13 +326,13 @@ def test_the_pages_of_backups_say_when_they_were_last_proven(world: World) -> No
     day = f"/lifecycle/backups/days/{batch.day}/"
     one = f"/lifecycle/backups/batches/{batch.public_id}/"
     for address in (day, one):
-        assert "no drill has restored any of it yet" in anna.get(address).content.decode()
+        assert "no restore test has restored any of it yet" in anna.get(address).content.decode()
     drill = ended(drill_request(LAKE, user=world.person("anna"), now=NOW), found(batch))
     for address in (day, one):
         page = anna.get(address).content.decode()
         assert f"{PAGE}{drill.public_id}/" in page
-        assert "restored by a drill" in page
-    assert "Last proven" in anna.get("/lifecycle/backups/").content.decode()
+        assert "restored by a restore test" in page
+    assert "Last verified" in anna.get("/lifecycle/backups/").content.decode()
 
 
 def test_a_program_starts_and_reads_drills(world: World) -> None:
@@ -373,7 +376,7 @@ def test_keepers_are_told_of_a_failure_at_once_and_of_what_is_overdue_every_day(
     assert DrillWatchKind().execute(watch) == {"mails": len(keepers)}
     told = Notice.objects.filter(kind="lifecycle.drill_overdue").first()
     assert told is not None
-    assert "sales: found wanting by a drill, never proven" in told.text
+    assert "sales: failed in a restore test, never verified" in told.text
     metrics = Client().get("/metrics").content.decode()
     assert 'lakewarden_backups_proven{lake="main",state="FAILED"} 1' in metrics
     good = ended(drill_request(LAKE, user=world.person("anna"), now=NOW + DAY), found(batch))

@@ -185,7 +185,7 @@ def test_policies_are_set_tried_out_and_read(people: People, now: datetime) -> N
     assert (found["scope"], found["seen"]) == ("shop.clicks", 1)
     assert found["settings"]["layout"] == {"value": "sort(at)", "scope": "shop.clicks"}
     assert found["settings"]["manifests"] == {"value": 50, "scope": "*"}
-    assert found["settings"]["caution"] == {"value": "normal", "scope": "built in"}
+    assert found["settings"]["caution"] == {"value": "normal", "scope": "default"}
     listed = got(people.owner, "policies/")["results"]
     assert [(one["scope"], one["n_tables"]) for one in listed] == [("*", 1), ("shop.clicks", 1)]
     assert got(people.admin, "policies/?sets=layout")["results"][0]["values"] == {

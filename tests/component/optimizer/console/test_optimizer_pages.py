@@ -178,7 +178,7 @@ def test_files_and_layout_by_partition(people: People, now: datetime) -> None:
     found = rows_of(people.owner, f"{TABLES}{row.pk}/layout/")
     assert [one["partition"] for one in found] == ["dt=2026-11-21", "dt=2026-11-22"]
     text = page(people.owner, f"{TABLES}{row.pk}/layout/")
-    for words in ("100 of 200 files", "86 %", "hilbert(id,at)", "Files that lie as asked"):
+    for words in ("100 of 200 files", "86 %", "hilbert(id,at)", "Sorted / unsorted files"):
         assert words in text, words
 
 
@@ -197,7 +197,7 @@ def test_commits_tell_ours_from_writers(people: People, now: datetime) -> None:
         found = rows_of(people.owner, address + query)
         assert [one["snapshot_id"] for one in found] == wanted, query
     text = page(people.owner, address)
-    for words in ("taken by Lakewarden", "a writer", "Files added (up)"):
+    for words in ("removed by Lakewarden", "another writer", "Files added (up)"):
         assert words in text, words
 
 
@@ -207,12 +207,12 @@ def test_tasks_say_why_what_came_of_it_and_lead_keepers_to_the_run(
     row = iceberg(now=now)
     run = Run.objects.create(lake="main", kind="optimize", requested_by="schedule", queued_at=now)
     task(row, now=now, state=TaskState.DONE, run=run.pk)
-    held = "Held: its policy's quiet hours end at 06:00."
+    held = "Held: its policy's blackout window end at 06:00."
     task(row, now=now, kind=TaskKind.CLUSTER, state=TaskState.HELD, waits_for=held)
     address = f"{TABLES}{row.pk}/tasks/"
     text = page(people.admin, address)
     for words in (
-        *("90 files became 2.", "quiet hours end at 06:00", "12.5 s", "639 MiB"),
+        *("90 files became 2.", "blackout window end at 06:00", "12.5 s", "639 MiB"),
         f"/runs/{run.pk}/",
     ):
         assert words in text, words
@@ -243,7 +243,7 @@ def test_the_queue_shows_what_waits_runs_and_ended(people: People, now: datetime
     assert named(people.admin, f"{QUEUE}?state=HELD") == ["held"]
     assert named(people.admin, f"{QUEUE}?table=hi") == ["high"]
     text = page(people.admin, QUEUE)
-    for words in ("3 of 8", "A writer won.", "Its budget is spent.", "1 more failed or given up"):
+    for words in ("3 of 8", "A writer won.", "Its budget is spent.", "1 more failed or abandoned"):
         assert words in text, words
     assert "shop.old" not in text
     live = page(people.admin, f"{QUEUE}now/")
@@ -261,11 +261,11 @@ def test_an_empty_room_says_what_comes(people: People, now: datetime) -> None:
         deductions=[],
     )  # fmt: skip
     for tab, words in (
-        ("", "Nobody has looked at its files yet"),
-        ("files/", "Nobody has looked at its files yet"),
-        ("layout/", "Nobody has looked at its files yet"),
-        ("commits/", "No commit was heard of yet"),
-        ("tasks/", "Nothing was done to it yet"),
+        ("", "Files not inspected yet"),
+        ("files/", "Files not inspected yet"),
+        ("layout/", "Files not inspected yet"),
+        ("commits/", "No commits yet"),
+        ("tasks/", "No tasks yet"),
     ):
         assert words in page(people.admin, f"{TABLES}{row.pk}/{tab}"), tab
 

@@ -45,16 +45,16 @@ def test_an_owner_runs_pauses_and_resumes_a_table(people: People, now: datetime)
     text = answer.content.decode()
     for words in ("Paused: nothing is done to it", "before the report", "Resume the table"):
         assert words in text, words
-    assert "Optimize the table now" not in text
+    assert "Compact the table now" not in text
     answer = client.post(f"{TABLES}{row.pk}/resume/", WHY, follow=True)
-    assert "Optimize the table now" in answer.content.decode()
+    assert "Compact the table now" in answer.content.decode()
     assert client.post(f"{TABLES}{row.pk}/resume/", WHY).status_code == 409
     assert client.post(f"{TABLES}{row.pk}/run/", {"reason": " "}).status_code == 400
 
 
 def test_run_now_takes_the_open_task_of_whatever_kind(people: People, now: datetime) -> None:
     row = iceberg(now=now)
-    task(row, now=now, kind=TaskKind.CLUSTER, state=TaskState.HELD, waits_for="quiet hours")
+    task(row, now=now, kind=TaskKind.CLUSTER, state=TaskState.HELD, waits_for="blackout window")
     answer = told(client_of(people.owner), f"{row.pk}/run/")
     assert answer.status_code == 202
     found = answer.json()

@@ -42,7 +42,7 @@ def test_a_task_asked_for_waits_with_its_reason(row: IcebergTable, people: Peopl
         optimize_now(row, TaskKind.FULL, user=people.owner, reason="slow", now=NOW)
     task_cancel(task, user=people.owner, reason="no", now=NOW)
     assert (task.state, task.is_stopping, task.outcome) == ("SENT", True, "olga: no")
-    with pytest.raises(StaleState, match="told to stop already, by olga: no"):
+    with pytest.raises(StaleState, match="stop was requested already, by olga: no"):
         task_cancel(task, user=people.operator, reason="too", now=NOW)
 
 
@@ -83,7 +83,7 @@ def test_strangers_and_empty_reasons_are_refused(row: IcebergTable, people: Peop
 
 
 def test_a_dry_run_begins_nothing(row: IcebergTable, people: People) -> None:
-    with pytest.raises(StaleState, match="have not been looked at"):
+    with pytest.raises(StaleState, match="have not been inspected"):
         dry_run(row, user=people.owner, now=NOW)
     commit(40)
     OptimizeTask.objects.all().delete()

@@ -69,7 +69,7 @@ def hudi_task(
 
 
 def allow(*, scope: str = "*", version: int = 1, by: str = "paula", **values: Any) -> PolicyVersion:
-    """Set a Hudi policy: on, with a shared lock, no quiet hours, and every service but TTL."""
+    """Set a Hudi policy: on, with a shared lock, no blackout windows, and every service but TTL."""
     fields = {
         "is_on": True,
         "lock": LOCK,

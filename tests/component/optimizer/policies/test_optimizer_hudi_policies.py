@@ -108,7 +108,7 @@ def test_they_are_set_from_a_shell(people: People, capsys: pytest.CaptureFixture
         call_command("optimizer_policy", "*", '{"profile": "near-line"}', *given)
     assert capsys.readouterr().out.splitlines() == [
         "* is at version 1.",
-        "* says so already, in version 1.",
+        "* has these values already, in version 1.",
     ]
     assert policy_current(LAKE, "*") is None
     with pytest.raises(CommandError, match=r"policy\.field"):

@@ -53,8 +53,8 @@ def test_the_page_of_a_table_shows_what_holds_and_takes_its_own_settings(people:
     for words in (
         "Set for <code>shop.clicks</code>",
         f"{POLICIES}of/*/?lake=main",
-        "built in for near-line",
-        "Inherited: 15, built in for near-line.",
+        "default for near-line",
+        "Inherited: 15, default for near-line.",
         "TTL: old partitions are dropped (approved first)",
     ):
         assert words in text, words
@@ -69,7 +69,7 @@ def test_the_page_of_a_table_shows_what_holds_and_takes_its_own_settings(people:
         quiet="none",
     )
     assert status == 200, text
-    assert "It is set" in text
+    assert "Policy saved" in text
     own = PolicyVersion.objects.get(scope="shop.clicks")
     assert (own.format, own.by, own.version) == ("hudi", "olga", 1)
     assert own.values == {
@@ -99,7 +99,7 @@ def test_what_a_change_would_do_is_said_before_it_is_kept(people: People) -> Non
     status, text = sent(people.admin, address, profile="near-line", do="preview", why="")
     assert status == 200
     assert "2 of 2 tables would change." in text
-    assert "Quiet hours of 2 tables: 07:00-22:00 → none" in text
+    assert "Blackout window of 2 tables: 07:00-22:00 → none" in text
     assert not PolicyVersion.objects.exists()
     status, text = sent(people.admin, address, profile="near-line")
     assert "Policy of <code>shop*</code>" in text
@@ -123,7 +123,7 @@ def test_each_format_has_its_list_and_its_scopes(people: People) -> None:
     led: Any = client_of(people.owner).get(f"{POLICIES}of/shop.clicks/")
     assert (led.status_code, led.url) == (302, of_table(row))
     text = page(people.owner, WHOLE)
-    assert "You do not answer for this scope" in text
+    assert "You are not responsible for this scope" in text
     assert f'href="{of_table(row)}"' in text
     assert client_of(people.owner).get("/optimizer/policies/of/*/").status_code == 404
 

@@ -111,7 +111,7 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_kept(
 
 def test_a_reason_is_asked_for(people: People) -> None:
     for why in ("", "  ", "x" * 1001):
-        with pytest.raises(RuleViolation, match="Say why"):
+        with pytest.raises(RuleViolation, match="Enter a reason"):
             policy_set(change("*", why=why, is_on=True), user=people.admin, now=NOW)
 
 
@@ -146,7 +146,7 @@ def test_a_policy_is_set_from_a_shell_in_somebodys_name_and_once(
         say("etl.Events", '{"is_on": true, "layout": "hilbert( a, b)"}')
     assert capsys.readouterr().out.splitlines() == [
         "etl.events is at version 1.",
-        "etl.Events says so already, in version 1.",
+        "etl.Events has these values already, in version 1.",
     ]
     say("etl.events", '{"is_on": false}')
     newest, first = policy_history(LAKE, "etl.events")

@@ -81,9 +81,9 @@ def test_a_table_shows_each_setting_and_who_says_so(people: People, row: Iceberg
         "22:00-06:00",
         f"{POLICIES}of/sh*/?lake=main",
         f"{POLICIES}of/*/?lake=main",
-        "built in",
-        "Size of files: 128 MiB, inherited before",
-        "Inherited: 512 MiB, built in.",
+        "default",
+        "Target file size: 128 MiB, inherited before",
+        "Inherited: 512 MiB, default.",
         'aria-current="page">Policy',
     ):
         assert words in text, words
@@ -93,7 +93,7 @@ def test_a_table_shows_each_setting_and_who_says_so(people: People, row: Iceberg
 def test_an_owner_sets_only_what_is_named_and_takes_it_back(
     people: People, row: IcebergTable
 ) -> None:
-    assert "Say why" in sent(people.owner, tab(row), why="", manifests="7")[1]
+    assert "Enter a reason" in sent(people.owner, tab(row), why="", manifests="7")[1]
     status, text = sent(
         people.owner,
         tab(row),
@@ -106,7 +106,7 @@ def test_an_owner_sets_only_what_is_named_and_takes_it_back(
         kinds=["MINOR", "CLUSTER"],
     )
     assert status == 200, text
-    assert "It is set" in text
+    assert "Policy saved" in text
     made = PolicyVersion.objects.get()
     assert (made.scope, made.version, made.by, made.why) == (
         "shop.clicks",
@@ -159,7 +159,7 @@ def test_what_is_refused_stands_at_its_field_and_nothing_is_lost(
     if said:
         assert 'value="33"' in text
         field = text.index(f'name="{[*said][-1]}"')
-        assert text.index(words) > field, "it stands at its field"
+        assert text.index(words) > field, "it is at its field"
     assert not PolicyVersion.objects.exists()
 
 
@@ -170,7 +170,12 @@ def test_the_second_of_two_people_looks_again_and_keeps_what_was_typed(
     status, text = sent(people.owner, tab(row), manifests="7")
     assert status == 409
     for words in (
-        *("version 1 by now, set by ada; look again", "Manifests: 50", 'value="7"', "to try it"),
+        *(
+            "version 1 by now, set by ada; reload the page",
+            "Manifests: 50",
+            'value="7"',
+            "to try it",
+        ),
         'name="seen" value="1"',
     ):
         assert words in text, words
@@ -191,7 +196,7 @@ def test_a_preview_says_what_would_change_and_keeps_nothing(
     for words in (
         "4 of 4 tables would change",
         "Manifests of 3 tables: 100 → 9",
-        "Order of rows of 4 tables: none → sort(id)",
+        "Sort order of 4 tables: none → sort(id)",
         "Nothing is kept yet",
         "shop.t1: layout and kinds",
         'value="sort(id)"',
@@ -221,7 +226,7 @@ def test_who_sees_and_sets_which_scope(people: People, row: IcebergTable, now: d
     assert sent(people.dba, new("vault"), manifests="3")[0] == 400
     for user in (people.owner, people.operator, people.stranger):
         assert client_of(user).post(WHOLE, {**SAID, "seen": "1"}).status_code == 403
-    assert "You do not answer for this scope" in page(people.operator, WHOLE)
+    assert "You are not responsible for this scope" in page(people.operator, WHOLE)
     assert sent(people.stranger, tab(row), manifests="3")[0] == 404
     assert sent(people.dba, f"{POLICIES}of/shop/", seen="1", manifests="3")[0] == 200
     assert sent(people.dba, WHOLE, seen="1", manifests="3")[0] == 403
@@ -247,7 +252,7 @@ def test_a_new_policy_begins_with_its_scope(people: People, row: IcebergTable) -
     assert sent(people.admin, new("sh*"), is_on="on")[0] == 200
     assert client.get(new("SH*"))["Location"] == f"{POLICIES}of/sh*/?lake=main"
     status, text = sent(people.admin, new("sh*"), is_on="off")
-    assert (status, "look again" in text) == (409, True)
+    assert (status, "reload the page" in text) == (409, True)
     text = page(people.admin, f"{POLICIES}of/sh*/")
     for words in ("Optimizer: on, inherited before", "shop.clicks", "1 table;", "to try it"):
         assert words in text, words

@@ -241,7 +241,7 @@ def test_one_click_brings_the_files_back_and_never_over_another(
     (place / NAMES[2]).write_bytes(b"new")
     page, owner = f"/optimizer/removals/{plan.pk}/", client_of(people.owner)
     text = owner.get(page).content.decode()
-    for words in ("In quarantine", "Bring the files back", "deleted after"):
+    for words in ("In quarantine", "Restore the files", "deleted after"):
         assert words in text, words
     assert client_of(people.stranger).post(f"{page}bring-back/").status_code == 404
     assert owner.post(f"{page}bring-back/").status_code == 302

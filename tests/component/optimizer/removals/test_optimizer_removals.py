@@ -112,7 +112,7 @@ def test_who_writes_the_policy_after_the_list_was_drawn_up_stands_behind_it_no_m
     assert lists_claim(ICEBERG, run_of(), now=LATER) == 0
     plan.refresh_from_db()
     assert plan.state == "FAILED"
-    assert "rests on" in plan.outcome
+    assert "is based on" in plan.outcome
 
 
 def test_a_login_that_is_not_fresh_and_a_no_without_a_reason_do_not_count(people: People) -> None:
@@ -237,7 +237,7 @@ def test_a_draft_is_asked_for_without_an_approval_and_the_policy_of_now_goes_alo
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", ["policy", "approver", "gone", "paused", "busy", "red button"])
+@pytest.mark.parametrize("what", ["policy", "approver", "gone", "paused", "busy", "emergency stop"])
 def test_what_changed_since_the_approval_stops_it(people: People, what: str) -> None:
     row = iceberg()
     plan = approved(row, people, versions=expiring(by="olga"))
@@ -377,7 +377,7 @@ def test_an_owner_asks_for_a_list_and_nothing_goes_by_that(people: People) -> No
     client.force_login(people.owner)
     address = f"/optimizer/tables/{row.pk}/removal/"
     page = client.get(f"/optimizer/tables/{row.pk}/").content.decode()
-    assert "Draw up a list of old snapshots" in page
+    assert "List old snapshots" in page
     why = {"reason": "the disk is full"}
     assert client.post(address, {**why, "kind": "EXPIRE"}).status_code == 302
     made = OptimizeTask.objects.get()

@@ -51,7 +51,7 @@ def test_re_login_asks_for_ones_own_password(people: People) -> None:
     session.save()
     assert not fresh(client)
     address = reverse("ui:fresh-login")
-    assert "Is it you" in client.get(address).content.decode()
+    assert "Confirm your password" in client.get(address).content.decode()
     assert client.post(address, {"password": "wrong"}).status_code == 200
     assert not fresh(client)
     wanted = reverse("ui:audit")

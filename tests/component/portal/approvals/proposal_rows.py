@@ -127,7 +127,7 @@ def _removal(who: str, now: datetime, n: int) -> RemovalPlan:
 
 CASES = {
     "drop plan": Case(PLANS, _plan),
-    "fix plan": Case(FIXES, _fix),
+    "relocation plan": Case(FIXES, _fix),
     "standing rule": Case(RULES, _rule, approved="PENDING"),
     "enrolment": Case(ENROLMENTS, _enrolment, cool=timedelta(0), approved="RUNNING"),
     "policy request": Case(

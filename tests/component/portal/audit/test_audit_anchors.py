@@ -37,7 +37,7 @@ def note(n: int) -> None:
 
 
 def rewrite(*, change: int | None = None, cut_after: int | None = None) -> None:
-    """Do what somebody does who writes the database: change or cut, then hash all of it anew."""
+    """Do what somebody does who writes the database: change or cut, then hash all of it again."""
     rows = list(AuditEvent.objects.order_by("seq"))
     kept = [row for row in rows if cut_after is None or row.seq <= cut_after]
     before = GENESIS
@@ -88,7 +88,7 @@ def test_a_broken_chain_is_anchored_only_by_a_person_with_a_reason(now: datetime
     with pytest.raises(RuleViolation, match=r"audit record is broken: event 5"):
         anchor_take(now=now + HOUR)
     assert newest_anchor() == anchor_of(0)
-    with pytest.raises(RuleViolation, match="Say why"):
+    with pytest.raises(RuleViolation, match="Enter a reason"):
         anchor_accept(" ", now=now)
     call_command("anchor_audit", "--accept", "restored from Monday", stdout=io.StringIO())
     assert anchors_verify() == ""

@@ -75,11 +75,11 @@ def test_filters_work_and_do_not_widen(people: People) -> None:
 def test_the_page_says_whether_the_record_is_whole(people: People) -> None:
     client = Client()
     client.force_login(people.admin)
-    assert "The record is whole: 5 events" in client.get(reverse("ui:audit")).content.decode()
+    assert "Audit chain verified: 5 events" in client.get(reverse("ui:audit")).content.decode()
     with connection.cursor() as cursor:
         cursor.execute("UPDATE audit_auditevent SET actor = 'nobody' WHERE seq = 3")
     page = client.get(reverse("ui:audit")).content.decode()
-    assert "The record is not whole: event 3 was changed" in page
+    assert "Audit chain broken: event 3 was changed" in page
 
 
 def test_the_owner_of_a_table_sees_what_was_done_to_it(people: People, lake: LakeConfig) -> None:

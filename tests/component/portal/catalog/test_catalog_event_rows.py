@@ -133,7 +133,7 @@ def test_events_that_were_missed_let_every_number_count_as_new(lake: LakeConfig)
     catalog.rescan(Missed("main", "shop", "clicks", "?"), NOW)
     hear(dropped(3, "clicks"))
     assert list(living()) == ["shop.clicks"]
-    catalog.rescan(Missed("main", "", "", "the log began anew"), NOW)
+    catalog.rescan(Missed("main", "", "", "the log restarted"), NOW)
     hear(dropped(4, "clicks"), created(5, "orders"))
     assert list(living()) == ["shop.orders"]
     assert not EventAlarm.objects.exists()

@@ -127,4 +127,4 @@ def test_kinds_are_said_in_words(people: People, lake: LakeConfig, now: datetime
 def test_an_empty_page_says_when_mails_begin(people: People, lake: LakeConfig) -> None:
     client = Client()
     client.force_login(people.admin)
-    assert "Nobody was written to yet" in client.get(reverse("ui:mails")).content.decode()
+    assert "No mails yet" in client.get(reverse("ui:mails")).content.decode()

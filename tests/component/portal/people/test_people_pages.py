@@ -46,9 +46,9 @@ def test_the_list_says_who_is_here_and_who_left(people: People, now: datetime) -
     client = signed_in(people.admin)
     text = page(client, "ui:people")
     assert "moved &lt;b&gt;away&lt;/b&gt;" in text
-    assert "Open the account of stan" in text
-    assert "Close the account of olga" in text
-    assert "Close the account of ada" not in text, "nobody closes their own account"
+    assert "Enable the account of stan" in text
+    assert "Disable the account of olga" in text
+    assert "Disable the account of ada" not in text, "nobody closes their own account"
     left = page(client, "ui:people", "?state=LEFT")
     assert "<code>stan</code>" in left
     assert "<code>olga</code>" not in left
@@ -82,7 +82,7 @@ def test_closing_needs_a_fresh_login_and_is_over_the_api_too(people: People) -> 
 
 def test_a_service_account_gets_its_people_by_page_and_api(people: People) -> None:
     client = signed_in(people.admin)
-    assert "Every owner stands for themselves" in page(client, "ui:owners")
+    assert "No accounts are mapped" in page(client, "ui:owners")
     assert 'value="etl_user"' in page(client, "ui:owners", "?owner=etl_user")
     form = {"owner": "etl_user", "people": "olga, stan", "reason": "the etl team"}
     client.post(reverse("ui:owner-set"), form)
@@ -99,7 +99,7 @@ def test_a_service_account_gets_its_people_by_page_and_api(people: People) -> No
     person_close("olga", user=people.admin, reason="left", now=NOW)
     (row,) = client.get(reverse("ui:api-owners")).json()["results"]
     assert (row["username"], row["state"], row["added_by"]) == ("olga", "LEFT", "ada")
-    assert "Say who answers" not in page(signed_in(people.operator), "ui:owners")
+    assert "Assign responsible person" not in page(signed_in(people.operator), "ui:owners")
     client.post(reverse("ui:owner-set"), {**form, "people": ""})
     assert not OwnerPerson.objects.filter(lake=LAKE).exists()
 

@@ -51,7 +51,7 @@ def opens(secret: str) -> bool:
 
 def test_a_token_is_made_on_the_page_and_its_secret_shown_once(people: People) -> None:
     client = signed_in(people.owner)
-    assert "No program comes in by a token" in page(client, "ui:tokens")
+    assert "No tokens yet" in page(client, "ui:tokens")
     assert "service account" not in page(client, "ui:token-new").lower()
     answer = client.post(reverse("ui:token-new"), FORM)
     text = answer.content.decode()
@@ -64,7 +64,7 @@ def test_a_token_is_made_on_the_page_and_its_secret_shown_once(people: People) -
     assert (token.expires_at - token.made_at).days == 30
     listed = page(client, "ui:tokens")
     assert "nightly load" in listed
-    assert "Works" in listed
+    assert "Active" in listed
     assert secret[3:] not in listed
 
 

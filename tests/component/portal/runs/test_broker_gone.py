@@ -22,7 +22,7 @@ from tasks.relay import sender
 from tests.component.conftest import People
 
 NOBODY = "redis://127.0.0.1:1/0"
-WORDS = "The message broker does not answer, so no worker has heard of this run."
+WORDS = "The message broker does not answer, so no worker has received this run."
 BANNER = "New work waits: the message broker does not answer."
 
 

@@ -190,7 +190,7 @@ def test_a_dead_application_without_a_result_is_tried_again_then_fails(
         run.refresh_from_db()
         run_poll(run, now=timezone.now())
         assert (run.state, run.epoch) == (RunState.SETTLING, epoch)
-        # Settled only, not begun anew: the second half of the step would submit a real job.
+        # Settled only, not begun again: the second half of the step would submit a real job.
         from portal.runs.execution.settling import run_settle
         from portal.runs.kinds.registry import get_kind
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def kind() -> NotingKind:
-    """A kind that is registered anew for each test."""
+    """A kind that is registered again for each test."""
     one = NotingKind()
     register(one)
     return one

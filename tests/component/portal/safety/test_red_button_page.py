@@ -22,7 +22,7 @@ def signed_in(user: User) -> Client:
 @pytest.mark.parametrize("who", ["owner", "stranger", "operator", "admin"])
 def test_everybody_who_is_signed_in_may_press_it(people: People, who: str) -> None:
     address, user = reverse("ui:red-button"), getattr(people, who)
-    assert "Stop everything" in signed_in(user).get(address).content.decode()
+    assert "Stop all drops and purges" in signed_in(user).get(address).content.decode()
     assert Client().post(address, {"do": "press", "reason": "x"}).status_code in (302, 403)
     assert red_button_state(LAKE) is None
     signed_in(user).post(address, {"do": "press", "reason": "odd sizes"})
@@ -36,7 +36,7 @@ def test_everybody_who_is_signed_in_may_press_it(people: People, who: str) -> No
 def test_an_operator_presses_an_admin_releases_always_with_a_reason(people: People) -> None:
     address = reverse("ui:red-button")
     operator, admin = signed_in(people.operator), signed_in(people.admin)
-    assert "Say why" in operator.post(address, {"do": "press"}).content.decode()
+    assert "Enter a reason" in operator.post(address, {"do": "press"}).content.decode()
     assert red_button_state(LAKE) is None
     operator.post(address, {"do": "press", "reason": "odd <b>sizes</b>"})
     press = red_button_state(LAKE)
@@ -44,7 +44,7 @@ def test_an_operator_presses_an_admin_releases_always_with_a_reason(people: Peop
     assert press.pressed_by == people.operator.username
     for page in (reverse("ui:home"), reverse("ui:runs")):
         text = signed_in(people.owner).get(page).content.decode()
-        assert "The red button is on" in text
+        assert "The emergency stop is on" in text
         assert "odd &lt;b&gt;sizes&lt;/b&gt;" in text
     assert operator.post(address, {"do": "release", "reason": "fine"}).status_code == 403
     admin.post(address, {"do": "release", "reason": "looked: fine"})

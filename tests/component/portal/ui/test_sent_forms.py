@@ -1,4 +1,7 @@
-"""What is typed and refused comes back with its values: odd signs, a stale log-in, a bad wish."""
+"""What is typed and refused comes back with its values.
+
+Odd signs, a stale log-in, a bad request.
+"""
 
 import json
 import re
@@ -62,7 +65,7 @@ ACTS: dict[str, Post] = {
         "/lifecycle/databases/sales/mode/",
         {"seen": "ACT", "wanted": "OBSERVE"},
     ),
-    "red button": lambda _: ("/red-button/", {"do": "press"}),
+    "emergency stop": lambda _: ("/red-button/", {"do": "press"}),
     "approval": lambda world: _approval(world.plan()),
     "close a person": lambda _: ("/people/otto/close/", {}),
 }
@@ -138,7 +141,7 @@ def test_what_was_typed_outlives_the_password(world: World) -> None:
     assert sent["Location"] == back
     assert DropPlan.objects.get().state == "REJECTED"
     # It was sent, so it is shown no more.
-    assert "Is it you" in client.get(answer["Location"]).content.decode()
+    assert "Confirm your password" in client.get(answer["Location"]).content.decode()
 
 
 def test_another_person_never_sees_the_kept_form(world: World) -> None:
@@ -155,13 +158,13 @@ def test_another_person_never_sees_the_kept_form(world: World) -> None:
 @pytest.mark.parametrize(
     ("body", "typed", "said"),
     [
-        ({"kind": "SET", "level": "1", "ttl": "45", "reason": "   "}, "45", "Say why"),
+        ({"kind": "SET", "level": "1", "ttl": "45", "reason": "   "}, "45", "Enter a reason"),
         ({"kind": "SET", "level": "1", "ttl": "45 days", "reason": "why"}, "45 days", "whole"),
         ({"kind": "SET", "level": "1", "ttl": "", "reason": "no ttl"}, "no ttl", "TTL"),
         ({"kind": "SET", "level": "1", "ttl": "45", "reason": NUL}, "45", "Null characters"),
         ({"kind": "SET", "level": "1", "ttl": "9", "reason": "a\x1bb"}, "9", "control character"),
         ({"kind": "EXTEND", "days": "7", "until": "nonsense", "reason": "x"}, "nonsense", "date"),
-        ({"kind": "HAND_OVER", "owner": "olga", "reason": " "}, "olga", "Say why"),
+        ({"kind": "HAND_OVER", "owner": "olga", "reason": " "}, "olga", "Enter a reason"),
         ({"kind": "WAIVE", "rule": "X", "until": "2026-12-01", "reason": "x"}, "2026-12-01", "X"),
     ],
 )

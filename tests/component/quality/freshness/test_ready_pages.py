@@ -82,7 +82,7 @@ def test_the_list_says_what_is_late_by_how_much_and_since_when(
     lake: LakeConfig, people: People
 ) -> None:
     empty = text(people.operator, "/readiness/")
-    assert "Nothing is awaited yet" in empty
+    assert "No expected partitions yet" in empty
     rows()
     page = text(people.operator, "/readiness/")
     assert "1 partition is late now" in page

@@ -206,7 +206,7 @@ def test_each_question_is_charged_and_a_metastore_that_rests_is_not_asked(
 ) -> None:
     cluster()
     now = timezone.now()
-    # In debt for a giant's sake: a scheduler is not kept waiting for that.
+    # In debt for a very large table's sake: a scheduler is not kept waiting for that.
     load = MetastoreLoad.objects.create(lake="main", calls=-50_000, calls_at=now)
     assert tell(people.operator, "dt=2026-11-21").status_code == 202
     load.refresh_from_db()
@@ -223,7 +223,7 @@ def test_each_question_is_charged_and_a_metastore_that_rests_is_not_asked(
     assert hive.asked
     hive.asked.clear()
     said = tell(people.operator, "dt=2026-11-21/hour=00").json()
-    assert "left in peace for a while" in said["degraded"]
+    assert "its circuit breaker is open" in said["degraded"]
     assert hive.asked == []
     MetastoreLoad.objects.update(open_until=timezone.now() - timedelta(seconds=1))
     assert tell(people.operator, "dt=2026-11-21").json()["degraded"] == ""

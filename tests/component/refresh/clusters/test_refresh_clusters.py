@@ -228,7 +228,7 @@ def test_pausing_and_going_on_are_said_why_and_recorded_once(
     assert (row.is_paused, row.paused_by, row.paused_at, row.paused_why) == (False, "", None, "")
     actions = list(AuditEvent.objects.order_by("seq").values_list("action", "actor"))[1:]
     assert actions == [("refresh.cluster_paused", "otto"), ("refresh.cluster_resumed", "ada")]
-    with pytest.raises(RuleViolation, match="Say why"):
+    with pytest.raises(RuleViolation, match="Enter a reason"):
         cluster_pause(row, by=KEEPER, reason=" ", now=now)
 
 

@@ -64,11 +64,11 @@ def test_r3_what_is_answered_wrongly_now_comes_first(people: People, now: dateti
     assert named(people.admin, TABLES) == ["wrong", "unknown", "incomplete", "fresh"]
     text = page(people.admin, TABLES)
     assert text.index("shop.wrong") < text.index("shop.unknown") < text.index("shop.fresh")
-    assert "Answers may be wrong now" in text
+    assert "Stale results possible" in text
     assert "127.0.0.3:9030: Stale" in text
     home = page(people.admin, "/")
-    assert "Tables answered wrongly now" in home
-    assert "Tables answered wrongly now" not in page(people.stranger, "/")
+    assert "Tables with stale results" in home
+    assert "Tables with stale results" not in page(people.stranger, "/")
 
 
 def test_ux10_what_is_opted_out_is_grey_in_both_places(people: People, now: datetime) -> None:
@@ -79,7 +79,7 @@ def test_ux10_what_is_opted_out_is_grey_in_both_places(people: People, now: date
     assert "127.0.0.3:9030: Not maintained" in text
     for shown in (text, page(people.admin, f"{TABLES}{row.pk}/")):
         assert "Not maintained" in shown
-        assert "Answers may be wrong now.</strong>" not in shown
+        assert "Stale results possible.</strong>" not in shown
         assert "lw-bad" not in shown.partition("<table")[2]
 
 
@@ -140,7 +140,7 @@ def test_everybody_sees_their_own_tables_only(people: People, now: datetime) -> 
     assert client.get(f"{TABLES}{mine.pk}/").status_code == 200
     assert client.get(f"{TABLES}{theirs.pk}/").status_code == 404
     assert client.get(f"{HISTORY}{other.public_id}/").status_code == 404
-    assert "No table of yours is watched yet" in page(people.stranger, TABLES)
+    assert "None of your tables yet" in page(people.stranger, TABLES)
 
 
 def test_n12_the_table_page_says_state_and_reason_on_every_front_end(
@@ -170,7 +170,7 @@ def test_n12_the_table_page_says_state_and_reason_on_every_front_end(
         "Repair on 127.0.0.3:9030",
         "nothing could be concluded: Permission denied: /user/&lt;b&gt;olga&lt;/b&gt;/orders",
         "not everything could be compared: The front end does not answer.",
-        "Opt out",
+        "Disable auto-refresh",
         "Refresh now",
     ):
         assert words in text, words
@@ -183,7 +183,7 @@ def test_n12_the_table_page_says_state_and_reason_on_every_front_end(
     owner = page(people.owner, f"{TABLES}{row.pk}/")
     assert "Refresh now" in owner
     assert "Repair on" not in owner
-    assert "Opt the table out" not in owner
+    assert "Disable auto-refresh" not in owner
 
 
 def test_a_hundred_owed_partitions_are_counted_and_the_first_shown(

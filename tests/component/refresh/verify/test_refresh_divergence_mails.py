@@ -1,4 +1,4 @@
-"""Keepers hear of a divergence once, and once that it is over, however often it is seen."""
+"""Admins and operators are notified of a divergence once, and once of its end."""
 
 import json
 from datetime import timedelta
@@ -59,7 +59,9 @@ def test_n13_keepers_are_told_once_a_divergence_and_once_when_it_is_over(
         assert swept(set_).diverged == 0
         assert told(AGREES) == KEEPERS
     over = Notice.objects.filter(kind__startswith=AGREES, recipient="otto").get()
-    assert over.subject == "[Lakewarden] Over: 3 front ends of bi agree on hive.shop.sales again"
+    assert (
+        over.subject == "[Lakewarden] Resolved: 3 front ends of bi agree on hive.shop.sales again"
+    )
     assert not TargetOnFe.objects.exclude(diverged_told_at=None).exists()
     diverge(set_, size=400_000)
     assert told(DIVERGED) == [*KEEPERS, *KEEPERS], "another divergence on the same day"

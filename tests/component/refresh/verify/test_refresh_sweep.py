@@ -362,7 +362,7 @@ def test_the_worker_sweeps_and_so_does_the_command(
     set_.lake.write("sales", DAY, 260_000)
     call_command("refresh_sweep", "bi")
     said = capsys.readouterr().out
-    assert said.startswith("bi: 2 directories of 1 tables looked at")
+    assert said.startswith("bi: 2 directories of 1 tables checked")
     set_.work()
     set_.lake.write("sales", DAY, 520_000)
     TableSweep.objects.update(looked_at=None)

@@ -113,7 +113,8 @@ def test_r2_on_2_2_the_table_goes_first_and_each_written_partition_by_name(old: 
 
 
 def test_n15_r4_a_giant_that_loads_delays_no_other_table(set_: Scene, settings: Any) -> None:
-    # On a busy machine the others may take longer than a giant's time in the other tests.
+    # On a busy machine the others may take longer than a very large table's time in the other
+    # tests.
     settings.LAKEWARDEN_REFRESH_SECONDS = (2, 3, 60)
     set_.hive.add_table("giant", days=("dt=1",))
     set_.costs("hive.shop.giant")
@@ -123,7 +124,7 @@ def test_n15_r4_a_giant_that_loads_delays_no_other_table(set_: Scene, settings: 
     deadline = time.monotonic() + 20
     # The front ends are looked at first; whether that takes a turn of its own, time decides.
     while RefreshTarget.objects.filter(running_since=None).exists():
-        assert time.monotonic() < deadline, "the giant does not begin"
+        assert time.monotonic() < deadline, "the very large table does not begin"
         set_.worker.turn()
         set_.worker.poked.wait(0.1)
     giant = RefreshTarget.objects.get(table="giant")
@@ -135,7 +136,7 @@ def test_n15_r4_a_giant_that_loads_delays_no_other_table(set_: Scene, settings: 
     others = RefreshTarget.objects.filter(table__in=names)
     deadline = time.monotonic() + 20
     while others.exclude(due_at=None).exists():
-        assert time.monotonic() < deadline, "they wait for the giant"
+        assert time.monotonic() < deadline, "they wait for the very large table"
         set_.worker.turn()
         set_.worker.poked.wait(0.1)
     giant.refresh_from_db()

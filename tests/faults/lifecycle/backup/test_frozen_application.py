@@ -131,7 +131,7 @@ def test_a_drop_frozen_in_its_middle_is_seen_killed_and_settled(lake: ActLake) -
         client = Client()
         client.force_login(User.objects.create_user("olga"))
         page = client.get(reverse("ui:run-progress", args=[run.pk])).content.decode()
-        assert "Nothing has been heard of its driver since" in page
+        assert "No sign of life from its driver since" in page
         # Its data is away and its names stand: the state in which it must not stay.
         assert lake.snapshot(name).files != before.files
         grow_old(run, 36)

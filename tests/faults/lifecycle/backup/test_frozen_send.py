@@ -1,4 +1,4 @@
-"""A client frozen between its last look and its send cannot be fenced; a repair mends it."""
+"""A client frozen between its last look and its send cannot be fenced; a repair puts it right."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -38,7 +38,7 @@ STEPS = {
 }
 
 
-# After the new metadata file is there: before, amid and after the metastore's own step.
+# After the new metadata file is there: before, in the middle of and after the metastore's own step.
 MOMENTS = (0.0, 0.02, 0.1)
 
 

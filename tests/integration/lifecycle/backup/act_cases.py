@@ -105,8 +105,8 @@ class ActCases:
         _, result = lake.drop(name, control=hold)
         assert result.counts == {"SKIPPED": 1, "DROPPED": 1}
         assert result.skipped[0]["reason"] == "held: legal"
-        with pytest.raises(StaleState, match="red button"):
-            lake.drop(name, control=Control(stop="red button: test", paused=True))
+        with pytest.raises(StaleState, match="emergency stop"):
+            lake.drop(name, control=Control(stop="emergency stop: test", paused=True))
         assert lake.metastore.partition_names(name) == ["dt=a"]
 
     def test_one_partition_comes_back_and_the_others_stay(self, lake: ActLake) -> None:

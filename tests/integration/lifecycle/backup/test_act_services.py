@@ -268,7 +268,7 @@ def test_nothing_starts_while_the_red_button_is_pressed(
     red_button_press(lake="main", pressed_by="ann", reason="smoke", now=instant())
     red_button_press(lake="main", pressed_by="bob", reason="more smoke", now=instant())
     assert RedButton.objects.count() == 1
-    with pytest.raises(NotAllowed, match="ann pressed the red button: smoke"):
+    with pytest.raises(NotAllowed, match="ann started the emergency stop: smoke"):
         act_prepare(run, root=str(portal.lake.root), day=DAY, now=instant())
     act_beat(run, now=instant())
     assert open_spool(run).read_control()["red_button"] == "smoke"

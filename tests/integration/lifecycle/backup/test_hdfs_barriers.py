@@ -112,7 +112,7 @@ def test_an_encryption_zone_is_named_with_what_to_do(
 
     barrier = barrier_check(job, root)
     for path in (zone, inside):
-        assert (barrier(path) or "").startswith("it lies in the encryption zone /zone, ")
+        assert (barrier(path) or "").startswith("it is in the encryption zone /zone, ")
     assert barrier(root.child("not there")) is None
     assert preflight(fs, root, [inside.parent], tag="t") == [inside.parent]
     with pytest.raises(PortalError, match="encryption zone"):
@@ -122,4 +122,4 @@ def test_an_encryption_zone_is_named_with_what_to_do(
     fs.make_directories(own, mode=0o755)
     assert barrier_check(job, own)(inside) is None
     assert preflight(fs, own, [inside.parent], tag="t") == []
-    assert (barrier_check(job, own)(root) or "").startswith("it lies in no encryption zone, ")
+    assert (barrier_check(job, own)(root) or "").startswith("it is in no encryption zone, ")

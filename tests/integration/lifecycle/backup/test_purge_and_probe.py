@@ -213,7 +213,7 @@ def late_writer_is_found_and_told(scene: Scene) -> None:
     assert "after its drop" in mail["Subject"]
     assert f"{name} dt=a" in text
     assert "the new data is registered again" in text
-    assert "what it wrote lies in the backup with the old data" in text
+    assert "what it wrote is in the backup with the old data" in text
     page = scene.page("late")
     assert "was written to the old place" in page
     assert "registered again" in page
@@ -221,7 +221,7 @@ def late_writer_is_found_and_told(scene: Scene) -> None:
 
 
 def announce(scene: Scene) -> None:
-    """Tell the owner of the last chance, four days ago."""
+    """Tell the owner of the final notice, four days ago."""
     then = instant() - FOUR_DAYS
     assert PurgeKind().scheduled_params(LAKE, now=instant()) is None
     assert last_chance_queue(LAKE, now=then) == 1
@@ -280,7 +280,7 @@ def purge_takes_only_what_it_may(
     why = {table: scene.row(table).purge_left_why for table in ("kept", "taken", "live", "came")}
     assert why["kept"] == "held: a law suit"
     assert why["taken"].startswith("another run has this backup")
-    assert why["live"].startswith("a live table or partition lies in the backups of its day")
+    assert why["live"].startswith("a live table or partition is in the backups of its day")
     assert why["came"] == "late data at the old place of dt=a was registered just now"
     assert "held: a law suit" in scene.page("kept")
 

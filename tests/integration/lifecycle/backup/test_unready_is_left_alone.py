@@ -104,6 +104,6 @@ def test_settle_finishes_no_drop_of_what_is_not_ready_by_now(lake: ActLake) -> N
     spoiled = replace(tools, lister=flipping(tools.lister, before_call=3, flip_it=dies))
     with pytest.raises(KeyboardInterrupt):
         drop_items(order, lake.items(name), rules=TestRules(lake.config), tools=spoiled)
-    assert lake.snapshot(name).files == {"dt=a": ()}, "it stands behind the fence"
+    assert lake.snapshot(name).files == {"dt=a": ()}, "it is behind the fence"
     assert lake.seal(run, approved=True) == {"RETURNED": 1}
     assert lake.snapshot(name).files == before.files

@@ -88,7 +88,7 @@ def the_page_says_why(tables: Tables) -> None:
     client = Client()
     client.force_login(tables.story.people["alice"])
     page = client.get(f"/lifecycle/tables/{db}/whole/why/").content.decode()
-    for words in ("Metadata changed", "Newest file", "this one won", "the table's own parameters"):
+    for words in ("Metadata changed", "Newest file", "(used)", "the table's own parameters"):
         assert words in unescape(page)
     answer = client.get(f"/api/v1/lifecycle/tables/{db}/whole/why/").json()["item"]
     assert (answer["cls"], answer["ttl"]) == ("CLEAN_NOW", 60)

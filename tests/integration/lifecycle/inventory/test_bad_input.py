@@ -155,7 +155,7 @@ def test_odd_tables_and_places_are_said_on_page_api_and_log(odd: OddLake) -> Non
         assert words.replace("&#x27;", "'") in said["item"]["reason"]
     paths = text_of(odd.alice, "/lifecycle/paths/")
     assert "The location cannot be read as a path" in paths
-    assert "The partition lies outside its table" in paths
+    assert "The partition is outside its table" in paths
     hints = [row["hint"] for row in odd.alice.get("/api/v1/lifecycle/paths/").json()["results"]]
     assert sum("cannot be read as a path" in hint for hint in hints) == 1
     orphan = text_of(odd.ada, f"/lifecycle/tables/{odd.db}/orphan/")
@@ -170,7 +170,7 @@ def test_odd_tables_and_places_are_said_on_page_api_and_log(odd: OddLake) -> Non
         "times a path rule is broken",
         f"{odd.db}.visits dt=relative at no/path (PART_PATH_NOT_IN_TBL)",
         "1 tables belong to somebody whom neither portal nor directory know; "
-        f"first: {odd.db}.orphan of nobody (alice is told instead).",
+        f"first: {odd.db}.orphan of nobody (alice is notified instead).",
     ):
         assert line in log, log
     over = odd.ada.get(f"/api/v1/runs/{run.pk}/").json()["lines"]

@@ -55,7 +55,7 @@ from tests.support.scan_spark import scan_here
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
 LAKE = "main"
 TODAY = datetime.now(UTC)
-"""When requests are made and decided: their runs look at the real clock, and approvals lapse."""
+"""When requests are made and decided: their runs look at the real clock, and approvals expire."""
 LIFE = {"LEVEL": "1", "TTL": "60"}
 AGES = (1.0, 20.0, 40.0, 54.0, 58.0, 61.0, 75.0, 100.0, 130.0)
 
@@ -340,7 +340,7 @@ def _what_others_changed_is_left(world: World) -> None:
     }
     assert parameters(world, "old")["TTL"] == "7"
     assert "TTL 7 days" in items["old"].note
-    # Somebody changes an enrolled table; taking the enrolment back leaves it.
+    # Somebody changes an enrolled table; taking the enrollment back leaves it.
     world.alter("small", ttl="8")
     undone = enrolment_undo(enrolment.pk, user=world.people["ada"], reason="no", now=TODAY)
     assert undone.undo_run_id is not None

@@ -135,9 +135,9 @@ def test_what_is_not_as_approved_is_left_and_reported(lake: ActLake) -> None:
     _, result = move(
         lake, moves_of(lake, tables["taken"], lake.base.child("no place")), must_conform=True
     )
-    assert "its database lies elsewhere now" in result.skipped[0]["reason"]
-    with pytest.raises(StaleState, match="red button"):
-        move(lake, items, control=Control(stop="red button: test", paused=True))
+    assert "its database is elsewhere now" in result.skipped[0]["reason"]
+    with pytest.raises(StaleState, match="emergency stop"):
+        move(lake, items, control=Control(stop="emergency stop: test", paused=True))
 
 
 def change(lake: ActLake, name: TableName, **parameters: Any) -> None:

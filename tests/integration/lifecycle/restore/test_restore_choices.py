@@ -90,7 +90,7 @@ def test_what_does_not_fit_is_named_and_stays(lake: ActLake) -> None:
         assert result.counts == {"CONFLICT": 3}
         reason = result.skipped[0]["reason"]
         assert f"it does not fit into {name}: {why}" in reason
-        assert "restore under a new name, or mend that table first" in reason
+        assert "restore under a new name, or repair that table first" in reason
     _, result = restore(lake, run, new_name=elsewhere(lake, "other"))
     assert {entry["reason"] for entry in result.skipped} == {
         "something newer is registered under this name; restore under another name"

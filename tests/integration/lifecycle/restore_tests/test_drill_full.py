@@ -1,4 +1,4 @@
-"""N10 on HDFS with a metastore on MariaDB: a drill proves, and clears what it made."""
+"""N10 on HDFS with a metastore on MariaDB: a restore test proves, and clears what it made."""
 
 import uuid
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def seen(lake: ActLake) -> list[object]:
     files = [
         (one, lake.fs.read(one.path))
         if not one.is_dir
-        # A drill comes and goes below the root: that is all that changes.
+        # A restore test comes and goes below the root: that is all that changes.
         else replace(one, mtime_ms=0)
         for one in lake.fs.walk(lake.root)
     ]

@@ -1,7 +1,9 @@
-"""N10: a drill proves that a backup comes back, names what is damaged, and leaves nothing behind.
+"""N10.
 
-Real files, metastore and Spark; the drill's own run kind drives it in this process. One drill is a
-spark-submit of its own, so that it can be killed.
+A restore test proves that a backup comes back, names what is damaged, and leaves nothing behind.
+
+Real files, metastore and Spark; the restore test's own run kind drives it in this process. One
+restore test is a spark-submit of its own, so that it can be killed.
 """
 
 import os
@@ -46,7 +48,7 @@ class Scene:
     admin: User
 
     def drill(self) -> RestoreDrill:
-        """Ask for a drill and drive it to its end."""
+        """Ask for a restore test and drive it to its end."""
         drill = drill_request(LAKE, user=self.admin, now=timezone.now())
         run = run_here(Run.objects.get(pk=drill.run_id), self.spark)
         assert run.state == "DONE", run.error
@@ -80,7 +82,7 @@ class Scene:
             os.utime(path, ns=(written - 40 * DAY_NS, written))
 
     def scratch(self) -> list[str]:
-        """Return what stands of any drill: databases and directories."""
+        """Return what stands of any restore test: databases and directories."""
         databases = [db for db in self.lake.metastore.databases() if read_scratch(db)]
         return databases + [str(path) for path in Path(self.lake.root.path).glob("drills*")]
 
@@ -110,7 +112,7 @@ def test_a_backup_is_proven_and_what_is_damaged_is_named(scene: Scene) -> None:
     last_read = scene.last_read()
     drill = scene.drill()
     assert len(last_read) > 6
-    assert scene.last_read() == last_read, "a drill is no reader of the data"
+    assert scene.last_read() == last_read, "a restore test is no reader of the data"
     said = {item.name: item.said for item in DrillItem.objects.all()}
     assert (drill.state, drill.n_proven, drill.n_differing) == (DrillState.PROVEN, 3, 0), said
     assert drill.is_clean

@@ -215,7 +215,7 @@ def test_a_proof_asks_again_and_makes_the_login_fresh(ways: dict[str, Any]) -> N
     old(ada)
     wanted = reverse("ui:audit")
     page = ada.client.get(reverse("ui:fresh-login"), {"next": wanted}).content.decode()
-    assert "Prove it at Example ID" in page
+    assert "Confirm at Example ID" in page
     assert 'type="password"' not in page
     asked = query_of(ada.begin(wanted))
     assert asked["prompt"] == "login"

@@ -136,8 +136,8 @@ def test_a_worker_killed_whole_loses_nothing(portal: Portal) -> None:
     end_group(first.pid, grace_seconds=0)
     killed = time.monotonic()
     portal.worker("second")
-    wait(lambda: len(portal.traced()) == 2, 60, "another worker to begin anew")
-    print(f"begun anew {time.monotonic() - killed:.1f} s after the kill")  # noqa: T201 - a figure of the report
+    wait(lambda: len(portal.traced()) == 2, 60, "another worker to start over")
+    print(f"begun again {time.monotonic() - killed:.1f} s after the kill")  # noqa: T201 - a figure of the report
     wait(lambda: portal.states()["DONE"] == 1, 60, "the run to end")
     run_epochs = [(line[1], line[2]) for line in portal.traced()]
     assert run_epochs == [("1", "began"), ("2", "began"), ("2", "ended")]

@@ -1,4 +1,7 @@
-"""However many giants wait, a small table has its turn: by lanes, and behind the lock of 2.2."""
+"""However many very large tables wait, a small table has its turn.
+
+By lanes, and behind the lock of 2.2.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -50,7 +53,7 @@ def worker() -> Iterator[Worker]:
 
 
 def change_all(sql: SqlShell) -> None:
-    """Let Spark add a partition to each, the giants first, and hear of it."""
+    """Let Spark add a partition to each, the very large tables first, and hear of it."""
     sql.run(*(f"alter table {DB}.{name} add partition (dt='2')" for name in TABLES))
     follow()
     RefreshTarget.objects.filter(table__in=GIANTS).update(past=SLOW)
@@ -82,9 +85,11 @@ def test_r4_n15_of_many_giants_one_goes_at_a_time_and_a_small_table_beside_it(
     lanes = dict(RefreshTarget.objects.exclude(steps=None).values_list("table", "lane"))
     assert lanes == {**dict.fromkeys(GIANTS, Lane.GIANT), SMALL: Lane.FAST}, "all are planned"
     turn(worker)
-    assert sorted(sent()) == ["g1", SMALL], "the last to change goes beside the first of the giants"
+    assert sorted(sent()) == ["g1", SMALL], (
+        "the last to change goes beside the first of the very large tables"
+    )
     work(worker)
-    assert set(sent()) == set(TABLES), "and every giant comes to its turn"
+    assert set(sent()) == set(TABLES), "and every very large table comes to its turn"
     assert set(Refresh.objects.values_list("ending", flat=True)) == {Ending.DONE}
 
 
@@ -104,7 +109,7 @@ def test_r4_behind_the_one_lock_giants_wait_for_their_hours_and_then_for_the_oth
     change_all(embedded_sql)
     for _ in range(6):
         turn(worker)
-    assert set(sent()) == {SMALL}, "no giant goes out of its hours"
+    assert set(sent()) == {SMALL}, "no very large table goes out of its hours"
 
     Refresh.objects.all().delete()
     embedded_sql.run(f"alter table {DB}.{SMALL} add partition (dt='3')")

@@ -89,7 +89,7 @@ def test_r1_r2_r5_what_spark_writes_is_seen_after_a_refresh_and_not_before(
     assert isinstance(answer, Answer)
     assert answer.meaning is Meaning.PARTIAL
     server.set_life("127.0.0.3", Life.RUNNING)
-    assert client(server, 1, dialect).plan(table).n_partitions == 3  # cold: it loads anew
+    assert client(server, 1, dialect).plan(table).n_partitions == 3  # cold: it loads again
 
     answer = fes[0].refresh(table, ["dt=2099-01-01"])
     assert isinstance(answer, Answer)

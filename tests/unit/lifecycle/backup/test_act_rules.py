@@ -75,7 +75,7 @@ def test_the_red_button_comes_before_a_cancel() -> None:
     assert Control.read({}).stop == ""
     assert Control.read({"cancel": True, "by": "ann"}).stop == "cancelled by ann"
     both = Control.read({"cancel": True, "by": "ann", "red_button": "fire"})
-    assert both.stop == "red button: fire"
+    assert both.stop == "emergency stop: fire"
     assert both.paused
 
 

@@ -198,7 +198,7 @@ def test_one_more_connection_serves_the_grants_of_all_batches(world: World) -> N
     before = world.hive.n_connections
     for _ in range(5):
         assert len(extras.partition_grants(NAME, [["a"]])) == 1
-    # Another step of the same run makes its reader anew.
+    # Another step of the same run makes its reader again.
     assert len(MetastoreExtras(metastore).partition_grants(NAME, [["b"]])) == 1
     assert world.hive.n_connections == before + 1
 
@@ -212,7 +212,7 @@ def test_a_list_of_all_grants_that_ends_its_connection_is_followed_by_single_one
     world.hive.calls.clear()
     assert len(extras.partition_grants(NAME, [["a"], ["b"]])) == 2
     assert world.hive.calls == ["list_privileges"] * 3
-    # Who asks anew gets a connection that is not the broken one.
+    # Who asks again gets a connection that is not the broken one.
     before = world.hive.n_connections
     assert len(MetastoreExtras(world.metastore).partition_grants(NAME, [["a"]])) == 1
     assert world.hive.n_connections == before + 1

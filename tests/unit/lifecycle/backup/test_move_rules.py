@@ -110,7 +110,7 @@ HERE, PART = Holder("db", "t"), Holder("db", "t", "dt=1")
         (Holder("other", "x", "a=1"), PLACE, "its new place is taken: other.x/a=1"),
         (Holder("other", "x"), f"{PLACE}/deep", "its new place is taken: other.x"),
         (PART, f"{PLACE}/dt=1", "its new place is taken: db.t/dt=1"),
-        (Holder("other", "x"), "hdfs://lake/db", "its new place lies in that of other.x"),
+        (Holder("other", "x"), "hdfs://lake/db", "its new place is in that of other.x"),
         (Holder("db"), "hdfs://lake/db", None),
         (Holder("other", "x"), "hdfs://lake/db/t2", None),
     ],
@@ -123,7 +123,7 @@ def test_a_move_is_refused_where_somebody_else_is_in_its_way_by_now(
         for neighbours in moves.neighbours:
             neighbours.see(who, where)
         said = moves.neighbour(HERE, read(STRAY))
-        if is_undo and reason and "lies in that of" in reason:
+        if is_undo and reason and "is in that of" in reason:
             assert said is None, "an undo goes back to where it was"
         else:
             assert (said or "").startswith(reason or ""), said

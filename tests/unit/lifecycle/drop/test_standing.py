@@ -1,4 +1,4 @@
-"""Standing rules cover daily routine, never the first drop, the over-cap or the still-read."""
+"""Standing rules cover daily routine, never the first drop, the over-cap or the recently read."""
 
 from dataclasses import replace
 from datetime import date, timedelta

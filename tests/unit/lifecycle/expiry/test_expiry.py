@@ -117,7 +117,7 @@ def test_the_borders_are_exact_to_the_millisecond(offset_ms: int, expected: Expi
         ({"ready": False}, "UNREADY", "commit=false"),
         ({"hold": "restored on 2026-11-20 by dora."}, "HELD", "dora"),
         ({"ddl_time": None, "create_time": None, "mtime_ms": None}, "UNKNOWN", "Neither"),
-        ({"directory": Directory.NOT_LOOKED, "mtime_ms": None}, "UNKNOWN", "not looked at"),
+        ({"directory": Directory.NOT_LOOKED, "mtime_ms": None}, "UNKNOWN", "not checked"),
         (
             {"directory": Directory.NOT_LOOKED, "fs_error": "AccessControlException: no"},
             "UNKNOWN",

@@ -1,4 +1,4 @@
-"""Restore drills: choosing a sample, when one is due, how old a proof may be, comparing."""
+"""Restore tests: choosing a sample, when one is due, how old a proof may be, comparing."""
 
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path

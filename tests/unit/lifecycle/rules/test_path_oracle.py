@@ -90,7 +90,7 @@ def test_the_rules_equal_all_pairs_on_ten_thousand_lakes() -> None:
 
 # Each: what it is, where, the words that stand there, and those put in their place.
 MUTANTS = {
-    "/a/bc lies under /a/b": (
+    "/a/bc is under /a/b": (
         nesting, "key[:-1] + _AFTER_SLASH", "key[:-1] + chr(0x10FFFF)",
     ),
     "two servers are one": (nesting, "text = str(path)", "text = path.path"),
@@ -98,7 +98,7 @@ MUTANTS = {
     "a place may be its own parent": (
         conformity, "return location != parent and location", "return location",
     ),
-    "views lie somewhere": (
+    "views are somewhere": (
         conformity, "[table for table in every_table if not table.is_view]", "every_table",
     ),
     "a guest spoils the whole database": (
@@ -136,7 +136,7 @@ def test_a_mistake_planted_in_the_rules_is_caught(
     for module in (nesting, templates, conformity):
         source = Path(str(module.__file__)).read_text(encoding="utf-8")
         if module is where:
-            assert source.count(right) == 1, f"{right!r} stands there no more: mend this mutant"
+            assert source.count(right) == 1, f"{right!r} stands there no more: repair this mutant"
             source = source.replace(right, wrong)
         written = tmp_path / f"{module.__name__}.py"
         written.write_text(source, encoding="utf-8")

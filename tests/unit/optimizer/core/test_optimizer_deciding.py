@@ -224,7 +224,7 @@ def test_quiet_hours_hold_what_is_decided_and_say_until_when() -> None:
     zone = ZoneInfo("UTC")
     assert hold_reason(ON, zone=zone, now=NOW) is None
     assert hold_reason(policy, zone=zone, now=NOW) == (
-        "Quiet hours 11:00-13:00: begins at 13:00.",
+        "Blackout window 11:00-13:00: begins at 13:00.",
         NOW + timedelta(hours=1),
     )
     assert hold_reason(policy, zone=zone, now=NOW + timedelta(hours=1)) is None

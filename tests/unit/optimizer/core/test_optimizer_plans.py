@@ -58,7 +58,7 @@ def test_other_writers_and_quiet_hours_are_told() -> None:
     found = plan(
         replace(FACTS, commits=busy), replace(POLICY, quiet=QuietHours(time(11), time(13)))
     )
-    assert found.held == "Quiet hours 11:00-13:00: begins at 13:00."
+    assert found.held == "Blackout window 11:00-13:00: begins at 13:00."
     assert found.not_before == NOW + timedelta(hours=1)
     (task,) = found.tasks
     assert task.advice is not None

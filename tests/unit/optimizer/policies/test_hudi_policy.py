@@ -58,12 +58,12 @@ def test_a_profile_gives_what_no_level_names() -> None:
     etl = resolve(levels, db="dwh", table="t")
     assert (etl.policy.profile, etl.policy.commits) == (Profile.ETL, 7)
     assert str(etl.policy.quiet) == "07:00-22:00"
-    assert etl.sources["quiet"] == "built in for etl"
+    assert etl.sources["quiet"] == "default for etl"
     near = resolve(levels, db="ads_x", table="t")
     assert (near.policy.commits, near.policy.minutes) == (7, 5)
     assert near.policy.quiet is None
     assert near.policy.is_resident
-    assert near.sources["stale_minutes"] == "built in for near-line"
+    assert near.sources["stale_minutes"] == "default for near-line"
     assert {near.sources["commits"], near.sources["minutes"]} == {"*", "ads*"}
 
 

@@ -57,7 +57,7 @@ def test_what_is_none_says_how_it_is_written(name: str, text: str) -> None:
     [
         ({}, {"is_on": True}, ["Optimizer: on, inherited before"]),
         ({"is_on": True}, {"is_on": False}, ["Optimizer: on → off"]),
-        ({"quiet": None}, {}, ["Quiet hours: inherited again, none before"]),
+        ({"quiet": None}, {}, ["Blackout window: inherited again, none before"]),
         ({"manifests": 5}, {"manifests": 5}, []),
     ],
 )

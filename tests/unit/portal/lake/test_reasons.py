@@ -28,6 +28,6 @@ def test_everything_else_may_stand(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])
 def test_an_act_needs_a_reason(text: str) -> None:
     with pytest.raises(RuleViolation) as error:
-        check_reason(text, "hold.reason", "Say why.")
-    assert (error.value.code, error.value.message) == ("hold.reason", "Say why.")
-    check_reason("a case", "hold.reason", "Say why.")
+        check_reason(text, "hold.reason", "Enter a reason.")
+    assert (error.value.code, error.value.message) == ("hold.reason", "Enter a reason.")
+    check_reason("a case", "hold.reason", "Enter a reason.")

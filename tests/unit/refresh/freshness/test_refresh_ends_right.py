@@ -1,7 +1,7 @@
 """Whatever happens in between, in the end every front end answers as the metastore.
 
 Random writes and drops; notifications that come late, twice and out of order; statements that fail
-on whoever takes them or on any other; front ends that freeze, die and begin anew.
+on whoever takes them or on any other; front ends that freeze, die and begin again.
 """
 
 import random
@@ -139,7 +139,7 @@ class Portal:
         self.chance.choice(self.fes).state = FeState.ALIVE
 
     def look(self) -> None:
-        """Read SHOW FRONTENDS: who has another start than before began anew since."""
+        """Read SHOW FRONTENDS: who has another start than before began again since."""
         now = self.tick()
         for one in self.fes:
             if one.state is FeState.ALIVE:

@@ -142,7 +142,7 @@ def test_one_front_end_is_judged(fe: FeRecord, visibility: Visibility) -> None:
 
 
 def judged_by_hand(wish: Wish, fe: FeRecord) -> bool:
-    """Read the rule anew, name by name, without sets and shortcuts."""
+    """Read the rule again, name by name, without sets and shortcuts."""
     after = max([wish.written_at, *([fe.disproof.at] if fe.disproof else [])])
     if fe.empty_after and fe.empty_after > after:
         return True

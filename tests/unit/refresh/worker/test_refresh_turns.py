@@ -1,4 +1,7 @@
-"""Whose turn it is: limits hold, nothing waits for ever, and no giant delays a small table."""
+"""Whose turn it is.
+
+Limits hold, nothing waits for ever, and no very large table delays a small table.
+"""
 
 import random
 from collections import Counter
@@ -157,7 +160,7 @@ def test_behind_the_one_lock_a_giant_goes_when_nobody_faster_waits_or_was_passed
     backfill = Waiting("backfill", table(1, catalog=""), Lane.GIANT, NOW, is_urgent=True)
     again = replace(backfill, turn_ended=at(20))
     before = Waiting("before", table(2, catalog=""), Lane.FAST, at(8))
-    # The second statement of a small table came back in line after the giant's first.
+    # The second statement of a small table came back in line after the very large table's first.
     second = Waiting("second", table(3, catalog=""), Lane.FAST, at(10), turn_ended=at(22))
     patience = round(PATIENCE[Lane.GIANT].total_seconds())
 

@@ -101,7 +101,7 @@ def test_services_tell_what_waits_and_what_may_be_done(people: People) -> None:
         "Schedule a compaction",
         "List what it wrote",  # the writer's instant, by approval
         "Roll back the instant",  # the service's own
-        "Old partitions",
+        "Partition TTL",
     ):
         assert words in text, words
     (of_the_ticks,) = re.findall(r'<form[^>]* id="chosen-compaction".*?</form>', text, re.DOTALL)
@@ -116,7 +116,7 @@ def test_a_damaged_table_gets_no_plan_that_makes_the_damage_last(people: People)
     text = page(people.owner, locked(hudi(seen=ill())), "services/")
     assert "it takes file groups that are damaged" in text
     assert "Schedule a clean…" not in text
-    assert "Mend it first." in text
+    assert "Repair it first." in text
 
 
 def test_one_some_or_all_plans_are_executed_oldest_first(people: People) -> None:
@@ -142,7 +142,7 @@ def test_what_may_not_be_done_is_refused_in_words(people: People) -> None:
         ({**COMPACT, "chosen": "1"}, 400, "Tick the plans"),
         ({**COMPACT, "instants": name(150)}, 400, "older ones wait"),
         ({**COMPACT, "instants": name(1)}, 409, "not pending any more"),
-        ({**COMPACT, "reason": ""}, 400, "Say why"),
+        ({**COMPACT, "reason": ""}, 400, "Enter a reason"),
         ({**COMPACT, "service": "MAGIC"}, 400, "Name a service"),
         ({**COMPACT, "step": ""}, 400, "Name a service"),
         ({**COMPACT, "instants": " ".join(map(str, range(1001)))}, 400, "1000 instants at most"),
@@ -209,7 +209,7 @@ def test_a_look_is_asked_for_with_keys_or_without(people: People) -> None:
     assert OptimizeTask.objects.count() == 0
     gone = hudi("gone", seen=healthy(), is_gone=True)
     assert post(people.owner, gone, "look").status_code == 404
-    assert "Look now" not in page(people.owner, gone)
+    assert "Refresh status" not in page(people.owner, gone)
 
 
 def test_a_dry_run_says_what_would_be_done_and_what_not(people: People) -> None:

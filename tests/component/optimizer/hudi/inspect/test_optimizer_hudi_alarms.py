@@ -37,7 +37,7 @@ def addresses(people: People, settings: Any, tmp_path: Path) -> None:
 
 
 def ill(at: datetime = NOW, **facts: Any) -> HudiLook:
-    """A table whose read-optimized view lies behind, with a plan that waits."""
+    """A table whose read-optimized view is behind, with a plan that waits."""
     found = look(
         done(0),
         done(10),

@@ -126,7 +126,7 @@ def test_a_clean_without_a_plan_is_ordered_by_its_list_and_by_what_the_policy_ke
     [
         (CLEAN_LIST, CLEANING, ("Old file versions of shop.rides", "p/&lt;i&gt;c.log", "3 files")),
         (CLEAN_LIST, WHOLE, ("4 paths", "p/ (the whole directory", "directories of 1 partition ")),
-        ("HUDI_TTL_SCHEDULE", OLD, ("Old partitions of shop.rides", "day=1, last", "1 partition")),
+        ("HUDI_TTL_SCHEDULE", OLD, ("Partition TTL of shop.rides", "day=1, last", "1 partition")),
         (
             "HUDI_RECOVERY_SCHEDULE",
             LOST,
@@ -149,7 +149,7 @@ def test_the_page_and_the_api_say_what_would_go(
     client = Client()
     client.force_login(people.admin)
     page = client.get(f"/optimizer/removals/{made.pk}/").content.decode()
-    for one in (*words, ">Approve ", "This cannot be taken back"):
+    for one in (*words, ">Approve ", "This cannot be undone"):
         assert one in page, one
     (row,) = client.get("/api/v1/optimizer/removals/?table_format=hudi").json()["results"]
     assert (row["hudi_id"], row["table_id"], row["table"]) == (made.hudi_id, None, "rides")

@@ -160,7 +160,7 @@ def test_quiet_hours_a_switch_and_a_pause_hold_it_and_say_so() -> None:
     row = looked("rides", PLANNED)
     hudi_decide("main", now=NOW)
     made = OptimizeTask.objects.get(hudi=row)
-    assert (made.state, made.waits_for[:11]) == ("HELD", "Quiet hours")
+    assert (made.state, made.waits_for[:15]) == ("HELD", "Blackout window")
     assert choose(HUDI, "main", now=NOW) == []
     OptimizeTask.objects.update(asked_by="olga")
     assert choose(HUDI, "main", now=NOW) == [made]

@@ -76,8 +76,8 @@ def test_lost_rows_are_listed_by_a_persons_wish_and_come_back_by_exactly_that_li
     found.refresh_from_db()
     assert (found.state, found.removed["n_items"]) == ("DONE", 5)
     shown = client.get(f"/optimizer/removals/{found.pk}/").content.decode()
-    assert "<dt>Brought back</dt>" in shown
+    assert "<dt>Restored</dt>" in shown
     assert ">Removed<" not in shown
     rows = client.get("/optimizer/removals/").content.decode().partition("<tbody")[2]
-    assert "Brought back" in rows
+    assert "Restored" in rows
     assert ">Removed<" not in rows

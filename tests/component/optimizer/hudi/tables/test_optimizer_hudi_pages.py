@@ -135,11 +135,11 @@ def test_the_first_tab_says_what_is_wrong_by_which_evidence(people: People) -> N
         "Give both the same hoodie.write.lock.provider",
     ):
         assert words in text, words
-    assert "What this look cannot tell" not in text
+    assert "Not covered by this inspection" not in text
     row.stored_look.packed = StoredLook.pack(ill(has_read_logs=False, has_read_keys=False))
     row.stored_look.save()
     text = page(people.owner, f"{HUDI}{row.pk}/")
-    for words in ("What this look cannot tell", "Record keys were not compared"):
+    for words in ("Not covered by this inspection", "Record keys were not compared"):
         assert words in text, words
     assert "Corrupt log blocks" in text, "what is known of them stands for all that"
 
@@ -153,14 +153,14 @@ def test_a_table_that_nobody_can_judge_says_so(people: People) -> None:
     for row, words in (
         (old, "Its version is not supported."),
         (broken, "deltacommit 1 is empty."),
-        (unseen, "Nobody has looked at it yet"),
-        (torn, "look at the table again"),
+        (unseen, "Not inspected yet"),
+        (torn, "inspect the table again"),
     ):
         for tab in TABS:
             text = page(people.admin, f"{HUDI}{row.pk}/{tab}")
         assert words in page(people.admin, f"{HUDI}{row.pk}/"), row.table
-        assert "Nothing is wrong" not in text
-    assert "cannot be told" in page(people.admin, HUDI)
+        assert "This inspection found no problems" not in text
+    assert "cannot be evaluated" in page(people.admin, HUDI)
 
 
 def test_the_timeline_shows_every_instant_with_its_times(people: People) -> None:
@@ -239,7 +239,7 @@ def test_a_wide_look_is_paged_and_its_pictures_stay_small(people: People) -> Non
 def test_the_policy_tab_says_who_says_what(people: People) -> None:
     row = hudi(seen=healthy())
     text = page(people.owner, f"{HUDI}{row.pk}/settings/")
-    for words in ("Shared lock", "300 MiB", "built in for etl"):
+    for words in ("Shared lock", "300 MiB", "default for etl"):
         assert words in text, words
 
 
@@ -304,6 +304,6 @@ def test_names_and_words_are_shown_as_text(people: People) -> None:
 
 def test_a_laptop_shows_what_is_done_without_scrolling() -> None:
     shown = [one.title for one in HUDI_TABLES.columns if one.shown_from != "desktop"]
-    assert shown[-1] == "What is done"
+    assert shown[-1] == "Current and planned work"
     assert "Trend" not in shown
-    assert "Last write, last look" not in shown
+    assert "Last write, last inspection" not in shown

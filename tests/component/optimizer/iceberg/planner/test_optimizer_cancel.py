@@ -59,18 +59,18 @@ def sent(row: IcebergTable, *, now: datetime, **values: Any) -> tuple[OptimizeTa
 def test_an_owner_takes_a_waiting_task_back(
     people: People, row: IcebergTable, now: datetime
 ) -> None:
-    waits = task(row, now=now, state=TaskState.HELD, waits_for="Quiet hours.")
+    waits = task(row, now=now, state=TaskState.HELD, waits_for="Blackout window.")
     client = client_of(people.owner)
     address = f"{TASKS}{waits.pk}/cancel/"
     for page in ("/optimizer/queue/", f"/optimizer/tables/{row.pk}/"):
         assert address in client.get(page).content.decode(), page
-    assert "taken out of the queue and nothing is written" in client.get(address).content.decode()
+    assert "removed from the queue and nothing is written" in client.get(address).content.decode()
     refused = client.post(address, {"reason": " "})
     assert refused.status_code == 400
-    assert "Say why" in refused.content.decode()
+    assert "Enter a reason" in refused.content.decode()
     answer: Any = client.post(address, WHY, follow=True)
     text = answer.content.decode()
-    for words in ("It is taken out of the queue", "Cancelled", "olga: before the audit"):
+    for words in ("It was removed from the queue", "Cancelled", "olga: before the audit"):
         assert words in text, words
     waits.refresh_from_db()
     assert (waits.state, waits.is_open, waits.outcome_code) == ("CANCELLED", None, "task.cancelled")
@@ -96,7 +96,7 @@ def test_a_run_is_told_to_leave_one_task_and_goes_on_with_the_others(
     OptimizeKind().beat(run)
     assert spool.read_control() == {}
     answer: Any = client_of(people.operator).post(f"{TASKS}{stops.pk}/cancel/", WHY, follow=True)
-    for words in ("told to leave it", "told to stop by otto: before the audit"):
+    for words in ("asked to stop the task", "stop requested by otto: before the audit"):
         assert words in answer.content.decode(), words
     assert "is being stopped" in client_of(people.admin).get("/optimizer/queue/").content.decode()
     OptimizeKind().beat(run)

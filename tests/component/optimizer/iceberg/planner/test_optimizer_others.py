@@ -140,7 +140,7 @@ def test_what_others_overwrite_is_queued_when_heard_and_waits_for_the_look() -> 
     assert queue_heard([row], now=NOW) == 1
     found = row.tasks.get()
     assert (found.state, choose(ICEBERG, "main", now=NOW)) == (TaskState.HELD, [])
-    assert "looked at first" in found.waits_for
+    assert "inspected first" in found.waits_for
     later = NOW + timedelta(minutes=16)
     assert choose(ICEBERG, "main", now=later) == [found]
     run = Run.objects.create(lake="main", kind="optimize", requested_by="test", queued_at=later)

@@ -175,7 +175,7 @@ def test_the_look_has_the_last_word() -> None:
     row = IcebergTable.objects.get()
     assert (row.decided_at, row.score) == (at(2), task.score)
     assert task.kind in row.verdict
-    assert decide_due("main", now=at(3)) == 0, "nothing was looked at since"
+    assert decide_due("main", now=at(3)) == 0, "nothing was inspected since"
     looked(2, now=at(4), n_bytes=128 * MIB)
     assert decide_due("main", now=at(5)) == 1
     task.refresh_from_db()
@@ -349,7 +349,9 @@ def test_tasks_of_a_run_that_ended_without_a_word_are_taken_back() -> None:
 def test_only_what_orders_rows_or_counts_columns_is_sent_with_a_layout() -> None:
     policy(layout="sort(id)", kinds=["MINOR", "CLUSTER", "STATISTICS"])
     commit(40)
-    assert not OptimizeTask.objects.exists(), "the look decides: it is ordered and merged at once"
+    assert not OptimizeTask.objects.exists(), (
+        "the inspection decides: it is ordered and merged at once"
+    )
     looked(40, now=at(1))
     decide_due("main", now=at(2))
     tasks = OptimizeTask.objects.filter(is_open=True)

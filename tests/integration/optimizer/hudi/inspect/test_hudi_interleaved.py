@@ -90,7 +90,7 @@ class Story:
             self.serve("CLEAN", "EXECUTE", settings=settings, digest=found["digest"])
 
     def break_service(self) -> None:
-        """Let a service fail amid its work: the base files are away for a while."""
+        """Let a service fail in the middle of its work: the base files are away for a while."""
         bases = [path for path in self.table.files() if path.suffix == ".parquet"]
         for path in bases:
             path.rename(path.with_suffix(".away"))

@@ -123,7 +123,7 @@ def tables(embedded_stack: Stack, spark: SparkSession, settings: Any) -> Iterato
     settings.LAKEWARDEN_LAKES = embedded_stack.lakes_file
     config = embedded_stack.config(LAKE)
     use_iceberg(spark, config)
-    root = config.path(embedded_stack.lake_root).child("looked at")
+    root = config.path(embedded_stack.lake_root).child("inspected")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS lake.{DB} LOCATION '{root}'")
     yield Tables(spark, config)
     # By the metastore: a table whose metadata is broken could not be dropped otherwise.

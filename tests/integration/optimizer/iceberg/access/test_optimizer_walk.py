@@ -1,4 +1,7 @@
-"""Writers of every kind, and our rewrites amid them: each snapshot holds what its writer meant."""
+"""Writers of every kind, and our rewrites in the middle of them.
+
+Each snapshot holds what its writer meant.
+"""
 
 import random
 from collections.abc import Callable

@@ -104,7 +104,7 @@ def test_position_deletes_are_merged_and_dead_ones_dropped(iceberg_lake: Iceberg
 
     assert result["outcome"] == "DONE", result
     assert table.rows() == rows == table.rows(branch="aside")
-    assert {one["file_path"] for one in table.files()} == data, "no data file is written anew"
+    assert {one["file_path"] for one in table.files()} == data, "no data file is rewritten"
     assert (result["before"]["n_delete_files"], result["after"]["n_delete_files"]) == (3, 1)
     assert "3 position-delete files became 1." in result["reason"]
     assert TASK_KEY in table.summary()

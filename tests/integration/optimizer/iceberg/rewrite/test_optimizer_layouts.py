@@ -1,4 +1,7 @@
-"""Layouts of real Iceberg tables: the same rows, in order, and only what is new is ordered anew."""
+"""Layouts of real Iceberg tables.
+
+The same rows, in order, and only what is new is ordered again.
+"""
 
 from itertools import pairwise
 from typing import Any

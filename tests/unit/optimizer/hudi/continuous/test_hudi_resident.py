@@ -19,7 +19,7 @@ def test_the_table_that_waited_longest_is_looked_at_first(monkeypatch: pytest.Mo
     service._watched[1].looked_at, service._watched[3].looked_at = 9.0, 8.0
     assert service._first_to_look_at(watch) == watch[2]
     watch.append({"table_id": 4, "due": ""})
-    assert service._first_to_look_at(watch) == watch[3], "it was never looked at"
+    assert service._first_to_look_at(watch) == watch[3], "it was never inspected"
 
 
 def test_a_wish_is_met_once_and_again_only_if_it_stays() -> None:

@@ -120,7 +120,7 @@ def test_a_look_comes_back_from_its_json(look: HudiLook) -> None:
     ],
 )
 def test_another_form_is_refused_with_the_next_step(change: dict[str, object]) -> None:
-    with pytest.raises(RuleViolation, match="look at the table again") as refused:
+    with pytest.raises(RuleViolation, match="inspect the table again") as refused:
         HudiLook.from_dict({**empty().as_dict(), **change})
     assert refused.value.code == "hudi.look"
 

@@ -122,7 +122,7 @@ def test_the_view_is_as_stale_as_the_oldest_commit_in_logs_and_counts_them() -> 
     assert (len(stale.commits), stale.n_groups, stale.n_unplanned) == (2, 2, 2)
     found = only(seen, policy(NEAR))
     assert found.code is Code.STALE_VIEW
-    assert "lies 14 h 59 min behind: 2 delta commits since" in found.words
+    assert "is 14 h 59 min behind: 2 delta commits since" in found.words
     assert [row["instant"] for row in found.evidence] == [name(100), name(900)]
 
 
@@ -176,7 +176,7 @@ def test_a_block_of_an_unknown_instant_is_read_if_it_is_older_than_the_timeline(
     old = look(done(500), blocks=(block(100, BlockState.NOWHERE),), has_read_logs=True)
     found = only(old, locked())
     assert (found.code, found.severity) == (Code.UNKNOWN_BLOCKS, Severity.CRITICAL)
-    assert "not looked at" in found.words
+    assert "not checked" in found.words
     assert found.remedy is not None
     assert found.remedy.holds, "any service would make these rows last"
     young = look(done(500), blocks=(block(600, BlockState.NOWHERE),), has_read_logs=True)
@@ -222,7 +222,7 @@ def test_duplicate_keys_are_the_evidence_of_unknown_blocks_and_a_failure_of_thei
         has_read_keys=True,
     )
     found = only(explained, locked())
-    assert "1 record key stand twice" in found.words
+    assert "1 record key are duplicated" in found.words
     assert found.evidence[0]["key"] == "7"
     assert only(look(done(500), duplicates=twice), locked()).code is Code.DUPLICATE_KEYS
 

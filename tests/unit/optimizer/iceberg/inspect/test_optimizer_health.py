@@ -200,7 +200,7 @@ def test_files_not_laid_out_cost_by_bytes_only_where_a_layout_is_asked() -> None
     assert alone(stats) == Health()
     [lost] = alone(stats, layout=True).deductions
     assert (lost.part, lost.points) == (Part.LAYOUT, 20)
-    assert lost.reason == ("1 of 2 files (512 MiB of 1 GiB) do not lie as the policy asks.")
+    assert lost.reason == ("1 of 2 files (512 MiB of 1 GiB) are not sorted as configured.")
 
 
 def test_files_far_above_the_target_are_named() -> None:
