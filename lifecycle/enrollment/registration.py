@@ -9,4 +9,4 @@ def register() -> None:
     """Add what this capability offers: runs, questions, pages, home cards."""
     register_enrol_kinds()
     register_pages()
-    register_page_subject("enrolment", "Enrolment", "lifecycle:enrolment")
+    register_page_subject("enrolment", "Enrollment", "lifecycle:enrolment")

@@ -232,7 +232,7 @@ def look_inside_and_drill(ada: Person, alice: Person, db: str, table: str) -> No
     page = ada.go("/lifecycle/drills/?lake=main")
     page.get_by_role("button", name="Start a restore test").click()
     ada.keep("drill-running")
-    expect(page.locator(".lw-state").first).to_have_text("Proven", timeout=LIVE_MS)
+    expect(page.locator(".lw-state").first).to_have_text("Verified", timeout=LIVE_MS)
     expect(page.locator("#list")).to_contain_text(f"{db}.{table}")
     ada.keep("drill")
 

@@ -58,7 +58,7 @@ class Enrolments(ProposalKind[Enrolment]):
     """
 
     name = APPROVAL_KIND
-    title = "Enrolment"
+    title = "Enrollment"
     model = Enrolment
     transitions = ENROLMENT_TRANSITIONS
     open_states = frozenset({EnrolmentState.PENDING})

@@ -28,5 +28,5 @@ enrolments_card = decide_card(
 def register_pages() -> None:
     """Add the navigation, the words and the home card."""
     register_states(LOOKS)
-    register_page(Page("Policy", "Enrolments", "lifecycle:enrolments", "login-2", 41, KEEPERS))
+    register_page(Page("Policy", "Enrollments", "lifecycle:enrolments", "login-2", 41, KEEPERS))
     register_home_card(enrolments_card)

@@ -58,9 +58,9 @@ def _item_url(row: EnrolmentItem) -> str:
 
 ENROLMENT_LIST = ListSpec(
     template="lifecycle/enrolments.html",
-    caption="Enrolments",
+    caption="Enrollments",
     columns=(
-        Column(key="short_id", title="Enrolment", kind="code", url=enrolment_url),
+        Column(key="short_id", title="Enrollment", kind="code", url=enrolment_url),
         Column(key="state", title="State", kind="state"),
         Column(key="n_tables", title="Tables", kind="count"),
         Column(key="wanted", title="Values"),

@@ -19,5 +19,5 @@ def register_pages() -> None:
     """Add the navigation and the home card."""
     register_page(Page("Policy", "Policy requests", "lifecycle:policy-requests", "message-2", 42))
     register_page(Page("Lifecycle", "Deletion consents", "lifecycle:still-read", "eye", 24))
-    register_page(Page("Paths", "Waivers", "lifecycle:waivers", "route", 32))
+    register_page(Page("Paths", "Exceptions", "lifecycle:waivers", "route", 32))
     register_home_card(requests_card)

@@ -50,7 +50,7 @@ REQUEST_LIST = ListSpec(
         Column(key="name", title="What", kind="code", url=request_url),
         Column(
             key="kind",
-            title="Wish",
+            title="Request",
             kind="template",
             template="lifecycle/_policy_wish.html",
         ),

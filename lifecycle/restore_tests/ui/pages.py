@@ -67,7 +67,7 @@ DATABASES_CSV = tuple(
 
 DRILLS = ListSpec(
     template="lifecycle/drills.html",
-    caption="Drills",
+    caption="Restore tests",
     columns=(
         Column(key="started_at", title="Began", kind="ago", sort="started", url=drill_url),
         Column(key="state", title="Outcome", kind="state"),

@@ -29,7 +29,7 @@ REMOVAL_LOOKS: Mapping[str, StateLook] = {
     f"REMOVAL_{RemovalState.REJECTED}": StateLook("Rejected", "circle-x", "bad"),
     f"REMOVAL_{RemovalState.WITHDRAWN}": StateLook("Withdrawn", "arrow-back-up", "quiet"),
     f"REMOVAL_{RemovalState.LAPSED}": StateLook(
-        "Lapsed", "clock-off", "quiet", "Nobody decided in time."
+        "Expired", "clock-off", "quiet", "Nobody decided in time."
     ),
 }
 
