@@ -86,6 +86,14 @@ def migrations() -> Iterator[Module]:
             yield _module(path)
 
 
+def page_texts() -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each template of a page or mail."""
+    for folder in (ROOT / "templates", *ROOT.glob("*/templates")):
+        for kind in ("html", "txt"):
+            for path in sorted(folder.rglob(f"*.{kind}")):
+                yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+
+
 @cache
 def _module(path: Path) -> Module:
     return Module(path, path.read_text(encoding="utf-8"))

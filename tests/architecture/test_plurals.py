@@ -2,7 +2,7 @@
 
 import re
 
-from tests.architecture.source import ROOT
+from tests.architecture.source import page_texts
 
 NOUNS = (
     "alarms|approvals|batches|clusters|columns|commits|databases|days|events|files|groups|items|mails"
@@ -14,12 +14,5 @@ COUNTED = re.compile(
 
 
 def test_templates_say_one_thing_in_the_singular() -> None:
-    folders = [ROOT / "templates", *ROOT.glob("*/templates")]
-    found = [
-        f"{path.relative_to(ROOT)}: {hit}"
-        for folder in folders
-        for kind in ("html", "txt")
-        for path in sorted(folder.rglob(f"*.{kind}"))
-        for hit in COUNTED.findall(path.read_text(encoding="utf-8"))
-    ]
+    found = [f"{name}: {hit}" for name, text in page_texts() for hit in COUNTED.findall(text)]
     assert found == [], "use |pluralize"

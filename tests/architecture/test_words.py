@@ -8,7 +8,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 
-from tests.architecture.source import PRODUCT, ROOT, modules
+from tests.architecture.source import PRODUCT, modules, page_texts
 
 OLD = re.compile(
     r"(?<![\w/.\-])(?:"
@@ -47,11 +47,9 @@ def test_code_is_documented_in_the_words_of_the_glossary() -> None:
 
 def test_pages_and_mails_use_the_words_of_the_glossary() -> None:
     found = [
-        f"{path.relative_to(ROOT)}: {hit.group(0)}"
-        for folder in (ROOT / "templates", *ROOT.glob("*/templates"))
-        for kind in ("html", "txt")
-        for path in sorted(folder.rglob(f"*.{kind}"))
-        for hit in OLD.finditer(TAG.sub(" ", path.read_text(encoding="utf-8")))
+        f"{name}: {hit.group(0)}"
+        for name, text in page_texts()
+        for hit in OLD.finditer(TAG.sub(" ", text))
     ]
     assert found == [], "see docs/glossary.md"
 

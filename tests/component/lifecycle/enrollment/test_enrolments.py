@@ -34,6 +34,7 @@ from portal.runs.requests.services import run_drive
 from portal.safety.services import red_button_press
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.lifecycle.scanned import PICTURE, scan, set_mode
+from tests.support.clock import start_clock
 from tests.support.scan_results import Item, Table
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -61,8 +62,7 @@ WEB = replace(outside("seen", 33, at(8, 1)), db="web")
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pages and runs see the day of these tests: approvals expire by the clock."""
-    behind = timezone.now() - NOW
-    monkeypatch.setattr(timezone, "now", lambda: datetime.now(UTC) - behind)
+    start_clock(monkeypatch, NOW)
 
 
 @pytest.fixture(autouse=True)
