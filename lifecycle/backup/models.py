@@ -1,4 +1,4 @@
-"""Which rows does the portal keep about acting: backups, probes, fences, holds?
+"""Models of acting: backups, probes, fences and holds.
 
 One row stands for a (run, table, batch); what happened to each item stands in the files beside the
 data (records.py), and the rows can be rebuilt from them. Rules are in `lifecycle.backup.services`.
