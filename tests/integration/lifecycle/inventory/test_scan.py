@@ -128,7 +128,7 @@ def items(scanned: ScanRun) -> Rows:
     ("table", "part", "cls", "says"),
     [
         ("visits", "dt=old", "CLEAN_NOW", "the later counts (metadata)"),
-        ("visits", "dt=fresh-ddl", "NOT_NOW", "files not looked at"),
+        ("visits", "dt=fresh-ddl", "NOT_NOW", "files not checked"),
         ("visits", "dt=fresh-files", "NOT_NOW", "the later counts (files)"),
         ("visits", "dt=deep-write", "NOT_NOW", "the later counts (files)"),
         ("visits", "dt=soon", "SOON", "due 2026-11-27"),
