@@ -1,1 +1,5 @@
-"""Quality of data: whether a partition is complete, and whether it is there in time."""
+"""Quality of data: the ready flag of partitions, and freshness rules (SLAs) with their deadlines.
+
+`ready_flag` sets a partition's flag, `freshness` decides by rule whether a partition is ready and
+whether it is late.
+"""

@@ -1,1 +1,5 @@
-"""How far each database is trusted, its days, and the record of what would have been dropped."""
+"""Settings of each database: its mode, its notice and backup days, and the dry run.
+
+`services/modes.py` raises a mode one step at a time. The dry run shows what Monitor only would have
+dropped (`selectors/shadow.py`).
+"""

@@ -1,1 +1,5 @@
-"""How existing tables enter lifecycle together, and how that is undone."""
+"""Enrollment: existing tables get LEVEL and TTL together, with two approvals, and an undo.
+
+`services/enrolments.py` moves an enrollment through its states, `services/apply.py` writes the
+values to the metastore.
+"""

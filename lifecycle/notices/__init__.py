@@ -1,1 +1,4 @@
-"""What owners are told and when: week ahead, day ahead, daily report, calendar."""
+"""Notices to owners: a week ahead, a day ahead, the daily report, and the calendar.
+
+`domain/notice.py` says who is notified and when; sending mail is `portal/notices`.
+"""

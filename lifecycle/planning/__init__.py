@@ -1,1 +1,7 @@
-"""What plans share: what may enter, how much, and who counts as a requester."""
+"""What drop plans and relocation plans share, in the portal and in their Spark jobs.
+
+`selectors/inputs.py` reads what decides whether an item may be planned, `selectors/limits.py` the
+caps, and `services/parties.py` who counts as a requester and may not approve.
+`services/approved_runs.py` checks a plan before its run. `jobs/acting.py` gives a job its rules and
+its fenced tools.
+"""

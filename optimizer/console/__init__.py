@@ -1,1 +1,1 @@
-"""What spans both formats: the queue page, cancelling, metrics."""
+"""The queue of all formats as people see it: the queue page, cancelling a task, and metrics."""

@@ -1,1 +1,5 @@
-"""What happened in the lake since we last looked: the follower of the metastore's notifications."""
+"""The follower: takes in each notification of the metastore exactly once, and finds gaps.
+
+`services.py` follows and gives events to the subscribers in `registry.py`; `gaps.py` decides what
+was missed.
+"""

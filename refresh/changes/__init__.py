@@ -1,4 +1,5 @@
-"""What changed in Hive tables, and who said so: metastore events, schedulers, people.
+"""Changes of Hive tables, as reported by metastore events, schedulers and people.
 
-A change is recorded once and makes every front end that shows the table need a refresh.
+`services/event_handlers.py` and `services/webhooks.py` take them in; `services/record_changes.py`
+records each once and marks every front end that shows the table as stale.
 """

@@ -1,5 +1,6 @@
-"""What capabilities of refresh share: the language of StarRocks, its names, and limits of load.
+"""What the capabilities of refresh share: the client of StarRocks, its names, and rate limits.
 
-A front end is spoken to through `connectors`, in the statements of `domain/statements.py`; the
-metastore is read and both are protected by breakers and token buckets in `services`.
+A front end is spoken to through `connectors`, in the statements of `domain/statements.py`, and its
+errors are understood by `domain/answers.py`. `services/metastore_reader.py` reads the metastore;
+`services/rate_limit.py` protects both by circuit breakers and token buckets.
 """

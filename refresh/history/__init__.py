@@ -1,1 +1,1 @@
-"""Refreshes that were sent: their rows, pages and API, and how long they are kept."""
+"""History of the refresh statements that were sent: rows, pages, API and retention."""

@@ -1,4 +1,5 @@
-"""The process that refreshes: it plans, chooses, sends and takes in the results.
+"""The refresh worker: plans, chooses and sends refresh statements, and records their results.
 
-`services/worker.py` turns the others: `planning`, `domain/scheduling.py`, `sending`, `results`.
+`services/worker.py` calls the others in this order: `services/planning.py`, `domain/scheduling.py`,
+`services/sending.py`, `services/results.py`.
 """

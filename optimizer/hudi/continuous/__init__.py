@@ -1,1 +1,1 @@
-"""The run that stays with near-line tables."""
+"""The resident service: one run that stays with Hudi tables whose policy asks for it."""

@@ -1,1 +1,1 @@
-"""How jobs reach Iceberg tables: catalog, errors, commits, orders and results."""
+"""Access of jobs to Iceberg tables: catalog, errors, commits, orders and results."""

@@ -1,1 +1,1 @@
-"""The program that executes tasks on Iceberg tables."""
+"""The Spark program that executes tasks on Iceberg tables, and which class does each kind."""

@@ -1,1 +1,5 @@
-"""Iceberg tables as known to the portal: changes, commits, lists, pages, API."""
+"""Iceberg tables as the portal knows them: rows, commits, pages and API.
+
+`domain/events.py` parses metastore events and `services/record_changes.py` stores tables and
+commits.
+"""
