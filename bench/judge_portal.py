@@ -61,13 +61,13 @@ class Portal:
         """Make the people, and say who answers for the account."""
         from django.utils import timezone
 
-        from portal.access.models import OwnerPerson
+        from portal.access.models import OwnerMapping
         from portal.access.services import person_create
 
         for name in (*owners, DBA, BEHIND):
             person_create(name, password=uuid4().hex, email="", roles=())
         person_create(ADMIN, password=uuid4().hex, email="", roles=("admin",))
-        OwnerPerson.objects.create(
+        OwnerMapping.objects.create(
             lake=LAKE, owner=ACCOUNT, username=BEHIND, added_by=ADMIN, added_at=timezone.now()
         )
 

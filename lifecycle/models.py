@@ -10,75 +10,75 @@ from lifecycle.drop.models.plans import (
     PlanSource,
     PlanState,
 )
-from lifecycle.drop.models.requests import CleanNowRequest
+from lifecycle.drop.models.requests import DeletionRequest
 from lifecycle.drop.models.standing import StandingRule, StandingRuleState
-from lifecycle.enrollment.models import Enrolment, EnrolmentItem
+from lifecycle.enrollment.models import Enrollment, EnrollmentItem
 from lifecycle.expiry.models import TableAges
 from lifecycle.guard.models import DroppedObject, PolicyEvent
 from lifecycle.inventory.models.findings import (
-    CurrentGeneration,
     DatabaseFinding,
-    Generation,
-    ItemExample,
-    ItemRange,
+    LatestScan,
+    PartitionRange,
     PathFinding,
+    SamplePartition,
+    ScanSnapshot,
     TableFinding,
     TrendPoint,
 )
 from lifecycle.inventory.models.totals import OwnerTotals
 from lifecycle.policies.models.policy import (
-    AnnouncedCoverage,
     DatabaseSetting,
+    DryRunRecord,
+    DryRunTable,
+    NoticeCoverage,
     PathWaiver,
-    ShadowRecord,
-    ShadowTable,
 )
-from lifecycle.policies.models.requests import PolicyRequest, PolicySeen
-from lifecycle.policies.models.still_read import StillReadYes
-from lifecycle.relocation.models import AT_TARGET, FixItemState, PathFix, PathFixItem
-from lifecycle.restore.models import BackupSlice, PurgeAnnouncement
-from lifecycle.restore_tests.models import DatabaseProof, DrillItem, RestoreDrill
+from lifecycle.policies.models.requests import PolicyRequest, PolicySnapshot
+from lifecycle.policies.models.still_read import DeletionConsent
+from lifecycle.relocation.models import AT_TARGET, FixItemState, RelocationMove, RelocationPlan
+from lifecycle.restore.models import BackupSlice, PurgeNotice
+from lifecycle.restore_tests.models import RestoreTest, RestoreTestItem, RestoreVerification
 
 __all__ = [
     "AT_TARGET",
-    "AnnouncedCoverage",
     "BackupSlice",
-    "CleanNowRequest",
-    "CurrentGeneration",
     "DatabaseFinding",
-    "DatabaseProof",
     "DatabaseSetting",
-    "DrillItem",
+    "DeletionConsent",
+    "DeletionRequest",
     "DropPlan",
     "DropPlanExample",
     "DropPlanPart",
     "DropPlanResult",
     "DropPlanTable",
     "DroppedObject",
-    "Enrolment",
-    "EnrolmentItem",
+    "DryRunRecord",
+    "DryRunTable",
+    "Enrollment",
+    "EnrollmentItem",
     "FixItemState",
-    "Generation",
-    "ItemExample",
     "ItemKind",
-    "ItemRange",
+    "LatestScan",
+    "NoticeCoverage",
     "OwnerTotals",
+    "PartitionRange",
     "PathFinding",
-    "PathFix",
-    "PathFixItem",
     "PathWaiver",
     "PlanSource",
     "PlanState",
     "PolicyEvent",
     "PolicyRequest",
-    "PolicySeen",
-    "PurgeAnnouncement",
-    "RestoreDrill",
-    "ShadowRecord",
-    "ShadowTable",
+    "PolicySnapshot",
+    "PurgeNotice",
+    "RelocationMove",
+    "RelocationPlan",
+    "RestoreTest",
+    "RestoreTestItem",
+    "RestoreVerification",
+    "SamplePartition",
+    "ScanSnapshot",
     "StandingRule",
     "StandingRuleState",
-    "StillReadYes",
     "TableAges",
     "TableFinding",
     "TrendPoint",

@@ -1,7 +1,7 @@
 """What the optimizer room keeps; one file a question."""
 
 from optimizer.core.models import OptimizeTask
-from optimizer.hudi.tables.models import HudiAlarm, HudiPoint, HudiTable, StoredLook
+from optimizer.hudi.tables.models import HudiAlarm, HudiPoint, HudiTable, StoredInspection
 from optimizer.iceberg.inspect.models import HealthPoint, PartitionHealth
 from optimizer.iceberg.maintenance.models import Quarantine
 from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite
@@ -21,5 +21,5 @@ __all__ = [
     "PolicyVersion",
     "Quarantine",
     "RemovalPlan",
-    "StoredLook",
+    "StoredInspection",
 ]

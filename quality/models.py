@@ -1,5 +1,5 @@
 """Rows of quality, from each capability; Django finds them here."""
 
-from quality.freshness.models import Awaited, ReadyRule, Standing
+from quality.freshness.models import ExpectedPartition, FreshnessRule, Standing
 
-__all__ = ["Awaited", "ReadyRule", "Standing"]
+__all__ = ["ExpectedPartition", "FreshnessRule", "Standing"]

@@ -3,7 +3,7 @@
 from refresh.changes.models import (
     ChangedPartition,
     RefreshTarget,
-    TargetOnFe,
+    TargetFrontEnd,
     WatchedTable,
 )
 from refresh.clusters.models import (
@@ -28,7 +28,7 @@ __all__ = [
     "Refresh",
     "RefreshTarget",
     "TableSweep",
-    "TargetOnFe",
+    "TargetFrontEnd",
     "TargetProbe",
     "WatchedTable",
 ]

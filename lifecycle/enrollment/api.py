@@ -24,7 +24,7 @@ from lifecycle.enrollment.services.enrolments import (
     enrolment_undo,
 )
 from lifecycle.expiry.selectors import outcome_json
-from lifecycle.models import Enrolment
+from lifecycle.models import Enrollment
 from lifecycle.policies.api.serializers import (
     EnrolmentDetailSerializer,
     EnrolmentItemSerializer,
@@ -122,7 +122,7 @@ class EnrolmentItems(KeysetList):
         return items_visible(found, self.user)
 
 
-def _detail(found: Enrolment, user: User) -> object:
+def _detail(found: Enrollment, user: User) -> object:
     shown: Any = found
     shown.transitions = ENROLMENTS.steps(found, user, now=timezone.now()).names
     if not user.is_lake_keeper:

@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
-from lifecycle.inventory.models.findings import CurrentGeneration, TableFinding
+from lifecycle.inventory.models.findings import LatestScan, TableFinding
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
 from portal.access.models import User
@@ -17,18 +17,18 @@ TABLE_CHARS = 256
 USER_CHARS = 150
 
 
-class EnrolmentQuerySet(models.QuerySet["Enrolment"]):
+class EnrolmentQuerySet(models.QuerySet["Enrollment"]):
     """Enrollments as a person may see them."""
 
     def for_user(self, user: User) -> "EnrolmentQuerySet":
         """Admins and operators see all; others those that name a table of theirs."""
         if user.is_lake_keeper:
             return self
-        items = EnrolmentItem.objects.for_user(user).filter(enrolment=OuterRef("pk"))
+        items = EnrollmentItem.objects.for_user(user).filter(enrolment=OuterRef("pk"))
         return self.filter(Exists(items))
 
 
-class EnrolmentItemQuerySet(models.QuerySet["EnrolmentItem"]):
+class EnrolmentItemQuerySet(models.QuerySet["EnrollmentItem"]):
     """Tables of enrollments as a person may see them."""
 
     def for_user(self, user: User) -> "EnrolmentItemQuerySet":
@@ -36,7 +36,7 @@ class EnrolmentItemQuerySet(models.QuerySet["EnrolmentItem"]):
         if user.is_lake_keeper:
             return self
         mine = TableFinding.objects.for_user(user).filter(
-            generation_id__in=CurrentGeneration.objects.values("generation_id"),
+            generation_id__in=LatestScan.objects.values("generation_id"),
             lake=OuterRef("enrolment__lake"),
             db=OuterRef("db"),
             table=OuterRef("table"),
@@ -44,7 +44,7 @@ class EnrolmentItemQuerySet(models.QuerySet["EnrolmentItem"]):
         return self.filter(Q(owner=user.username) | Exists(mine))
 
 
-class Enrolment(Proposal):
+class Enrollment(Proposal):
     """A plan to give LEVEL and TTL to chosen tables; its digest covers every table and value."""
 
     lake = models.CharField(max_length=LAKE_CHARS)
@@ -59,7 +59,7 @@ class Enrolment(Proposal):
     what_if = models.JSONField(default=dict)
     n_tables = models.PositiveIntegerField(default=0)
     generation = models.ForeignKey(
-        "lifecycle.Generation", on_delete=models.PROTECT, related_name="+"
+        "lifecycle.ScanSnapshot", on_delete=models.PROTECT, related_name="+"
     )
     requested_by = models.CharField(max_length=USER_CHARS)
     requesters = models.JSONField(default=list)
@@ -92,13 +92,13 @@ class Enrolment(Proposal):
         return Values(self.level, self.ttl)
 
 
-class EnrolmentItem(models.Model):
+class EnrollmentItem(models.Model):
     """One table of an enrollment: what stood on it, what would go, and what became of it.
 
     `before` are its LEVEL and TTL parameters exactly as they stood, so that undo puts them back.
     """
 
-    enrolment = models.ForeignKey(Enrolment, on_delete=models.CASCADE, related_name="items")
+    enrolment = models.ForeignKey(Enrollment, on_delete=models.CASCADE, related_name="items")
     db = models.CharField(max_length=DB_CHARS)
     table = models.CharField(max_length=TABLE_CHARS)
     tbl_id = models.BigIntegerField()

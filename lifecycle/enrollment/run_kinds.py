@@ -13,7 +13,7 @@ from lifecycle.enrollment.services.enrolments import (
     enrolment_move,
     enrolment_run,
 )
-from lifecycle.models import Enrolment
+from lifecycle.models import Enrollment
 from lifecycle.policies.domain.states import EnrolmentState
 from portal.runs.execution.settling import will_try_again
 from portal.runs.kinds import registry as run_kinds
@@ -64,11 +64,11 @@ def register_enrol_kinds() -> None:
     ENROLMENTS.register()
 
 
-def _of(run: Run) -> Enrolment:
-    return Enrolment.objects.select_related("approval").get(pk=run.params["enrolment"])
+def _of(run: Run) -> Enrollment:
+    return Enrollment.objects.select_related("approval").get(pk=run.params["enrolment"])
 
 
-def _fail(enrolment: Enrolment, manifest: dict[str, Any], *, now: datetime) -> None:
+def _fail(enrolment: Enrollment, manifest: dict[str, Any], *, now: datetime) -> None:
     error = manifest.get("error") or {}
     note = str(error.get("message") or f"Its run ended as {manifest['outcome']}.")
     with transaction.atomic():

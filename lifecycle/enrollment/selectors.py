@@ -13,7 +13,7 @@ from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.core.selectors.filters import person_answers
 from lifecycle.expiry.domain.what_if import Outcome
 from lifecycle.expiry.selectors import many_what_ifs
-from lifecycle.models import DatabaseSetting, Enrolment, EnrolmentItem, TableFinding
+from lifecycle.models import DatabaseSetting, Enrollment, EnrollmentItem, TableFinding
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
 from portal.access.models import User
@@ -64,7 +64,7 @@ class EnrolmentFilter(ListFilter):
     )
 
     class Meta:
-        model = Enrolment
+        model = Enrollment
         fields: list[str] = []
 
 
@@ -78,7 +78,7 @@ class EnrolItemFilter(ListFilter):
     table = prefix("table", "Table")
 
     class Meta:
-        model = EnrolmentItem
+        model = EnrollmentItem
         fields: list[str] = []
 
 
@@ -133,32 +133,32 @@ def _written_to(lake: str) -> list[str]:
     return list(rows.values_list("db", flat=True))
 
 
-def enrolments_visible(lake: str, user: User) -> QuerySet[Enrolment]:
+def enrolments_visible(lake: str, user: User) -> QuerySet[Enrollment]:
     """Return the enrollments that a person may see."""
-    return Enrolment.objects.filter(lake=lake).for_user(user).select_related("approval")
+    return Enrollment.objects.filter(lake=lake).for_user(user).select_related("approval")
 
 
-def get_enrolment_for_user(enrolment_id: UUID | str, *, user: User) -> Enrolment:
+def get_enrolment_for_user(enrolment_id: UUID | str, *, user: User) -> Enrollment:
     """Return one enrollment, or NotVisible `enrolment.missing`, whether it exists or not."""
-    rows = Enrolment.objects.for_user(user).select_related("approval", "run", "undo_run")
+    rows = Enrollment.objects.for_user(user).select_related("approval", "run", "undo_run")
     found = rows.filter(pk=enrolment_id).first()
     if found is None:
         raise NotVisible("enrolment.missing", "There is no such enrollment, or it is not yours.")
     return found
 
 
-def items_visible(enrolment: Enrolment, user: User) -> QuerySet[EnrolmentItem]:
+def items_visible(enrolment: Enrollment, user: User) -> QuerySet[EnrollmentItem]:
     """Return the tables of an enrollment that a person may see."""
-    return EnrolmentItem.objects.filter(enrolment=enrolment).for_user(user)
+    return EnrollmentItem.objects.filter(enrolment=enrolment).for_user(user)
 
 
-def result_counts(enrolment: Enrolment, user: User) -> dict[str, int]:
+def result_counts(enrolment: Enrollment, user: User) -> dict[str, int]:
     """Count the visible tables of an enrollment by what became of them."""
     rows = items_visible(enrolment, user).order_by().values_list("state")
     return dict(rows.annotate(n=Count("pk")))
 
 
-def enrolment_other_steps(enrolment: Enrolment, user: User) -> Steps:
+def enrolment_other_steps(enrolment: Enrollment, user: User) -> Steps:
     """Return what a person may do with an enrollment that does not wait for a decision."""
     if enrolment.state not in (EnrolmentState.DONE, EnrolmentState.FAILED):
         return Steps()

@@ -13,7 +13,7 @@ from lifecycle.expiry.domain.what_if import (
     metadata_rows,
     what_if,
 )
-from lifecycle.models import ItemRange, TableAges, TableFinding
+from lifecycle.models import PartitionRange, TableAges, TableFinding
 from lifecycle.policies.domain.policy import Values
 
 N_WEEKS = 13
@@ -98,7 +98,7 @@ def n_keys_of(found: TableFinding) -> int:
     """Return how many partition keys a table has, read off one of its partitions' names."""
     if not found.n_partitions:
         return 0
-    first = ItemRange.objects.filter(table=found).values_list("first", flat=True).first()
+    first = PartitionRange.objects.filter(table=found).values_list("first", flat=True).first()
     return (first or "").count("/") + 1
 
 

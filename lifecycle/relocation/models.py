@@ -40,23 +40,23 @@ class FixItemState(models.TextChoices):
 AT_TARGET = (FixItemState.MOVED, FixItemState.NEW_DATA)
 
 
-class PathFixQuerySet(models.QuerySet["PathFix"]):
+class PathFixQuerySet(models.QuerySet["RelocationPlan"]):
     """Who may see which relocation plan."""
 
     def for_user(self, user: User) -> Self:
         """Keep what `user` may see: all for admins and operators, else plans with own tables."""
         if user.is_lake_keeper:
             return self
-        mine = PathFixItem.objects.for_user(user).filter(fix=OuterRef("pk"))
+        mine = RelocationMove.objects.for_user(user).filter(fix=OuterRef("pk"))
         return self.filter(Exists(mine))
 
 
-class PathFix(Proposal):
+class RelocationPlan(Proposal):
     """A frozen list of moves that two people may have done together; `undo_of` takes one back."""
 
     lake = models.CharField(max_length=LAKE_CHARS)
     generation = models.ForeignKey(
-        "lifecycle.Generation", null=True, on_delete=models.PROTECT, related_name="+"
+        "lifecycle.ScanSnapshot", null=True, on_delete=models.PROTECT, related_name="+"
     )
     undo_of = models.ForeignKey(
         "self", null=True, on_delete=models.PROTECT, related_name="undone_by"
@@ -106,7 +106,7 @@ class PathFix(Proposal):
         return f"undoes relocation plan {self.undo_of.short_id}"
 
 
-class PathFixItemQuerySet(models.QuerySet["PathFixItem"]):
+class PathFixItemQuerySet(models.QuerySet["RelocationMove"]):
     """Rows that carry the names of a table and its owners."""
 
     def for_user(self, user: User) -> Self:
@@ -114,10 +114,10 @@ class PathFixItemQuerySet(models.QuerySet["PathFixItem"]):
         return self.filter(visible_to(user))
 
 
-class PathFixItem(models.Model):
+class RelocationMove(models.Model):
     """One table or partition that was asked for: from where to where, or why not."""
 
-    fix = models.ForeignKey(PathFix, on_delete=models.CASCADE, related_name="items")
+    fix = models.ForeignKey(RelocationPlan, on_delete=models.CASCADE, related_name="items")
     lake = models.CharField(max_length=LAKE_CHARS)
     kind = models.CharField(
         max_length=9, choices=[(kind.value, kind.value) for kind in FindingKind]

@@ -13,7 +13,7 @@ from lifecycle.backup.services.beating import act_beat
 from lifecycle.backup.services.fencing import move_prepare
 from lifecycle.backup.services.moving import moves_read
 from lifecycle.backup.services.settling import act_settle
-from lifecycle.models import PathFix, PlanState
+from lifecycle.models import PlanState, RelocationPlan
 from lifecycle.planning.services.approved_runs import (
     START_EVERY,
     check_modes,
@@ -138,11 +138,11 @@ class UndoFixKind(FixKind):
     title = "Undo a relocation plan"
 
 
-def _fix(run: Run) -> PathFix:
-    return PathFix.objects.select_related("approval", "undo_of").get(pk=run.params["fix"])
+def _fix(run: Run) -> RelocationPlan:
+    return RelocationPlan.objects.select_related("approval", "undo_of").get(pk=run.params["fix"])
 
 
-def _fence(run: Run, fix: PathFix) -> dict[str, Any]:
+def _fence(run: Run, fix: RelocationPlan) -> dict[str, Any]:
     return move_prepare(
         run, root=fix.backup_root, day=fix_day(fix), targets=fix_targets(fix), now=timezone.now()
     )

@@ -10,9 +10,9 @@ from lifecycle.models import (
     AT_TARGET,
     FixItemState,
     PathFinding,
-    PathFix,
-    PathFixItem,
     PlanState,
+    RelocationMove,
+    RelocationPlan,
 )
 from lifecycle.planning.selectors.inputs import act_databases
 from portal.access.models import User
@@ -33,7 +33,7 @@ class PathFixFilter(ListFilter):
     requested_by = filters.CharFilter(label="Requested by")
 
     class Meta:
-        model = PathFix
+        model = RelocationPlan
         fields: list[str] = []
 
 
@@ -45,7 +45,7 @@ class PathFixItemFilter(ListFilter):
     table = prefix("table", "Table")
 
     class Meta:
-        model = PathFixItem
+        model = RelocationMove
         fields: list[str] = []
 
 
@@ -67,14 +67,18 @@ def fix_candidates(lake: str, user: User) -> QuerySet[PathFinding]:
     return rows.exclude(kind=FindingKind.DATABASE).filter(db__in=act_databases(lake))
 
 
-def fixes_visible(lake: str, user: User) -> QuerySet[PathFix]:
+def fixes_visible(lake: str, user: User) -> QuerySet[RelocationPlan]:
     """Return the relocation plans that a person may see."""
-    return PathFix.objects.filter(lake=lake).for_user(user).select_related("approval", "undo_of")
+    return (
+        RelocationPlan.objects.filter(lake=lake)
+        .for_user(user)
+        .select_related("approval", "undo_of")
+    )
 
 
-def get_fix_for_user(fix_id: UUID | str, *, user: User) -> PathFix:
+def get_fix_for_user(fix_id: UUID | str, *, user: User) -> RelocationPlan:
     """Return one relocation plan, or NotVisible `fix.missing`, whether it exists or not."""
-    rows = PathFix.objects.for_user(user)
+    rows = RelocationPlan.objects.for_user(user)
     found = rows.select_related("approval", "run", "plan_run", "undo_of").filter(pk=fix_id).first()
     if found is None:
         raise NotVisible(
@@ -83,18 +87,18 @@ def get_fix_for_user(fix_id: UUID | str, *, user: User) -> PathFix:
     return found
 
 
-def fix_items(fix: PathFix, user: User) -> QuerySet[PathFixItem]:
+def fix_items(fix: RelocationPlan, user: User) -> QuerySet[RelocationMove]:
     """Return the rows of a relocation plan that a person may see."""
-    return PathFixItem.objects.filter(fix=fix).for_user(user)
+    return RelocationMove.objects.filter(fix=fix).for_user(user)
 
 
-def fix_counts(fix: PathFix, user: User) -> dict[str, int]:
+def fix_counts(fix: RelocationPlan, user: User) -> dict[str, int]:
     """Count the visible rows of a relocation plan by where they stand."""
     rows = fix_items(fix, user).order_by().values_list("state")
     return dict(rows.annotate(n=Count("pk")))
 
 
-def fix_other_steps(fix: PathFix, user: User) -> Steps:
+def fix_other_steps(fix: RelocationPlan, user: User) -> Steps:
     """Return what a person may do with a relocation plan that does not wait for a decision."""
     if fix.state in (PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED):
         moved = user.is_lake_admin and fix.items.filter(state__in=AT_TARGET).exists()

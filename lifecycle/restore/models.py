@@ -27,7 +27,7 @@ class BackupSlice(models.Model):
         return self.partition or "(whole table)"
 
 
-class PurgeAnnouncement(models.Model):
+class PurgeNotice(models.Model):
     """A last-chance notice that named a backup batch and its date; it counts once it was sent."""
 
     id = models.BigAutoField(primary_key=True)

@@ -42,7 +42,7 @@ class Compared(StrEnum):
     SKIPPED = "SKIPPED"
 
 
-class ProofState(StrEnum):
+class VerificationStatus(StrEnum):
     """Where a database's proof stands."""
 
     PROVEN = "PROVEN"
@@ -119,14 +119,18 @@ def is_due(last: datetime | None, *, now: datetime, every: timedelta) -> bool:
     return last is None or now - last >= every - timedelta(hours=6)
 
 
-def proof_state(proof: Proof, *, now: datetime, lasts: timedelta) -> ProofState:
+def proof_state(proof: Proof, *, now: datetime, lasts: timedelta) -> VerificationStatus:
     """Judge a database's proof: a failure stands until a later restore test proves the opposite."""
     if proof.failed_at is not None and proof.failed_at >= (proof.proven_at or _NEVER):
-        return ProofState.FAILED
+        return VerificationStatus.FAILED
     if proof.proven_at is not None:
-        return ProofState.OVERDUE if now - proof.proven_at > lasts else ProofState.PROVEN
+        return (
+            VerificationStatus.OVERDUE
+            if now - proof.proven_at > lasts
+            else VerificationStatus.PROVEN
+        )
     is_old = now.date() - proof.backed_up_since > lasts
-    return ProofState.OVERDUE if is_old else ProofState.WAITING
+    return VerificationStatus.OVERDUE if is_old else VerificationStatus.WAITING
 
 
 def drill_state(outcomes: Iterable[Compared], *, is_whole: bool) -> DrillState:

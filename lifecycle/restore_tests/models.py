@@ -12,7 +12,7 @@ def _choices(states: type[DrillState | Compared]) -> list[tuple[str, str]]:
     return [(state.value, state.value.lower()) for state in states]
 
 
-class RestoreDrill(models.Model):
+class RestoreTest(models.Model):
     """One restore test: a sample of the backups, restored into a scratch database and compared.
 
     Its scratch is named by its run; while it is not `is_clean` something of it may be left over.
@@ -50,13 +50,13 @@ class RestoreDrill(models.Model):
         return f"restore test of {self.started_at:%Y-%m-%d %H:%M}"
 
 
-class DrillItem(models.Model):
+class RestoreTestItem(models.Model):
     """One item of a restore test.
 
     What was compared, what differs, and what is only worth a word.
     """
 
-    drill = models.ForeignKey(RestoreDrill, on_delete=models.CASCADE, related_name="items")
+    drill = models.ForeignKey(RestoreTest, on_delete=models.CASCADE, related_name="items")
     lake = models.CharField(max_length=32)
     batch_id = models.UUIDField(help_text="public id of the backup batch")
     day = models.DateField(help_text="the backup's day")
@@ -101,7 +101,7 @@ class DrillItem(models.Model):
         return "; ".join([*self.differences, *self.remarks])
 
 
-class DatabaseProof(models.Model):
+class RestoreVerification(models.Model):
     """When restoring a database's backups was last proven, and when last found wanting.
 
     What lies in its backups is counted every day and at each restore test, so that no page adds it
@@ -112,11 +112,11 @@ class DatabaseProof(models.Model):
     db = models.CharField(max_length=128)
     proven_at = models.DateTimeField(null=True)
     proven_by = models.ForeignKey(
-        RestoreDrill, null=True, on_delete=models.SET_NULL, related_name="+"
+        RestoreTest, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     failed_at = models.DateTimeField(null=True)
     failed_by = models.ForeignKey(
-        RestoreDrill, null=True, on_delete=models.SET_NULL, related_name="+"
+        RestoreTest, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     backed_up_since = models.DateField(null=True)
     n_restorable = models.PositiveIntegerField(default=0, help_text="batches that can come back")

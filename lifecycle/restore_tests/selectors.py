@@ -11,14 +11,14 @@ import django_filters as filters
 from django.conf import settings
 from django.db.models import Case, CharField, Count, F, Max, Min, Q, QuerySet, Sum, Value, When
 
-from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
+from lifecycle.models import RestoreTest, RestoreTestItem, RestoreVerification
 from lifecycle.restore.selectors.backups import backup_totals_for_user, backups_owned_by
 from lifecycle.restore_tests.domain import (
     BackedUp,
     Compared,
     DrillState,
     Proof,
-    ProofState,
+    VerificationStatus,
     proof_state,
 )
 from portal.access.models import User
@@ -47,7 +47,7 @@ class DrillFilter(ListFilter):
     )
 
     class Meta:
-        model = RestoreDrill
+        model = RestoreTest
         fields: list[str] = []
 
 
@@ -63,7 +63,7 @@ class DrillItemFilter(ListFilter):
     table = filters.CharFilter(label="Table")
 
     class Meta:
-        model = DrillItem
+        model = RestoreTestItem
         fields: list[str] = []
 
 
@@ -72,7 +72,7 @@ class DatabaseProven:
     """Where one database stands: what lies in its backups, and when that was last proven."""
 
     db: str
-    state: ProofState
+    state: VerificationStatus
     n_bytes: int
     backed_up_since: date
     proven_at: datetime | None = None
@@ -83,36 +83,36 @@ class DatabaseProven:
     @property
     def last_by(self) -> UUID | None:
         """The restore test behind the state."""
-        return self.failed_by if self.state is ProofState.FAILED else self.proven_by
+        return self.failed_by if self.state is VerificationStatus.FAILED else self.proven_by
 
 
-def drills_of(lake: str) -> QuerySet[RestoreDrill]:
+def drills_of(lake: str) -> QuerySet[RestoreTest]:
     """Return the restore tests of a lake; they name no data, so everybody may know of them."""
-    return RestoreDrill.objects.filter(lake=lake)
+    return RestoreTest.objects.filter(lake=lake)
 
 
-def get_drill(drill_id: UUID | str) -> RestoreDrill:
+def get_drill(drill_id: UUID | str) -> RestoreTest:
     """Return one restore test; NotVisible where there is none."""
-    found = RestoreDrill.objects.filter(public_id=drill_id).first()
+    found = RestoreTest.objects.filter(public_id=drill_id).first()
     if found is None:
         raise NotVisible("drill.missing", "There is no such restore test.")
     return found
 
 
-def drill_run(drill: RestoreDrill) -> Run | None:
+def drill_run(drill: RestoreTest) -> Run | None:
     """Return the run of a restore test."""
     return Run.objects.filter(pk=drill.run_id).first()
 
 
-def items_visible(drill: RestoreDrill, user: User) -> QuerySet[DrillItem]:
+def items_visible(drill: RestoreTest, user: User) -> QuerySet[RestoreTestItem]:
     """Return what a restore test compared, of the backups that this person may see."""
-    rows = DrillItem.objects.filter(drill=drill)
+    rows = RestoreTestItem.objects.filter(drill=drill)
     if user.is_lake_keeper:
         return rows
     return rows.filter(backups_owned_by(user))
 
 
-def count_for(drills: Sequence[RestoreDrill], *, user: User) -> None:
+def count_for(drills: Sequence[RestoreTest], *, user: User) -> None:
     """Set the counts of restore tests to those of the items that this person may see.
 
     Admins and operators see all, so theirs stay as stored. The rows are changed in memory only and
@@ -120,7 +120,7 @@ def count_for(drills: Sequence[RestoreDrill], *, user: User) -> None:
     """
     if user.is_lake_keeper or not drills:
         return
-    items = DrillItem.objects.filter(backups_owned_by(user), drill__in=drills).order_by()
+    items = RestoreTestItem.objects.filter(backups_owned_by(user), drill__in=drills).order_by()
     by_outcome = {
         f"n_{name}": Count("pk", filter=Q(outcome=outcome))
         for name, outcome in (
@@ -151,7 +151,7 @@ def databases_proven(lake: str, *, now: datetime, user: User | None = None) -> l
     Without a person it is all of them, as for alarms; else what this person may see, with the size
     and the first day of that.
     """
-    rows = DatabaseProof.objects.filter(lake=lake, n_restorable__gt=0)
+    rows = RestoreVerification.objects.filter(lake=lake, n_restorable__gt=0)
     rows = rows.select_related("proven_by", "failed_by")
     if user is not None and not user.is_lake_keeper:
         mine = backup_totals_for_user(lake, user).order_by().values("db")
@@ -164,31 +164,33 @@ def databases_proven(lake: str, *, now: datetime, user: User | None = None) -> l
             row.backed_up_since = seen[row.db]["since"]
             row.n_bytes = seen[row.db]["size"] or 0
     found = [_proven(row, now=now) for row in rows]
-    first = list(reversed(ProofState))
+    first = list(reversed(VerificationStatus))
     return sorted(found, key=lambda one: (first.index(one.state), one.db))
 
 
-def proof_counts(*, now: datetime) -> Counter[tuple[str, ProofState]]:
+def proof_counts(*, now: datetime) -> Counter[tuple[str, VerificationStatus]]:
     """Count the databases with something to restore, by lake and state, in one query.
 
     The rule is that of `proof_state`, spelled for the database.
     """
     old = now - proof_lasts()
     state = Case(
-        When(Q(failed_at__gte=F("proven_at")), then=Value(ProofState.FAILED.value)),
-        When(Q(failed_at__isnull=False, proven_at=None), then=Value(ProofState.FAILED.value)),
-        When(proven_at__gte=old, then=Value(ProofState.PROVEN.value)),
-        When(proven_at__lt=old, then=Value(ProofState.OVERDUE.value)),
-        When(backed_up_since__lt=old.date(), then=Value(ProofState.OVERDUE.value)),
-        default=Value(ProofState.WAITING.value),
+        When(Q(failed_at__gte=F("proven_at")), then=Value(VerificationStatus.FAILED.value)),
+        When(
+            Q(failed_at__isnull=False, proven_at=None), then=Value(VerificationStatus.FAILED.value)
+        ),
+        When(proven_at__gte=old, then=Value(VerificationStatus.PROVEN.value)),
+        When(proven_at__lt=old, then=Value(VerificationStatus.OVERDUE.value)),
+        When(backed_up_since__lt=old.date(), then=Value(VerificationStatus.OVERDUE.value)),
+        default=Value(VerificationStatus.WAITING.value),
         output_field=CharField(),
     )
-    rows = DatabaseProof.objects.filter(n_restorable__gt=0).order_by()
+    rows = RestoreVerification.objects.filter(n_restorable__gt=0).order_by()
     counted = rows.values("lake", judged=state).annotate(n=Count("pk"))
-    return Counter({(row["lake"], ProofState(row["judged"])): row["n"] for row in counted})
+    return Counter({(row["lake"], VerificationStatus(row["judged"])): row["n"] for row in counted})
 
 
-def _proven(row: DatabaseProof, *, now: datetime) -> DatabaseProven:
+def _proven(row: RestoreVerification, *, now: datetime) -> DatabaseProven:
     since = row.backed_up_since or now.date()
     return DatabaseProven(
         db=row.db,
@@ -204,7 +206,7 @@ def _proven(row: DatabaseProof, *, now: datetime) -> DatabaseProven:
 
 def tables_proven(lake: str) -> dict[BackedUp, datetime]:
     """Return when something of each table was last proven, or at least tried: its turn is over."""
-    rows = DrillItem.objects.filter(lake=lake).order_by().values("db", "table")
+    rows = RestoreTestItem.objects.filter(lake=lake).order_by().values("db", "table")
     return {
         BackedUp(row["db"], row["table"]): row["at"] for row in rows.annotate(at=Max("checked_at"))
     }
@@ -212,7 +214,7 @@ def tables_proven(lake: str) -> dict[BackedUp, datetime]:
 
 def known_contents(lake: str, batches: Collection[UUID]) -> dict[str, dict[str, str]]:
     """Give, by batch and item, the sha256 that restore tests read when they proved it."""
-    rows = DrillItem.objects.filter(
+    rows = RestoreTestItem.objects.filter(
         lake=lake, batch_id__in=batches, outcome=Compared.PROVEN
     ).exclude(content="")
     known: dict[str, dict[str, str]] = {}

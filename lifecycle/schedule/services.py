@@ -12,7 +12,7 @@ from django.conf import settings
 
 from lifecycle.drop.services.standing_plans import standing_plans_make
 from lifecycle.inventory.services.scan import scan_request_daily
-from lifecycle.models import Generation
+from lifecycle.models import ScanSnapshot
 from lifecycle.notices.services.daily_report import daily_report_queue
 from lifecycle.notices.services.day_ahead import day_ahead_queue
 from lifecycle.notices.services.week_ahead import week_ahead_queue
@@ -31,7 +31,7 @@ from portal.runs.requests.services import run_drive
 class DayReport:
     """What the day did."""
 
-    generation: Generation
+    generation: ScanSnapshot
     n_sent: int
     n_failed: int
     n_plans: int
@@ -66,7 +66,7 @@ def daily_cycle(lake: str, *, now: datetime, say: Callable[[str], None]) -> DayR
     return DayReport(generation, sent + n_reports, failed + n_refused, len(plans), n_lapsed)
 
 
-def _scanned(lake: str, *, now: datetime) -> Generation:
+def _scanned(lake: str, *, now: datetime) -> ScanSnapshot:
     run = run_drive(scan_request_daily(lake, now=now).pk)
     if run.state != RunState.DONE:
         raise ExternalFailure(
@@ -76,7 +76,7 @@ def _scanned(lake: str, *, now: datetime) -> Generation:
             retryable=True,
             run=run.pk,
         )
-    return Generation.objects.get(run=run)
+    return ScanSnapshot.objects.get(run=run)
 
 
 def _said(run: Run) -> str:

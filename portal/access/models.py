@@ -33,7 +33,7 @@ class User(AbstractUser):
     @cached_property
     def stands_for(self) -> dict[str, list[str]]:
         """Return the owner names (of service accounts) behind which the person stands, by lake."""
-        rows = OwnerPerson.objects.filter(username=self.username).order_by("lake", "owner")
+        rows = OwnerMapping.objects.filter(username=self.username).order_by("lake", "owner")
         found: dict[str, list[str]] = {}
         for lake, owner in rows.values_list("lake", "owner"):
             found.setdefault(lake, []).append(owner)
@@ -74,7 +74,7 @@ class DatabaseAdministrator(models.Model):
         return f"{self.username} of {self.lake}.{self.db}"
 
 
-class OwnerPerson(models.Model):
+class OwnerMapping(models.Model):
     """A person answers for what an owner of the metastore owns that is no person itself."""
 
     lake = models.CharField(max_length=32)

@@ -18,7 +18,7 @@ from portal.lake.errors import NotAllowed, NotVisible
 from portal.lake.reasons import check_reason
 from portal.people.arrivals import audit_person, person_arrives, sessions_end
 from portal.people.domain import Way, too_many_left
-from portal.people.models import Departure, DirectoryPerson, SignInIdentity
+from portal.people.models import Deactivation, DirectoryPerson, SignInIdentity
 from portal.people.tokens import tokens_end_of
 from portal.people.ways import sign_in_config
 
@@ -31,7 +31,7 @@ _REASON_LENGTH = 300
 def departed() -> frozenset[str]:
     """Return the names of everybody who left, whether or not they ever had an account."""
     closed = User.objects.filter(is_active=False).values_list("username", flat=True)
-    return frozenset(closed) | frozenset(Departure.objects.values_list("username", flat=True))
+    return frozenset(closed) | frozenset(Deactivation.objects.values_list("username", flat=True))
 
 
 def person_close(username: str, *, user: User, reason: str, now: datetime) -> None:
@@ -62,7 +62,7 @@ def person_reopen(username: str, *, user: User, reason: str, now: datetime) -> N
     _check_admin(user, reason)
     with transaction.atomic():
         account = _account(username)
-        Departure.objects.filter(username=username).delete()
+        Deactivation.objects.filter(username=username).delete()
         if account.is_active:
             return
         account.is_active = True
@@ -93,7 +93,7 @@ def directory_leavers(path: Path, *, now: datetime) -> list[str]:
             ignore_conflicts=True,
         )
         closed = User.objects.filter(is_active=False).values_list("username", flat=True)
-        back = Departure.objects.filter(by=DIRECTORY, username__in=sorted(listed))
+        back = Deactivation.objects.filter(by=DIRECTORY, username__in=sorted(listed))
         back.exclude(username__in=list(closed)).delete()
     return gone
 
@@ -135,7 +135,7 @@ def ldap_leavers(*, now: datetime) -> list[str]:
 
 def _leave(username: str, *, by: str, reason: str, now: datetime) -> None:
     with transaction.atomic():
-        _, is_new = Departure.objects.get_or_create(
+        _, is_new = Deactivation.objects.get_or_create(
             username=username,
             defaults={"at": now, "by": by, "reason": reason.strip()[:_REASON_LENGTH]},
         )

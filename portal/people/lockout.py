@@ -19,7 +19,7 @@ from portal.access.services import person_named
 from portal.lake.errors import NotAllowed
 from portal.people.arrivals import audit_person
 from portal.people.domain import Counted, Tally, counted_name
-from portal.people.models import SignInTally
+from portal.people.models import LoginAttempts
 
 
 class Try(NamedTuple):
@@ -89,7 +89,7 @@ def try_succeeded(tried: Try, *, now: datetime) -> None:
             row.save(update_fields=["n_failed", "locked_until"])
 
 
-def _count(row: SignInTally, tried: Try, *, now: datetime) -> None:
+def _count(row: LoginAttempts, tried: Try, *, now: datetime) -> None:
     counted = Counted(row.counted)
     after = Tally(row.n_failed, row.last_at, row.locked_until).after_a_try(counted, now)
     row.n_failed, row.last_at, row.locked_until = after.n_failed, after.last_at, after.locked_until
@@ -109,9 +109,9 @@ def _count(row: SignInTally, tried: Try, *, now: datetime) -> None:
     audit_person("sign_in.locked", name, actor="lakewarden", data=data, now=now)
 
 
-def _locked(counted: Counted, key: str) -> SignInTally:
+def _locked(counted: Counted, key: str) -> LoginAttempts:
     hashed = hmac.digest(settings.SECRET_KEY.encode(), f"{counted}:{key}".encode(), hashlib.sha256)
-    row, _ = SignInTally.objects.select_for_update().get_or_create(
+    row, _ = LoginAttempts.objects.select_for_update().get_or_create(
         counted=counted.value, key=hashed.hex()
     )
     return row

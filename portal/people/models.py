@@ -33,7 +33,7 @@ class SignInIdentity(models.Model):
         return f"{self.user_id} by {self.way}"
 
 
-class SignInTally(models.Model):
+class LoginAttempts(models.Model):
     """How often log-ins of a name, an address or a person failed lately.
 
     `key` is a keyed hash: what people type as a name is sometimes their password.
@@ -68,7 +68,7 @@ class DirectoryPerson(models.Model):
         return self.username
 
 
-class Departure(models.Model):
+class Deactivation(models.Model):
     """Somebody left: nothing is sent to them any more, and their word counts no longer."""
 
     username = models.CharField(max_length=150, unique=True)

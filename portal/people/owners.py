@@ -10,7 +10,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 
-from portal.access.models import OwnerPerson, User
+from portal.access.models import OwnerMapping, User
 from portal.audit.services import audit_record
 from portal.connectors.directory import directory_read
 from portal.lake.errors import NotAllowed, RuleViolation
@@ -24,7 +24,7 @@ _MOST_CHARS = 128
 def owner_map(lake: str) -> dict[str, tuple[str, ...]]:
     """Return the people behind each mapped owner name of a lake."""
     found: dict[str, tuple[str, ...]] = {}
-    rows = OwnerPerson.objects.filter(lake=lake).order_by("owner", "username")
+    rows = OwnerMapping.objects.filter(lake=lake).order_by("owner", "username")
     for owner, username in rows.values_list("owner", "username"):
         found[owner] = (*found.get(owner, ()), username)
     return found
@@ -47,15 +47,15 @@ def owner_set(
     check_reason(reason, "owner.reason", "Enter a reason; it is kept in the audit record.")
     _check_people(owner, names)
     with transaction.atomic():
-        rows = OwnerPerson.objects.select_for_update().filter(lake=lake, owner=owner)
+        rows = OwnerMapping.objects.select_for_update().filter(lake=lake, owner=owner)
         before = tuple(rows.order_by("username").values_list("username", flat=True))
         after = tuple(sorted(names))
         if before == after:
             return after
         rows.exclude(username__in=after).delete()
-        OwnerPerson.objects.bulk_create(
+        OwnerMapping.objects.bulk_create(
             [
-                OwnerPerson(
+                OwnerMapping(
                     lake=lake, owner=owner, username=name, added_by=user.username, added_at=now
                 )
                 for name in after

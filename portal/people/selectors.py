@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, Value, When
 
-from portal.access.models import OwnerPerson, User
+from portal.access.models import OwnerMapping, User
 from portal.people.domain import Way
-from portal.people.models import ApiToken, Departure, SignInIdentity
+from portal.people.models import ApiToken, Deactivation, SignInIdentity
 from portal.people.token_rules import TokenState
 
 HERE = "HERE"
@@ -17,7 +17,7 @@ LEFT = "LEFT"
 def people_all() -> QuerySet[User]:
     """Give every account with its way in, its state, and why it left; for admins and operators."""
     identity = SignInIdentity.objects.filter(user=OuterRef("pk"))
-    departure = Departure.objects.filter(username=OuterRef("username"))
+    departure = Deactivation.objects.filter(username=OuterRef("username"))
     return User.objects.prefetch_related("groups").annotate(
         way=Case(
             When(Exists(identity), then=Subquery(identity.values("way")[:1])),
@@ -31,18 +31,18 @@ def people_all() -> QuerySet[User]:
     )
 
 
-def owners_mapped(lake: str) -> QuerySet[OwnerPerson, Any]:
+def owners_mapped(lake: str) -> QuerySet[OwnerMapping, Any]:
     """Return a row for each person behind an owner's name, with whether they have left."""
-    gone = Departure.objects.filter(username=OuterRef("username"))
+    gone = Deactivation.objects.filter(username=OuterRef("username"))
     closed = User.objects.filter(username=OuterRef("username"), is_active=False)
-    return OwnerPerson.objects.filter(lake=lake).annotate(
+    return OwnerMapping.objects.filter(lake=lake).annotate(
         state=Case(When(Exists(gone) | Exists(closed), then=Value(LEFT)), default=Value(HERE))
     )
 
 
 def tokens_at(now: datetime) -> QuerySet[Any]:
     """Return every token with its `state` at that time."""
-    left = Departure.objects.filter(username=OuterRef("owner__username"))
+    left = Deactivation.objects.filter(username=OuterRef("owner__username"))
     return ApiToken.objects.select_related("owner").annotate(
         state=Case(
             When(ended_at__isnull=False, then=Value(TokenState.ENDED.value)),

@@ -12,11 +12,11 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
-from portal.access.models import OwnerPerson, User
+from portal.access.models import OwnerMapping, User
 from portal.access.scopes import all_scopes
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
 from portal.people.arrivals import audit_person
-from portal.people.models import ApiToken, Departure, SignInIdentity
+from portal.people.models import ApiToken, Deactivation, SignInIdentity
 from portal.people.selectors import tokens_at
 from portal.people.token_rules import (
     MOST_LIVE,
@@ -114,7 +114,7 @@ def token_of(secret: str, *, address: str, now: datetime) -> ApiToken | None:
 
 def _check_service(username: str) -> None:
     """Refuse a person's name: an admin who could act as others would be two people alone."""
-    is_mapped = OwnerPerson.objects.filter(owner=username).exists()
+    is_mapped = OwnerMapping.objects.filter(owner=username).exists()
     signs_in = SignInIdentity.objects.filter(user__username=username).exists()
     has_been_in = User.objects.filter(username=username, last_login__isnull=False).exists()
     if not is_mapped or signs_in or has_been_in:
@@ -152,7 +152,7 @@ def _account(username: str) -> User:
     owner = User.objects.select_for_update().filter(username=username).first()
     if owner is None:
         raise RuleViolation("token.owner", f"There is no account {username[:100]!a}.")
-    if not owner.is_active or Departure.objects.filter(username=username).exists():
+    if not owner.is_active or Deactivation.objects.filter(username=username).exists():
         raise RuleViolation("token.owner_left", f"The account {username} is closed.")
     return owner
 

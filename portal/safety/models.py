@@ -9,7 +9,7 @@ LAKE_CHARS = 32
 USER_CHARS = 150
 
 
-class RedButton(models.Model):
+class EmergencyStop(models.Model):
     """A press of the emergency stop: while one is not released, nothing acts on that lake."""
 
     lake = models.CharField(max_length=LAKE_CHARS)

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from portal.safety.models import RedButton
+from portal.safety.models import EmergencyStop
 
 # What an acting run is refused with before it begins.
 RED_BUTTON_CODE = "red_button.pressed"
 
 
-def red_button_state(lake: str) -> RedButton | None:
+def red_button_state(lake: str) -> EmergencyStop | None:
     """Return the press that stands on `lake`, if any."""
-    return RedButton.objects.filter(lake=lake, released_at__isnull=True).first()
+    return EmergencyStop.objects.filter(lake=lake, released_at__isnull=True).first()
 
 
 def red_button_wait(lake: str) -> str:
@@ -30,7 +30,7 @@ def red_button_wait(lake: str) -> str:
 class Pause:
     """A press that ended, and for how long it lasted after the instant that was asked of."""
 
-    press: RedButton
+    press: EmergencyStop
     at: datetime
     length: timedelta
 
@@ -42,7 +42,7 @@ class Pause:
 
 def pauses_since(lake: str, since: datetime) -> list[Pause]:
     """Return the presses that ended since an instant, the oldest first."""
-    presses = RedButton.objects.filter(lake=lake, released_at__gt=since).order_by("pressed_at")
+    presses = EmergencyStop.objects.filter(lake=lake, released_at__gt=since).order_by("pressed_at")
     return [
         Pause(press, press.released_at, press.released_at - max(press.pressed_at, since))
         for press in presses

@@ -17,11 +17,11 @@ from portal.runs.domain import RunState
 from portal.runs.kinds.registry import all_kinds
 from portal.runs.models import Run
 from portal.runs.outbox.services import hint_run
-from portal.safety.models import RedButton
+from portal.safety.models import EmergencyStop
 from portal.safety.release import released
 
 
-def red_button_press(*, lake: str, pressed_by: str, reason: str, now: datetime) -> RedButton:
+def red_button_press(*, lake: str, pressed_by: str, reason: str, now: datetime) -> EmergencyStop:
     """Stop all acting on `lake`; pressing it again keeps the first press and its reason.
 
     The program itself presses it as `system` on a DataSafetyError.
@@ -29,7 +29,7 @@ def red_button_press(*, lake: str, pressed_by: str, reason: str, now: datetime) 
     check_reason(reason, "red_button.reason", "Enter a reason for the stop.")
     try:
         with transaction.atomic():
-            button = RedButton.objects.create(
+            button = EmergencyStop.objects.create(
                 lake=lake, pressed_by=pressed_by, pressed_at=now, reason=reason.strip()
             )
             audit_record(
@@ -43,7 +43,7 @@ def red_button_press(*, lake: str, pressed_by: str, reason: str, now: datetime) 
             )
             return button
     except IntegrityError:
-        return RedButton.objects.get(lake=lake, released_at__isnull=True)
+        return EmergencyStop.objects.get(lake=lake, released_at__isnull=True)
 
 
 def red_button_on_danger(lake: str, *, run_id: str, reason: str, now: datetime) -> None:
@@ -59,7 +59,9 @@ def red_button_release(*, lake: str, user: User, reason: str, now: datetime) -> 
         raise NotAllowed("red_button.admin", "Only an admin may end the emergency stop.")
     check_reason(reason, "red_button.reason", "Enter a reason for resuming.")
     with transaction.atomic():
-        standing = RedButton.objects.select_for_update().filter(lake=lake, released_at__isnull=True)
+        standing = EmergencyStop.objects.select_for_update().filter(
+            lake=lake, released_at__isnull=True
+        )
         press = standing.first()
         if press is None:
             raise StaleState("red_button.released", "The emergency stop is not on (any more).")

@@ -2,7 +2,7 @@
 
 import django_filters as filters
 
-from portal.access.models import ROLES, OwnerPerson, User
+from portal.access.models import ROLES, OwnerMapping, User
 from portal.people.domain import Way
 from portal.people.models import ApiToken
 from portal.people.selectors import HERE, LEFT
@@ -39,7 +39,7 @@ class OwnerFilter(ListFilter):
     state = filters.ChoiceFilter(choices=STATES, label="State")
 
     class Meta:
-        model = OwnerPerson
+        model = OwnerMapping
         fields: list[str] = []
 
 

@@ -27,7 +27,7 @@ class Standing(StrEnum):
     READY = "READY"
 
 
-class RuleQuerySet(models.QuerySet["ReadyRule"]):
+class RuleQuerySet(models.QuerySet["FreshnessRule"]):
     """Rules, cut to what somebody may see."""
 
     def for_user(self, user: User) -> Self:
@@ -35,7 +35,7 @@ class RuleQuerySet(models.QuerySet["ReadyRule"]):
         return self.filter(visible_to(user))
 
 
-class ReadyRule(models.Model):
+class FreshnessRule(models.Model):
     """What is declared of one table: when its partitions come, by when, and who says ready."""
 
     lake = models.CharField(max_length=32)
@@ -99,7 +99,7 @@ class ReadyRule(models.Model):
         return period_end + timedelta(minutes=self.sla_minutes)
 
 
-class AwaitedQuerySet(models.QuerySet["Awaited"]):
+class AwaitedQuerySet(models.QuerySet["ExpectedPartition"]):
     """Awaited partitions, cut to what somebody may see."""
 
     def for_user(self, user: User) -> Self:
@@ -107,10 +107,10 @@ class AwaitedQuerySet(models.QuerySet["Awaited"]):
         return self.filter(visible_to(user, prefix="rule__"))
 
 
-class Awaited(models.Model):
+class ExpectedPartition(models.Model):
     """One period of a table: the partitions that mean it, and since when they are ready."""
 
-    rule = models.ForeignKey(ReadyRule, on_delete=models.CASCADE, related_name="awaited")
+    rule = models.ForeignKey(FreshnessRule, on_delete=models.CASCADE, related_name="awaited")
     lake = models.CharField(max_length=32)
     spec = models.CharField(max_length=320, help_text="the part of the name that means it")
     start = models.DateTimeField()

@@ -20,7 +20,7 @@ from portal.runs.records.logs import run_log
 from quality.freshness.selectors.awaited import late_unsaid
 from quality.freshness.services.inspection import look_at
 from quality.freshness.services.late_mails import late_tell
-from quality.models import ReadyRule
+from quality.models import FreshnessRule
 
 KIND = "readiness.look"
 _TURN_SECONDS = 200.0
@@ -82,17 +82,17 @@ def register_look_kind() -> None:
 
 
 def _is_due(lake: str, *, now: datetime) -> bool:
-    if ReadyRule.objects.filter(lake=lake, look_at__lte=now).exists():
+    if FreshnessRule.objects.filter(lake=lake, look_at__lte=now).exists():
         return True
     return late_unsaid(lake, now=now).exists()
 
 
-def _due(lake: str, *, now: datetime) -> list[ReadyRule]:
-    rows = ReadyRule.objects.filter(lake=lake, look_at__lte=now)
+def _due(lake: str, *, now: datetime) -> list[FreshnessRule]:
+    rows = FreshnessRule.objects.filter(lake=lake, look_at__lte=now)
     return list(rows.order_by("look_at", "pk")[:_CHUNK])
 
 
-def _look(rule: ReadyRule, metastore: Metastore, *, now: datetime) -> int:
+def _look(rule: FreshnessRule, metastore: Metastore, *, now: datetime) -> int:
     """Look at one table; what it refuses stands there and keeps no other waiting."""
     try:
         return look_at(rule, metastore, now=now)
@@ -104,6 +104,6 @@ def _look(rule: ReadyRule, metastore: Metastore, *, now: datetime) -> int:
         return 0
 
 
-def _put_off(rule: ReadyRule, error: PortalError, *, now: datetime) -> None:
+def _put_off(rule: FreshnessRule, error: PortalError, *, now: datetime) -> None:
     # A table that the metastore cannot answer for is not the first of the next run again.
-    ReadyRule.objects.filter(pk=rule.pk).update(look_at=now + _AGAIN, problem=error.message)
+    FreshnessRule.objects.filter(pk=rule.pk).update(look_at=now + _AGAIN, problem=error.message)

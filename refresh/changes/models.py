@@ -162,7 +162,7 @@ class RefreshTarget(models.Model):
         return ExternalTable(ClusterId(self.cluster.name), self.catalog, self.db, self.table)
 
 
-class TargetOnFe(models.Model):
+class TargetFrontEnd(models.Model):
     """What one front end is known to have taken in of one table, and how it stands there."""
 
     target = models.ForeignKey(RefreshTarget, on_delete=models.CASCADE, related_name="on_fes")

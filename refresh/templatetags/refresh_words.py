@@ -8,14 +8,14 @@ from django.utils.safestring import SafeString
 
 from portal.ui.frame.states import look_of
 from portal.ui.templatetags.lw import NOTHING, icon
-from refresh.models import TargetOnFe
+from refresh.models import TargetFrontEnd
 from refresh.worker.domain.lanes import Lane
 
 register = template.Library()
 
 
 @register.simple_tag
-def fe_marks(records: Iterable[TargetOnFe], *, is_off: bool = False) -> SafeString:
+def fe_marks(records: Iterable[TargetFrontEnd], *, is_off: bool = False) -> SafeString:
     """Show the state on each front end as a small mark; its address and reason on hover."""
     return _marks(
         [

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db.models import Exists, F, OuterRef, Q
 
 from refresh.freshness.domain.refresh_history import read_done
-from refresh.models import Cluster, RefreshTarget, TargetOnFe, WatchedTable
+from refresh.models import Cluster, RefreshTarget, TargetFrontEnd, WatchedTable
 from refresh.verify.domain.sweeping import Hot
 
 _Row = tuple[int, datetime, datetime | None, datetime | None]
@@ -46,7 +46,7 @@ def touched_lately(watched: WatchedTable, *, since: datetime) -> list[str]:
     """Return the partitions that were told, refreshed by name or found changed, latest first."""
     told = [(at, name) for name, at in watched.changed.values_list("name", "at")]
     found = watched.stamps.filter(changed_at__gte=since).values_list("changed_at", "name")
-    rows = TargetOnFe.objects.filter(target__watched=watched, done_at__gte=since)
+    rows = TargetFrontEnd.objects.filter(target__watched=watched, done_at__gte=since)
     refreshed = [
         (one.began_at, name)
         for done in rows.values_list("done", flat=True)

@@ -19,14 +19,14 @@ from lifecycle.drop.services.standing_rules import RuleWish, standing_rule_reque
 from lifecycle.enrollment.services.enrolments import EnrolWish, enrolment_request
 from lifecycle.models import (
     DatabaseFinding,
+    DeletionConsent,
     DroppedObject,
-    Enrolment,
-    ItemExample,
+    Enrollment,
     PathWaiver,
     PolicyEvent,
     PolicyRequest,
-    RestoreDrill,
-    StillReadYes,
+    RestoreTest,
+    SamplePartition,
     TableFinding,
 )
 from lifecycle.policies.domain.policy import Values
@@ -155,7 +155,7 @@ def _show_the_rest(world: World) -> None:
         location="file:///lake/sales",
         mode="ACT",
     )
-    ItemExample.objects.create(
+    SamplePartition.objects.create(
         table=table, part_id=1, partition="dt=2026-01-01", location="file:///x", cls="CLEAN_NOW"
     )
 
@@ -230,9 +230,9 @@ def _policy_request(world: World) -> PolicyRequest:
     return policy_set_request(LAKE, wish, user=world.person("alice"), now=NOW)
 
 
-def _yes() -> StillReadYes:
+def _yes() -> DeletionConsent:
     """An owner's yes to recently read data."""
-    return StillReadYes.objects.create(
+    return DeletionConsent.objects.create(
         lake=LAKE,
         db="sales",
         table="orders",
@@ -278,7 +278,7 @@ def _waiver() -> PathWaiver:
     )
 
 
-def _enrolment(world: World) -> Enrolment:
+def _enrolment(world: World) -> Enrollment:
     """An enrollment of a table outside lifecycle, asked for by anna."""
     orders = TableFinding.objects.get(db="sales", table="orders")
     TableFinding.objects.create(
@@ -332,8 +332,8 @@ def _rule(world: World) -> Any:
     return standing_rule_request(LAKE, wish, user=world.person("anna"), now=NOW)
 
 
-def _drill(batch: BackupBatch) -> RestoreDrill:
-    return RestoreDrill.objects.create(
+def _drill(batch: BackupBatch) -> RestoreTest:
+    return RestoreTest.objects.create(
         lake=LAKE,
         run_id=_run("lifecycle.drill").pk,
         requested_by="schedule",

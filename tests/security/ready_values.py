@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from quality.models import Awaited, ReadyRule
+from quality.models import ExpectedPartition, FreshnessRule
 
 
 def ready_values(now: datetime) -> Mapping[str, Any]:
     """Make a table with a time and one day that is late; returns its id."""
-    rule = ReadyRule.objects.create(
+    rule = FreshnessRule.objects.create(
         lake="main",
         db="sales",
         table="orders",
@@ -22,7 +22,7 @@ def ready_values(now: datetime) -> Mapping[str, Any]:
         noted_until=now,
         look_at=now + timedelta(days=1),
     )
-    Awaited.objects.create(
+    ExpectedPartition.objects.create(
         rule=rule,
         lake="main",
         spec="dt=2026-11-01",

@@ -11,15 +11,15 @@ from django.utils import timezone
 
 from lifecycle.backup.models import Hold
 from lifecycle.models import (
-    CleanNowRequest,
     DatabaseSetting,
+    DeletionConsent,
+    DeletionRequest,
     DropPlan,
-    Enrolment,
+    Enrollment,
     PathWaiver,
     PolicyEvent,
     PolicyRequest,
     StandingRule,
-    StillReadYes,
     TableFinding,
 )
 from optimizer.models import HudiTable, IcebergTable, OptimizeTask, PolicyVersion
@@ -28,7 +28,7 @@ from portal.approvals.models import Approval, Decision
 from portal.notices.models import Notice
 from portal.people.models import ApiToken
 from portal.runs.models import Run
-from portal.safety.models import RedButton
+from portal.safety.models import EmergencyStop
 from refresh.models import Cluster, RefreshTarget, WatchedTable
 from tests.security.addresses import all_names
 from tests.security.conftest import PEOPLE, Target
@@ -150,16 +150,16 @@ def states(target: Target) -> list[Any]:
             (Approval, "pk", "state"),
             (Decision, "pk", "verdict"),
             (Hold, "pk", "released_by"),
-            (CleanNowRequest, "pk", "state"),
+            (DeletionRequest, "pk", "state"),
             (StandingRule, "pk", "state"),
             (DatabaseSetting, "pk", "mode"),
-            (Enrolment, "pk", "state"),
+            (Enrollment, "pk", "state"),
             (PolicyRequest, "pk", "state"),
             (PathWaiver, "pk", "ended_by"),
-            (StillReadYes, "pk", "ended_by"),
+            (DeletionConsent, "pk", "ended_by"),
             (Notice, "pk", "state"),
             (PolicyEvent, "pk", "closed_by"),
-            (RedButton, "pk", "released_by"),
+            (EmergencyStop, "pk", "released_by"),
             (ApiToken, "pk", "ended_by"),
             (WatchedTable, "pk", "is_off", "whole_at"),
             (RefreshTarget, "pk", "due_at"),

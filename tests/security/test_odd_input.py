@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from lifecycle.backup.models import Hold
-from lifecycle.models import CleanNowRequest, Enrolment, PolicyRequest
+from lifecycle.models import DeletionRequest, Enrollment, PolicyRequest
 from portal.audit.services import audit_verify
 from portal.runs.models import Run
 from tests.component.lifecycle.plan_world import PASSWORD
@@ -160,7 +160,7 @@ def test_what_is_no_json_of_ours_is_refused_in_words(target: Target) -> None:
 
 
 def test_a_ttl_that_is_none_is_refused_everywhere_and_nothing_is_stored(target: Target) -> None:
-    n_before = (PolicyRequest.objects.count(), Enrolment.objects.count())
+    n_before = (PolicyRequest.objects.count(), Enrollment.objects.count())
     for ttl in WRONG_TTLS:
         for name in (
             *("lifecycle:policy-request-new", "lifecycle-api:policy-requests"),
@@ -176,7 +176,7 @@ def test_a_ttl_that_is_none_is_refused_everywhere_and_nothing_is_stored(target: 
             )
             assert answer.status_code in ((400,) if api else (200, 400)), (where, ttl)
             assert "TTL" in answer.content.decode() or "ttl" in answer.content.decode(), where
-    assert (PolicyRequest.objects.count(), Enrolment.objects.count()) == n_before
+    assert (PolicyRequest.objects.count(), Enrollment.objects.count()) == n_before
 
 
 def held(client: Client, where: str, partition: str) -> str:
@@ -201,9 +201,9 @@ def test_a_wish_about_a_partition_is_about_that_very_one(odd: OddLake) -> None:
             wish_of = {"db": "sales", "table": "orders", "partition": partition, "reason": "old"}
             is_api = "/api/" in where
             alice.post(where, wish_of, content_type=JSON) if is_api else alice.post(where, wish_of)
-            wish = CleanNowRequest.objects.latest("created_at", "id")
+            wish = DeletionRequest.objects.latest("created_at", "id")
             assert wish.partition == partition
-            CleanNowRequest.objects.all().delete()
+            DeletionRequest.objects.all().delete()
     some = [PARTITIONS[name] for name in HIVE_NAMES]
     said = {"batches": str(odd.batch.public_id), "reason": "needed", "partitions": some}
     assert alice.post(reverse("lifecycle:restore-new"), said).status_code == 302

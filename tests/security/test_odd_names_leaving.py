@@ -18,13 +18,13 @@ from django.utils.module_loading import import_string
 
 from lifecycle.guard.services.alarms import alarm_mail_queue
 from lifecycle.models import (
-    CurrentGeneration,
-    DatabaseProof,
-    DrillItem,
-    PathFix,
-    PathFixItem,
+    LatestScan,
     PolicyEvent,
-    RestoreDrill,
+    RelocationMove,
+    RelocationPlan,
+    RestoreTest,
+    RestoreTestItem,
+    RestoreVerification,
 )
 from lifecycle.notices.services.daily_report import daily_report_queue
 from lifecycle.relocation.services.moved_mail import moved_queue
@@ -142,7 +142,7 @@ def shown(text: str) -> str:
 
 def mails_of(odd: OddLake) -> Iterator[EmailMessage]:
     """Have every mail written that speaks of names, and give what a server would get."""
-    generation = CurrentGeneration.objects.get(lake=LAKE).generation
+    generation = LatestScan.objects.get(lake=LAKE).generation
     daily_report_queue(generation, now=NOW)
     told = [
         {"name": f"sales.{name}", "partition": part, "owner": "alice", "found": "GREW",
@@ -151,12 +151,14 @@ def mails_of(odd: OddLake) -> Iterator[EmailMessage]:
     ]  # fmt: skip
     late_commits_queue(odd.run, told, now=NOW)
     moved = [
-        PathFixItem(lake=LAKE, db="sales", table=name, partition=part, owner="alice", state="MOVED",
-                    source=name, target=name)
+        RelocationMove(
+            lake=LAKE, db="sales", table=name, partition=part, owner="alice", state="MOVED",
+            source=name, target=name,
+        )
         for name, part in zip(NAMES.values(), PARTITIONS.values(), strict=True)
     ]  # fmt: skip
     for reason in [text for text in TEXTS.values() if len(text.splitlines()) > 1]:
-        fix = PathFix(lake=LAKE, reason=reason, requested_by=reason)
+        fix = RelocationPlan(lake=LAKE, reason=reason, requested_by=reason)
         assert moved_queue(fix, moved, odd.run, now=NOW) == 2  # the owner and the database's
     odd_alarms = [event for event in PolicyEvent.objects.all() if len(event.table.splitlines()) > 1]
     for alarm in odd_alarms:
@@ -177,7 +179,7 @@ def mails_of(odd: OddLake) -> Iterator[EmailMessage]:
 
 def drills_alarm(odd: OddLake) -> None:
     """Send the mails about a restore test that failed and about what is not verified."""
-    drill = RestoreDrill.objects.create(
+    drill = RestoreTest.objects.create(
         lake=LAKE,
         run_id=odd.run.pk,
         state=DrillState.FAILED,
@@ -185,8 +187,8 @@ def drills_alarm(odd: OddLake) -> None:
         started_at=NOW,
         finished_at=NOW,
     )
-    DrillItem.objects.bulk_create(
-        DrillItem(
+    RestoreTestItem.objects.bulk_create(
+        RestoreTestItem(
             drill=drill,
             lake=LAKE,
             batch_id=odd.batch.public_id,
@@ -202,8 +204,8 @@ def drills_alarm(odd: OddLake) -> None:
         for n, (key, name) in enumerate(NAMES.items())
     )
     long_ago = TODAY - timedelta(days=400)
-    DatabaseProof.objects.bulk_create(
-        DatabaseProof(lake=LAKE, db=name, backed_up_since=long_ago, n_restorable=1)
+    RestoreVerification.objects.bulk_create(
+        RestoreVerification(lake=LAKE, db=name, backed_up_since=long_ago, n_restorable=1)
         for name in NAMES.values()
     )
     assert drill_failed_queue(drill, now=NOW) == drill_overdue_queue(LAKE, now=NOW) > 0

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from lifecycle.core.services.people import People
-from lifecycle.models import AnnouncedCoverage, DatabaseSetting, TableFinding
+from lifecycle.models import DatabaseSetting, NoticeCoverage, TableFinding
 from lifecycle.notices.services.week_ahead import week_ahead_queue
 from portal.access.models import User
 from portal.audit.services import audit_verify
@@ -47,7 +47,7 @@ def test_an_owner_without_an_address_or_who_left_has_others_told(
     generation = world.scan(partitions(1), announce=False)
     TableFinding.objects.update(window_due_last_on=TODAY, next_due_on=TODAY)
     for n, (name, email) in enumerate(MAIL_ADDRESSES.items()):
-        AnnouncedCoverage.objects.all().delete()
+        NoticeCoverage.objects.all().delete()
         Notice.objects.all().delete()
         people = {f"p{n}": {"name": name, "email": email}}
         settings.LAKEWARDEN_DIRECTORY.write_text(json.dumps({"people": people}))
@@ -63,7 +63,7 @@ def test_an_owner_without_an_address_or_who_left_has_others_told(
         ("eve", {"dora"}),
         ("dora", {"anna", "bert", "carl"}),
     ):
-        AnnouncedCoverage.objects.all().delete()
+        NoticeCoverage.objects.all().delete()
         Notice.objects.all().delete()
         person_close(gone, user=world.person("anna"), reason="left", now=NOW)
         week_ahead_queue(generation, now=NOW)

@@ -8,19 +8,19 @@ import pytest
 
 from lifecycle.backup.models import BackupBatch, Hold
 from lifecycle.models import (
-    CleanNowRequest,
     DatabaseFinding,
+    DeletionConsent,
+    DeletionRequest,
     DropPlan,
-    Enrolment,
-    EnrolmentItem,
-    ItemExample,
+    DryRunRecord,
+    Enrollment,
+    EnrollmentItem,
     PathFinding,
     PathWaiver,
     PolicyRequest,
-    PolicySeen,
-    ShadowRecord,
+    PolicySnapshot,
+    SamplePartition,
     StandingRule,
-    StillReadYes,
     TableFinding,
 )
 from portal.audit.services import audit_record
@@ -50,7 +50,7 @@ def poison(target: Target, payload: str) -> None:
     """Put the payload wherever somebody outside the portal may put text."""
     TableFinding.objects.update(owner=payload[:128], location=f"file:///{payload}")
     DatabaseFinding.objects.update(owner=payload[:128], location=f"file:///{payload}")
-    ItemExample.objects.update(partition=f"dt={payload}", location=payload, reason=payload)
+    SamplePartition.objects.update(partition=f"dt={payload}", location=payload, reason=payload)
     PathFinding.objects.create(
         generation=TableFinding.objects.get(db="sales", table="orders").generation,
         lake=LAKE,
@@ -69,17 +69,17 @@ def poison(target: Target, payload: str) -> None:
     RunEvent.objects.create(run=run, seq=9_000, at=NOW, level="error", text=payload)
     DropPlan.objects.update(reason=payload)
     Hold.objects.update(reason=payload)
-    CleanNowRequest.objects.update(reason=payload)
+    DeletionRequest.objects.update(reason=payload)
     StandingRule.objects.update(reason=payload)
     PolicyRequest.objects.update(reason=payload, note=payload, owner=payload[:128])
-    Enrolment.objects.update(reason=payload, note=payload, selection={"db": payload})
-    EnrolmentItem.objects.update(owner=payload[:128], note=payload)
-    StillReadYes.objects.update(reason=payload)
+    Enrollment.objects.update(reason=payload, note=payload, selection={"db": payload})
+    EnrollmentItem.objects.update(owner=payload[:128], note=payload)
+    DeletionConsent.objects.update(reason=payload)
     PathWaiver.objects.update(why=payload, end_reason=payload)
-    PolicySeen.objects.create(
+    PolicySnapshot.objects.create(
         lake=LAKE, db="sales", table="orders", owner=payload[:128], problem=payload, seen_at=NOW
     )
-    ShadowRecord.objects.create(lake=LAKE, db="sales", day=NOW.date(), examples=[payload])
+    DryRunRecord.objects.create(lake=LAKE, db="sales", day=NOW.date(), examples=[payload])
     ApiToken.objects.update(name=payload[:80])
     BackupBatch.objects.update(first_partition=payload, last_partition=payload)
     audit_record(

@@ -6,24 +6,24 @@ from collections.abc import Iterable
 from django.db.models import Exists, OuterRef
 
 from lifecycle.drop.domain.plan import Coverage
-from lifecycle.models import AnnouncedCoverage, Generation, TableFinding
+from lifecycle.models import NoticeCoverage, ScanSnapshot, TableFinding
 from portal.notices.models import NoticeState
 
 
 def newest_announcements(
     lake: str, tbl_ids: Iterable[int]
-) -> dict[int, tuple[AnnouncedCoverage, ...]]:
+) -> dict[int, tuple[NoticeCoverage, ...]]:
     """Return the announcements of each table, newest first; mails that failed do not count."""
-    rows = AnnouncedCoverage.objects.filter(lake=lake, tbl_id__in=list(tbl_ids)).exclude(
+    rows = NoticeCoverage.objects.filter(lake=lake, tbl_id__in=list(tbl_ids)).exclude(
         notice__state=NoticeState.FAILED
     )
-    found: dict[int, tuple[AnnouncedCoverage, ...]] = {}
+    found: dict[int, tuple[NoticeCoverage, ...]] = {}
     for row in rows.select_related("notice").order_by("-horizon_on", "-pk"):
         found[row.tbl_id] = (*found.get(row.tbl_id, ()), row)
     return found
 
 
-def is_covered(table: TableFinding, announced: Iterable[AnnouncedCoverage]) -> bool:
+def is_covered(table: TableFinding, announced: Iterable[NoticeCoverage]) -> bool:
     """Whether one announcement speaks of every item of the table that is due now or soon."""
     last_due, created = table.window_due_last_on, table.window_created_at
     updated = table.window_updated_at
@@ -40,7 +40,7 @@ def is_covered(table: TableFinding, announced: Iterable[AnnouncedCoverage]) -> b
     )
 
 
-def coverages_of(generation: Generation) -> dict[int, tuple[Coverage, ...]]:
+def coverages_of(generation: ScanSnapshot) -> dict[int, tuple[Coverage, ...]]:
     """Return the announcements that count for a scan's tables: sent, and of their present policy.
 
     One that went to several people counts once; those of tables that are gone, or whose level or
@@ -52,7 +52,7 @@ def coverages_of(generation: Generation) -> dict[int, tuple[Coverage, ...]]:
         level=OuterRef("level"),
         ttl=OuterRef("ttl"),
     )
-    rows = AnnouncedCoverage.objects.filter(
+    rows = NoticeCoverage.objects.filter(
         Exists(tables),
         lake=generation.lake,
         notice__state=NoticeState.SENT,

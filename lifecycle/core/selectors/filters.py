@@ -8,9 +8,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.models.findings import FindingKind
-from lifecycle.models import DatabaseFinding, ItemExample, PathFinding
+from lifecycle.models import DatabaseFinding, PathFinding, SamplePartition
 from lifecycle.rules.domain.conformity import Reason
-from portal.access.models import DatabaseAdministrator, OwnerPerson
+from portal.access.models import DatabaseAdministrator, OwnerMapping
 from portal.ui.frame.states import look_of
 from portal.ui.lists.filters import DayInput, ListFilter
 
@@ -87,7 +87,7 @@ def person_answers(username: str) -> Q:
         username=username, lake=OuterRef("lake"), db=OuterRef("db")
     )
     mine = Q(owner=username) | Q(db_owner=username) | Q(Exists(administered))
-    behind = OwnerPerson.objects.filter(username=username).values_list("lake", "owner")
+    behind = OwnerMapping.objects.filter(username=username).values_list("lake", "owner")
     for lake, owner in behind:
         mine |= Q(lake=lake, owner=owner) | Q(lake=lake, db_owner=owner)
     return mine
@@ -149,7 +149,7 @@ class ItemFilterSet(ListFilter):
     )
 
     class Meta:
-        model = ItemExample
+        model = SamplePartition
         fields = ("cls", "partition", "due_from", "due_to")
 
 

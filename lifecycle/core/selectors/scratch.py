@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from lifecycle.models import RestoreDrill
+from lifecycle.models import RestoreTest
 from lifecycle.restore_tests.domain import (
     read_scratch,
 )
@@ -13,5 +13,5 @@ def is_own_scratch(lake: str, database: str) -> bool:
     named = read_scratch(database)
     return (
         named is not None
-        and RestoreDrill.objects.filter(lake=lake, run_id=UUID(hex=named[0])).exists()
+        and RestoreTest.objects.filter(lake=lake, run_id=UUID(hex=named[0])).exists()
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Max, Min, Sum
 
-from lifecycle.models import ShadowRecord, ShadowTable
+from lifecycle.models import DryRunRecord, DryRunTable
 
 TABLES_SHOWN = 100
 
@@ -43,12 +43,12 @@ class Shadow:
         return "bad" if self.n_used * 20 > self.n_gone else "warn" if self.n_used else "good"
 
 
-def shadow_of(lake: str, db: str) -> list[ShadowRecord]:
+def shadow_of(lake: str, db: str) -> list[DryRunRecord]:
     """Return the OBSERVE record of a database, oldest day first."""
-    return list(ShadowRecord.objects.filter(lake=lake, db=db).order_by("day"))
+    return list(DryRunRecord.objects.filter(lake=lake, db=db).order_by("day"))
 
 
-def shadow_summary(records: Sequence[ShadowRecord]) -> Shadow:
+def shadow_summary(records: Sequence[DryRunRecord]) -> Shadow:
     """Add the days of a database up; what fell due, was used and fell due again counts twice."""
     return Shadow(
         n_days=len(records),
@@ -65,7 +65,7 @@ def shadow_summary(records: Sequence[ShadowRecord]) -> Shadow:
 def shadow_tables(lake: str, db: str, *, limit: int | None = None) -> Iterator[dict[str, Any]]:
     """Yield what each table of a database adds up to; those used again most stand first."""
     rows = (
-        ShadowTable.objects.filter(lake=lake, db=db)
+        DryRunTable.objects.filter(lake=lake, db=db)
         .order_by()
         .values("db", "table")
         .annotate(

@@ -19,7 +19,7 @@ from lifecycle.inventory.selectors.findings import (
     mode_of,
 )
 from lifecycle.inventory.ui.charts import days_chart
-from lifecycle.models import ShadowRecord
+from lifecycle.models import DryRunRecord
 from portal.ui.charts.figures import Chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.csv import stream_csv
@@ -54,7 +54,7 @@ def shadow(request: HttpRequest, db: str) -> HttpResponseBase:
     return render(request, "lifecycle/shadow.html", context)
 
 
-def _chart(records: Sequence[ShadowRecord]) -> Chart | None:
+def _chart(records: Sequence[DryRunRecord]) -> Chart | None:
     series = {
         "would have been dropped": [(row.day, row.n_new) for row in records],
         "written again": [(row.day, row.n_written_again) for row in records],

@@ -9,7 +9,7 @@ from lifecycle.core.api.names import PartitionField
 from lifecycle.drop.domain.loss_words import NOT_RESTORED
 from lifecycle.models import (
     BackupSlice,
-    CleanNowRequest,
+    DeletionRequest,
     DropPlan,
     DropPlanResult,
     DropPlanTable,
@@ -157,11 +157,11 @@ class RejectSerializer(ReasonSerializer):
     digest = serializers.CharField(max_length=64)
 
 
-class WishSerializer(serializers.ModelSerializer[CleanNowRequest]):
+class WishSerializer(serializers.ModelSerializer[DeletionRequest]):
     """An owner's request to delete data now."""
 
     class Meta:
-        model = CleanNowRequest
+        model = DeletionRequest
         fields = (
             *("id", "db", "table", "partition", "with_still_read", "requested_by", "reason"),
             *("state", "plan", "created_at", "closed_at", "closed_by", "closed_reason"),

@@ -101,7 +101,7 @@ class DropPlan(Proposal):
 
     lake = models.CharField(max_length=LAKE_CHARS)
     generation = models.ForeignKey(
-        "lifecycle.Generation", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+        "lifecycle.ScanSnapshot", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     state = models.CharField(max_length=16, choices=PlanState.choices, default=PlanState.DRAFTING)
     source = models.CharField(max_length=16, choices=PlanSource.choices, default=PlanSource.PERSON)

@@ -8,7 +8,7 @@ from django.db import models
 from lifecycle.drop.models.plans import LAKE_CHARS, NAME_CHARS, PARTITION_CHARS, DropPlan
 
 
-class CleanNowRequest(models.Model):
+class DeletionRequest(models.Model):
     """An owner's request that a table, or one partition of it, be cleaned now.
 
     An admin may plan it.

@@ -8,7 +8,7 @@ import django_filters as filters
 from django.db.models import Exists, F, Max, Min, OuterRef, QuerySet, Subquery, Sum
 
 from lifecycle.models import (
-    CleanNowRequest,
+    DeletionRequest,
     DropPlan,
     DropPlanPart,
     DropPlanResult,
@@ -87,12 +87,12 @@ class PlanResultFilter(ListFilter):
 class WishFilter(ListFilter):
     """Requests by state and name."""
 
-    state = filters.ChoiceFilter(choices=CleanNowRequest.State.choices, label="State")
+    state = filters.ChoiceFilter(choices=DeletionRequest.State.choices, label="State")
     db = filters.CharFilter(label="Database")
     table = filters.CharFilter(label="Table")
 
     class Meta:
-        model = CleanNowRequest
+        model = DeletionRequest
         fields: list[str] = []
 
 
@@ -217,9 +217,9 @@ def tables_to_plan(lake: str, user: User) -> QuerySet[TableFinding]:
     return due.filter(n_clean_now__gt=0) | due.filter(n_still_read__gt=0)
 
 
-def wishes_visible(lake: str, user: User) -> QuerySet[CleanNowRequest]:
+def wishes_visible(lake: str, user: User) -> QuerySet[DeletionRequest]:
     """Return the owners' requests: all to admins and operators, else one's own."""
-    rows = CleanNowRequest.objects.filter(lake=lake).select_related("plan")
+    rows = DeletionRequest.objects.filter(lake=lake).select_related("plan")
     if user.is_lake_keeper:
         return rows
     return rows.filter(requested_by=user.username)

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 
 from lifecycle.inventory.selectors.dropped import check_not_dropped
-from lifecycle.models import CleanNowRequest, TableFinding
+from lifecycle.models import DeletionRequest, TableFinding
 from lifecycle.planning.selectors.inputs import owns_table
 from lifecycle.policies.services.still_read import may_say_yes
 from portal.access.models import User
@@ -29,7 +29,7 @@ def clean_now_request(
     reason: str,
     user: User,
     now: datetime,
-) -> CleanNowRequest:
+) -> DeletionRequest:
     """Ask that `name` = (db, table, partition or '') be cleaned; twice gives the open request.
 
     Raises:
@@ -53,13 +53,13 @@ def clean_now_request(
     check_reason(reason, "clean_now.reason", "Enter a reason; admins read it.")
     if partition:
         PartitionName.parse(partition)
-    wish, is_new = CleanNowRequest.objects.get_or_create(
+    wish, is_new = DeletionRequest.objects.get_or_create(
         lake=lake,
         db=db,
         table=table,
         partition=partition,
         requested_by=user.username,
-        state=CleanNowRequest.State.OPEN,
+        state=DeletionRequest.State.OPEN,
         with_still_read=with_still_read,
         defaults={"reason": reason.strip(), "created_at": now},
     )
@@ -71,7 +71,7 @@ def clean_now_request(
 @transaction.atomic
 def clean_now_close(wish_id: UUID | str, *, user: User, reason: str, now: datetime) -> None:
     """Close an open request: its author takes it back, or an admin declines it with a reason."""
-    wish = CleanNowRequest.objects.filter(pk=wish_id).first()
+    wish = DeletionRequest.objects.filter(pk=wish_id).first()
     is_own = wish is not None and wish.requested_by == user.username
     if wish is None or not (is_own or user.is_lake_keeper):
         raise NotVisible("clean_now.missing", "There is no such request, or you may not see it.")
@@ -80,8 +80,8 @@ def clean_now_close(wish_id: UUID | str, *, user: User, reason: str, now: dateti
     if not is_own and not reason.strip():
         raise RuleViolation("clean_now.close_reason", "Enter a reason; its author reads it.")
     check_text(reason)
-    closed = CleanNowRequest.objects.filter(pk=wish.pk, state=CleanNowRequest.State.OPEN).update(
-        state=CleanNowRequest.State.CLOSED,
+    closed = DeletionRequest.objects.filter(pk=wish.pk, state=DeletionRequest.State.OPEN).update(
+        state=DeletionRequest.State.CLOSED,
         closed_at=now,
         closed_by=user.username,
         closed_reason=reason.strip(),
@@ -91,7 +91,7 @@ def clean_now_close(wish_id: UUID | str, *, user: User, reason: str, now: dateti
     _audit("clean_now.closed", wish, actor=user.username, now=now, closed_reason=reason.strip())
 
 
-def _audit(action: str, wish: CleanNowRequest, *, actor: str, now: datetime, **data: str) -> None:
+def _audit(action: str, wish: DeletionRequest, *, actor: str, now: datetime, **data: str) -> None:
     audit_record(
         action,
         actor=actor,

@@ -18,7 +18,7 @@ from lifecycle.drop.domain.refusal import Name
 from lifecycle.drop.services.plans import APPROVAL_KIND, digest_of, plan_audit, plan_move
 from lifecycle.drop.services.standing_rules import rule_check
 from lifecycle.models import (
-    CleanNowRequest,
+    DeletionRequest,
     DropPlan,
     DropPlanResult,
     DropPlanTable,
@@ -233,8 +233,8 @@ def plan_finish(
             reason="" if done else why_not_done(outcome, report.get("error", ""), cancelled=stays),
             outcome=_outcome(plan, report),
         )
-        CleanNowRequest.objects.filter(plan=plan, state=CleanNowRequest.State.PLANNED).update(
-            state=CleanNowRequest.State.CLOSED, closed_at=now, closed_by="system"
+        DeletionRequest.objects.filter(plan=plan, state=DeletionRequest.State.PLANNED).update(
+            state=DeletionRequest.State.CLOSED, closed_at=now, closed_by="system"
         )
         run_log_many(run, left_lines(report.get("skipped", [])), now=now)
         plan_audit("finished", plan, actor="system", now=now, outcome=outcome)

@@ -22,7 +22,7 @@ from lifecycle.drop.domain.refusal import (
     refusal,
 )
 from lifecycle.expiry.domain.rule import ExpiryClass
-from lifecycle.models import DropPlan, ItemExample, TableFinding
+from lifecycle.models import DropPlan, SamplePartition, TableFinding
 from lifecycle.planning.selectors.inputs import circumstances_of, current_generation
 from lifecycle.policies.services.still_read import still_read_names
 from portal.access.lakes import get_lake
@@ -119,13 +119,13 @@ def _by_class(chosen: QuerySet[TableFinding]) -> dict[ExpiryClass, int]:
     return {cls: int(sums[f"sum_{column}"] or 0) for cls, column in columns.items()}
 
 
-def _due(chosen: QuerySet[TableFinding]) -> QuerySet[ItemExample]:
+def _due(chosen: QuerySet[TableFinding]) -> QuerySet[SamplePartition]:
     mine = chosen.order_by().values("pk")
-    due = ItemExample.objects.filter(table__in=mine, cls__in=DUE).select_related("table")
+    due = SamplePartition.objects.filter(table__in=mine, cls__in=DUE).select_related("table")
     return due.order_by("pk")[:MOST_JUDGED]
 
 
-def _candidate(row: ItemExample) -> Candidate | None:
+def _candidate(row: SamplePartition) -> Candidate | None:
     """Return the row as the rule takes it; None where the scan could not tell all that it asks."""
     known = (row.level, row.ttl, row.created_at, row.updated_at, row.n_files, row.n_bytes)
     if None in known or row.due_on is None:

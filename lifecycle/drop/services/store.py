@@ -21,13 +21,13 @@ from lifecycle.drop.services.standing_plans import standing_decision
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.selectors.picture import picture_problem
 from lifecycle.models import (
-    CleanNowRequest,
+    DeletionRequest,
     DropPlan,
     DropPlanExample,
     DropPlanTable,
-    Generation,
     ItemKind,
     PlanState,
+    ScanSnapshot,
     TableFinding,
 )
 from lifecycle.planning.selectors.inputs import (
@@ -79,7 +79,7 @@ def plan_draw(plan: DropPlan, *, folder: str, now: datetime) -> dict[str, Any]:
     return {"plan": str(plan.pk), "state": plan.state, "items": drafted.summary.n_items}
 
 
-def _problem(plan: DropPlan, drafted: Draft, generation: Generation) -> str:
+def _problem(plan: DropPlan, drafted: Draft, generation: ScanSnapshot) -> str:
     if not drafted.summary.n_items:
         return (
             "Nothing of what was chosen may be dropped now. See below what was left out, and "
@@ -104,7 +104,7 @@ def _write_items(config: LakeConfig, plan: DropPlan, drafted: Draft, folder: str
 
 @transaction.atomic
 def _store_refused(
-    plan: DropPlan, drafted: Draft, generation: Generation, *, problem: str, now: datetime
+    plan: DropPlan, drafted: Draft, generation: ScanSnapshot, *, problem: str, now: datetime
 ) -> None:
     plan_move(
         plan,
@@ -119,7 +119,7 @@ def _store_refused(
 
 
 def plan_store(
-    plan: DropPlan, drafted: Draft, generation: Generation, *, items_uri: str, now: datetime
+    plan: DropPlan, drafted: Draft, generation: ScanSnapshot, *, items_uri: str, now: datetime
 ) -> None:
     """Write tables, examples and sums, then in one short transaction the plan and the question."""
     _write_tables(plan, drafted, generation)
@@ -129,7 +129,7 @@ def plan_store(
 
 
 def _open(
-    plan: DropPlan, drafted: Draft, generation: Generation, *, items_uri: str, now: datetime
+    plan: DropPlan, drafted: Draft, generation: ScanSnapshot, *, items_uri: str, now: datetime
 ) -> None:
     # Plan, requests, then what ends in the audit chain: as those do who withdraw either meanwhile.
     DropPlan.objects.select_for_update().get(pk=plan.pk)
@@ -208,7 +208,7 @@ def _why_not_covered(
     return "" if decision.covered else decision.why
 
 
-def _write_tables(plan: DropPlan, drafted: Draft, generation: Generation) -> None:
+def _write_tables(plan: DropPlan, drafted: Draft, generation: ScanSnapshot) -> None:
     """Write one row a table with its examples; rows of a try that died are removed first."""
     plan.tables.all().delete()
     findings = {
@@ -283,15 +283,15 @@ def dropped_before(lake: str, tbl_id: int) -> bool:
     ).exists()
 
 
-def _answered_wishes(plan: DropPlan, drafted: Draft) -> list[CleanNowRequest]:
+def _answered_wishes(plan: DropPlan, drafted: Draft) -> list[DeletionRequest]:
     tables = {Name(table.db, table.table) for table in drafted.summary.tables}
     return [wish for wish in open_requests(plan.lake) if Name(wish.db, wish.table) in tables]
 
 
-def _close_wishes(plan: DropPlan, wishes: Iterable[CleanNowRequest]) -> None:
+def _close_wishes(plan: DropPlan, wishes: Iterable[DeletionRequest]) -> None:
     keys = [wish.pk for wish in wishes]
-    CleanNowRequest.objects.filter(pk__in=keys, state=CleanNowRequest.State.OPEN).update(
-        state=CleanNowRequest.State.PLANNED, plan=plan
+    DeletionRequest.objects.filter(pk__in=keys, state=DeletionRequest.State.OPEN).update(
+        state=DeletionRequest.State.PLANNED, plan=plan
     )
 
 

@@ -17,7 +17,7 @@ from lifecycle.drop.services.plans import plan_request
 from lifecycle.drop.services.preview import Preview, plan_preview, require_something
 from lifecycle.drop.ui.plans import plan_url
 from lifecycle.inventory.selectors.dropped import take_off_dropped
-from lifecycle.models import CleanNowRequest, DropPlan
+from lifecycle.models import DeletionRequest, DropPlan
 from lifecycle.planning.selectors.inputs import act_databases
 from lifecycle.planning.selectors.limits import plan_caps
 from portal.lake.errors import NotAllowed, RuleViolation
@@ -70,7 +70,7 @@ def plan_new(request: HttpRequest) -> HttpResponse:
         "problem": problem,
         "reason": request.POST.get("reason", ""),
         "wishes": wishes_visible(lake, user)
-        .filter(state=CleanNowRequest.State.OPEN)
+        .filter(state=DeletionRequest.State.OPEN)
         .order_by("created_at")[:50],
         "caps": plan_caps(lake),
     }

@@ -7,7 +7,7 @@ from lifecycle.drop.domain.refusal import EXPLANATIONS, LeftOut
 from lifecycle.drop.selectors.plans import plans_under_way, wishes_visible
 from lifecycle.drop.services.plans import PLANS
 from lifecycle.drop.services.standing_rules import RULES
-from lifecycle.models import CleanNowRequest, DropPlan, PlanState
+from lifecycle.models import DeletionRequest, DropPlan, PlanState
 from portal.access.models import KEEPERS
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
@@ -131,7 +131,7 @@ def wishes_card(request: HttpRequest) -> Card | None:
     lake, user = lake_or_none(request), person(request)
     if not lake or not user.is_lake_keeper:
         return None
-    n_open = wishes_visible(lake, user).filter(state=CleanNowRequest.State.OPEN).count()
+    n_open = wishes_visible(lake, user).filter(state=DeletionRequest.State.OPEN).count()
     if not n_open:
         return None
     return Card(

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from lifecycle.enrollment.services.enrolments import APPROVAL_KIND, enrolment_digest
 from lifecycle.inventory.selectors.policy import is_written_to
-from lifecycle.models import Enrolment, EnrolmentItem
+from lifecycle.models import Enrollment, EnrollmentItem
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
 from lifecycle.policies.services.apply import policy_seen_store, values_json
@@ -35,10 +35,10 @@ from portal.safety.selectors import red_button_state
 BATCH = 50
 SECONDS = 200.0
 
-Step = Callable[[Metastore, EnrolmentItem], Standing]
+Step = Callable[[Metastore, EnrollmentItem], Standing]
 
 
-def enrolment_write(enrolment: Enrolment, run: Run, *, now: datetime) -> int:
+def enrolment_write(enrolment: Enrollment, run: Run, *, now: datetime) -> int:
     """Write the values of an approved enrollment while there is time; returns how many are left.
 
     Raises:
@@ -49,7 +49,7 @@ def enrolment_write(enrolment: Enrolment, run: Run, *, now: datetime) -> int:
     return _batches(enrolment, EnrolItemState.PENDING, _setting(enrolment), run=run)
 
 
-def enrolment_put_back(enrolment: Enrolment, run: Run) -> int:
+def enrolment_put_back(enrolment: Enrollment, run: Run) -> int:
     """Put back what stood before, while there is time; returns how many tables are left.
 
     Raises:
@@ -58,7 +58,7 @@ def enrolment_put_back(enrolment: Enrolment, run: Run) -> int:
     return _batches(enrolment, EnrolItemState.DONE, _putting_back(enrolment), run=run)
 
 
-def _check_may_run(enrolment: Enrolment, *, now: datetime) -> None:
+def _check_may_run(enrolment: Enrollment, *, now: datetime) -> None:
     """Ask once more: these very tables and values, approved, and no emergency stop."""
     digest = enrolment_digest(enrolment, enrolment.items.all())
     approval = approval_check(
@@ -73,10 +73,10 @@ def _check_may_run(enrolment: Enrolment, *, now: datetime) -> None:
         raise StaleState("red_button.on", "The emergency stop is on: no table is enrolled.")
 
 
-def _batches(enrolment: Enrolment, source: EnrolItemState, step: Step, *, run: Run) -> int:
+def _batches(enrolment: Enrollment, source: EnrolItemState, step: Step, *, run: Run) -> int:
     """Do one batch after the other while there is time; returns how many tables are left."""
     deadline = time.monotonic() + SECONDS
-    waiting = EnrolmentItem.objects.filter(enrolment=enrolment, state=source).order_by("pk")
+    waiting = EnrollmentItem.objects.filter(enrolment=enrolment, state=source).order_by("pk")
     with Metastore.connect(get_lake(enrolment.lake)) as metastore:
         while (items := list(waiting[:BATCH])) and time.monotonic() < deadline:
             if source is EnrolItemState.PENDING:
@@ -86,7 +86,7 @@ def _batches(enrolment: Enrolment, source: EnrolItemState, step: Step, *, run: R
     return waiting.count()
 
 
-def _remember(enrolment: Enrolment, metastore: Metastore, items: Sequence[EnrolmentItem]) -> None:
+def _remember(enrolment: Enrollment, metastore: Metastore, items: Sequence[EnrollmentItem]) -> None:
     """Store what stands on the tables, unless an earlier try has: undo will need it."""
     new = [item for item in items if item.before is None]
     for item in new:
@@ -94,11 +94,11 @@ def _remember(enrolment: Enrolment, metastore: Metastore, items: Sequence[Enrolm
             item.before = dict(table_standing(metastore, _name(enrolment, item)).raw)
         except NotVisible:
             continue  # told by the step itself
-    EnrolmentItem.objects.bulk_update(new, ["before"])
+    EnrollmentItem.objects.bulk_update(new, ["before"])
 
 
-def _setting(enrolment: Enrolment) -> Step:
-    def step(metastore: Metastore, item: EnrolmentItem) -> Standing:
+def _setting(enrolment: Enrollment) -> Step:
+    def step(metastore: Metastore, item: EnrollmentItem) -> Standing:
         if not is_written_to(enrolment.lake, item.db):
             raise StaleState("policy.observed", f"{item.db} is in Monitor only by now.")
         name = _name(enrolment, item)
@@ -109,8 +109,8 @@ def _setting(enrolment: Enrolment) -> Step:
     return step
 
 
-def _putting_back(enrolment: Enrolment) -> Step:
-    def step(metastore: Metastore, item: EnrolmentItem) -> Standing:
+def _putting_back(enrolment: Enrollment) -> Step:
+    def step(metastore: Metastore, item: EnrollmentItem) -> Standing:
         name = _name(enrolment, item)
         table_put_back(metastore, name, ours=enrolment.wanted, raw=item.before or {})
         item.state, item.note = EnrolItemState.UNDONE, ""
@@ -120,7 +120,7 @@ def _putting_back(enrolment: Enrolment) -> Step:
 
 
 def _try(
-    step: Step, metastore: Metastore, item: EnrolmentItem, enrolment: Enrolment
+    step: Step, metastore: Metastore, item: EnrollmentItem, enrolment: Enrollment
 ) -> Standing | None:
     """Do one table; what cannot be done is noted on it, and the others go on."""
     is_undo = enrolment.state == EnrolmentState.UNDOING
@@ -141,8 +141,8 @@ def _try(
 
 
 def _store(
-    enrolment: Enrolment,
-    done: Sequence[tuple[EnrolmentItem, Standing | None]],
+    enrolment: Enrollment,
+    done: Sequence[tuple[EnrollmentItem, Standing | None]],
     *,
     run: Run,
     now: datetime,
@@ -151,7 +151,7 @@ def _store(
     undo = enrolment.state == EnrolmentState.UNDOING
     changed = [(item, after) for item, after in done if after is not None]
     with transaction.atomic():
-        EnrolmentItem.objects.bulk_update([item for item, _ in done], ["state", "note"])
+        EnrollmentItem.objects.bulk_update([item for item, _ in done], ["state", "note"])
         for item, after in changed:
             policy_seen_store(enrolment.lake, item.db, item.table, after, now=now)
         audit_record_many(
@@ -161,7 +161,7 @@ def _store(
 
 
 def _entry(
-    enrolment: Enrolment, item: EnrolmentItem, after: Values, *, undo: bool, run: Run
+    enrolment: Enrollment, item: EnrollmentItem, after: Values, *, undo: bool, run: Run
 ) -> AuditEntry:
     before = enrolment.wanted if undo else item.seen
     return AuditEntry(
@@ -181,5 +181,5 @@ def _entry(
     )
 
 
-def _name(enrolment: Enrolment, item: EnrolmentItem) -> TableName:
+def _name(enrolment: Enrollment, item: EnrollmentItem) -> TableName:
     return TableName(get_lake(enrolment.lake).lake, item.db, item.table)

@@ -26,7 +26,7 @@ from lifecycle.enrollment.selectors import (
 )
 from lifecycle.expiry.domain.what_if import Outcome
 from lifecycle.expiry.selectors import many_what_ifs, outcome_json
-from lifecycle.models import Enrolment, EnrolmentItem, TableFinding
+from lifecycle.models import Enrollment, EnrollmentItem, TableFinding
 from lifecycle.planning.selectors.inputs import current_generation
 from lifecycle.planning.services.parties import requesters_of
 from lifecycle.policies.domain.policy import Values, check_values
@@ -50,7 +50,7 @@ APPROVAL_KIND = "lifecycle.enrolment"
 _CHUNK = 1_000
 
 
-class Enrolments(ProposalKind[Enrolment]):
+class Enrolments(ProposalKind[Enrollment]):
     """Enrollments, as proposals.
 
     No cooling-off: nothing is destroyed, owners are written to before anything goes, and one admin
@@ -59,7 +59,7 @@ class Enrolments(ProposalKind[Enrolment]):
 
     name = APPROVAL_KIND
     title = "Enrollment"
-    model = Enrolment
+    model = Enrollment
     transitions = ENROLMENT_TRANSITIONS
     open_states = frozenset({EnrolmentState.PENDING})
     cooling_off = timedelta(0)
@@ -73,35 +73,35 @@ class Enrolments(ProposalKind[Enrolment]):
         "The enrollment has changed since this page was loaded. Reload it.",
     )
 
-    def get_for_user(self, proposal_id: UUID | str, *, user: User) -> Enrolment:
+    def get_for_user(self, proposal_id: UUID | str, *, user: User) -> Enrollment:
         """Return one enrollment, or raise NotVisible."""
         return get_enrolment_for_user(proposal_id, user=user)
 
-    def visible(self, lake: str, user: User) -> QuerySet[Enrolment]:
+    def visible(self, lake: str, user: User) -> QuerySet[Enrollment]:
         """Return the enrollments that a person may see."""
         return enrolments_visible(lake, user)
 
-    def digest_of(self, proposal: Enrolment) -> str:
+    def digest_of(self, proposal: Enrollment) -> str:
         """Return the digest of its values and tables as the rows are now."""
         return enrolment_digest(proposal, proposal.items.all())
 
-    def requesters(self, proposal: Enrolment) -> Collection[str]:
+    def requesters(self, proposal: Enrollment) -> Collection[str]:
         """Return its maker, and whoever last changed what it rests on."""
         tables = list(proposal.items.values_list("db", "table"))
         return requesters_of(proposal.lake, maker=proposal.requested_by, tables=tables, wishes=())
 
     def columns(
-        self, proposal: Enrolment, to: str, *, by: str, reason: str, now: datetime
+        self, proposal: Enrollment, to: str, *, by: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """Return when it ended, and why."""
         is_open = to in (EnrolmentState.RUNNING, EnrolmentState.UNDOING)
         return {"note": reason, "ended_at": None if is_open else now}
 
-    def other_steps(self, proposal: Enrolment, user: User) -> Steps:
+    def other_steps(self, proposal: Enrollment, user: User) -> Steps:
         """Return whether what it did can be taken back."""
         return enrolment_other_steps(proposal, user)
 
-    def on_approved(self, proposal: Enrolment, approval: Approval, *, now: datetime) -> None:
+    def on_approved(self, proposal: Enrollment, approval: Approval, *, now: datetime) -> None:
         """Have a run write the values."""
         run = enrolment_run(proposal, undo=False, part=0, by=proposal.requested_by, now=now)
         self.move(proposal, EnrolmentState.RUNNING, now=now, run=run)
@@ -123,7 +123,7 @@ class EnrolWish:
     reason: str
 
 
-def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) -> Enrolment:
+def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) -> Enrollment:
     """Freeze a choice of tables and ask two people; each call makes an enrollment of its own.
 
     Raises:
@@ -141,7 +141,7 @@ def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) 
     level, ttl = wish.wanted.level, wish.wanted.ttl
     if level is None or ttl is None:
         raise RuleViolation("policy.values", "An enrollment gives LEVEL and TTL, both.")
-    enrolment = Enrolment(
+    enrolment = Enrollment(
         lake=lake,
         level=level,
         ttl=ttl,
@@ -159,7 +159,7 @@ def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) 
     enrolment.requesters = requesters_of(lake, maker=user.username, tables=names, wishes=())
     with transaction.atomic():
         enrolment.save(force_insert=True)
-        EnrolmentItem.objects.bulk_create(items, batch_size=_CHUNK)
+        EnrollmentItem.objects.bulk_create(items, batch_size=_CHUNK)
         enrolment.approval = ENROLMENTS.open(
             enrolment,
             requesters=enrolment.requesters,
@@ -177,7 +177,7 @@ def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) 
 @transaction.atomic
 def enrolment_undo(
     enrolment_id: UUID | str, *, user: User, reason: str, now: datetime
-) -> Enrolment:
+) -> Enrollment:
     """Have the values put back that stood before; for one admin, as it makes nothing due.
 
     Tables that somebody changed since are left. Twice it is StaleState.
@@ -187,7 +187,7 @@ def enrolment_undo(
         raise NotAllowed("enrol.undo", "Only an admin undoes an enrollment.")
     check_reason(reason, "enrol.reason", "Enter a reason; it is kept in the history.")
     # The audit chain's end is locked last everywhere, so the row goes first.
-    Enrolment.objects.select_for_update().filter(pk=enrolment.pk).first()
+    Enrollment.objects.select_for_update().filter(pk=enrolment.pk).first()
     run = enrolment_run(enrolment, undo=True, part=0, by=user.username, now=now)
     enrolment_move(
         enrolment,
@@ -201,7 +201,7 @@ def enrolment_undo(
     return enrolment
 
 
-def enrolment_run(enrolment: Enrolment, *, undo: bool, part: int, by: str, now: datetime) -> Run:
+def enrolment_run(enrolment: Enrollment, *, undo: bool, part: int, by: str, now: datetime) -> Run:
     """Ask for the run that does the next part of an enrollment, in the caller's transaction."""
     what = "undo" if undo else "enrol"
     return run_request(
@@ -216,7 +216,7 @@ def enrolment_run(enrolment: Enrolment, *, undo: bool, part: int, by: str, now: 
     )
 
 
-def enrolment_digest(enrolment: Enrolment, items: Iterable[EnrolmentItem]) -> str:
+def enrolment_digest(enrolment: Enrollment, items: Iterable[EnrollmentItem]) -> str:
     """Return the sha256 over the values and every table, its generation and what stood on it."""
     digest = hashlib.sha256()
     head = [enrolment.lake, enrolment.level, enrolment.ttl, enrolment.reason]
@@ -255,13 +255,13 @@ def _check_choice(lake: str, selection: Mapping[str, str], wish: EnrolWish) -> N
 
 
 def _items(
-    enrolment: Enrolment, found: Iterable[tuple[TableFinding, Outcome]]
-) -> tuple[list[EnrolmentItem], Outcome]:
+    enrolment: Enrollment, found: Iterable[tuple[TableFinding, Outcome]]
+) -> tuple[list[EnrollmentItem], Outcome]:
     items, whole = [], Outcome()
     for table, outcome in found:
         whole += outcome
         items.append(
-            EnrolmentItem(
+            EnrollmentItem(
                 enrolment=enrolment,
                 db=table.db,
                 table=table.table,

@@ -32,7 +32,7 @@ from lifecycle.enrollment.services.enrolments import (
     enrolment_undo,
 )
 from lifecycle.inventory.selectors.findings import current_generation
-from lifecycle.models import Enrolment, EnrolmentItem
+from lifecycle.models import Enrollment, EnrollmentItem
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.ui.forms import ValuesForm
 from lifecycle.policies.ui.policy import LINE_WORDS
@@ -47,12 +47,12 @@ from portal.ui.proposals import decide_page, proposal_context, reasoned_page
 CANDIDATE_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table")}
 
 
-def enrolment_url(row: Enrolment) -> str:
+def enrolment_url(row: Enrollment) -> str:
     """Return the page of an enrollment."""
     return reverse("lifecycle:enrolment", args=[row.pk])
 
 
-def _item_url(row: EnrolmentItem) -> str:
+def _item_url(row: EnrollmentItem) -> str:
     return policy_url(row.enrolment.lake, row.db, row.table)
 
 

@@ -14,7 +14,7 @@ from django.db import transaction
 from lifecycle.backup.selectors import holds_active
 from lifecycle.expiry.domain.what_if import Ages, Amount, Bucket
 from lifecycle.expiry.services.buckets import COLUMNS, Known, Name, with_buckets
-from lifecycle.models import Generation, TableAges, TableFinding
+from lifecycle.models import ScanSnapshot, TableAges, TableFinding
 from portal.access.lakes import get_lake
 from portal.runs.results.parquet import CHUNK, result_tables
 
@@ -22,7 +22,7 @@ _KEYS = ["tbl_id", "bucket", "age"]
 _SUMS = ("n", "n_bytes", "n_files", "n_unmeasured")
 
 
-def table_ages_load(generation: Generation) -> int:
+def table_ages_load(generation: ScanSnapshot) -> int:
     """Store the counts of every table of a picture that has items; repeated, the same again."""
     config, uri = get_lake(generation.lake), generation.results_uri
     files = result_tables(config, uri, "items", columns=COLUMNS)
@@ -77,7 +77,7 @@ def _group(rows: pa.Table) -> pa.Table:
     )
 
 
-def _known(generation: Generation) -> Known:
+def _known(generation: ScanSnapshot) -> Known:
     broken = TableFinding.objects.filter(generation=generation).exclude(reasons=[])
     holds = holds_active(generation.lake, now=generation.as_of)
     return Known(
@@ -88,7 +88,7 @@ def _known(generation: Generation) -> Known:
     )
 
 
-def _outside(generation: Generation) -> Iterator[Name]:
+def _outside(generation: ScanSnapshot) -> Iterator[Name]:
     """Name the partitions that lie outside their table, enrolled or not; not what is waived."""
     config, uri = get_lake(generation.lake), generation.results_uri
     columns = ("kind", "db", "tbl", "part_name", "reasons")

@@ -7,7 +7,13 @@ from rest_framework import serializers
 from lifecycle.backup.models import Hold
 from lifecycle.core.api.names import PartitionField
 from lifecycle.core.domain.modes import DatabaseMode
-from lifecycle.models import DatabaseFinding, ItemExample, PathFinding, ShadowRecord, TableFinding
+from lifecycle.models import (
+    DatabaseFinding,
+    DryRunRecord,
+    PathFinding,
+    SamplePartition,
+    TableFinding,
+)
 
 
 class PathSerializer(serializers.ModelSerializer[PathFinding]):
@@ -97,13 +103,13 @@ class TableDetailSerializer(TableSerializer):
         read_only_fields = fields
 
 
-class ItemSerializer(serializers.ModelSerializer[ItemExample]):
+class ItemSerializer(serializers.ModelSerializer[SamplePartition]):
     """A partition, or an unpartitioned table as one item, with both clocks."""
 
     kept = KeptSerializer(read_only=True)
 
     class Meta:
-        model = ItemExample
+        model = SamplePartition
         fields = (
             "partition", "location", "cls", "reason", "level", "ttl", "policy_source", "ddl_at",
             "created_at", "modified_at", "read_at", "updated_at", "winner", "due_at", "due_on",
@@ -129,13 +135,13 @@ class DatabaseSerializer(serializers.ModelSerializer[DatabaseFinding]):
         read_only_fields = fields
 
 
-class ShadowSerializer(serializers.ModelSerializer[ShadowRecord]):
+class ShadowSerializer(serializers.ModelSerializer[DryRunRecord]):
     """One day of OBSERVE."""
 
     examples = serializers.ListField(child=serializers.CharField(), read_only=True)
 
     class Meta:
-        model = ShadowRecord
+        model = DryRunRecord
         fields = (
             "day", "n_due", "n_bytes_due", "n_new", "n_written_again", "n_read_again", "examples",
         )  # fmt: skip

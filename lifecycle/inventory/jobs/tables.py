@@ -17,9 +17,9 @@ from lifecycle.rules.domain.conformity import (
     DatabaseFacts,
     Finding,
     Findings,
+    PathRuleException,
     Reason,
     TableFacts,
-    Waiver,
     judge,
 )
 from lifecycle.rules.domain.templates import DEFAULT_TEMPLATE, Template
@@ -211,10 +211,10 @@ def path_templates(params: Mapping[str, Any], config: LakeConfig) -> list[Templa
     return [*own, parse(params.get("template") or DEFAULT_TEMPLATE, "*")]
 
 
-def path_waivers(params: Mapping[str, Any]) -> list[Waiver]:
+def path_waivers(params: Mapping[str, Any]) -> list[PathRuleException]:
     """Return the exceptions of path rules that a request names."""
     return [
-        Waiver(
+        PathRuleException(
             item["db"],
             item.get("table") or "",
             Reason(item["reason"]),

@@ -48,7 +48,7 @@ class FindingQuerySet(models.QuerySet):  # type: ignore[type-arg]  # one class s
 
     def current(self, lake: str) -> "FindingQuerySet":
         """Keep the rows of the lake's last whole picture; none before the first scan."""
-        pointer = CurrentGeneration.objects.filter(lake=lake).values("generation_id")
+        pointer = LatestScan.objects.filter(lake=lake).values("generation_id")
         # One value and not a list of them, so that an index on it keeps its order.
         return self.filter(**{f"{self.prefix}generation_id": Subquery(pointer[:1])})
 
@@ -59,7 +59,7 @@ class TableRowQuerySet(FindingQuerySet):
     prefix = "table__"
 
 
-class Generation(models.Model):
+class ScanSnapshot(models.Model):
     """One scan's picture of the lake."""
 
     lake = models.CharField(max_length=32)
@@ -83,11 +83,11 @@ class Generation(models.Model):
         return f"{self.lake} {self.day} #{self.pk}"
 
 
-class CurrentGeneration(models.Model):
+class LatestScan(models.Model):
     """Which generation readers of a lake see; moved last, so they always see a whole picture."""
 
     lake = models.CharField(max_length=32, unique=True)
-    generation = models.OneToOneField(Generation, on_delete=models.PROTECT, related_name="+")
+    generation = models.OneToOneField(ScanSnapshot, on_delete=models.PROTECT, related_name="+")
 
     def __str__(self) -> str:
         return f"{self.lake} -> {self.generation_id}"
@@ -96,7 +96,7 @@ class CurrentGeneration(models.Model):
 class DatabaseFinding(models.Model):
     """A database as a scan saw it."""
 
-    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
+    generation = models.ForeignKey(ScanSnapshot, on_delete=models.CASCADE, related_name="+")
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128)
     owner = models.CharField(max_length=128, blank=True)
@@ -134,7 +134,7 @@ class DatabaseFinding(models.Model):
 class TableFinding(models.Model):
     """A table as a scan saw it, with how many of its items stand in each class."""
 
-    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
+    generation = models.ForeignKey(ScanSnapshot, on_delete=models.CASCADE, related_name="+")
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128)
     table = models.CharField(max_length=256)
@@ -208,7 +208,7 @@ class PathFinding(models.Model):
     Partitions are kept up to `EXAMPLES_PER_CLASS` a table; the table's own row has the whole count.
     """
 
-    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
+    generation = models.ForeignKey(ScanSnapshot, on_delete=models.CASCADE, related_name="+")
     lake = models.CharField(max_length=32)
     kind = models.CharField(
         max_length=9, choices=[(kind.value, kind.value) for kind in FindingKind]
@@ -260,7 +260,7 @@ class PathFinding(models.Model):
         return list(self.waived if self.is_waived else self.reasons)
 
 
-class ItemRange(models.Model):
+class PartitionRange(models.Model):
     """A contiguous run of partitions (by name) of one table that stand in the same class."""
 
     # The indexes below begin with them, and a million rows are written a day.
@@ -268,7 +268,7 @@ class ItemRange(models.Model):
         TableFinding, on_delete=models.CASCADE, related_name="ranges", db_index=False
     )
     generation = models.ForeignKey(
-        Generation, null=True, on_delete=models.CASCADE, related_name="+", db_index=False
+        ScanSnapshot, null=True, on_delete=models.CASCADE, related_name="+", db_index=False
     )
     cls = models.CharField(max_length=20)
     first = models.CharField(max_length=767, blank=True)
@@ -290,7 +290,7 @@ class ItemRange(models.Model):
         return f"{self.cls} {self.first} .. {self.last}"
 
 
-class ItemExample(models.Model):
+class SamplePartition(models.Model):
     """One partition (or unpartitioned table) with both clocks and the reason for its class."""
 
     # The indexes below begin with it, and a million rows are written a day.

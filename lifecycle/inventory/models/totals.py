@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from lifecycle.inventory.models.findings import FindingQuerySet, Generation
+from lifecycle.inventory.models.findings import FindingQuerySet, ScanSnapshot
 
 
 class OwnerTotals(models.Model):
@@ -11,7 +11,7 @@ class OwnerTotals(models.Model):
     The row of a whole lake has no database; it is for those who see everything.
     """
 
-    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="+")
+    generation = models.ForeignKey(ScanSnapshot, on_delete=models.CASCADE, related_name="+")
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128, blank=True)
     owner = models.CharField(max_length=128, blank=True)

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from lifecycle.backup.models import BackupBatch
 from lifecycle.inventory.domain.due import DUE_NAMES, Due, Gone, dropped_part
-from lifecycle.models import CurrentGeneration, DropPlanTable, ItemExample, TableFinding
+from lifecycle.models import DropPlanTable, LatestScan, SamplePartition, TableFinding
 from portal.audit.models import AuditEvent
 from portal.audit.services import object_name
 from portal.lake.errors import StaleState
@@ -191,7 +191,7 @@ def all_dropped_partitions(table: TableFinding) -> set[str]:
     return {item[len(name) + 1 :] for item in gone}
 
 
-def without_dropped(items: QuerySet[ItemExample]) -> QuerySet[ItemExample]:
+def without_dropped(items: QuerySet[SamplePartition]) -> QuerySet[SamplePartition]:
     """Leave out the items that were dropped since the scan and have not come back.
 
     Names that the audit record cuts are not recognised; they stay in.
@@ -237,7 +237,7 @@ def _dropped_batches(lake: str) -> QuerySet[BackupBatch]:
 
 
 def _read_at(lake: str) -> Subquery:
-    current = CurrentGeneration.objects.filter(lake=lake)
+    current = LatestScan.objects.filter(lake=lake)
     return Subquery(current.values("generation__read_at")[:1])
 
 

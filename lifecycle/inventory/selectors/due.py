@@ -21,9 +21,9 @@ from lifecycle.inventory.domain.due import DUE_NAMES, Due
 from lifecycle.inventory.selectors.dropped import dropped_parts, without_dropped
 from lifecycle.models import (
     DatabaseSetting,
-    Generation,
-    ItemExample,
     OwnerTotals,
+    SamplePartition,
+    ScanSnapshot,
     TableFinding,
 )
 from portal.access.models import User
@@ -41,7 +41,7 @@ class NeedsAnswer:
     dropped: Due
 
 
-def needs_answer(generation: Generation, user: User, *, now: datetime) -> NeedsAnswer:
+def needs_answer(generation: ScanSnapshot, user: User, *, now: datetime) -> NeedsAnswer:
     """Return what waits for the answer of a person in the current picture.
 
     Five queries, and two more where something was dropped since the scan.
@@ -73,7 +73,7 @@ def _sum(rows: QuerySet[Any]) -> Due:
     return Due(**rows.aggregate(**{name: Coalesce(Sum(name), 0) for name in DUE_NAMES}))
 
 
-def _fresh_holds(generation: Generation, *, now: datetime) -> QuerySet[Hold]:
+def _fresh_holds(generation: ScanSnapshot, *, now: datetime) -> QuerySet[Hold]:
     """Return the holds on a database that the scan did not know: placed after it read the lake."""
     fresh = holds_active(generation.lake, now=now).filter(placed_at__gt=generation.read_at)
     return fresh.filter(db=OuterRef("db"))
@@ -95,7 +95,7 @@ def _parts(tables: QuerySet[TableFinding], *, now: datetime) -> Due:
         standing(now), lake=lake, db=OuterRef("table__db"), table=OuterRef("table__table"),
         partition=OuterRef("partition"),
     ).exclude(partition="")  # fmt: skip
-    items = ItemExample.objects.filter(
+    items = SamplePartition.objects.filter(
         table__in=tables.order_by().values("pk"), cls__in=DUE_CLASSES
     )
     kept = without_dropped(items.filter(Exists(held)))

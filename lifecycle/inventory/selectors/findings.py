@@ -22,14 +22,14 @@ from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.inventory.domain.due import DUE_NAMES, Due
 from lifecycle.inventory.selectors.dropped import GoneOf, dropped_due, dropped_due_by_database
 from lifecycle.models import (
-    CurrentGeneration,
     DatabaseFinding,
     DatabaseSetting,
-    Generation,
-    ItemExample,
-    ItemRange,
+    LatestScan,
     OwnerTotals,
+    PartitionRange,
     PathFinding,
+    SamplePartition,
+    ScanSnapshot,
     TableFinding,
     TrendPoint,
 )
@@ -55,9 +55,9 @@ class Totals:
     n_not_enrolled: int
 
 
-def current_generation(lake: str) -> Generation | None:
+def current_generation(lake: str) -> ScanSnapshot | None:
     """Return the picture that readers see, or None before the first scan."""
-    pointer = CurrentGeneration.objects.filter(lake=lake).select_related("generation").first()
+    pointer = LatestScan.objects.filter(lake=lake).select_related("generation").first()
     return pointer.generation if pointer else None
 
 
@@ -66,7 +66,7 @@ def newest_scan(lake: str, kind: str) -> Any:
 
     `shown_as_of` and `shown_run` are an older scan's where the newest failed.
     """
-    shown = CurrentGeneration.objects.filter(lake=lake)
+    shown = LatestScan.objects.filter(lake=lake)
     newest = newest_ended(lake, kind).annotate(
         shown_as_of=Subquery(shown.values("generation__as_of")[:1]),
         shown_run=Subquery(shown.values("generation__run_id")[:1], output_field=UUIDField()),
@@ -125,13 +125,15 @@ def get_database_for_user(lake: str, db: str, *, user: User) -> DatabaseFinding:
 
 def get_item_for_user(
     lake: str, db: str, table: str, partition: str, *, user: User
-) -> tuple[TableFinding, ItemExample | None, ItemRange | None]:
+) -> tuple[TableFinding, SamplePartition | None, PartitionRange | None]:
     """Give an item's table, its own row if it is among the examples, else the range it lies in."""
     found = get_table_for_user(lake, db, table, user=user)
-    example = ItemExample.objects.filter(table=found, partition=partition).first()
+    example = SamplePartition.objects.filter(table=found, partition=partition).first()
     within = None
     if example is None:
-        ranges = ItemRange.objects.filter(table=found, first__lte=partition, last__gte=partition)
+        ranges = PartitionRange.objects.filter(
+            table=found, first__lte=partition, last__gte=partition
+        )
         within = ranges.order_by("-first").first()
         if within is None:
             raise NotVisible(
@@ -142,14 +144,14 @@ def get_item_for_user(
     return found, example, within
 
 
-def items_of(table: TableFinding) -> QuerySet[ItemExample]:
+def items_of(table: TableFinding) -> QuerySet[SamplePartition]:
     """Return the examples of a table."""
-    return ItemExample.objects.filter(table=table)
+    return SamplePartition.objects.filter(table=table)
 
 
-def ranges_of(table: TableFinding) -> QuerySet[ItemRange]:
+def ranges_of(table: TableFinding) -> QuerySet[PartitionRange]:
     """Return the partition ranges of a table."""
-    return ItemRange.objects.filter(table=table)
+    return PartitionRange.objects.filter(table=table)
 
 
 def reason_counts(lake: str, user: User) -> dict[str, int]:

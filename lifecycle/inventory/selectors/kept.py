@@ -18,7 +18,7 @@ from django.utils import timezone
 from lifecycle.backup.models import Hold
 from lifecycle.backup.selectors import holds_active
 from lifecycle.inventory.selectors.dropped import GoneOf, dropped_partitions, take_off_dropped
-from lifecycle.models import ItemExample, PolicyRequest, TableFinding
+from lifecycle.models import PolicyRequest, SamplePartition, TableFinding
 from lifecycle.policies.domain.states import RequestState
 
 SHOWN = 5
@@ -136,7 +136,7 @@ def _tables_kept(rows: Sequence[TableFinding], *, now: datetime) -> dict[int, Ke
     }
 
 
-def _items_kept(rows: Sequence[ItemExample], *, now: datetime) -> dict[int, Kept]:
+def _items_kept(rows: Sequence[SamplePartition], *, now: datetime) -> dict[int, Kept]:
     names = {"", *(row.partition for row in rows)}
     ends = defaultdict(list)
     for partition, until in (

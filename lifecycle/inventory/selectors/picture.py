@@ -1,14 +1,14 @@
 """Whether the last scan's picture may be acted on: complete, whole, and every place comparable."""
 
 from lifecycle.core.domain.caps import inventory_shrank
-from lifecycle.models import Generation
+from lifecycle.models import ScanSnapshot
 from portal.events.selectors import alarms_open, clock_behind
 from portal.lake.clock import MOST_APART_SECONDS
 
 UNKNOWN_FILE_SYSTEMS = "unknown_file_systems"
 
 
-def picture_problem(lake: str, generation: Generation) -> str:
+def picture_problem(lake: str, generation: ScanSnapshot) -> str:
     """Say why nothing may be planned or started by a picture; empty when it may.
 
     Asked when a plan is created and again, of the newest picture, when it starts.
@@ -20,7 +20,7 @@ def picture_problem(lake: str, generation: Generation) -> str:
             " Whether they are other names of this lake's own cannot be told, so nothing is "
             "planned or started. Add each to path_aliases (docs/operations.md) and scan again."
         )
-    before = Generation.objects.filter(lake=lake, pk__lt=generation.pk).order_by("-pk").first()
+    before = ScanSnapshot.objects.filter(lake=lake, pk__lt=generation.pk).order_by("-pk").first()
     if before is not None and inventory_shrank(
         previous=_n_known(before), current=_n_known(generation)
     ):
@@ -40,6 +40,6 @@ def picture_problem(lake: str, generation: Generation) -> str:
     return ""
 
 
-def _n_known(generation: Generation) -> int:
+def _n_known(generation: ScanSnapshot) -> int:
     totals = generation.totals
     return int(totals.get("n_partitions") or 0) + int(totals.get("n_tables") or 0)

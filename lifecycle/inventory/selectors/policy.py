@@ -14,9 +14,9 @@ from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.inventory.selectors.findings import mode_of
 from lifecycle.models import (
     DatabaseSetting,
-    EnrolmentItem,
+    EnrollmentItem,
     PolicyRequest,
-    PolicySeen,
+    PolicySnapshot,
     TableFinding,
 )
 from lifecycle.policies.domain.policy import Asker, Values
@@ -69,8 +69,8 @@ def database_policy(lake: str, db: str) -> PolicyNow:
     return PolicyNow(seen.values, seen.owner, seen.problem, seen.seen_at, is_newer_than_scan=True)
 
 
-def _seen(lake: str, db: str, table: str) -> PolicySeen | None:
-    return PolicySeen.objects.filter(lake=lake, db=db, table=table).first()
+def _seen(lake: str, db: str, table: str) -> PolicySnapshot | None:
+    return PolicySnapshot.objects.filter(lake=lake, db=db, table=table).first()
 
 
 def asker_of(user: User, found: TableFinding) -> Asker:
@@ -136,7 +136,7 @@ def asked_here(lake: str, db: str, table: str, after: Mapping[str, str], *, at: 
         created_at__gte=since,
         **values,
     ).filter(Q(state=RequestState.RUNNING) | Q(state=RequestState.DONE, ended_at__gte=ended_since))
-    items = EnrolmentItem.objects.filter(
+    items = EnrollmentItem.objects.filter(
         enrolment__lake=lake, enrolment__created_at__gte=since, db=db, table=table
     )
     enrolled = items.filter(

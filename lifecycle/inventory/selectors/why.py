@@ -11,7 +11,7 @@ from lifecycle.backup.selectors import holds_active
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.core.selectors.announced import newest_announcements
 from lifecycle.expiry.domain.rule import ExpiryClass
-from lifecycle.models import AnnouncedCoverage, DatabaseSetting, ItemExample, TableFinding
+from lifecycle.models import DatabaseSetting, NoticeCoverage, SamplePartition, TableFinding
 from lifecycle.notices.domain.notice import NOTICE_DAYS, earliest_drop_on
 
 _STOPPED_BY_CLASS = {
@@ -43,7 +43,7 @@ class Announcement:
 class Why:
     """Everything about one item's end, in the order a reader asks for it."""
 
-    item: ItemExample
+    item: SamplePartition
     mode: DatabaseMode
     announcement: Announcement | None
     earliest_on: date | None
@@ -51,7 +51,7 @@ class Why:
     stops: tuple[str, ...]
 
 
-def why_expiring(table: TableFinding, item: ItemExample, *, now: datetime, today: date) -> Why:
+def why_expiring(table: TableFinding, item: SamplePartition, *, now: datetime, today: date) -> Why:
     """Tell why an item of the current picture goes or stays."""
     setting = DatabaseSetting.objects.filter(lake=table.lake, db=table.db).first()
     mode = DatabaseMode(setting.mode) if setting else DatabaseMode.OBSERVE
@@ -76,9 +76,7 @@ def why_expiring(table: TableFinding, item: ItemExample, *, now: datetime, today
     )
 
 
-def _covering(
-    item: ItemExample, announced: Iterable[AnnouncedCoverage]
-) -> AnnouncedCoverage | None:
+def _covering(item: SamplePartition, announced: Iterable[NoticeCoverage]) -> NoticeCoverage | None:
     """Return the sent announcement that lets the item go soonest, else one that still waits."""
     fitting = [row for row in announced if _speaks_of(row, item)]
     sent = [row for row in fitting if row.sent_on]
@@ -87,7 +85,7 @@ def _covering(
     return fitting[0] if fitting else None
 
 
-def _speaks_of(row: AnnouncedCoverage, item: ItemExample) -> bool:
+def _speaks_of(row: NoticeCoverage, item: SamplePartition) -> bool:
     if item.due_on is None or item.created_at is None or item.updated_at is None:
         return False
     return (
@@ -98,20 +96,20 @@ def _speaks_of(row: AnnouncedCoverage, item: ItemExample) -> bool:
     )
 
 
-def _announcement(row: AnnouncedCoverage | None) -> Announcement | None:
+def _announcement(row: NoticeCoverage | None) -> Announcement | None:
     if row is None:
         return None
     notice = row.notice
     return Announcement(notice.state, notice.recipient, notice.day, row.sent_on)
 
 
-def _holds_on(table: TableFinding, item: ItemExample, *, now: datetime) -> Iterable[Hold]:
+def _holds_on(table: TableFinding, item: SamplePartition, *, now: datetime) -> Iterable[Hold]:
     names = Q(table="") | Q(table=table.table, partition__in=["", item.partition])
     return holds_active(table.lake, now=now).filter(names, db=table.db).order_by("placed_at")
 
 
 def _stops_by_item(
-    item: ItemExample, *, mode: DatabaseMode, holds: Iterable[Hold]
+    item: SamplePartition, *, mode: DatabaseMode, holds: Iterable[Hold]
 ) -> Iterable[str]:
     by_class = _STOPPED_BY_CLASS.get(ExpiryClass(item.cls))
     if by_class:
@@ -124,9 +122,9 @@ def _stops_by_item(
 
 
 def _stops_by_notice(
-    item: ItemExample,
+    item: SamplePartition,
     *,
-    covering: AnnouncedCoverage | None,
+    covering: NoticeCoverage | None,
     earliest: date | None,
     today: date,
 ) -> Iterable[str]:

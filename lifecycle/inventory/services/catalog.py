@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lifecycle.inventory.services.ingest_rows import Owners, Row
-from lifecycle.models import Generation
+from lifecycle.models import ScanSnapshot
 from portal.access.lakes import get_lake
 from portal.catalog.domain.entries import ListedTable, TableFacts
 from portal.catalog.domain.events import created_instant
@@ -11,13 +11,13 @@ from portal.catalog.services.scan import ScanRead, scan_record
 from portal.runs.results.parquet import result_rows
 
 
-def catalog_load(generation: Generation, owners: Owners) -> int:
+def catalog_load(generation: ScanSnapshot, owners: Owners) -> int:
     """Record the tables of a result; loaded again it changes nothing. Returns how many went."""
     read = ScanRead(generation.lake, generation.read_at, generation.notification_id)
     return scan_record(read, _listed(generation, owners))
 
 
-def _listed(generation: Generation, owners: Owners) -> Iterator[ListedTable]:
+def _listed(generation: ScanSnapshot, owners: Owners) -> Iterator[ListedTable]:
     config = get_lake(generation.lake)
     for rows in result_rows(config, generation.results_uri, "tables"):
         yield from (_table(row, owners) for row in rows)

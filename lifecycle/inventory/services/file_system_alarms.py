@@ -9,7 +9,7 @@ from datetime import datetime
 
 from lifecycle.core.services.people import People, keepers
 from lifecycle.inventory.selectors.picture import UNKNOWN_FILE_SYSTEMS, picture_problem
-from lifecycle.models import CurrentGeneration, Generation
+from lifecycle.models import LatestScan, ScanSnapshot
 from portal.access.gauges import Gauge, Sample, register_gauge
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
@@ -18,7 +18,7 @@ from portal.notices.services import Mail, notice_queue, webhook_queue
 KIND = "lifecycle.unknown_file_systems"
 
 
-def file_system_alarm_queue(generation: Generation, *, now: datetime) -> int:
+def file_system_alarm_queue(generation: ScanSnapshot, *, now: datetime) -> int:
     """Tell the admins and operators, once a day, of unknown file systems; return how many mails."""
     unknown = generation.totals.get(UNKNOWN_FILE_SYSTEMS) or []
     if not unknown:
@@ -47,7 +47,7 @@ def file_system_alarm_queue(generation: Generation, *, now: datetime) -> int:
 
 def unknown_by_lake() -> Iterator[Sample]:
     """Count the unknown file systems of each lake's newest picture."""
-    for current in CurrentGeneration.objects.select_related("generation"):
+    for current in LatestScan.objects.select_related("generation"):
         found = current.generation.totals.get(UNKNOWN_FILE_SYSTEMS) or []
         yield {"lake": current.lake}, float(len(found))
 

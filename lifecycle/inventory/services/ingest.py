@@ -21,12 +21,12 @@ from lifecycle.inventory.services.totals import totals_load
 from lifecycle.inventory.services.trim import generations_trim, rows_delete
 from lifecycle.inventory.services.window import window_load
 from lifecycle.models import (
-    CurrentGeneration,
     DatabaseFinding,
-    Generation,
-    ItemExample,
-    ItemRange,
+    LatestScan,
+    PartitionRange,
     PathFinding,
+    SamplePartition,
+    ScanSnapshot,
     TableFinding,
     TrendPoint,
 )
@@ -39,7 +39,7 @@ M = TypeVar("M", bound=models.Model)
 T = TypeVar("T")
 
 
-def generation_load(run: Run, result: Mapping[str, Any], *, now: datetime) -> Generation:
+def generation_load(run: Run, result: Mapping[str, Any], *, now: datetime) -> ScanSnapshot:
     """Load the run's results and show them; called again for a loaded run it changes nothing."""
     generation = _generation(run, result, now=now)
     if generation.state == GenerationState.READY:
@@ -61,9 +61,9 @@ def generation_load(run: Run, result: Mapping[str, Any], *, now: datetime) -> Ge
     return generation
 
 
-def _generation(run: Run, result: Mapping[str, Any], *, now: datetime) -> Generation:
+def _generation(run: Run, result: Mapping[str, Any], *, now: datetime) -> ScanSnapshot:
     read_at = datetime.fromisoformat(result["read_at"])
-    generation, _ = Generation.objects.get_or_create(
+    generation, _ = ScanSnapshot.objects.get_or_create(
         run=run,
         defaults={
             "lake": run.lake,
@@ -83,14 +83,14 @@ def result_uri(run: Run) -> str:
     return f"{run.spool.rstrip('/')}/results"
 
 
-def _load_tables(generation: Generation, maker: RowMaker) -> None:
+def _load_tables(generation: ScanSnapshot, maker: RowMaker) -> None:
     config = get_lake(generation.lake)
     uri = generation.results_uri
     _create(DatabaseFinding, (maker.database(row) for row in _rows(config, uri, "databases")))
     _create(TableFinding, (maker.table(row) for row in _rows(config, uri, "tables")))
 
 
-def _load_paths(generation: Generation, maker: RowMaker) -> int:
+def _load_paths(generation: ScanSnapshot, maker: RowMaker) -> int:
     """Load paths that break rules, at most `EXAMPLES_PER_CLASS` partitions a table.
 
     Gives how many there are in all, without those whose every breach is waived.
@@ -113,15 +113,15 @@ def _load_paths(generation: Generation, maker: RowMaker) -> int:
     return n_seen
 
 
-def _load_items(generation: Generation, maker: RowMaker) -> None:
+def _load_items(generation: ScanSnapshot, maker: RowMaker) -> None:
     config, uri = get_lake(generation.lake), generation.results_uri
     rows = TableFinding.objects.filter(generation=generation).values_list("db", "table", "pk")
     maker.table_keys = {(db, table): key for db, table, key in rows.iterator(chunk_size=CHUNK)}
-    _create(ItemRange, (maker.item_range(row) for row in _rows(config, uri, "ranges")))
-    _create(ItemExample, (maker.example(row) for row in _rows(config, uri, "examples")))
+    _create(PartitionRange, (maker.item_range(row) for row in _rows(config, uri, "ranges")))
+    _create(SamplePartition, (maker.example(row) for row in _rows(config, uri, "examples")))
 
 
-def _flip(generation: Generation, *, n_paths: int) -> None:
+def _flip(generation: ScanSnapshot, *, n_paths: int) -> None:
     """Write the trends and show the generation, in one transaction."""
     points = dict(trend_values(generation.totals))
     points["paths.nonconforming"] = n_paths
@@ -131,8 +131,8 @@ def _flip(generation: Generation, *, n_paths: int) -> None:
             TrendPoint(lake=generation.lake, day=generation.day, metric=metric, value=value)
             for metric, value in points.items()
         )
-        Generation.objects.filter(pk=generation.pk).update(state=GenerationState.READY)
-        CurrentGeneration.objects.update_or_create(
+        ScanSnapshot.objects.filter(pk=generation.pk).update(state=GenerationState.READY)
+        LatestScan.objects.update_or_create(
             lake=generation.lake, defaults={"generation": generation}
         )
     generation.state = GenerationState.READY

@@ -11,10 +11,10 @@ from lifecycle.inventory.models.findings import FindingKind
 from lifecycle.models import (
     DatabaseFinding,
     DatabaseSetting,
-    Generation,
-    ItemExample,
-    ItemRange,
+    PartitionRange,
     PathFinding,
+    SamplePartition,
+    ScanSnapshot,
     TableFinding,
 )
 from portal.access.lakes import get_lake
@@ -50,7 +50,7 @@ class Owners:
 class RowMaker:
     """Makes rows of one generation; `table_keys` is filled once its tables are stored."""
 
-    generation: Generation
+    generation: ScanSnapshot
     owners: Owners
     table_keys: dict[tuple[str, str], int] = field(default_factory=dict)
 
@@ -142,9 +142,9 @@ class RowMaker:
             is_waived=not reasons,
         )
 
-    def item_range(self, row: Row) -> ItemRange:
+    def item_range(self, row: Row) -> PartitionRange:
         """Make the row of a contiguous range."""
-        return ItemRange(
+        return PartitionRange(
             generation=self.generation,
             table_id=self.table_keys[row["db"], row["tbl"]],
             cls=row["cls"],
@@ -156,9 +156,9 @@ class RowMaker:
             due_last=row["due_last"],
         )
 
-    def example(self, row: Row) -> ItemExample:
+    def example(self, row: Row) -> SamplePartition:
         """Make the row of one item."""
-        return ItemExample(
+        return SamplePartition(
             table_id=self.table_keys[row["db"], row["tbl"]],
             part_id=row["part_id"] or 0,
             partition=row["part_name"] or "",

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 from lifecycle.core.services.people import People, responsible_of
 from lifecycle.expiry.domain.rule import ExpiryClass
-from lifecycle.models import Generation, ItemExample, PathFinding, TableFinding
+from lifecycle.models import PathFinding, SamplePartition, ScanSnapshot, TableFinding
 from portal.runs.records.logs import Line
 
 NAMED = 5
 
 
-def scan_report(generation: Generation) -> list[Line]:
+def scan_report(generation: ScanSnapshot) -> list[Line]:
     """Return the lines of one picture; nothing odd gives none."""
     totals = generation.totals
     found = (
@@ -42,26 +42,26 @@ def scan_report(generation: Generation) -> list[Line]:
     ]
 
 
-def _items(generation: Generation, cls: ExpiryClass) -> Iterator[str]:
+def _items(generation: ScanSnapshot, cls: ExpiryClass) -> Iterator[str]:
     """Name the first tables with items of a class, each by its first item."""
     tables = TableFinding.objects.filter(
         generation=generation, **{f"n_{cls.value.lower()}__gt": 0}
     ).order_by("db", "table")
     for table in tables[:NAMED]:
-        item = ItemExample.objects.filter(table=table, cls=cls).order_by("pk").first()
+        item = SamplePartition.objects.filter(table=table, cls=cls).order_by("pk").first()
         name = f"{table} {item.partition if item else ''}".rstrip()
         unread = item is not None and cls is ExpiryClass.UNKNOWN
         yield f"{name} ({item.reason.rstrip('.')})" if item and unread else name
 
 
-def _paths(generation: Generation) -> Iterator[str]:
+def _paths(generation: ScanSnapshot) -> Iterator[str]:
     counted = PathFinding.objects.filter(generation=generation, is_waived=False)
     for one in counted.order_by("pk")[:NAMED]:
         name = f"{'.'.join(filter(None, (one.db, one.table)))} {one.partition}".rstrip()
         yield f"{name} at {one.location} ({', '.join(one.reasons)})"
 
 
-def _strangers(generation: Generation) -> tuple[int, str, list[str]]:
+def _strangers(generation: ScanSnapshot) -> tuple[int, str, list[str]]:
     """Count tables whose owner nobody knows, and say who is told instead."""
     people = People.of(generation.lake)
     tables = TableFinding.objects.filter(generation=generation)

@@ -17,7 +17,7 @@ from django.db import transaction
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.models.findings import GenerationState
-from lifecycle.models import DatabaseFinding, Generation, ShadowRecord, ShadowTable
+from lifecycle.models import DatabaseFinding, DryRunRecord, DryRunTable, ScanSnapshot
 from portal.access.lakes import get_lake
 from portal.runs.results.parquet import CHUNK, result_tables
 
@@ -59,7 +59,7 @@ class _Counts:
         return {name: getattr(self, name) for name in (*_COUNTS, "examples")}
 
 
-def shadow_record(generation: Generation) -> int:
+def shadow_record(generation: ScanSnapshot) -> int:
     """Write the generation's day for every database in OBSERVE; repeated, it writes the same.
 
     It compares with the last picture of an earlier day, however often this day is scanned. Only
@@ -72,35 +72,35 @@ def shadow_record(generation: Generation) -> int:
         sums[db].add(counts)
     base = {"lake": generation.lake, "day": generation.day}
     told = [
-        ShadowTable(**base, db=db, table=table, **counts.values())
+        DryRunTable(**base, db=db, table=table, **counts.values())
         for (db, table), counts in sorted(tables.items())
         if counts.tells
     ]
     with transaction.atomic():
-        ShadowRecord.objects.filter(**base).delete()
-        ShadowTable.objects.filter(**base).delete()
-        ShadowRecord.objects.bulk_create(
-            ShadowRecord(**base, db=db, **counts.values()) for db, counts in sums.items()
+        DryRunRecord.objects.filter(**base).delete()
+        DryRunTable.objects.filter(**base).delete()
+        DryRunRecord.objects.bulk_create(
+            DryRunRecord(**base, db=db, **counts.values()) for db, counts in sums.items()
         )
     for start in range(0, len(told), CHUNK):
-        ShadowTable.objects.bulk_create(told[start : start + CHUNK])
+        DryRunTable.objects.bulk_create(told[start : start + CHUNK])
     oldest = generation.day - timedelta(days=KEPT_DAYS)
-    for model in (ShadowRecord, ShadowTable):
+    for model in (DryRunRecord, DryRunTable):
         model._default_manager.filter(lake=generation.lake, day__lt=oldest).delete()
     return len(databases)
 
 
-def _observed(generation: Generation) -> list[str]:
+def _observed(generation: ScanSnapshot) -> list[str]:
     rows = DatabaseFinding.objects.filter(generation=generation, mode=DatabaseMode.OBSERVE)
     return sorted(rows.values_list("db", flat=True))
 
 
-def _previous(generation: Generation) -> Generation | None:
-    earlier = Generation.objects.filter(lake=generation.lake, day__lt=generation.day)
+def _previous(generation: ScanSnapshot) -> ScanSnapshot | None:
+    earlier = ScanSnapshot.objects.filter(lake=generation.lake, day__lt=generation.day)
     return earlier.exclude(state=GenerationState.LOADING).order_by("-day", "-pk").first()
 
 
-def _count(generation: Generation, databases: list[str]) -> dict[tuple[str, str], _Counts]:
+def _count(generation: ScanSnapshot, databases: list[str]) -> dict[tuple[str, str], _Counts]:
     before = pa.concat_tables([_EMPTY, *map(_due, _items(_previous(generation), databases))])
     due = [_EMPTY]
     tables: dict[tuple[str, str], _Counts] = defaultdict(_Counts)
@@ -150,7 +150,7 @@ def _by_table(rows: pa.Table) -> Iterator[tuple[tuple[str, str], int, int]]:
         yield (row["db"], row["tbl"]), row["part_name_count"], row["n_bytes_sum"] or 0
 
 
-def _items(generation: Generation | None, databases: list[str]) -> Iterator[pa.Table]:
+def _items(generation: ScanSnapshot | None, databases: list[str]) -> Iterator[pa.Table]:
     """Yield the items of some databases, a file at a time."""
     if generation is None or not databases:
         return

@@ -5,7 +5,7 @@ from collections import defaultdict
 from django.db import transaction
 from django.db.models import Count, Sum
 
-from lifecycle.models import Generation, OwnerTotals, PathFinding, TableFinding
+from lifecycle.models import OwnerTotals, PathFinding, ScanSnapshot, TableFinding
 from portal.runs.results.parquet import CHUNK
 
 SUMMED = (
@@ -15,7 +15,7 @@ SUMMED = (
 _KEYS = ("db", "owner", "db_owner")
 
 
-def totals_load(generation: Generation, *, n_paths: int) -> int:
+def totals_load(generation: ScanSnapshot, *, n_paths: int) -> int:
     """Write the sums of a picture; written again they are the same. Gives how many rows.
 
     `n_paths` counts every nonconforming path, also those that no row is kept of.

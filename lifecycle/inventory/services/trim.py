@@ -8,13 +8,13 @@ from django.db.models import Model, Q, QuerySet
 
 from lifecycle.inventory.models.findings import GenerationState
 from lifecycle.models import (
-    CurrentGeneration,
     DatabaseFinding,
-    Generation,
-    ItemExample,
-    ItemRange,
+    LatestScan,
     OwnerTotals,
+    PartitionRange,
     PathFinding,
+    SamplePartition,
+    ScanSnapshot,
     TableAges,
     TableFinding,
 )
@@ -25,11 +25,11 @@ KEPT = 2
 
 def generations_trim(lake: str) -> int:
     """Remove the rows of all but the newest `KEPT` pictures; their totals stay. Safe to repeat."""
-    ready = Generation.objects.filter(lake=lake, state=GenerationState.READY).order_by("-pk")
+    ready = ScanSnapshot.objects.filter(lake=lake, state=GenerationState.READY).order_by("-pk")
     old = list(ready[KEPT:])
     for generation in old:
         rows_delete(generation)
-        Generation.objects.filter(pk=generation.pk).update(state=GenerationState.TRIMMED)
+        ScanSnapshot.objects.filter(pk=generation.pk).update(state=GenerationState.TRIMMED)
     return len(old)
 
 
@@ -39,8 +39,8 @@ def scans_shown(lake: str, *, since: datetime) -> set[UUID]:
     These are the one of the current picture, those of all pictures that were shown since an instant
     and may still be read, and those that are being loaded.
     """
-    pictures = Generation.objects.filter(lake=lake)
-    current = Q(pk__in=CurrentGeneration.objects.filter(lake=lake).values("generation"))
+    pictures = ScanSnapshot.objects.filter(lake=lake)
+    current = Q(pk__in=LatestScan.objects.filter(lake=lake).values("generation"))
     shown = pictures.exclude(state=GenerationState.LOADING).filter(run__finished_at__lte=since)
     # Shown at that instant was the last one of those that had been loaded by then.
     first = shown.order_by("-pk").values_list("pk", flat=True).first()
@@ -49,11 +49,11 @@ def scans_shown(lake: str, *, since: datetime) -> set[UUID]:
     return set(pictures.filter(wanted).values_list("run", flat=True))
 
 
-def rows_delete(generation: Generation) -> None:
+def rows_delete(generation: ScanSnapshot) -> None:
     """Remove every row of one generation, children first, at most `CHUNK` a transaction."""
     for rows in (
-        ItemExample.objects.filter(table__generation=generation),
-        ItemRange.objects.filter(table__generation=generation),
+        SamplePartition.objects.filter(table__generation=generation),
+        PartitionRange.objects.filter(table__generation=generation),
         PathFinding.objects.filter(generation=generation),
         OwnerTotals.objects.filter(generation=generation),
         TableAges.objects.filter(table__generation=generation),

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from lifecycle.inventory.selectors.findings import get_item_for_user
 from lifecycle.inventory.services.ingest_rows import Owners, RowMaker
-from lifecycle.models import ItemExample, TableFinding
+from lifecycle.models import SamplePartition, TableFinding
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.lake.errors import NotVisible
@@ -70,7 +70,7 @@ def why_look(run: Run) -> int:
     found = TableFinding.objects.select_related("generation").filter(pk=run.params["table"]).first()
     if found is None:
         raise NotVisible("why.picture", "A newer scan has come; reload the page.")
-    if ItemExample.objects.filter(table=found, partition=partition).exists():
+    if SamplePartition.objects.filter(table=found, partition=partition).exists():
         return 0
     config, uri = get_lake(found.lake), found.generation.results_uri
     maker = RowMaker(found.generation, Owners({}, {}))

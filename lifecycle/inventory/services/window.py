@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from django.db import transaction
 
 from lifecycle.expiry.domain.rule import ExpiryClass
-from lifecycle.models import Generation, TableFinding
+from lifecycle.models import ScanSnapshot, TableFinding
 from portal.access.lakes import get_lake
 from portal.runs.results.parquet import CHUNK, result_tables
 
@@ -21,7 +21,7 @@ WINDOW = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
 COLUMNS = ("tbl_id", "cls", "due_on", "create_time", "updated_ms")
 
 
-def window_load(generation: Generation) -> None:
+def window_load(generation: ScanSnapshot) -> None:
     """Store the bounds on the generation's tables."""
     bounds = {row["tbl_id"]: row for row in _bounds(generation)}
     keys = sorted(bounds)
@@ -36,7 +36,7 @@ def window_load(generation: Generation) -> None:
             )
 
 
-def _bounds(generation: Generation) -> Iterator[dict[str, Any]]:
+def _bounds(generation: ScanSnapshot) -> Iterator[dict[str, Any]]:
     config = get_lake(generation.lake)
     tables = [
         table.filter(pc.field("cls").isin([cls.value for cls in WINDOW]))

@@ -30,7 +30,7 @@ from lifecycle.inventory.selectors.findings import (
 )
 from lifecycle.inventory.selectors.kept import complete_items, complete_tables, table_kept
 from lifecycle.inventory.ui.charts import days_chart
-from lifecycle.models import Generation, ItemExample, TableFinding
+from lifecycle.models import SamplePartition, ScanSnapshot, TableFinding
 from portal.access.models import User
 from portal.ui.charts.figures import Chart
 from portal.ui.frame.context import current_lake, person
@@ -51,7 +51,7 @@ def _of_class(cls: str) -> Callable[[TableFinding], str]:
     return url
 
 
-def _why_url(row: ItemExample) -> str:
+def _why_url(row: SamplePartition) -> str:
     return why_url(row.table.lake, row.table.db, row.table.table, row.partition)
 
 
@@ -189,7 +189,7 @@ def _classes(found: TableFinding) -> list[dict[str, Any]]:
     ]
 
 
-def _chart(lake: str, generation: Generation | None, user: User) -> Chart | None:
+def _chart(lake: str, generation: ScanSnapshot | None, user: User) -> Chart | None:
     if generation is None or not user.is_lake_keeper:
         return None
     metrics = {

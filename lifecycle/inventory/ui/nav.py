@@ -17,7 +17,7 @@ from lifecycle.inventory.selectors.findings import (
     totals_for,
     trend,
 )
-from lifecycle.models import Generation
+from lifecycle.models import ScanSnapshot
 from portal.access.models import User
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
@@ -32,7 +32,7 @@ class _Seen:
     """What the cards of one request show: the lake, its picture and the person's numbers."""
 
     lake: str
-    generation: Generation
+    generation: ScanSnapshot
     totals: Totals
 
 

@@ -13,7 +13,7 @@ from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.models.findings import EXAMPLES_PER_CLASS
 from lifecycle.inventory.selectors.dropped import take_off_dropped
 from lifecycle.inventory.selectors.findings import current_generation
-from lifecycle.models import ItemExample, ItemRange, TableFinding
+from lifecycle.models import PartitionRange, SamplePartition, TableFinding
 from lifecycle.notices.domain.calendar import Event
 from lifecycle.restore.selectors.backups import backup_totals_for_user
 from portal.access.lakes import get_lake
@@ -48,14 +48,14 @@ def _expiring(lake: str, user: User, *, today: date, most: int) -> Iterator[Even
     generation = current_generation(lake)
     if generation is None:
         return
-    rows = ItemRange.objects.filter(
+    rows = PartitionRange.objects.filter(
         cls__in=_CLASSES, due_first__lte=today + timedelta(days=DAYS_AHEAD)
     )
     if user.is_lake_keeper:
         rows = rows.filter(generation=generation)
     else:
         rows = rows.filter(table__in=TableFinding.objects.current(lake).for_user(user))
-    runs: dict[tuple[int, str], list[ItemRange]] = {}
+    runs: dict[tuple[int, str], list[PartitionRange]] = {}
     for row in rows.select_related("table").order_by("due_first", "pk")[:most]:
         # By two keys a table has hundreds of runs: to a person they are one thing that goes.
         runs.setdefault((row.table_id, row.cls), []).append(row)
@@ -69,18 +69,18 @@ def _expiring(lake: str, user: User, *, today: date, most: int) -> Iterator[Even
 
 
 def _known_within(
-    groups: Iterable[Sequence[ItemRange]], *, until: date
+    groups: Iterable[Sequence[PartitionRange]], *, until: date
 ) -> dict[tuple[int, str], int]:
     """Count the single known items due by a day of those tables of which a run ends later."""
     tables = {same[0].table_id for same in groups if _ends_later(same, until)}
     if not tables:
         return {}
-    items = ItemExample.objects.filter(table__in=tables, cls__in=_CLASSES, due_on__lte=until)
+    items = SamplePartition.objects.filter(table__in=tables, cls__in=_CLASSES, due_on__lte=until)
     counted = items.order_by().values_list("table", "cls").annotate(n=Count("pk"))
     return {(table, cls): n for table, cls, n in counted}
 
 
-def _items_within(runs: Sequence[ItemRange], n_known: int, *, until: date) -> tuple[int, bool]:
+def _items_within(runs: Sequence[PartitionRange], n_known: int, *, until: date) -> tuple[int, bool]:
     """Return how many items of one table and class are due by a day, and whether that is exact.
 
     It is not where a run ends later and not every item of the class is known by itself.
@@ -96,12 +96,18 @@ def _items_within(runs: Sequence[ItemRange], n_known: int, *, until: date) -> tu
     return max(n_known, at_least), False
 
 
-def _ends_later(runs: Sequence[ItemRange], until: date) -> bool:
+def _ends_later(runs: Sequence[PartitionRange], until: date) -> bool:
     return any(row.due_last and row.due_last > until for row in runs)
 
 
 def _due(
-    lake: str, runs: Sequence[ItemRange], n_items: int, *, is_exact: bool, today: date, until: date
+    lake: str,
+    runs: Sequence[PartitionRange],
+    n_items: int,
+    *,
+    is_exact: bool,
+    today: date,
+    until: date,
 ) -> Event:
     """Tell of the runs of one table in one class, the first of which is due first."""
     table, since = runs[0].table, runs[0].due_first or today

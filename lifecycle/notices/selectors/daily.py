@@ -15,8 +15,8 @@ from lifecycle.inventory.selectors.dropped import due_of, take_off_dropped
 from lifecycle.models import (
     DatabaseFinding,
     DropPlanResult,
-    Generation,
     PathFinding,
+    ScanSnapshot,
     TableFinding,
 )
 from lifecycle.notices.domain.notice import people_behind
@@ -73,7 +73,7 @@ class _Owners:
 
     def __init__(
         self,
-        generation: Generation,
+        generation: ScanSnapshot,
         administrators: Mapping[str, tuple[str, ...]],
         stand_for: Mapping[str, tuple[str, ...]],
     ) -> None:
@@ -91,7 +91,7 @@ class _Owners:
 
 
 def daily_rows(
-    generation: Generation,
+    generation: ScanSnapshot,
     *,
     administrators: Mapping[str, tuple[str, ...]],
     stand_for: Mapping[str, tuple[str, ...]],
@@ -166,7 +166,7 @@ def _table_owners(lake: str, dbs: set[str]) -> list[tuple[tuple[str, str], str]]
     return [((db, table), owner) for db, table, owner in rows.values_list("db", "table", "owner")]
 
 
-def _upcoming(generation: Generation, owners: _Owners) -> list[Row]:
+def _upcoming(generation: ScanSnapshot, owners: _Owners) -> list[Row]:
     tables = TableFinding.objects.filter(
         generation=generation, window_due_last_on__isnull=False
     ).order_by("-bytes_clean_now", "pk")
@@ -188,7 +188,7 @@ def _upcoming(generation: Generation, owners: _Owners) -> list[Row]:
     ]
 
 
-def _nonconforming(generation: Generation, owners: _Owners) -> list[Row]:
+def _nonconforming(generation: ScanSnapshot, owners: _Owners) -> list[Row]:
     rows = (
         PathFinding.objects.filter(generation=generation, is_waived=False)
         .values("db", "table", "owner", "reason_key")

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from lifecycle.core.services.people import People
 from lifecycle.core.services.report_mail import Section, portal_url, report_mail
-from lifecycle.models import Generation
+from lifecycle.models import ScanSnapshot
 from lifecycle.notices.selectors.daily import Daily, daily_rows, failed_runs
 from lifecycle.notices.services.daily_sections import (
     alarm_section,
@@ -28,7 +28,7 @@ REPORT = "lifecycle.daily_report"
 ALARM = "lifecycle.nonconformity"
 
 
-def daily_report_queue(generation: Generation, *, now: datetime) -> int:
+def daily_report_queue(generation: ScanSnapshot, *, now: datetime) -> int:
     """Queue the day's reports and alarms; returns how many mails, again on that day no more."""
     people = People.of(generation.lake)
     since = _since(generation, now=now)
@@ -64,7 +64,7 @@ def daily_report_queue(generation: Generation, *, now: datetime) -> int:
     return n_mails + _chat_queue(generation, rows, now=now)
 
 
-def _chat_queue(generation: Generation, rows: Daily, *, now: datetime) -> int:
+def _chat_queue(generation: ScanSnapshot, rows: Daily, *, now: datetime) -> int:
     """Queue the day's two lines for the team's chat: numbers and links, no names of the lake."""
     lake = generation.lake
     lines = {REPORT: f"Lakewarden {lake}, {_numbers(generation, rows)}\n{_list('expiring', lake)}"}
@@ -93,7 +93,7 @@ def _readers(lake: str, rows: Daily, people: People) -> Iterator[tuple[str, Dail
         yield username, rows.of(username, dbs=dbs)
 
 
-def _since(generation: Generation, *, now: datetime) -> datetime:
+def _since(generation: ScanSnapshot, *, now: datetime) -> datetime:
     """Return when the last report was written, so that a missed day is in the next one."""
     earlier = Notice.objects.filter(lake=generation.lake, kind=REPORT, day__lt=generation.day)
     last = earlier.order_by("-day", "-queued_at").first()
@@ -101,7 +101,12 @@ def _since(generation: Generation, *, now: datetime) -> datetime:
 
 
 def _report(
-    generation: Generation, username: str, daily: Daily, sections: list[Section], *, is_admin: bool
+    generation: ScanSnapshot,
+    username: str,
+    daily: Daily,
+    sections: list[Section],
+    *,
+    is_admin: bool,
 ) -> Mail:
     whose = "the lake" if is_admin else "your data in the lake"
     return report_mail(
@@ -114,7 +119,7 @@ def _report(
     )
 
 
-def _numbers(generation: Generation, daily: Daily) -> str:
+def _numbers(generation: ScanSnapshot, daily: Daily) -> str:
     """Say the four numbers in one line."""
     parts = (daily.succeeded, daily.failed, daily.upcoming, daily.nonconforming)
     n_gone, n_left, n_due, n_paths = (sum(row.n_items for row in part) for part in parts)
@@ -124,7 +129,7 @@ def _numbers(generation: Generation, daily: Daily) -> str:
     )
 
 
-def _alarm(generation: Generation, username: str, daily: Daily, *, person: str) -> Mail:
+def _alarm(generation: ScanSnapshot, username: str, daily: Daily, *, person: str) -> Mail:
     n_paths = sum(row.n_items for row in daily.nonconforming)
     noun, verb = ("path", "breaks") if n_paths == 1 else ("paths", "break")
     return report_mail(

@@ -4,7 +4,7 @@ from datetime import date
 
 from lifecycle.core.services.report_mail import Trend
 from lifecycle.inventory.selectors.findings import trend
-from lifecycle.models import Generation
+from lifecycle.models import ScanSnapshot
 from portal.ui.templatetags.lw import human_bytes
 
 DAYS_SHOWN = 30
@@ -18,7 +18,7 @@ COUNTS = {
 SIZES = {"class.CLEAN_NOW.bytes": "Due", "class.SOON.bytes": "Due soon"}
 
 
-def lake_trends(generation: Generation) -> list[Trend]:
+def lake_trends(generation: ScanSnapshot) -> list[Trend]:
     """Return each number with its last days; one that was never counted is left out."""
     points = trend(generation.lake, [*COUNTS, *SIZES], today=generation.day)
     return [

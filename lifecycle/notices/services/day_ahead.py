@@ -15,7 +15,7 @@ from lifecycle.core.services.report_mail import Cell, Section, report_mail
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.models.findings import GenerationState
 from lifecycle.inventory.selectors.dropped import all_dropped_partitions, gone_since
-from lifecycle.models import Generation, ItemRange, TableFinding
+from lifecycle.models import PartitionRange, ScanSnapshot, TableFinding
 from lifecycle.notices.domain.notice import Sent, first_drop_on, is_told_a_day_ahead
 from lifecycle.notices.services.week_ahead import notifying_days
 from lifecycle.notices.services.week_ahead_mail import list_path, table_path
@@ -31,7 +31,7 @@ class Going:
     """A run of items of one table that may go soon; the first of them from `first_on`."""
 
     table: TableFinding
-    items: ItemRange
+    items: PartitionRange
     first_on: date
     unreachable: tuple[str, ...]
     n_dropped: int = 0
@@ -42,7 +42,7 @@ class Going:
         return self.items.n_items - self.n_dropped
 
 
-def day_ahead_queue(generation: Generation, *, now: datetime) -> int:
+def day_ahead_queue(generation: ScanSnapshot, *, now: datetime) -> int:
     """Queue the day's mails for one picture; repeated, it queues nothing more."""
     people = People.of(generation.lake)
     told: dict[str, list[Going]] = defaultdict(list)
@@ -62,12 +62,12 @@ def day_ahead_queue(generation: Generation, *, now: datetime) -> int:
     return len(told)
 
 
-def _going(generation: Generation, people: People) -> Iterator[tuple[Going, tuple[str, ...]]]:
+def _going(generation: ScanSnapshot, people: People) -> Iterator[tuple[Going, tuple[str, ...]]]:
     days = notifying_days(generation.lake)
     tomorrow = generation.day + timedelta(days=1)
     announced = coverages_of(generation)
     before = _last_told_on(generation)
-    rows = ItemRange.objects.filter(
+    rows = PartitionRange.objects.filter(
         table__generation=generation,
         table__db__in=list(days),
         cls__in=[ExpiryClass.CLEAN_NOW, ExpiryClass.SOON],
@@ -98,14 +98,14 @@ def _going(generation: Generation, people: People) -> Iterator[tuple[Going, tupl
                 yield going, responsible.usernames
 
 
-def _last_told_on(generation: Generation) -> date | None:
+def _last_told_on(generation: ScanSnapshot) -> date | None:
     """Return the last day before this one whose picture was told of."""
-    earlier = Generation.objects.filter(lake=generation.lake, day__lt=generation.day)
+    earlier = ScanSnapshot.objects.filter(lake=generation.lake, day__lt=generation.day)
     newest = earlier.exclude(state=GenerationState.LOADING).order_by("-day").first()
     return newest.day if newest else None
 
 
-def _mail(generation: Generation, username: str, rows: list[Going]) -> Mail:
+def _mail(generation: ScanSnapshot, username: str, rows: list[Going]) -> Mail:
     lake, tomorrow = generation.lake, generation.day + timedelta(days=1)
     n_tables = len({going.table.pk for going in rows})
     noun = "table" if n_tables == 1 else "tables"

@@ -15,7 +15,7 @@ from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.core.selectors.announced import is_covered, newest_announcements
 from lifecycle.core.services.people import People, responsible_of
 from lifecycle.inventory.selectors.dropped import due_of, take_off_dropped
-from lifecycle.models import AnnouncedCoverage, DatabaseSetting, Generation, TableFinding
+from lifecycle.models import DatabaseSetting, NoticeCoverage, ScanSnapshot, TableFinding
 from lifecycle.notices.domain.notice import Responsible, horizon_on
 from lifecycle.notices.services.week_ahead_mail import TableNews, week_ahead_mail
 from portal.notices.models import Notice
@@ -33,7 +33,7 @@ class _Told:
     covering: tuple[str, ...]
 
 
-def week_ahead_queue(generation: Generation, *, now: datetime) -> int:
+def week_ahead_queue(generation: ScanSnapshot, *, now: datetime) -> int:
     """Queue the day's notices for one picture of the lake; repeated, it queues nothing more.
 
     Only databases in NOTIFY and ACT. A person is written to when at least one of their tables has
@@ -52,7 +52,7 @@ def week_ahead_queue(generation: Generation, *, now: datetime) -> int:
     return n_queued
 
 
-def _tables_to_tell(generation: Generation, people: People) -> Iterable[_Told]:
+def _tables_to_tell(generation: ScanSnapshot, people: People) -> Iterable[_Told]:
     days = notifying_days(generation.lake)
     rows = TableFinding.objects.filter(
         generation=generation, db__in=list(days), window_due_last_on__isnull=False
@@ -88,7 +88,7 @@ def notifying_days(lake: str) -> dict[str, int]:
 
 
 def _queue_one(
-    generation: Generation,
+    generation: ScanSnapshot,
     username: str,
     tables: list[_Told],
     *,
@@ -109,16 +109,16 @@ def _queue_one(
         # A mail of an earlier scan of the same day said something else: it covers only that.
         if notice.text == mail.text:
             covered = [one.news for one in tables if username in one.covering]
-            AnnouncedCoverage.objects.bulk_create(
+            NoticeCoverage.objects.bulk_create(
                 [_coverage(news, notice, generation) for news in covered], ignore_conflicts=True
             )
 
 
-def _coverage(news: TableNews, notice: Notice, generation: Generation) -> AnnouncedCoverage:
+def _coverage(news: TableNews, notice: Notice, generation: ScanSnapshot) -> NoticeCoverage:
     table = news.table
     if table.level is None or table.ttl is None:
         raise ValueError(f"{table} is due without a level and a ttl")
-    return AnnouncedCoverage(
+    return NoticeCoverage(
         lake=generation.lake,
         db=table.db,
         table=table.table,

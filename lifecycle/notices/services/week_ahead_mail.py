@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from lifecycle.inventory.domain.due import Due
 from lifecycle.inventory.selectors.dropped import due_of
-from lifecycle.models import Generation, TableFinding
+from lifecycle.models import ScanSnapshot, TableFinding
 from portal.notices.services import Mail
 
 TABLES_SHOWN = 100
@@ -52,7 +52,9 @@ class TableNews:
         return f"{settings.LAKEWARDEN_BASE_URL}{table_path(self.table)}"
 
 
-def week_ahead_mail(tables: Sequence[TableNews], *, generation: Generation, username: str) -> Mail:
+def week_ahead_mail(
+    tables: Sequence[TableNews], *, generation: ScanSnapshot, username: str
+) -> Mail:
     """Write one person's mail; the same tables give the same words."""
     last = max(news.horizon_on for news in tables)
     context = {

@@ -11,18 +11,18 @@ from lifecycle.core.selectors.announced import coverages_of
 from lifecycle.drop.domain.refusal import Circumstances, Name, Names
 from lifecycle.inventory.selectors.dropped import DROPPED_ACTIONS
 from lifecycle.models import (
-    CleanNowRequest,
-    CurrentGeneration,
     DatabaseSetting,
+    DeletionRequest,
     DropPlan,
     DropPlanTable,
-    Generation,
+    LatestScan,
     PlanState,
+    ScanSnapshot,
     TableFinding,
 )
 from lifecycle.policies.models.policy import MIN_BACKUP_DAYS
 from lifecycle.rules.selectors.waivers import no_longer_waived
-from portal.access.models import DatabaseAdministrator, OwnerPerson
+from portal.access.models import DatabaseAdministrator, OwnerMapping
 from portal.audit.models import AuditEvent
 from portal.events.models import TableTouch
 from portal.lake.errors import StaleState
@@ -30,13 +30,13 @@ from portal.lake.errors import StaleState
 WAITING = (PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)
 
 
-def current_generation(lake: str) -> Generation:
+def current_generation(lake: str) -> ScanSnapshot:
     """Return the last whole picture of a lake.
 
     Raises:
         StaleState: `scan.none` before the first finished scan.
     """
-    current = CurrentGeneration.objects.select_related("generation").filter(lake=lake).first()
+    current = LatestScan.objects.select_related("generation").filter(lake=lake).first()
     if current is None:
         raise StaleState("scan.none", "No scan has finished yet. Start a scan and try again.")
     return current.generation
@@ -55,7 +55,7 @@ def keep_days_now(lake: str, databases: Collection[str]) -> dict[str, int]:
     return days | dict(settings.values_list("db", "backup_days"))
 
 
-def inventory(generation: Generation, databases: Collection[str]) -> int:
+def inventory(generation: ScanSnapshot, databases: Collection[str]) -> int:
     """Count the items that a scan knew in some databases: partitions, and unpartitioned tables."""
     rows = TableFinding.objects.filter(generation=generation, db__in=databases)
     counted = rows.aggregate(
@@ -71,7 +71,7 @@ def inventory(generation: Generation, databases: Collection[str]) -> int:
 
 
 def circumstances_of(
-    plan: DropPlan, generation: Generation, *, today: date, now: datetime
+    plan: DropPlan, generation: ScanSnapshot, *, today: date, now: datetime
 ) -> Circumstances:
     """Read modes, notices, holds and other plans as they are now; owners' yeses come beside."""
     settings = list(DatabaseSetting.objects.filter(lake=plan.lake))
@@ -127,9 +127,9 @@ def _item_name(text: str) -> Name:
     return Name(db, name, partition)
 
 
-def open_requests(lake: str) -> list[CleanNowRequest]:
+def open_requests(lake: str) -> list[DeletionRequest]:
     """Return the owners' open requests whose author still owns the table."""
-    wishes = CleanNowRequest.objects.filter(lake=lake, state=CleanNowRequest.State.OPEN)
+    wishes = DeletionRequest.objects.filter(lake=lake, state=DeletionRequest.State.OPEN)
     return [
         wish
         for wish in wishes.order_by("created_at")[:5000]
@@ -139,8 +139,8 @@ def open_requests(lake: str) -> list[CleanNowRequest]:
 
 def owns_table(username: str, *, lake: str, db: str, table: str) -> bool:
     """Whether a person answers for a table: its owner, its database's, or an administrator."""
-    current = CurrentGeneration.objects.filter(lake=lake).values("generation_id")
-    behind = OwnerPerson.objects.filter(lake=lake, username=username)
+    current = LatestScan.objects.filter(lake=lake).values("generation_id")
+    behind = OwnerMapping.objects.filter(lake=lake, username=username)
     names = [username, *behind.values_list("owner", flat=True)]
     owned = TableFinding.objects.filter(generation_id__in=current, db=db, table=table).filter(
         Q(owner__in=names) | Q(db_owner__in=names)

@@ -6,7 +6,7 @@ A lake's `plan_limits` in lakes.json come first, the site's LAKEWARDEN_PLAN_* se
 from dataclasses import dataclass
 
 from lifecycle.core.domain.caps import Caps, caps_crossed
-from lifecycle.models import DropPlan, Generation
+from lifecycle.models import DropPlan, ScanSnapshot
 from lifecycle.planning.selectors.inputs import act_databases, inventory
 from portal.access.models import ADMIN, User
 from portal.approvals.domain import Verdict
@@ -53,7 +53,7 @@ def plan_caps(lake: str, *, n_items: int | None = None) -> Caps:
     )
 
 
-def plan_over_caps(lake: str, generation: Generation, *, n_items: int, n_bytes: int) -> str:
+def plan_over_caps(lake: str, generation: ScanSnapshot, *, n_items: int, n_bytes: int) -> str:
     """Name every cap that a plan of this size crosses, and the next step; empty if none."""
     crossed = caps_crossed(
         n_items=n_items,
@@ -64,7 +64,7 @@ def plan_over_caps(lake: str, generation: Generation, *, n_items: int, n_bytes: 
     return " ".join([*crossed, NEXT_STEP]) if crossed else ""
 
 
-def limits_now(lake: str, generation: Generation) -> dict[str, int]:
+def limits_now(lake: str, generation: ScanSnapshot) -> dict[str, int]:
     """Return the caps of a lake and its inventory, as a plan keeps them when it is created.
 
     A plan's page shows this record for good: caps and the number of items in ACT databases change.

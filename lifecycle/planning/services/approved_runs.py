@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from lifecycle.inventory.selectors.picture import picture_problem
-from lifecycle.models import DropPlan, PathFix, PlanState
+from lifecycle.models import DropPlan, PlanState, RelocationPlan
 from lifecycle.planning.selectors.inputs import act_databases, current_generation
 from lifecycle.planning.selectors.limits import plan_over_caps
 from portal.lake.errors import StaleState
@@ -18,7 +18,7 @@ START_EVERY = timedelta(seconds=10)
 _BLOCKED_MINUTES = 5
 
 
-def is_turn_of(due: QuerySet[DropPlan] | QuerySet[PathFix], *, now: datetime) -> bool:
+def is_turn_of(due: QuerySet[DropPlan] | QuerySet[RelocationPlan], *, now: datetime) -> bool:
     """Whether plans that are due are tried now: at once, and when blocked each five minutes."""
     is_turn_of_blocked = now.minute % _BLOCKED_MINUTES == 0
     return due.filter(outcome={}).exists() or (is_turn_of_blocked and due.exists())

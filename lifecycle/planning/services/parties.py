@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from lifecycle.backup.models import Hold
 from lifecycle.core.domain.last_changes import NOBODY, Change, changed_fields, last_changers
 from lifecycle.inventory.selectors.policy import happened_at, values_changed, without_echoes
-from lifecycle.models import CleanNowRequest, DropPlan
+from lifecycle.models import DeletionRequest, DropPlan
 from portal.audit.models import AuditEvent
 
 POLICY_CHANGED = "policy.changed"
@@ -22,7 +22,7 @@ Table = tuple[str, str]
 
 
 def requesters_of(
-    lake: str, *, maker: str, tables: Collection[Table], wishes: Collection[CleanNowRequest]
+    lake: str, *, maker: str, tables: Collection[Table], wishes: Collection[DeletionRequest]
 ) -> list[str]:
     """Return everyone who may not approve a plan over these tables, sorted."""
     people = {maker}
@@ -38,7 +38,7 @@ def requesters_now(plan: DropPlan) -> list[str]:
         plan.lake,
         maker=plan.requested_by,
         tables=list(plan.tables.values_list("db", "table")),
-        wishes=list(CleanNowRequest.objects.filter(plan=plan)),
+        wishes=list(DeletionRequest.objects.filter(plan=plan)),
     )
 
 

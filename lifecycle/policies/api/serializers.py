@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from lifecycle.core.api.names import PartitionField
 from lifecycle.core.domain.enrolment import MAX_TTL_DAYS
-from lifecycle.models import Enrolment, EnrolmentItem, PathWaiver, PolicyRequest
+from lifecycle.models import Enrollment, EnrollmentItem, PathWaiver, PolicyRequest
 from lifecycle.policies.domain.states import RequestKind
 from lifecycle.rules.domain.conformity import Reason
 from portal.ui.api.serializers import ReasonSerializer
@@ -167,11 +167,11 @@ class WaiverSerializer(serializers.ModelSerializer[PathWaiver]):
         read_only_fields = fields
 
 
-class EnrolmentSerializer(serializers.ModelSerializer[Enrolment]):
+class EnrolmentSerializer(serializers.ModelSerializer[Enrollment]):
     """An enrollment as a list shows it."""
 
     class Meta:
-        model = Enrolment
+        model = Enrollment
         fields: tuple[str, ...] = (
             *("id", "state", "level", "ttl", "selection", "n_tables", "digest", "requested_by"),
             *("requesters", "reason", "created_at", "ended_at", "note", "run", "undo_run"),
@@ -190,11 +190,11 @@ class EnrolmentDetailSerializer(EnrolmentSerializer):
         read_only_fields = fields
 
 
-class EnrolmentItemSerializer(serializers.ModelSerializer[EnrolmentItem]):
+class EnrolmentItemSerializer(serializers.ModelSerializer[EnrollmentItem]):
     """One table of an enrollment and what became of it."""
 
     class Meta:
-        model = EnrolmentItem
+        model = EnrollmentItem
         fields = (
             *("db", "table", "owner", "seen_level", "seen_ttl", "n_items", "n_now", "bytes_now"),
             *("n_soon", "n_unsure", "state", "note"),

@@ -7,7 +7,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from lifecycle.core.api.names import PartitionField
-from lifecycle.models import StillReadYes
+from lifecycle.models import DeletionConsent
 from lifecycle.policies.selectors.still_read import YES_ORDERS, YesFilter, yes_visible
 from lifecycle.policies.services.still_read import YesWish, still_read_take_back, still_read_yes
 from portal.access.lakes import get_lake
@@ -16,13 +16,13 @@ from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 
 
-class YesSerializer(serializers.ModelSerializer[StillReadYes]):
+class YesSerializer(serializers.ModelSerializer[DeletionConsent]):
     """An owner's yes with its last day."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
 
     class Meta:
-        model = StillReadYes
+        model = DeletionConsent
         fields = (
             *("id", "db", "table", "partition", "until", "reason", "said_by", "said_at"),
             *("ended_at", "ended_by"),
@@ -44,7 +44,7 @@ class YesList(KeysetList):
     """Owners' yeses to data that is recently read."""
 
     operation_id = "still_read_list"
-    page_name = "StillReadYes"
+    page_name = "DeletionConsent"
     serializer_class = YesSerializer
     filterset_class = YesFilter
     orders = YES_ORDERS

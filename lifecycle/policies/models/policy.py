@@ -88,7 +88,7 @@ class PathWaiver(models.Model):
         return f"{self.db}.{self.table}" if self.table else self.db
 
 
-class AnnouncedCoverage(models.Model):
+class NoticeCoverage(models.Model):
     """What one notice told one person about one table; counts once that notice has been sent.
 
     It covers items due up to `horizon_on` that existed when the scan read them (`read_at`) and were
@@ -142,7 +142,7 @@ class ShadowCounts(models.Model):
         abstract = True
 
 
-class ShadowRecord(ShadowCounts):
+class DryRunRecord(ShadowCounts):
     """One day of OBSERVE: what would have gone, and what of the day before's was used again."""
 
     class Meta(ShadowCounts.Meta):
@@ -155,7 +155,7 @@ class ShadowRecord(ShadowCounts):
         return f"{self.db} {self.day}"
 
 
-class ShadowTable(ShadowCounts):
+class DryRunTable(ShadowCounts):
     """One table's share of a day; a table of which nothing changed that day has no row."""
 
     table = models.CharField(max_length=256)

@@ -16,7 +16,7 @@ PARTITION_CHARS = 767
 USER_CHARS = 150
 
 
-class PolicySeen(models.Model):
+class PolicySnapshot(models.Model):
     """LEVEL, TTL and owner of a table or database as a short run read or wrote them last.
 
     A scan's picture that is newer goes before it. `table` empty = the database itself.

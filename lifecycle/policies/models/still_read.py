@@ -5,7 +5,7 @@ import uuid
 from django.db import models
 
 
-class StillReadYes(models.Model):
+class DeletionConsent(models.Model):
     """An owner's yes: data of a table (or one partition) may go although it was read lately.
 
     It counts up to its last day, unless it is taken back, and only while the person may say it.

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from lifecycle.core.selectors.filters import StandingFilter
 from lifecycle.inventory.selectors.findings import tables_visible
-from lifecycle.models import StillReadYes
+from lifecycle.models import DeletionConsent
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 
@@ -22,13 +22,13 @@ class YesFilter(StandingFilter):
     table = filters.CharFilter(label="Table")
 
     class Meta:
-        model = StillReadYes
+        model = DeletionConsent
         fields: list[str] = []
 
 
-def yes_visible(lake: str, user: User, *, today: date) -> QuerySet[StillReadYes]:
+def yes_visible(lake: str, user: User, *, today: date) -> QuerySet[DeletionConsent]:
     """Return the yeses that a person said, or of tables they see; `is_standing` is annotated."""
-    rows: QuerySet[StillReadYes] = StillReadYes.objects.filter(lake=lake).annotate(
+    rows: QuerySet[DeletionConsent] = DeletionConsent.objects.filter(lake=lake).annotate(
         is_standing=Q(ended_at=None, until__gte=today)
     )
     if user.is_lake_keeper:
@@ -37,7 +37,7 @@ def yes_visible(lake: str, user: User, *, today: date) -> QuerySet[StillReadYes]
     return rows.filter(Q(said_by=user.username) | Q(Exists(tables)))
 
 
-def get_yes_for_user(lake: str, yes_id: UUID | str, *, user: User) -> StillReadYes:
+def get_yes_for_user(lake: str, yes_id: UUID | str, *, user: User) -> DeletionConsent:
     """Return one yes, or NotVisible `still_read.missing`, whether it exists or not."""
     found = yes_visible(lake, user, today=date.min).filter(public_id=yes_id).first()
     if found is None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
-from lifecycle.models import CurrentGeneration, DatabaseFinding, PolicyRequest, PolicySeen
+from lifecycle.models import DatabaseFinding, LatestScan, PolicyRequest, PolicySnapshot
 from lifecycle.policies.domain.policy import Values, falls_due_sooner
 from lifecycle.policies.domain.states import RequestKind, RequestState
 from lifecycle.policies.services.metastore import (
@@ -71,7 +71,7 @@ def request_fail(
 
 def policies_look(lake: str, *, db: str, table: str, now: datetime) -> dict[str, Any]:
     """Read what stands on one table or database, or (`db` empty) on every database of the lake."""
-    current = CurrentGeneration.objects.filter(lake=lake).values("generation_id")
+    current = LatestScan.objects.filter(lake=lake).values("generation_id")
     known = DatabaseFinding.objects.filter(generation_id__in=current)
     databases = [db] if db else list(known.order_by("db").values_list("db", flat=True))
     config = get_lake(lake)
@@ -89,14 +89,14 @@ def _look(metastore: Metastore, lake: str, db: str, *, now: datetime) -> bool:
     try:
         policy_seen_store(lake, db, "", database_standing(metastore, db), now=now)
     except NotVisible:
-        PolicySeen.objects.filter(lake=lake, db=db).delete()
+        PolicySnapshot.objects.filter(lake=lake, db=db).delete()
         return False
     return True
 
 
 def policy_seen_store(lake: str, db: str, table: str, standing: Standing, *, now: datetime) -> None:
     """Remember what stood in the metastore when it was read or written."""
-    PolicySeen.objects.update_or_create(
+    PolicySnapshot.objects.update_or_create(
         lake=lake,
         db=db,
         table=table,

@@ -16,7 +16,7 @@ from lifecycle.drop.domain.refusal import Name
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.selectors.dropped import check_not_dropped
 from lifecycle.inventory.selectors.findings import get_item_for_user, get_table_for_user
-from lifecycle.models import CleanNowRequest, StillReadYes, TableFinding
+from lifecycle.models import DeletionConsent, DeletionRequest, TableFinding
 from lifecycle.planning.selectors.inputs import open_requests
 from lifecycle.policies.selectors.still_read import get_yes_for_user
 from portal.access.lakes import get_lake
@@ -59,7 +59,7 @@ def may_say_yes(found: TableFinding, user: User) -> bool:
 
 
 @transaction.atomic
-def still_read_yes(lake: str, wish: YesWish, *, user: User, now: datetime) -> StillReadYes:
+def still_read_yes(lake: str, wish: YesWish, *, user: User, now: datetime) -> DeletionConsent:
     """Say that data may go although it is recently read; said again for the same it gives that yes.
 
     It puts nothing into a plan: an admin does, and two people approve it.
@@ -94,11 +94,11 @@ def still_read_yes(lake: str, wish: YesWish, *, user: User, now: datetime) -> St
     # One at a time for a table, so that two clicks make one yes.
     TableFinding.objects.select_for_update().get(pk=found.pk)
     said = {"lake": lake, "db": wish.db, "table": wish.table, "partition": wish.partition}
-    rows = StillReadYes.objects.filter(**said, tbl_id=found.tbl_id, said_by=user.username)
+    rows = DeletionConsent.objects.filter(**said, tbl_id=found.tbl_id, said_by=user.username)
     known = rows.filter(ended_at=None, until=wish.until).first()
     if known is not None:
         return known
-    made = StillReadYes.objects.create(
+    made = DeletionConsent.objects.create(
         **said,
         tbl_id=found.tbl_id,
         until=wish.until,
@@ -113,7 +113,7 @@ def still_read_yes(lake: str, wish: YesWish, *, user: User, now: datetime) -> St
 @transaction.atomic
 def still_read_take_back(
     lake: str, yes_id: UUID | str, *, user: User, now: datetime
-) -> StillReadYes:
+) -> DeletionConsent:
     """Take a yes back: who said it, who could say it now, or an admin (keeping is always safe).
 
     What stands in a plan already is not touched: reject the plan, or hold the data.
@@ -131,7 +131,7 @@ def still_read_take_back(
             "still_read.end", "Only who gave it, the table's owner or an admin ends it."
         )
     today = day_of(now, get_lake(lake).zone)
-    standing = StillReadYes.objects.filter(pk=found.pk, ended_at=None, until__gte=today)
+    standing = DeletionConsent.objects.filter(pk=found.pk, ended_at=None, until__gte=today)
     if not standing.update(ended_at=now, ended_by=user.username):
         raise StaleState("still_read.ended", "This consent has ended already. Reload the page.")
     found.refresh_from_db()
@@ -140,14 +140,14 @@ def still_read_take_back(
 
 
 def still_read_names(
-    lake: str, *, today: date, wishes: Iterable[CleanNowRequest] | None = None
+    lake: str, *, today: date, wishes: Iterable[DeletionRequest] | None = None
 ) -> list[Name]:
     """Name what may go by a yes that stands, or by a request that says so, of who may still say it.
 
     A table that was created again since has another id, and nobody has said yes to that one.
     `wishes` are the open ones; of a plan that is created, those that it answered.
     """
-    rows = list(StillReadYes.objects.filter(lake=lake, ended_at=None, until__gte=today))
+    rows = list(DeletionConsent.objects.filter(lake=lake, ended_at=None, until__gte=today))
     asked = open_requests(lake) if wishes is None else wishes
     wishes = [wish for wish in asked if wish.with_still_read]
     if not (rows or wishes):
@@ -186,7 +186,7 @@ def _check_still_read(found: TableFinding, partition: str, *, user: User) -> Non
         )
 
 
-def _audit(action: str, yes: StillReadYes, *, actor: str, now: datetime) -> None:
+def _audit(action: str, yes: DeletionConsent, *, actor: str, now: datetime) -> None:
     audit_record(
         action,
         actor=actor,

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from lifecycle.core.ui.links import list_url, table_url, why_url
-from lifecycle.models import StillReadYes
+from lifecycle.models import DeletionConsent
 from lifecycle.policies.selectors.still_read import YES_ORDERS, YesFilter, yes_visible
 from lifecycle.policies.services.still_read import YesWish, still_read_take_back, still_read_yes
 from portal.access.lakes import get_lake
@@ -30,7 +30,7 @@ class YesForm(forms.Form):
     reason = forms.CharField(max_length=1000)
 
 
-def _url(row: StillReadYes) -> str:
+def _url(row: DeletionConsent) -> str:
     if row.partition:
         return why_url(row.lake, row.db, row.table, row.partition)
     return table_url(row.lake, row.db, row.table)

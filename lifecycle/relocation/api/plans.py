@@ -6,7 +6,7 @@ from uuid import UUID
 from django.utils import timezone
 from rest_framework import serializers
 
-from lifecycle.models import PathFinding, PathFix, PathFixItem
+from lifecycle.models import PathFinding, RelocationMove, RelocationPlan
 from lifecycle.relocation.selectors import (
     CANDIDATE_ORDERS,
     FIX_ITEM_ORDERS,
@@ -27,13 +27,13 @@ from portal.ui.api.proposals import decide_api, reasoned_api
 from portal.ui.api.serializers import ReasonSerializer
 
 
-class PathFixSerializer(serializers.ModelSerializer[PathFix]):
+class PathFixSerializer(serializers.ModelSerializer[RelocationPlan]):
     """A relocation plan as a list shows it."""
 
     what = serializers.CharField(read_only=True)
 
     class Meta:
-        model = PathFix
+        model = RelocationPlan
         fields: tuple[str, ...] = (
             *("id", "state", "what", "undo_of", "n_items", "n_left_out", "n_bytes", "n_files"),
             *("digest", "requested_by", "requesters", "reason", "created_at", "run", "ended_at"),
@@ -52,11 +52,11 @@ class PathFixDetailSerializer(PathFixSerializer):
         read_only_fields = fields
 
 
-class PathFixItemSerializer(serializers.ModelSerializer[PathFixItem]):
+class PathFixItemSerializer(serializers.ModelSerializer[RelocationMove]):
     """One path of a relocation plan: from where to where, or why not."""
 
     class Meta:
-        model = PathFixItem
+        model = RelocationMove
         fields = (
             *("kind", "db", "table", "partition", "owner", "reasons", "source", "target"),
             *("n_files", "n_bytes", "n_partitions", "state", "why", "note"),
@@ -143,7 +143,7 @@ class PathFixItems(KeysetList):
         return fix_items(get_fix_for_user(self.kwargs["fix_id"], user=self.user), self.user)
 
 
-def _detail(found: PathFix, user: User) -> object:
+def _detail(found: RelocationPlan, user: User) -> object:
     shown: Any = found
     shown.transitions = FIXES.steps(found, user, now=timezone.now()).names
     return found

@@ -17,9 +17,9 @@ from lifecycle.models import (
     DatabaseSetting,
     DropPlanTable,
     FixItemState,
-    Generation,
-    PathFix,
-    PathFixItem,
+    RelocationMove,
+    RelocationPlan,
+    ScanSnapshot,
 )
 from lifecycle.planning.selectors.inputs import WAITING
 from lifecycle.relocation.domain.moves import Asked, Lake, Move, PathFixes, Unfixable
@@ -57,7 +57,7 @@ class FixDraft:
 
 
 def fix_draft(
-    fix: PathFix, rows: Iterable[PathFixItem], generation: Generation, *, now: datetime,
+    fix: RelocationPlan, rows: Iterable[RelocationMove], generation: ScanSnapshot, *, now: datetime,
     config: LakeConfig,
 ) -> FixDraft:  # fmt: skip
     """Find the moves for what was asked and look at each; nothing is written.
@@ -92,7 +92,7 @@ def fix_draft(
     return found
 
 
-def scanned_lake(lake: str, generation: Generation, config: LakeConfig) -> Lake:
+def scanned_lake(lake: str, generation: ScanSnapshot, config: LakeConfig) -> Lake:
     """Read databases and tables as the scan saw them, with the templates of now."""
     databases, tables, broken = {}, {}, {}
     columns: tuple[str, ...] = ("db", "owner", "location")
@@ -111,7 +111,7 @@ def scanned_lake(lake: str, generation: Generation, config: LakeConfig) -> Lake:
     return Lake(databases, tables, broken, _templates(lake, config))
 
 
-def _asked(row: PathFixItem, lake: Lake, config: LakeConfig, *, is_undo: bool) -> Asked:
+def _asked(row: RelocationMove, lake: Lake, config: LakeConfig, *, is_undo: bool) -> Asked:
     """Return what a row asks for; a table's place is the scan's effective one."""
     name = Name(row.db, row.table, row.partition)
     if is_undo:
@@ -122,7 +122,7 @@ def _asked(row: PathFixItem, lake: Lake, config: LakeConfig, *, is_undo: bool) -
     return Asked(name, table.location if table else None)
 
 
-def _altered(lake: str, generation: Generation) -> Names:
+def _altered(lake: str, generation: ScanSnapshot) -> Names:
     touches = TableTouch.objects.filter(lake=lake, altered_event_id__gt=generation.notification_id)
     names = {Name(db, table) for db, table in touches.values_list("db", "table")}
     if len(names) > MOST_TOUCHED:
@@ -150,7 +150,7 @@ def _fresh_locations(
 
 
 def _stray_partitions(
-    lake: str, generation: Generation, config: LakeConfig
+    lake: str, generation: ScanSnapshot, config: LakeConfig
 ) -> Iterator[tuple[str, Name]]:
     """Return where partitions were put outside their tables since the scan."""
     touches = TableTouch.objects.filter(lake=lake, event_id__gt=generation.notification_id)
@@ -162,10 +162,10 @@ def _stray_partitions(
                 yield str(place), Name(touch.db, touch.table, f"event {event_id}")
 
 
-def _today(fix: PathFix, altered: Names, *, now: datetime) -> Today:
+def _today(fix: RelocationPlan, altered: Names, *, now: datetime) -> Today:
     settings = DatabaseSetting.objects.filter(lake=fix.lake)
     drops = DropPlanTable.objects.filter(lake=fix.lake, plan__state__in=WAITING)
-    others = PathFixItem.objects.filter(
+    others = RelocationMove.objects.filter(
         lake=fix.lake, fix__state__in=WAITING, state=FixItemState.PLANNED
     ).exclude(fix=fix)
     names = [Name(*one) for one in drops.values_list("db", "table")]

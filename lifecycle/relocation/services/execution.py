@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Sum
 
 from lifecycle.backup.services.ingesting import IngestReport
-from lifecycle.models import AT_TARGET, FixItemState, PathFix, PathFixItem, PlanState
+from lifecycle.models import AT_TARGET, FixItemState, PlanState, RelocationMove, RelocationPlan
 from lifecycle.planning.services.approved_runs import (
     check_caps,
     check_modes,
@@ -43,14 +43,16 @@ _CHUNK = 200
 
 def fixes_turn(lake: str, *, now: datetime) -> None:
     """Start the plans of a lake that are due; what is blocked is tried each five minutes."""
-    due = PathFix.objects.filter(lake=lake, state=PlanState.APPROVED, approval__cool_until__lte=now)
+    due = RelocationPlan.objects.filter(
+        lake=lake, state=PlanState.APPROVED, approval__cool_until__lte=now
+    )
     if is_turn_of(due, now=now):
         fixes_start_due(now, lake=lake)
 
 
 def fixes_start_due(now: datetime, *, lake: str) -> list[Run]:
     """Start every plan whose cooling-off is over; one that cannot start says why on its page."""
-    waiting = PathFix.objects.filter(
+    waiting = RelocationPlan.objects.filter(
         lake=lake, state=PlanState.APPROVED, approval__cool_until__lte=now
     )
     started = []
@@ -58,7 +60,7 @@ def fixes_start_due(now: datetime, *, lake: str) -> list[Run]:
         try:
             started.append(fix_execute(fix.pk, now=now))
         except PortalError as error:
-            PathFix.objects.filter(pk=fix.pk, state=PlanState.APPROVED).update(
+            RelocationPlan.objects.filter(pk=fix.pk, state=PlanState.APPROVED).update(
                 outcome={"blocked": error.as_dict()}
             )
     return started
@@ -67,10 +69,10 @@ def fixes_start_due(now: datetime, *, lake: str) -> list[Run]:
 @transaction.atomic
 def fix_execute(fix_id: UUID | str, *, now: datetime) -> Run:
     """Start the run of an approved plan; called twice it is StaleState, never a second run."""
-    fix = PathFix.objects.get(pk=fix_id)
+    fix = RelocationPlan.objects.get(pk=fix_id)
     if fix.approval_id is not None:
         approval_lock(fix.approval_id)
-    fix = PathFix.objects.select_for_update().get(pk=fix_id)
+    fix = RelocationPlan.objects.select_for_update().get(pk=fix_id)
     if fix.state != PlanState.APPROVED:
         raise StaleState("fix.not_approved", "Only an approved plan can run.", state=fix.state)
     if red_button_state(fix.lake) is not None:
@@ -98,7 +100,7 @@ def fix_execute(fix_id: UUID | str, *, now: datetime) -> Run:
     return run
 
 
-def check_fix_approved(fix: PathFix, *, now: datetime) -> None:
+def check_fix_approved(fix: RelocationPlan, *, now: datetime) -> None:
     """Raise StaleState unless this very content may run now (or go on in its own run)."""
     approval_check(
         FIX_APPROVAL_KIND,
@@ -109,7 +111,7 @@ def check_fix_approved(fix: PathFix, *, now: datetime) -> None:
     )
 
 
-def is_fix_approved(fix: PathFix, *, now: datetime) -> bool:
+def is_fix_approved(fix: RelocationPlan, *, now: datetime) -> bool:
     """Whether the plan may still go on."""
     try:
         check_fix_approved(fix, now=now)
@@ -118,7 +120,7 @@ def is_fix_approved(fix: PathFix, *, now: datetime) -> bool:
     return True
 
 
-def check_fix_size(fix: PathFix) -> None:
+def check_fix_size(fix: RelocationPlan) -> None:
     """Raise StaleState when the plan is over a cap as it is now, or too few people were asked."""
     along = fix.items.filter(state=FixItemState.PLANNED).aggregate(n=Sum("n_partitions"))["n"]
     n_items = fix_weight(fix.n_items, along or 0)
@@ -132,26 +134,26 @@ def check_fix_size(fix: PathFix) -> None:
         )
 
 
-def fix_day(fix: PathFix) -> date:
+def fix_day(fix: RelocationPlan) -> date:
     """Return the day, in the lake's zone, under which the run's papers are kept."""
     approved_at = fix.approval.approved_at if fix.approval is not None else None
     return day_of(approved_at or fix.created_at, get_lake(fix.lake).zone)
 
 
-def fix_databases(fix: PathFix) -> set[str]:
+def fix_databases(fix: RelocationPlan) -> set[str]:
     """Return the databases in which the plan moves something."""
     planned = fix.items.filter(state=FixItemState.PLANNED)
     return set(planned.values_list("db", flat=True))
 
 
-def fix_targets(fix: PathFix) -> list[str]:
+def fix_targets(fix: RelocationPlan) -> list[str]:
     """Return the places to which the plan moves something."""
     planned = fix.items.filter(state=FixItemState.PLANNED)
     return list(planned.order_by("id").values_list("target", flat=True))
 
 
 def fix_finish(
-    fix: PathFix, run: Run, *, outcome: str, report: IngestReport, error: str, now: datetime
+    fix: RelocationPlan, run: Run, *, outcome: str, report: IngestReport, error: str, now: datetime
 ) -> None:
     """Take what the run did onto the plan; called again for the same run it changes nothing."""
     if fix.state != PlanState.RUNNING or fix.run_id != run.pk:
@@ -172,8 +174,8 @@ def fix_finish(
         if row.state not in AT_TARGET or row.note
     ]
     with transaction.atomic():
-        PathFix.objects.select_for_update().get(pk=fix.pk)
-        PathFixItem.objects.bulk_update(rows, ["state", "note"], batch_size=_CHUNK)
+        RelocationPlan.objects.select_for_update().get(pk=fix.pk)
+        RelocationMove.objects.bulk_update(rows, ["state", "note"], batch_size=_CHUNK)
         if fix.undo_of is not None:
             _mark_undone(fix.undo_of, rows)
         fix_move(
@@ -190,7 +192,7 @@ def fix_finish(
         fix_audit("finished", fix, actor="system", now=now, outcome=outcome, counts=counts)
 
 
-def _mark_undone(original: PathFix, rows: list[PathFixItem]) -> None:
+def _mark_undone(original: RelocationPlan, rows: list[RelocationMove]) -> None:
     """What an undo brought back does not lie at the original's new place any more."""
     back = {(row.db, row.table, row.partition) for row in rows if row.state in AT_TARGET}
     undone = [
@@ -200,10 +202,10 @@ def _mark_undone(original: PathFix, rows: list[PathFixItem]) -> None:
     ]
     for row in undone:
         row.state = FixItemState.TAKEN_BACK
-    PathFixItem.objects.bulk_update(undone, ["state"], batch_size=_CHUNK)
+    RelocationMove.objects.bulk_update(undone, ["state"], batch_size=_CHUNK)
 
 
-def _event(fix: PathFix, row: PathFixItem, run: Run) -> AuditEntry:
+def _event(fix: RelocationPlan, row: RelocationMove, run: Run) -> AuditEntry:
     return AuditEntry(
         f"item.{'moved' if row.state in AT_TARGET else 'not_moved'}",
         run.requested_by,

@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from lifecycle.core.services.people import People
-from lifecycle.models import AT_TARGET, FixItemState, PathFix, PathFixItem
+from lifecycle.models import AT_TARGET, FixItemState, RelocationMove, RelocationPlan
 from lifecycle.notices.domain.notice import responsible_for
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
@@ -29,7 +29,7 @@ ROWS_SHOWN = 100
 class _Moved:
     """One row of a mail, and those named for it who cannot be written to."""
 
-    item: PathFixItem
+    item: RelocationMove
     unreachable: tuple[str, ...]
 
     @property
@@ -38,7 +38,9 @@ class _Moved:
         return self.item.state == FixItemState.NEW_DATA
 
 
-def moved_queue(fix: PathFix, rows: Iterable[PathFixItem], run: Run, *, now: datetime) -> int:
+def moved_queue(
+    fix: RelocationPlan, rows: Iterable[RelocationMove], run: Run, *, now: datetime
+) -> int:
     """Queue one mail a person for what lies at its new place now; returns how many people are told.
 
     Called again for that run it adds nothing; a run that moved nothing is no news.
@@ -73,7 +75,7 @@ def moved_queue(fix: PathFix, rows: Iterable[PathFixItem], run: Run, *, now: dat
     return len(told)
 
 
-def _mail(fix: PathFix, items: list[_Moved], *, username: str) -> Mail:
+def _mail(fix: RelocationPlan, items: list[_Moved], *, username: str) -> Mail:
     noun = "place" if len(items) == 1 else "places"
     back = " back" if fix.undo_of_id else ""
     context = {

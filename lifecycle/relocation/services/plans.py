@@ -18,8 +18,8 @@ from lifecycle.drop.models.plans import ENDED, TRANSITIONS
 from lifecycle.models import (
     AT_TARGET,
     PathFinding,
-    PathFix,
-    PathFixItem,
+    RelocationMove,
+    RelocationPlan,
 )
 from lifecycle.planning.services.parties import requesters_of
 from lifecycle.relocation.selectors import fix_other_steps, fixes_visible, get_fix_for_user
@@ -35,12 +35,12 @@ FIX_APPROVAL_KIND = "lifecycle.path_fix"
 _CHUNK = 500
 
 
-class PathFixes(ProposalKind[PathFix]):
+class PathFixes(ProposalKind[RelocationPlan]):
     """Relocation plans, as proposals."""
 
     name = FIX_APPROVAL_KIND
     title = "Relocation plan"
-    model = PathFix
+    model = RelocationPlan
     transitions = TRANSITIONS
     audited_as = "path_fix"
     closed = ("fix.closed", "This plan does not wait for a decision any more.")
@@ -49,26 +49,26 @@ class PathFixes(ProposalKind[PathFix]):
     no_reason = ("fix.reject_reason", "Enter a reason; the requester reads it.")
     not_maker = ("fix.not_maker", "Only its maker may withdraw a plan.")
 
-    def get_for_user(self, proposal_id: UUID | str, *, user: User) -> PathFix:
+    def get_for_user(self, proposal_id: UUID | str, *, user: User) -> RelocationPlan:
         """Return one relocation plan, or raise NotVisible."""
         return get_fix_for_user(proposal_id, user=user)
 
-    def visible(self, lake: str, user: User) -> QuerySet[PathFix]:
+    def visible(self, lake: str, user: User) -> QuerySet[RelocationPlan]:
         """Return the relocation plans that a person may see."""
         return fixes_visible(lake, user)
 
-    def requesters(self, proposal: PathFix) -> Collection[str]:
+    def requesters(self, proposal: RelocationPlan) -> Collection[str]:
         """Return its maker, and whoever last changed what it rests on."""
         tables = set(proposal.items.values_list("db", "table"))
         return requesters_of(proposal.lake, maker=proposal.requested_by, tables=tables, wishes=())
 
     def columns(
-        self, proposal: PathFix, to: str, *, by: str, reason: str, now: datetime
+        self, proposal: RelocationPlan, to: str, *, by: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """Return who ended it and why."""
         return {"ended_at": now, "ended_by": by, "ended_reason": reason} if to in ENDED else {}
 
-    def other_steps(self, proposal: PathFix, user: User) -> Steps:
+    def other_steps(self, proposal: RelocationPlan, user: User) -> Steps:
         """Return whether it can be taken back, or withdrawn while it is created."""
         return fix_other_steps(proposal, user)
 
@@ -82,7 +82,7 @@ fix_audit = FIXES.audit
 
 def fix_request(
     lake: str, finding_ids: Sequence[int], *, reason: str, user: User, now: datetime
-) -> PathFix:
+) -> RelocationPlan:
     """Have a plan created for nonconforming paths of the last scan; each call makes its own.
 
     Raises:
@@ -102,7 +102,7 @@ def fix_request(
         raise StaleState(
             "fix.picture", "A newer scan is shown by now. Reload the page and choose again."
         )
-    fix = PathFix(
+    fix = RelocationPlan(
         lake=lake,
         requested_by=user.username,
         requesters=[user.username],
@@ -110,7 +110,7 @@ def fix_request(
         created_at=now,
     )
     items = [
-        PathFixItem(
+        RelocationMove(
             fix=fix,
             lake=lake,
             kind=one.kind,
@@ -127,7 +127,9 @@ def fix_request(
     return _begin(fix, items, now=now)
 
 
-def fix_undo_request(fix_id: UUID | str, *, reason: str, user: User, now: datetime) -> PathFix:
+def fix_undo_request(
+    fix_id: UUID | str, *, reason: str, user: User, now: datetime
+) -> RelocationPlan:
     """Have a plan created that brings back what a fix moved; for an admin.
 
     Raises:
@@ -139,13 +141,13 @@ def fix_undo_request(fix_id: UUID | str, *, reason: str, user: User, now: dateti
         raise NotAllowed("fix.undo_role", "Only an admin undoes a relocation plan.")
     _check_asked(user, reason)
     with transaction.atomic():
-        PathFix.objects.select_for_update().get(pk=original.pk)
+        RelocationPlan.objects.select_for_update().get(pk=original.pk)
         moved = list(original.items.filter(state__in=AT_TARGET).order_by("id"))
         if original.state not in ENDED or not moved:
             raise StaleState("fix.nothing_moved", "Nothing of this plan can be undone.")
         if original.undone_by.exclude(state__in=ENDED).exists():
             raise StaleState("fix.undo_under_way", "An undo of this plan is under way already.")
-        undo = PathFix(
+        undo = RelocationPlan(
             lake=original.lake,
             undo_of=original,
             requested_by=user.username,
@@ -155,7 +157,7 @@ def fix_undo_request(fix_id: UUID | str, *, reason: str, user: User, now: dateti
         )
         names = ("lake", "kind", "db", "table", "partition", "owner", "db_owner")
         items = [
-            PathFixItem(
+            RelocationMove(
                 fix=undo,
                 source=one.target,
                 target=one.source,
@@ -173,10 +175,12 @@ def _check_asked(user: User, reason: str) -> None:
 
 
 @transaction.atomic
-def _begin(fix: PathFix, items: Iterable[PathFixItem], *, now: datetime) -> PathFix:
+def _begin(
+    fix: RelocationPlan, items: Iterable[RelocationMove], *, now: datetime
+) -> RelocationPlan:
     """Write a plan in DRAFTING, what is asked, and the run that draws it up."""
     fix.save(force_insert=True)
-    made = PathFixItem.objects.bulk_create(items, batch_size=_CHUNK)
+    made = RelocationMove.objects.bulk_create(items, batch_size=_CHUNK)
     fix.plan_run = run_request(
         DRAW_KIND,
         lake=fix.lake,

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from lifecycle.drop.domain.refusal import Name
 from lifecycle.inventory.selectors.picture import picture_problem
-from lifecycle.models import FixItemState, Generation, PathFix, PathFixItem, PlanState
+from lifecycle.models import FixItemState, PlanState, RelocationMove, RelocationPlan, ScanSnapshot
 from lifecycle.planning.selectors.inputs import current_generation
 from lifecycle.planning.selectors.limits import plan_over_caps
 from lifecycle.planning.services.parties import requesters_of
@@ -31,7 +31,7 @@ _CHUNK = 200
 _FIELDS = ("source", "target", "n_files", "n_bytes", "n_partitions", "state", "why", "note")
 
 
-def fix_draw(fix: PathFix, *, folder: str, now: datetime) -> dict[str, Any]:
+def fix_draw(fix: RelocationPlan, *, folder: str, now: datetime) -> dict[str, Any]:
     """Create a relocation plan: its file under `<spool>/plans/<plan>/<folder>`, rows, its approval.
 
     Ends as NOT_CREATED with a sentence when nothing may be moved, or when it is over a cap.
@@ -60,7 +60,7 @@ def fix_weight(n_items: int, n_partitions: int) -> int:
     return n_items + n_partitions
 
 
-def _problem(fix: PathFix, drafted: FixDraft, generation: Generation) -> str:
+def _problem(fix: RelocationPlan, drafted: FixDraft, generation: ScanSnapshot) -> str:
     if not drafted.items:
         return "Nothing of what was chosen may be moved. Each row below says why."
     over = plan_over_caps(
@@ -76,7 +76,7 @@ def _weight(drafted: FixDraft) -> int:
     return fix_weight(len(drafted.items), sum(item.n_partitions for item in drafted.items))
 
 
-def _fill(rows: list[PathFixItem], drafted: FixDraft, *, is_stopped: bool) -> None:
+def _fill(rows: list[RelocationMove], drafted: FixDraft, *, is_stopped: bool) -> None:
     """Say in each row from where to where it goes, or why it does not."""
     planned = {Name(one.db, one.table, one.partition): one for one in drafted.items}
     for row in rows:
@@ -95,7 +95,7 @@ def _fill(rows: list[PathFixItem], drafted: FixDraft, *, is_stopped: bool) -> No
         row.state = FixItemState.NOT_REACHED if is_stopped else FixItemState.PLANNED
 
 
-def _write_items(config: LakeConfig, fix: PathFix, content: bytes, folder: str) -> str:
+def _write_items(config: LakeConfig, fix: RelocationPlan, content: bytes, folder: str) -> str:
     directory = config.path(config.spool).child("plans", str(fix.pk), folder)
     fs = open_file_system(directory, config=config)
     fs.make_directories(directory, mode=DIRECTORY_MODE)
@@ -107,9 +107,14 @@ def _write_items(config: LakeConfig, fix: PathFix, content: bytes, folder: str) 
 
 @transaction.atomic
 def _store_refused(
-    fix: PathFix, rows: list[PathFixItem], generation: Generation, *, problem: str, now: datetime
+    fix: RelocationPlan,
+    rows: list[RelocationMove],
+    generation: ScanSnapshot,
+    *,
+    problem: str,
+    now: datetime,
 ) -> None:
-    PathFixItem.objects.bulk_update(rows, _FIELDS, batch_size=_CHUNK)
+    RelocationMove.objects.bulk_update(rows, _FIELDS, batch_size=_CHUNK)
     fix_move(
         fix,
         PlanState.NOT_CREATED,
@@ -124,13 +129,13 @@ def _store_refused(
 
 @transaction.atomic
 def fix_store(
-    fix: PathFix, drafted: FixDraft, generation: Generation, *, uri: str, now: datetime
+    fix: RelocationPlan, drafted: FixDraft, generation: ScanSnapshot, *, uri: str, now: datetime
 ) -> None:
     """Write the rows and the totals, and ask two people."""
-    PathFix.objects.select_for_update().get(pk=fix.pk)
+    RelocationPlan.objects.select_for_update().get(pk=fix.pk)
     rows = list(fix.items.all())
     _fill(rows, drafted, is_stopped=False)
-    PathFixItem.objects.bulk_update(rows, _FIELDS, batch_size=_CHUNK)
+    RelocationMove.objects.bulk_update(rows, _FIELDS, batch_size=_CHUNK)
     digest = hashlib.sha256(drafted.content).hexdigest()
     tables = {(item.db, item.table) for item in drafted.items}
     n_bytes = sum(item.n_bytes for item in drafted.items)

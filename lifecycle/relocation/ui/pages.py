@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from lifecycle.core.ui.links import list_url
 from lifecycle.drop.models.plans import ENDED
 from lifecycle.inventory.selectors.findings import current_generation
-from lifecycle.models import PathFix, PlanState
+from lifecycle.models import PlanState, RelocationPlan
 from lifecycle.relocation.selectors import (
     CANDIDATE_ORDERS,
     FIX_ITEM_ORDERS,
@@ -36,7 +36,7 @@ from portal.ui.lists.tables import Column
 from portal.ui.proposals import decide_page, proposal_context, reasoned_page
 
 
-def fix_url(row: PathFix) -> str:
+def fix_url(row: RelocationPlan) -> str:
     """Return the page of a relocation plan."""
     return reverse("lifecycle:path-fix", args=[row.pk])
 
@@ -176,7 +176,7 @@ def _is_key(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 19
 
 
-def _standing(fix: PathFix) -> dict[str, Any]:
+def _standing(fix: RelocationPlan) -> dict[str, Any]:
     """Return what the live part of the page shows."""
     given = fix.approval.decisions.filter(verdict="APPROVE").count() if fix.approval else 0
     needed = fix.approval.n_needed if fix.approval else 0

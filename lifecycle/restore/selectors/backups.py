@@ -11,7 +11,7 @@ from django.db.models import Exists, Min, OuterRef, Q, QuerySet, Sum
 from lifecycle.backup.domain.states import BackupState
 from lifecycle.backup.models import BackupBatch, BackupProbe, BackupTotals
 from lifecycle.backup.selectors import RESTORABLE
-from lifecycle.models import BackupSlice, CurrentGeneration, TableFinding
+from lifecycle.models import BackupSlice, LatestScan, TableFinding
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
@@ -56,7 +56,7 @@ def backups_owned_by(user: User) -> Q:
     mine = Q(table_owner=user.username)
     for lake, names in user.administered.items():
         mine |= Q(lake=lake, db__in=names)
-    current = list(CurrentGeneration.objects.values_list("generation_id", flat=True))
+    current = list(LatestScan.objects.values_list("generation_id", flat=True))
     own = Q(owner=user.username) | Q(db_owner=user.username)
     for lake, owners in user.stands_for.items():
         mine |= Q(lake=lake, table_owner__in=owners)

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import Max
 
-from lifecycle.models import DrillItem
+from lifecycle.models import RestoreTestItem
 from lifecycle.restore_tests.domain import (
     Compared,
 )
@@ -13,18 +13,20 @@ from lifecycle.restore_tests.domain import (
 
 def days_proven(lake: str) -> dict[date, datetime]:
     """Give, by the day of the backup, when something of it was last proven."""
-    rows = DrillItem.objects.filter(lake=lake, outcome=Compared.PROVEN).order_by().values("day")
+    rows = (
+        RestoreTestItem.objects.filter(lake=lake, outcome=Compared.PROVEN).order_by().values("day")
+    )
     return {row["day"]: row["at"] for row in rows.annotate(at=Max("checked_at"))}
 
 
-def newest_proof_of_batch(lake: str, batch_id: UUID) -> DrillItem | None:
+def newest_proof_of_batch(lake: str, batch_id: UUID) -> RestoreTestItem | None:
     """Return what was last compared of one batch of a backup."""
-    rows = DrillItem.objects.filter(lake=lake, batch_id=batch_id)
+    rows = RestoreTestItem.objects.filter(lake=lake, batch_id=batch_id)
     shown = rows.exclude(outcome=Compared.SKIPPED).select_related("drill")
     return shown.order_by("-checked_at", "outcome").first()
 
 
-def newest_proof_of_day(lake: str, day: date) -> DrillItem | None:
+def newest_proof_of_day(lake: str, day: date) -> RestoreTestItem | None:
     """Return what was last compared of the backups of one day: its newest failure, else proof."""
-    rows = DrillItem.objects.filter(lake=lake, day=day).exclude(outcome=Compared.SKIPPED)
+    rows = RestoreTestItem.objects.filter(lake=lake, day=day).exclude(outcome=Compared.SKIPPED)
     return rows.select_related("drill").order_by("-checked_at", "outcome").first()

@@ -2,7 +2,7 @@
 
 from django.db.models import Q
 
-from lifecycle.models import CurrentGeneration, DatabaseFinding, TableFinding
+from lifecycle.models import DatabaseFinding, LatestScan, TableFinding
 from portal.access.models import User
 
 
@@ -16,7 +16,7 @@ def may_restore_to(
     """
     if user.is_lake_admin or db in user.administered.get(lake, ()):
         return True
-    current = CurrentGeneration.objects.filter(lake=lake).values("generation_id")
+    current = LatestScan.objects.filter(lake=lake).values("generation_id")
     mine = Q(owner=user.username) | Q(db_owner=user.username)
     databases = DatabaseFinding.objects.filter(generation_id__in=current, db=db)
     if databases.filter(mine).exists():

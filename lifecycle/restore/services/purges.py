@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from lifecycle.backup.models import BackupBatch
 from lifecycle.backup.selectors import WITHOUT_DATA, purgeable_batches
 from lifecycle.core.services.people import People
-from lifecycle.models import PurgeAnnouncement
+from lifecycle.models import PurgeNotice
 from lifecycle.restore.domain import Recipients, may_be_purged, names_the_date
 from lifecycle.restore.selectors.backups import batches_to_announce
 from lifecycle.restore.services.mail import backup_mail
@@ -41,7 +41,7 @@ def last_chance_queue(lake: str, *, now: datetime) -> int:
     """
     people = People.of(lake)
     told: dict[str, list[BackupBatch]] = defaultdict(list)
-    announced = PurgeAnnouncement.objects.exclude(notice__state=NoticeState.FAILED)
+    announced = PurgeNotice.objects.exclude(notice__state=NoticeState.FAILED)
     n_new = 0
     for batches in _chunks(batches_to_announce(lake, now=now, ahead=LAST_CHANCE)):
         named = _named_in(announced, batches)
@@ -78,7 +78,7 @@ def _chunks(batches: QuerySet[BackupBatch]) -> Iterator[list[BackupBatch]]:
 
 
 def _named_in(
-    announced: QuerySet[PurgeAnnouncement], batches: Sequence[BackupBatch]
+    announced: QuerySet[PurgeNotice], batches: Sequence[BackupBatch]
 ) -> defaultdict[int, set[str]]:
     """Return by batch who got one of these notices with the date on which its purge is due."""
     dates = {batch.pk: batch.purge_after for batch in batches}
@@ -103,9 +103,9 @@ def _queue(
         )
         # A mail of the same day that said something else names only what it named.
         if notice.text == mail.text:
-            PurgeAnnouncement.objects.bulk_create(
+            PurgeNotice.objects.bulk_create(
                 [
-                    PurgeAnnouncement(batch=batch, notice=notice, purge_after=batch.purge_after)
+                    PurgeNotice(batch=batch, notice=notice, purge_after=batch.purge_after)
                     for batch in batches
                 ],
                 batch_size=500,
@@ -134,9 +134,7 @@ def purge_due(lake: str, *, now: datetime) -> list[BackupBatch]:
     if red_button_state(lake) is not None:
         return []
     last_day = day_of(now - LAST_CHANCE, get_lake(lake).zone)
-    sent = PurgeAnnouncement.objects.filter(
-        notice__state=NoticeState.SENT, notice__sent_on__lte=last_day
-    )
+    sent = PurgeNotice.objects.filter(notice__state=NoticeState.SENT, notice__sent_on__lte=last_day)
     told = Exists(sent.filter(batch=OuterRef("pk")))
     due = purgeable_batches(lake, now=now).filter(told | Q(state__in=WITHOUT_DATA))
     people = People.of(lake)

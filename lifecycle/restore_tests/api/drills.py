@@ -6,7 +6,7 @@ from uuid import UUID
 from django.utils import timezone
 from rest_framework import serializers
 
-from lifecycle.models import DrillItem, RestoreDrill
+from lifecycle.models import RestoreTest, RestoreTestItem
 from lifecycle.restore_tests.selectors import (
     DRILL_ORDERS,
     ITEM_ORDERS,
@@ -23,13 +23,13 @@ from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 
 
-class DrillSerializer(serializers.ModelSerializer[RestoreDrill]):
+class DrillSerializer(serializers.ModelSerializer[RestoreTest]):
     """One restore test."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
 
     class Meta:
-        model = RestoreDrill
+        model = RestoreTest
         fields: ClassVar = [
             *("id", "lake", "run_id", "state", "requested_by", "started_at", "finished_at"),
             *("n_items", "n_proven", "n_differing", "n_skipped", "n_bytes", "n_rows", "why"),
@@ -38,14 +38,14 @@ class DrillSerializer(serializers.ModelSerializer[RestoreDrill]):
         read_only_fields = fields
 
 
-class DrillItemSerializer(serializers.ModelSerializer[DrillItem]):
+class DrillItemSerializer(serializers.ModelSerializer[RestoreTestItem]):
     """One item that a restore test restored and compared."""
 
     differences = serializers.ListField(child=serializers.CharField(), read_only=True)
     remarks = serializers.ListField(child=serializers.CharField(), read_only=True)
 
     class Meta:
-        model = DrillItem
+        model = RestoreTestItem
         fields: ClassVar = [
             *("batch_id", "day", "db", "table", "table_owner", "partition", "format", "outcome"),
             *("n_files", "n_bytes", "n_rows", "content", "differences", "remarks", "checked_at"),

@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from lifecycle.core.services.people import People, keepers
-from lifecycle.models import RestoreDrill
-from lifecycle.restore_tests.domain import DrillState, ProofState
+from lifecycle.models import RestoreTest
+from lifecycle.restore_tests.domain import DrillState, VerificationStatus
 from lifecycle.restore_tests.selectors import (
     DatabaseProven,
     databases_proven,
@@ -34,7 +34,7 @@ OVERDUE_KIND = "lifecycle.drill_overdue"
 ROWS_SHOWN = 100
 
 
-def drill_failed_queue(drill: RestoreDrill, *, now: datetime) -> int:
+def drill_failed_queue(drill: RestoreTest, *, now: datetime) -> int:
     """Tell the admins and operators of a restore test that found differences, once a day.
 
     Returns how many mails.
@@ -54,7 +54,7 @@ def drill_overdue_queue(lake: str, *, now: datetime) -> int:
 
     Nobody is told while all is proven or waits for its turn.
     """
-    bad = (ProofState.FAILED, ProofState.OVERDUE)
+    bad = (VerificationStatus.FAILED, VerificationStatus.OVERDUE)
     found = [one for one in databases_proven(lake, now=now) if one.state in bad]
     rows = [_said(one) for one in found]
     if not rows:
@@ -65,7 +65,7 @@ def drill_overdue_queue(lake: str, *, now: datetime) -> int:
 
 
 def _said(one: DatabaseProven) -> str:
-    what = "failed in a restore test" if one.state is ProofState.FAILED else "no proof"
+    what = "failed in a restore test" if one.state is VerificationStatus.FAILED else "no proof"
     last = f"last verified {one.proven_at:%Y-%m-%d}" if one.proven_at else "never verified"
     return f"{one.db}: {what}, {last}"
 
@@ -76,7 +76,7 @@ def _queue(
     subject: str,
     *,
     rows: list[str],
-    drill: RestoreDrill | None,
+    drill: RestoreTest | None,
     now: datetime,
 ) -> int:
     people, day = People.of(lake), day_of(now, get_lake(lake).zone)
@@ -130,7 +130,7 @@ class DrillWatchKind(RunKind):
 def databases_by_proof() -> Iterator[Sample]:
     """Count the databases with backups by the state of their proof."""
     counts = proof_counts(now=timezone.now())
-    for lake, state in product(sorted(all_lakes()), ProofState):
+    for lake, state in product(sorted(all_lakes()), VerificationStatus):
         yield {"lake": lake, "state": state.value}, float(counts[lake, state])
 
 

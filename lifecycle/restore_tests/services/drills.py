@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 
 from lifecycle.backup.models import BackupBatch, BackupTotals
 from lifecycle.backup.selectors import RESTORABLE
-from lifecycle.models import RestoreDrill
+from lifecycle.models import RestoreTest
 from lifecycle.restore_tests.domain import BackedUp, DrillState, choose_tables, lot
 from lifecycle.restore_tests.selectors import drill_run, known_contents, tables_proven
 from lifecycle.restore_tests.services.results import drill_audit, drill_close, proofs_count
@@ -31,7 +31,7 @@ BATCHES_SEEN = 500
 
 
 @transaction.atomic
-def drill_request(lake: str, *, user: User, reason: str = "", now: datetime) -> RestoreDrill:
+def drill_request(lake: str, *, user: User, reason: str = "", now: datetime) -> RestoreTest:
     """Ask for a restore test now; while one is under way it gives that one.
 
     Raises:
@@ -58,18 +58,18 @@ def drill_request(lake: str, *, user: User, reason: str = "", now: datetime) -> 
         params={"now": now.isoformat()},
         requested_by=user.username,
         reason=reason.strip() or "Start a restore test.",
-        unique_key=f"drill:{lake}:after:{RestoreDrill.objects.filter(lake=lake).count()}",
+        unique_key=f"drill:{lake}:after:{RestoreTest.objects.filter(lake=lake).count()}",
         now=now,
     )
     return drill_begin(run, now=now)
 
 
-def drill_under_way(lake: str, *, now: datetime) -> RestoreDrill | None:
+def drill_under_way(lake: str, *, now: datetime) -> RestoreTest | None:
     """Return the restore test that has not ended.
 
     One whose run is over without a word is closed first.
     """
-    drill = RestoreDrill.objects.filter(lake=lake, finished_at=None).first()
+    drill = RestoreTest.objects.filter(lake=lake, finished_at=None).first()
     if drill is None:
         return None
     run = drill_run(drill)
@@ -84,7 +84,7 @@ def drill_last_begun(lake: str) -> datetime | None:
 
     One that proved nothing is none.
     """
-    drills = RestoreDrill.objects.filter(lake=lake).exclude(state=DrillState.INCOMPLETE)
+    drills = RestoreTest.objects.filter(lake=lake).exclude(state=DrillState.INCOMPLETE)
     newest = drills.order_by("-started_at").first()
     return newest.started_at if newest else None
 
@@ -106,18 +106,18 @@ def drill_every() -> timedelta:
     return timedelta(days=settings.LAKEWARDEN_DRILL_EVERY_DAYS)
 
 
-def drill_begin(run: Run, *, now: datetime) -> RestoreDrill:
+def drill_begin(run: Run, *, now: datetime) -> RestoreTest:
     """Note the restore test of a run with the sample that it takes; called again it gives the same.
 
     Raises:
         StaleState: `drill.busy`, another restore test of this lake is under way.
     """
-    known = RestoreDrill.objects.filter(run_id=run.pk).first()
+    known = RestoreTest.objects.filter(run_id=run.pk).first()
     if known is not None:
         return known
     try:
         with transaction.atomic():
-            drill = RestoreDrill.objects.create(
+            drill = RestoreTest.objects.create(
                 lake=run.lake,
                 run_id=run.pk,
                 open_key=uuid5(NAMESPACE_URL, f"drill:{run.lake}"),
@@ -129,7 +129,7 @@ def drill_begin(run: Run, *, now: datetime) -> RestoreDrill:
             n_drawn = len(drill.sample)
             drill_audit(drill, "drill.begun", actor=run.requested_by, sample=n_drawn, now=now)
     except IntegrityError:
-        known = RestoreDrill.objects.filter(run_id=run.pk).first()
+        known = RestoreTest.objects.filter(run_id=run.pk).first()
         if known is None:
             raise StaleState(
                 "drill.busy", "Another restore test of this lake is under way."
@@ -138,7 +138,7 @@ def drill_begin(run: Run, *, now: datetime) -> RestoreDrill:
     return drill
 
 
-def drill_params(drill: RestoreDrill) -> dict[str, Any]:
+def drill_params(drill: RestoreTest) -> dict[str, Any]:
     """Return the job what it needs: the drawn batches as the catalogue has them now."""
     config = get_lake(drill.lake)
     rows = {
@@ -149,7 +149,7 @@ def drill_params(drill: RestoreDrill) -> dict[str, Any]:
     chosen = [rows[name] for name in drill.sample if name in rows]
     most = max(1, settings.LAKEWARDEN_DRILL_MAX_ITEMS // max(1, len(chosen)))
     roots = BackupBatch.objects.filter(lake=drill.lake).values_list("root", flat=True)
-    others = RestoreDrill.objects.filter(lake=drill.lake, finished_at=None).exclude(pk=drill.pk)
+    others = RestoreTest.objects.filter(lake=drill.lake, finished_at=None).exclude(pk=drill.pk)
     return {
         "batches": [
             {

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Min, Sum
 
 from lifecycle.backup.models import BackupBatch, BackupTotals
-from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
+from lifecycle.models import RestoreTest, RestoreTestItem, RestoreVerification
 from lifecycle.restore_tests.domain import Compared, DrillState, drill_state
 from portal.audit.services import audit_record
 from portal.runs.models import Run
@@ -24,12 +24,12 @@ _AS_FOUND = (
 
 
 @transaction.atomic
-def drill_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> RestoreDrill | None:
+def drill_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> RestoreTest | None:
     """Keep what a restore test found, and bring its databases' proofs up to date.
 
     Repeated, the same.
     """
-    drill = RestoreDrill.objects.select_for_update().filter(run_id=run.pk).first()
+    drill = RestoreTest.objects.select_for_update().filter(run_id=run.pk).first()
     if drill is None or drill.finished_at is not None:
         return drill
     result = manifest.get("result") or {}
@@ -43,7 +43,7 @@ def drill_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> Res
     drill_close(drill, state, why=why, now=now)
     if result.get("cleared") or drill.is_clean:
         # A restore test clears what earlier ones left before it does anything else.
-        earlier = RestoreDrill.objects.filter(lake=drill.lake, is_clean=False)
+        earlier = RestoreTest.objects.filter(lake=drill.lake, is_clean=False)
         earlier.exclude(finished_at=None).filter(started_at__lt=drill.started_at).update(
             is_clean=True
         )
@@ -52,7 +52,7 @@ def drill_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> Res
     return drill
 
 
-def drill_close(drill: RestoreDrill, state: DrillState, *, why: str, now: datetime) -> None:
+def drill_close(drill: RestoreTest, state: DrillState, *, why: str, now: datetime) -> None:
     """End a restore test as `state`, with the sums of its items.
 
     Each call is one event of the record.
@@ -76,22 +76,22 @@ def proofs_count(lake: str) -> None:
     rows = BackupTotals.objects.filter(lake=lake).exclude(db="").order_by().values("db")
     sums = rows.annotate(since=Min("day"), left=Sum("n_restorable"), size=Sum("restorable_bytes"))
     counted: dict[str, Mapping[str, Any]] = {row["db"]: row for row in sums.filter(left__gt=0)}
-    known = {row.db: row for row in DatabaseProof.objects.filter(lake=lake)}
+    known = {row.db: row for row in RestoreVerification.objects.filter(lake=lake)}
     new, changed = [], []
     for db in sorted(counted.keys() | known.keys()):
-        row = known.get(db) or DatabaseProof(lake=lake, db=db)
+        row = known.get(db) or RestoreVerification(lake=lake, db=db)
         was = (row.backed_up_since, row.n_restorable, row.n_bytes)
         _count(row, counted.get(db))
         if db not in known:
             new.append(row)
         elif was != (row.backed_up_since, row.n_restorable, row.n_bytes):
             changed.append(row)
-    DatabaseProof.objects.bulk_create(new, batch_size=500, ignore_conflicts=True)
+    RestoreVerification.objects.bulk_create(new, batch_size=500, ignore_conflicts=True)
     fields = ["backed_up_since", "n_restorable", "n_bytes"]
-    DatabaseProof.objects.bulk_update(changed, fields, batch_size=500)
+    RestoreVerification.objects.bulk_update(changed, fields, batch_size=500)
 
 
-def _count(row: DatabaseProof, sums: Mapping[str, Any] | None) -> None:
+def _count(row: RestoreVerification, sums: Mapping[str, Any] | None) -> None:
     row.n_restorable = sums["left"] if sums else 0
     row.n_bytes = (sums["size"] or 0) if sums else 0
     if sums:
@@ -99,7 +99,7 @@ def _count(row: DatabaseProof, sums: Mapping[str, Any] | None) -> None:
 
 
 def drill_audit(
-    drill: RestoreDrill, action: str, *, actor: str, now: datetime, **data: object
+    drill: RestoreTest, action: str, *, actor: str, now: datetime, **data: object
 ) -> None:
     """Seal what a restore test did into the audit record."""
     audit_record(
@@ -113,12 +113,12 @@ def drill_audit(
     )
 
 
-def _keep(drill: RestoreDrill, found: Any, *, now: datetime) -> list[DrillItem]:
+def _keep(drill: RestoreTest, found: Any, *, now: datetime) -> list[RestoreTestItem]:
     rows = {
         str(row.public_id): row for row in BackupBatch.objects.filter(public_id__in=drill.sample)
     }
     items = [
-        DrillItem(
+        RestoreTestItem(
             drill=drill,
             lake=drill.lake,
             batch_id=row.public_id,
@@ -132,7 +132,7 @@ def _keep(drill: RestoreDrill, found: Any, *, now: datetime) -> list[DrillItem]:
         for one in found
         if (row := rows.get(one["batch"])) is not None
     ]
-    return DrillItem.objects.bulk_create(items, batch_size=500)
+    return RestoreTestItem.objects.bulk_create(items, batch_size=500)
 
 
 def _why(manifest: Mapping[str, Any]) -> str:
@@ -140,7 +140,7 @@ def _why(manifest: Mapping[str, Any]) -> str:
     return str(error.get("message") or f"The run ended as {manifest['outcome']}.")
 
 
-def _prove(drill: RestoreDrill, items: list[DrillItem], *, now: datetime) -> None:
+def _prove(drill: RestoreTest, items: list[RestoreTestItem], *, now: datetime) -> None:
     """A database is verified by a restore test that restored some of it and found no fault."""
     outcomes: dict[str, set[str]] = {}
     for item in items:
@@ -152,4 +152,4 @@ def _prove(drill: RestoreDrill, items: list[DrillItem], *, now: datetime) -> Non
         elif Compared.PROVEN in seen:
             changes = {"proven_at": now, "proven_by": drill}
         if changes:
-            DatabaseProof.objects.update_or_create(lake=drill.lake, db=db, defaults=changes)
+            RestoreVerification.objects.update_or_create(lake=drill.lake, db=db, defaults=changes)

@@ -4,7 +4,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from lifecycle.core.ui.links import list_url
-from lifecycle.restore_tests.domain import ProofState
+from lifecycle.restore_tests.domain import VerificationStatus
 from lifecycle.restore_tests.selectors import proof_counts
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
@@ -39,7 +39,10 @@ def proofs_card(request: HttpRequest) -> Card | None:
     if lake is None:
         return None
     counts = proof_counts(now=timezone.now())
-    n_failed, n_overdue = counts[lake, ProofState.FAILED], counts[lake, ProofState.OVERDUE]
+    n_failed, n_overdue = (
+        counts[lake, VerificationStatus.FAILED],
+        counts[lake, VerificationStatus.OVERDUE],
+    )
     if not n_failed + n_overdue:
         return None
     return Card(

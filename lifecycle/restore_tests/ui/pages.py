@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from lifecycle.models import DrillItem, RestoreDrill
+from lifecycle.models import RestoreTest, RestoreTestItem
 from lifecycle.restore_tests.selectors import (
     DRILL_ORDERS,
     ITEM_ORDERS,
@@ -36,7 +36,7 @@ from portal.ui.lists.csv import stream_csv
 from portal.ui.lists.tables import Column, Table
 
 
-def drill_url(drill: RestoreDrill) -> str:
+def drill_url(drill: RestoreTest) -> str:
     """Return the page of a restore test."""
     return reverse("lifecycle:drill", args=[drill.public_id])
 
@@ -45,7 +45,7 @@ def _proof_url(row: DatabaseProven) -> str | None:
     return reverse("lifecycle:drill", args=[row.last_by]) if row.last_by else None
 
 
-def _batch_url(row: DrillItem) -> str:
+def _batch_url(row: RestoreTestItem) -> str:
     return reverse("lifecycle:backup", args=[row.batch_id])
 
 

@@ -58,7 +58,7 @@ class TableFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiver:
+class PathRuleException:
     """An approved exception: one reason of one database (`table` empty) or table, with its end."""
 
     db: str
@@ -140,7 +140,7 @@ def judge(
     tables: Iterable[TableFacts],
     *,
     templates: Sequence[Template],
-    waivers: Iterable[Waiver] = (),
+    waivers: Iterable[PathRuleException] = (),
     today: date,
 ) -> Findings:
     """Judge every database and table of a lake; views have no place of their own and are counted.
@@ -180,7 +180,7 @@ def judge(
 StandingWaivers = Mapping[tuple[str, str, Reason], date]
 
 
-def in_force(waivers: Iterable[Waiver], today: date) -> StandingWaivers:
+def in_force(waivers: Iterable[PathRuleException], today: date) -> StandingWaivers:
     """Return the last day of each exception that counts today, by object and reason."""
     days: dict[tuple[str, str, Reason], date] = {}
     for one in waivers:

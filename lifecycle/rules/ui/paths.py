@@ -17,7 +17,7 @@ from lifecycle.inventory.selectors.findings import (
     trend,
 )
 from lifecycle.inventory.ui.charts import days_chart
-from lifecycle.models import Generation, PathFinding
+from lifecycle.models import PathFinding, ScanSnapshot
 from lifecycle.rules.domain.conformity import Reason
 from lifecycle.rules.selectors.waivers import waivers_standing, with_waivers
 from portal.access.lakes import get_lake
@@ -88,7 +88,7 @@ def _reasons(lake: str, user: User) -> list[dict[str, Any]]:
     ]
 
 
-def _chart(lake: str, generation: Generation | None, user: User) -> Chart | None:
+def _chart(lake: str, generation: ScanSnapshot | None, user: User) -> Chart | None:
     """Return the trend of each reason in the whole lake, for who sees the whole lake."""
     if generation is None or not user.is_lake_keeper:
         return None

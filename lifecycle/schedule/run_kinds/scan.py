@@ -16,7 +16,7 @@ from lifecycle.inventory.services.ingest import generation_load
 from lifecycle.inventory.services.scan import KIND, SOON_DAYS, STILL_READ_DAYS, scan_instant
 from lifecycle.inventory.services.scan_report import scan_report
 from lifecycle.inventory.services.trim import scans_shown
-from lifecycle.models import CurrentGeneration, Generation
+from lifecycle.models import LatestScan, ScanSnapshot
 from lifecycle.notices.services.day_ahead import day_ahead_queue
 from lifecycle.notices.services.week_ahead import week_ahead_queue
 from lifecycle.policies.services.waivers import waivers_lapse
@@ -53,7 +53,7 @@ class ScanKind(RunKind):
     def request(self, run: Run) -> dict[str, Any]:
         """Return the job its instant, what people have set, and where the last good result lies."""
         now = scan_instant(run)
-        previous = CurrentGeneration.objects.filter(lake=run.lake).select_related("generation")
+        previous = LatestScan.objects.filter(lake=run.lake).select_related("generation")
         last = previous.first()
         return {
             "now": now.isoformat(),
@@ -76,7 +76,7 @@ class ScanKind(RunKind):
             return
         now = scan_instant(run)
         _directory_sync(run.lake)
-        is_first = not Generation.objects.filter(run=run, state=GenerationState.READY).exists()
+        is_first = not ScanSnapshot.objects.filter(run=run, state=GenerationState.READY).exists()
         generation = generation_load(run, manifest["result"], now=now)
         if is_first:
             run_log_many(run, scan_report(generation), now=timezone.now())

@@ -106,7 +106,7 @@ class HudiAlarm(models.Model):
         return f"{self.code} of {self.table_id}"
 
 
-class StoredLook(models.Model):
+class StoredInspection(models.Model):
     """All that the last look at a table found, packed: it is read for that table's pages alone."""
 
     table = models.OneToOneField(

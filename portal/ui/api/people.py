@@ -8,7 +8,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from portal.access.fresh import check_fresh
-from portal.access.models import OwnerPerson, User
+from portal.access.models import OwnerMapping, User
 from portal.people.leavers import person_close, person_reopen
 from portal.people.owners import MOST_PEOPLE, owner_set
 from portal.people.selectors import owners_mapped, people_all
@@ -36,7 +36,7 @@ class PersonSerializer(serializers.Serializer[User]):
     left_why = serializers.CharField(read_only=True, allow_null=True)
 
 
-class OwnerSerializer(serializers.Serializer[OwnerPerson]):
+class OwnerSerializer(serializers.Serializer[OwnerMapping]):
     """One person behind an owner's name."""
 
     owner = serializers.CharField(read_only=True)

@@ -7,10 +7,10 @@ from rest_framework import serializers
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.models import KEY_LENGTH
 from quality.freshness.services.declaring import LONGEST_MINUTES, Declared
-from quality.models import Awaited, ReadyRule
+from quality.models import ExpectedPartition, FreshnessRule
 
 
-class AwaitedSerializer(serializers.ModelSerializer[Awaited]):
+class AwaitedSerializer(serializers.ModelSerializer[ExpectedPartition]):
     """One day or hour of a table."""
 
     table = serializers.CharField(source="rule.__str__")
@@ -19,20 +19,20 @@ class AwaitedSerializer(serializers.ModelSerializer[Awaited]):
     waiting_since = serializers.DateTimeField(allow_null=True)
 
     class Meta:
-        model = Awaited
+        model = ExpectedPartition
         fields: ClassVar = [
             "lake", "table", "owner", "spec", "start", "end", "standing", "due_at", "ready_at",
             "ready_by", "late_seconds", "waiting_since", "reason", "is_held", "is_given_up",
         ]  # fmt: skip
 
 
-class ReadyRuleSerializer(serializers.ModelSerializer[ReadyRule]):
+class ReadyRuleSerializer(serializers.ModelSerializer[FreshnessRule]):
     """What is declared of one table."""
 
     table = serializers.CharField(source="__str__")
 
     class Meta:
-        model = ReadyRule
+        model = FreshnessRule
         fields: ClassVar = [
             "id", "lake", "table", "owner", "time_key", "time_format", "hour_key", "sla_minutes",
             "delay_minutes", "min_rows", "min_files", "version", "set_by", "set_at", "looked_at",

@@ -9,7 +9,7 @@ from django.utils import timezone
 from portal.access.models import User
 from portal.ui.frame.states import look_of
 from portal.ui.lists.filters import DayInput, ListFilter, prefix
-from quality.models import Awaited, Standing
+from quality.models import ExpectedPartition, Standing
 
 # The day first: each list is of one lake, and the index gives it in this order.
 AWAITED_ORDERS = {"-start": ("-start",), "start": ("start",)}
@@ -34,20 +34,26 @@ class AwaitedFilter(ListFilter):
     until = filters.DateFilter(label="Until", widget=DayInput(), method="filter_until")
 
     class Meta:
-        model = Awaited
+        model = ExpectedPartition
         fields: list[str] = []
 
-    def filter_late(self, rows: QuerySet[Awaited], name: str, value: str) -> QuerySet[Awaited]:
+    def filter_late(
+        self, rows: QuerySet[ExpectedPartition], name: str, value: str
+    ) -> QuerySet[ExpectedPartition]:
         """Keep what is late now, what came late, or both."""
         now, was = late_now(timezone.now()), Q(came_late=True)
         return rows.filter({"now": now, "was": was}.get(value, now | was))
 
     # By instants, which the index knows; the day of each row would be worked out for every row.
-    def filter_since(self, rows: QuerySet[Awaited], name: str, value: date) -> QuerySet[Awaited]:
+    def filter_since(
+        self, rows: QuerySet[ExpectedPartition], name: str, value: date
+    ) -> QuerySet[ExpectedPartition]:
         """Keep what began on a day of the lake's zone or later."""
         return rows.filter(start__gte=_begin(value))
 
-    def filter_until(self, rows: QuerySet[Awaited], name: str, value: date) -> QuerySet[Awaited]:
+    def filter_until(
+        self, rows: QuerySet[ExpectedPartition], name: str, value: date
+    ) -> QuerySet[ExpectedPartition]:
         """Keep what began on a day of the lake's zone or earlier."""
         return rows.filter(start__lt=_begin(min(value, _LAST) + timedelta(days=1)))
 
@@ -63,18 +69,20 @@ def late_now(now: datetime) -> Q:
     return Q(due_at__lt=now, standing__in=(Standing.MISSING, Standing.UNREADY))
 
 
-def late_unsaid(lake: str, *, now: datetime) -> QuerySet[Awaited]:
+def late_unsaid(lake: str, *, now: datetime) -> QuerySet[ExpectedPartition]:
     """Return what is late and nobody was told of, as a look after its time has found."""
-    rows = Awaited.objects.filter(late_now(now), lake=lake, told_at=None, is_given_up=False)
+    rows = ExpectedPartition.objects.filter(
+        late_now(now), lake=lake, told_at=None, is_given_up=False
+    )
     return rows.filter(seen_at__gte=F("due_at"))
 
 
-def awaited_visible(lake: str, user: User) -> QuerySet[Awaited]:
+def awaited_visible(lake: str, user: User) -> QuerySet[ExpectedPartition]:
     """Return what is awaited in a lake, as the person may see it."""
-    return Awaited.objects.for_user(user).filter(lake=lake).select_related("rule")
+    return ExpectedPartition.objects.for_user(user).filter(lake=lake).select_related("rule")
 
 
 def n_late(lake: str, user: User, *, now: datetime) -> int:
     """Count what is late now, of what the person may see and somebody still looks for."""
-    rows = Awaited.objects.for_user(user).filter(lake=lake, is_given_up=False)
+    rows = ExpectedPartition.objects.for_user(user).filter(lake=lake, is_given_up=False)
     return rows.filter(late_now(now)).count()

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from portal.access.gauges import Gauge, Sample, register_gauge
 from quality.freshness.selectors.awaited import late_now
-from quality.models import Awaited, ReadyRule
+from quality.models import ExpectedPartition, FreshnessRule
 
 
 def register_gauges() -> None:
@@ -19,7 +19,7 @@ def register_gauges() -> None:
 
 def late() -> Iterator[Sample]:
     """Count what is late now; a lake with tables that are awaited is told also with none."""
-    rows = Awaited.objects.filter(late_now(timezone.now())).order_by()
+    rows = ExpectedPartition.objects.filter(late_now(timezone.now())).order_by()
     found = dict(rows.values_list("lake").annotate(n=Count("pk")))
-    for lake in ReadyRule.objects.order_by("lake").values_list("lake", flat=True).distinct():
+    for lake in FreshnessRule.objects.order_by("lake").values_list("lake", flat=True).distinct():
         yield {"lake": lake}, found.get(lake, 0)

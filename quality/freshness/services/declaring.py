@@ -19,7 +19,7 @@ from portal.lake.lines import fitted
 from portal.lake.names import TableName
 from quality.freshness.domain.cadence import Cadence, TimeFormat
 from quality.freshness.models import OWNER_LENGTH
-from quality.models import ReadyRule, Standing
+from quality.models import FreshnessRule, Standing
 from quality.ready_flag.services.tables import keys_of, table_seen
 
 LONGEST_MINUTES = 60 * 24 * 60
@@ -60,7 +60,7 @@ class Declared:
 
 def rule_declare(
     lake: str, table: str, declared: Declared, *, version: int | None, user: User, now: datetime
-) -> ReadyRule:
+) -> FreshnessRule:
     """Declare for a table, or change what was declared as of `version` (None: it is new).
 
     Awaited is every period from the current one on. Another cadence begins again.
@@ -80,7 +80,7 @@ def rule_declare(
     cadence.check(keys_of(struct))
     owner = fitted(str(struct.owner or ""), OWNER_LENGTH)
     with transaction.atomic():
-        rows = ReadyRule.objects.select_for_update()
+        rows = FreshnessRule.objects.select_for_update()
         known = rows.filter(lake=lake, db=hive.db, table=hive.table).first()
         if known is None:
             row = _made(hive, declared, owner=owner, cadence=cadence, user=user, now=now)
@@ -94,7 +94,7 @@ def rule_declare(
     return row
 
 
-def rule_end(rule: ReadyRule, *, version: int | None, user: User, now: datetime) -> None:
+def rule_end(rule: FreshnessRule, *, version: int | None, user: User, now: datetime) -> None:
     """Forget what was declared for a table, and how its partitions stood; flags stay as they are.
 
     Ended twice it is recorded once. Whoever sees the table may, as `rule_declare`.
@@ -103,7 +103,7 @@ def rule_end(rule: ReadyRule, *, version: int | None, user: User, now: datetime)
         StaleState: somebody changed it since `version` was read.
     """
     with transaction.atomic():
-        known = ReadyRule.objects.select_for_update().filter(pk=rule.pk).first()
+        known = FreshnessRule.objects.select_for_update().filter(pk=rule.pk).first()
         if known is None:
             return
         if known.version != version:
@@ -120,11 +120,11 @@ def _made(
     cadence: Cadence,
     user: User,
     now: datetime,
-) -> ReadyRule:
+) -> FreshnessRule:
     current = cadence.period_at(now)
     try:
         with transaction.atomic():
-            return ReadyRule.objects.create(
+            return FreshnessRule.objects.create(
                 lake=str(hive.lake),
                 db=hive.db,
                 table=hive.table,
@@ -140,8 +140,8 @@ def _made(
 
 
 def _changed(
-    row: ReadyRule, declared: Declared, *, cadence: Cadence, user: User, now: datetime
-) -> ReadyRule:
+    row: FreshnessRule, declared: Declared, *, cadence: Cadence, user: User, now: datetime
+) -> FreshnessRule:
     before = _as_declared(row)
     for name, value in asdict(declared).items():
         setattr(row, name, value)
@@ -157,7 +157,7 @@ def _changed(
     return row
 
 
-def _as_declared(row: ReadyRule) -> Declared:
+def _as_declared(row: FreshnessRule) -> Declared:
     return Declared(
         row.time_key,
         TimeFormat(row.time_format),
@@ -181,7 +181,7 @@ def _stale(hive: TableName) -> StaleState:
     )
 
 
-def _record(action: str, row: ReadyRule, *, user: User, now: datetime) -> None:
+def _record(action: str, row: FreshnessRule, *, user: User, now: datetime) -> None:
     audit_record(
         action,
         actor=user.username,

@@ -22,7 +22,7 @@ from quality.freshness.domain.cadence import Cadence, Period
 from quality.freshness.domain.inspection_schedule import FORGOTTEN, GIVEN_UP, next_look
 from quality.freshness.domain.ready_rule import Rule, Ruling, Seen, Verdict, rule_on
 from quality.freshness.models import OWNER_LENGTH
-from quality.models import Awaited, ReadyRule, Standing
+from quality.models import ExpectedPartition, FreshnessRule, Standing
 from quality.ready_flag.services.arrivals import fresh
 from quality.ready_flag.services.marking import flags_set
 from quality.ready_flag.services.tables import keys_of
@@ -40,7 +40,7 @@ _TAKEN = ("standing", "ready_at", "ready_by", "came_late", "reason", "seen_at", 
 Leaves = dict[str, Any]
 
 
-def look_at(rule: ReadyRule, metastore: Metastore, *, now: datetime) -> int:
+def look_at(rule: FreshnessRule, metastore: Metastore, *, now: datetime) -> int:
     """Look at one table's awaited partitions; returns how many periods its rule set ready.
 
     What is wrong with the table stands at its rule, and it is looked at again in an hour.
@@ -70,22 +70,22 @@ def look_at(rule: ReadyRule, metastore: Metastore, *, now: datetime) -> int:
     return n_set
 
 
-def _note_periods(rule: ReadyRule, cadence: Cadence, *, now: datetime) -> None:
+def _note_periods(rule: FreshnessRule, cadence: Cadence, *, now: datetime) -> None:
     """Make the rows of periods that ended since the last look."""
     made = []
     for period in cadence.periods(rule.noted_until, ended_by=now):
-        made.append(Awaited(rule=rule, start=period.start, **fresh(rule, period)))
+        made.append(ExpectedPartition(rule=rule, start=period.start, **fresh(rule, period)))
         if len(made) == _MOST_PERIODS:
             break
     if made:
-        Awaited.objects.bulk_create(made, batch_size=200, ignore_conflicts=True)
+        ExpectedPartition.objects.bulk_create(made, batch_size=200, ignore_conflicts=True)
         rule.noted_until = made[-1].end
 
 
 def _look(
-    rule: ReadyRule,
+    rule: FreshnessRule,
     cadence: Cadence,
-    pending: Sequence[Awaited],
+    pending: Sequence[ExpectedPartition],
     metastore: Metastore,
     *,
     keys: tuple[str, ...],
@@ -109,9 +109,11 @@ def _look(
             same_as_before.append(row.pk)
             continue
         # What somebody said of it since it was read stands.
-        unsaid = Awaited.objects.filter(pk=row.pk, seen_at=seen_before)
+        unsaid = ExpectedPartition.objects.filter(pk=row.pk, seen_at=seen_before)
         unsaid.update(**{name: getattr(row, name) for name in _TAKEN})
-    waiting = Awaited.objects.filter(pk__in=same_as_before).exclude(standing=Standing.READY)
+    waiting = ExpectedPartition.objects.filter(pk__in=same_as_before).exclude(
+        standing=Standing.READY
+    )
     waiting.update(seen_at=now)
     if told:
         _record(rule, told, now=now)
@@ -119,9 +121,9 @@ def _look(
 
 
 def _leaves(
-    rule: ReadyRule,
+    rule: FreshnessRule,
     cadence: Cadence,
-    pending: Sequence[Awaited],
+    pending: Sequence[ExpectedPartition],
     metastore: Metastore,
     *,
     keys: tuple[str, ...],
@@ -144,13 +146,13 @@ def _leaves(
     return found
 
 
-def _set(rule: ReadyRule, found: Leaves, metastore: Metastore) -> None:
+def _set(rule: FreshnessRule, found: Leaves, metastore: Metastore) -> None:
     names = [name for name, struct in found.items() if not is_ready(struct.parameters or {})]
     for _ in flags_set(metastore, rule.hive, names, ready=True):
         pass
 
 
-def _take(row: Awaited, ruling: Ruling, found: Leaves, *, now: datetime) -> None:
+def _take(row: ExpectedPartition, ruling: Ruling, found: Leaves, *, now: datetime) -> None:
     """Write what is so now; one that was held keeps the word of who held it."""
     row.standing, row.seen_at = _STANDINGS[ruling.verdict], now
     if row.standing is Standing.READY:
@@ -170,14 +172,14 @@ def _ready_since(found: Leaves, *, now: datetime) -> datetime:
     return min(from_epoch_seconds(made), now) if made > 0 else now
 
 
-def _plan_next(rule: ReadyRule, cadence: Cadence, problem: str, *, now: datetime) -> None:
+def _plan_next(rule: FreshnessRule, cadence: Cadence, problem: str, *, now: datetime) -> None:
     awaited = rule.awaited.exclude(standing=Standing.READY).filter(is_given_up=False)
     ends = list(awaited.order_by("-end").values_list("end", flat=True)[:1])
     next_end = now if _is_behind(rule, cadence, now=now) else cadence.period_at(now).end
     rule.look_at = next_look(ends, next_end=next_end, now=now)
     rule.looked_at, rule.problem = now, problem
     # What somebody declared meanwhile stands.
-    same = ReadyRule.objects.filter(pk=rule.pk, version=rule.version)
+    same = FreshnessRule.objects.filter(pk=rule.pk, version=rule.version)
     same.update(
         look_at=rule.look_at,
         looked_at=now,
@@ -187,12 +189,12 @@ def _plan_next(rule: ReadyRule, cadence: Cadence, problem: str, *, now: datetime
     )
 
 
-def _is_behind(rule: ReadyRule, cadence: Cadence, *, now: datetime) -> bool:
+def _is_behind(rule: FreshnessRule, cadence: Cadence, *, now: datetime) -> bool:
     """Whether more periods have ended than one look notes."""
     return next(cadence.periods(rule.noted_until, ended_by=now), None) is not None
 
 
-def _record(rule: ReadyRule, told: dict[str, str], *, now: datetime) -> None:
+def _record(rule: FreshnessRule, told: dict[str, str], *, now: datetime) -> None:
     audit_record(
         "partitions.ruled_ready",
         actor=BY_RULE,

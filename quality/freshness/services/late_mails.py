@@ -19,7 +19,7 @@ from portal.lake.lines import one_line
 from portal.notices.reached import keepers_reached, people_reached
 from portal.notices.services import Mail, notice_queue, webhook_queue
 from quality.freshness.selectors.awaited import late_unsaid
-from quality.models import Awaited, Standing
+from quality.models import ExpectedPartition, Standing
 
 LATE = "readiness.late"
 _MOST = 500
@@ -53,13 +53,15 @@ def late_tell(lake: str, *, now: datetime) -> int:
     return len(mine)
 
 
-def _mark(row: Awaited, *, now: datetime) -> bool:
+def _mark(row: ExpectedPartition, *, now: datetime) -> bool:
     """Note that somebody writes of it; False if another did, or it came meanwhile."""
-    mine = Awaited.objects.filter(pk=row.pk, told_at=None).exclude(standing=Standing.READY)
+    mine = ExpectedPartition.objects.filter(pk=row.pk, told_at=None).exclude(
+        standing=Standing.READY
+    )
     return bool(mine.update(told_at=now))
 
 
-def _subject(rows: Sequence[Awaited]) -> str:
+def _subject(rows: Sequence[ExpectedPartition]) -> str:
     n_tables = len({row.rule_id for row in rows})
     first = f"{rows[0].spec} of {rows[0].rule}"
     if len(rows) == 1:
@@ -74,7 +76,7 @@ def _url(lake: str) -> str:
     return f"{settings.LAKEWARDEN_BASE_URL}{reverse('readiness:awaited')}?{query}"
 
 
-def _text(username: str, lake: str, rows: Sequence[Awaited]) -> str:
+def _text(username: str, lake: str, rows: Sequence[ExpectedPartition]) -> str:
     zone = get_lake(lake).zone
     lines = [f"Hello {username},", "", "Not ready in time:", ""]
     for row in rows[:_NAMED]:

@@ -14,10 +14,10 @@ from quality.freshness.selectors.awaited import (
     awaited_visible,
     n_late,
 )
-from quality.models import Awaited
+from quality.models import ExpectedPartition
 
 
-def rule_url(row: Awaited) -> str:
+def rule_url(row: ExpectedPartition) -> str:
     """Return the page of a row's table."""
     return reverse("readiness:rule", args=[row.rule_id])
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from django.utils import timezone
 
 from portal.ui.charts.figures import Chart, line_chart
-from quality.models import Awaited, ReadyRule
+from quality.models import ExpectedPartition, FreshnessRule
 
 
-def ready_chart(rule: ReadyRule, newest_first: Sequence[Awaited]) -> Chart | None:
+def ready_chart(rule: FreshnessRule, newest_first: Sequence[ExpectedPartition]) -> Chart | None:
     """Draw how long after its end each period was ready; nothing that came gives none."""
     rows = list(reversed(newest_first))
     if not any(row.ready_at for row in rows):
@@ -25,13 +25,13 @@ def ready_chart(rule: ReadyRule, newest_first: Sequence[Awaited]) -> Chart | Non
     )
 
 
-def _minutes(row: Awaited) -> int | None:
+def _minutes(row: ExpectedPartition) -> int | None:
     if row.ready_at is None:
         return None
     return round((row.ready_at - row.end).total_seconds() / 60)
 
 
-def _allowed(row: Awaited) -> int | None:
+def _allowed(row: ExpectedPartition) -> int | None:
     if row.due_at is None:
         return None
     return round((row.due_at - row.end).total_seconds() / 60)

@@ -8,7 +8,7 @@ from portal.lake.errors import PortalError
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.models import KEY_LENGTH
 from quality.freshness.services.declaring import LONGEST_MINUTES, Declared
-from quality.models import ReadyRule
+from quality.models import FreshnessRule
 
 _MINUTES: dict[str, Any] = {"min_value": 0, "max_value": LONGEST_MINUTES, "required": False}
 _FIELD_OF = {
@@ -67,7 +67,7 @@ class RuleForm(forms.Form):
     is_stale = False
 
     @classmethod
-    def of(cls, rule: ReadyRule) -> "RuleForm":
+    def of(cls, rule: FreshnessRule) -> "RuleForm":
         """Show what is declared now."""
         names = [name for name in cls.base_fields if name != "table"]
         return cls(initial={name: getattr(rule, name) for name in names})

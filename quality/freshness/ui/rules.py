@@ -23,12 +23,12 @@ from quality.freshness.selectors.rules import (
 from quality.freshness.services.declaring import rule_declare, rule_end
 from quality.freshness.ui.charts import ready_chart
 from quality.freshness.ui.forms import EndForm, NewRuleForm, RuleForm
-from quality.models import ReadyRule
+from quality.models import FreshnessRule
 
 _SHOWN = 20
 
 
-def rule_url(row: ReadyRule) -> str:
+def rule_url(row: FreshnessRule) -> str:
     """Return the page of a table."""
     return reverse("readiness:rule", args=[row.pk])
 
@@ -111,7 +111,9 @@ def rule_end_view(request: HttpRequest, rule_id: int) -> HttpResponseRedirect:
     return HttpResponseRedirect(f"{reverse('readiness:rules')}?lake={found.lake}")
 
 
-def _declared(request: HttpRequest, form: RuleForm, *, lake: str, table: str) -> ReadyRule | None:
+def _declared(
+    request: HttpRequest, form: RuleForm, *, lake: str, table: str
+) -> FreshnessRule | None:
     try:
         made = rule_declare(
             lake,

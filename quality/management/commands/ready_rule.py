@@ -12,7 +12,7 @@ from portal.access.models import User
 from portal.lake.errors import PortalError
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.services.declaring import Declared, rule_declare
-from quality.models import ReadyRule
+from quality.models import FreshnessRule
 
 
 class Command(BaseCommand):
@@ -57,7 +57,7 @@ class Command(BaseCommand):
         except User.DoesNotExist as error:
             raise CommandError(f"There is no user {options['user']}.") from error
         db, _, name = table.partition(".")
-        known = ReadyRule.objects.filter(lake=lake, db=db, table=name).first()
+        known = FreshnessRule.objects.filter(lake=lake, db=db, table=name).first()
         version = known.version if known else None
         try:
             rule = rule_declare(lake, table, declared, version=version, user=user, now=now)

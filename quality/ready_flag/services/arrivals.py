@@ -13,7 +13,7 @@ from django.db import transaction
 from portal.access.lakes import get_lake
 from portal.lake.names import PartitionName, TableName
 from quality.freshness.domain.cadence import Period
-from quality.models import Awaited, ReadyRule, Standing
+from quality.models import ExpectedPartition, FreshnessRule, Standing
 
 
 def arrivals_note(
@@ -26,10 +26,10 @@ def arrivals_note(
     now: datetime,
 ) -> None:
     """Note that partitions were said to be ready, or not; no names: something went wrong."""
-    rule = ReadyRule.objects.filter(lake=str(hive.lake), db=hive.db, table=hive.table).first()
+    rule = FreshnessRule.objects.filter(lake=str(hive.lake), db=hive.db, table=hive.table).first()
     if rule is None:
         return
-    ReadyRule.objects.filter(pk=rule.pk).update(look_at=now)
+    FreshnessRule.objects.filter(pk=rule.pk).update(look_at=now)
     periods = _periods(rule, names)
     is_whole = set(keys) == {rule.time_key, rule.hour_key} - {""}
     with transaction.atomic():
@@ -40,7 +40,7 @@ def arrivals_note(
                 _arrive(rule, period, by=by, now=now)
 
 
-def _periods(rule: ReadyRule, names: Sequence[str]) -> list[Period]:
+def _periods(rule: FreshnessRule, names: Sequence[str]) -> list[Period]:
     cadence = rule.cadence(get_lake(rule.lake).zone)
     found = {}
     for name in names:
@@ -51,11 +51,11 @@ def _periods(rule: ReadyRule, names: Sequence[str]) -> list[Period]:
     return list(found.values())
 
 
-def _arrive(rule: ReadyRule, period: Period, *, by: str, now: datetime) -> None:
-    row, _ = Awaited.objects.get_or_create(
+def _arrive(rule: FreshnessRule, period: Period, *, by: str, now: datetime) -> None:
+    row, _ = ExpectedPartition.objects.get_or_create(
         rule=rule, start=period.start, defaults=fresh(rule, period)
     )
-    Awaited.objects.filter(pk=row.pk).exclude(standing=Standing.READY).update(
+    ExpectedPartition.objects.filter(pk=row.pk).exclude(standing=Standing.READY).update(
         standing=Standing.READY,
         ready_at=now,
         ready_by=by,
@@ -66,7 +66,7 @@ def _arrive(rule: ReadyRule, period: Period, *, by: str, now: datetime) -> None:
     )
 
 
-def _take_back(rule: ReadyRule, periods: Sequence[Period], *, by: str, now: datetime) -> None:
+def _take_back(rule: FreshnessRule, periods: Sequence[Period], *, by: str, now: datetime) -> None:
     """What was ready and is said not to be any more is nobody's but theirs who said so."""
     rows = rule.awaited.filter(start__in=[one.start for one in periods], standing=Standing.READY)
     rows.update(
@@ -80,7 +80,7 @@ def _take_back(rule: ReadyRule, periods: Sequence[Period], *, by: str, now: date
     )
 
 
-def fresh(rule: ReadyRule, period: Period) -> dict[str, object]:
+def fresh(rule: FreshnessRule, period: Period) -> dict[str, object]:
     """Return what a new row of a period holds."""
     return {
         "lake": rule.lake,

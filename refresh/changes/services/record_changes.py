@@ -27,7 +27,7 @@ from refresh.changes.services.change_rows import (
 from refresh.core.selectors.names import named_for_all
 from refresh.freshness.domain.freshness import Danger, Freshness, rank_of
 from refresh.freshness.domain.pending_refresh import TableChanges
-from refresh.models import RefreshTarget, TargetOnFe, WatchedTable
+from refresh.models import RefreshTarget, TargetFrontEnd, WatchedTable
 
 __all__ = ["Change", "digest_of", "note_change", "note_changes", "queue", "retouch", "settle"]
 
@@ -105,7 +105,7 @@ def queue(rows: QuerySet[RefreshTarget], *, is_urgent: bool, now: datetime) -> N
         _milder(some, is_urgent=is_urgent).update(rank=rank_of(Freshness.STALE, danger), **shown)
         some.update(behind_since=Coalesce("behind_since", Value(now)))
         # The same changes make the same difference on each front end, before any is asked.
-        on_fes = TargetOnFe.objects.filter(target__in=chunk)
+        on_fes = TargetFrontEnd.objects.filter(target__in=chunk)
         _milder(on_fes, is_urgent=is_urgent).update(**shown)
         on_fes.update(behind_since=Coalesce("behind_since", Value(now)), owes=True)
     asked = defaultdict[str, list[int]](list)

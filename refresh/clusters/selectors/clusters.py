@@ -17,7 +17,7 @@ from portal.runs.models import Lease
 from portal.ui.frame.states import look_of
 from portal.ui.lists.filters import ListFilter, prefix
 from refresh.clusters.domain.frontends import FeState
-from refresh.models import Cluster, ClusterCatalog, ClusterFrontEnd, DeclaredTable, TargetOnFe
+from refresh.models import Cluster, ClusterCatalog, ClusterFrontEnd, DeclaredTable, TargetFrontEnd
 
 CLUSTER_ORDERS = {"name": ("name",), "-name": ("-name",)}
 DECLARED_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table")}
@@ -150,7 +150,7 @@ def state_of_cluster(cluster: Cluster, states: Iterable[FeState]) -> ClusterStat
 
 def front_ends_of(cluster: Cluster, *, now: datetime) -> list[FrontEndRow]:
     """Return the front ends of a cluster, the leader first."""
-    warmed = TargetOnFe.objects.filter(fe=OuterRef("pk"), done_at__gte=OuterRef("empty_after"))
+    warmed = TargetFrontEnd.objects.filter(fe=OuterRef("pk"), done_at__gte=OuterRef("empty_after"))
     rows = cluster.front_ends.annotate(is_warm=Exists(warmed)).order_by("-is_leader", "name")
     return [
         FrontEndRow(

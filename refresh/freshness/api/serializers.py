@@ -7,12 +7,12 @@ from rest_framework import serializers
 from refresh.core.api import ADDRESS
 from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.freshness.services.actions import MOST_NAMED
-from refresh.models import ChangedPartition, RefreshTarget, TableSweep, TargetOnFe, TargetProbe
+from refresh.models import ChangedPartition, RefreshTarget, TableSweep, TargetFrontEnd, TargetProbe
 
 LONGEST_NAME = 767
 
 
-class OnFrontEndSerializer(serializers.ModelSerializer[TargetOnFe]):
+class OnFrontEndSerializer(serializers.ModelSerializer[TargetFrontEnd]):
     """How a table is on one front end."""
 
     front_end = serializers.CharField(source="fe.place", read_only=True, help_text=ADDRESS)
@@ -25,7 +25,7 @@ class OnFrontEndSerializer(serializers.ModelSerializer[TargetOnFe]):
     why = serializers.CharField(source="now.why", read_only=True)
 
     class Meta:
-        model = TargetOnFe
+        model = TargetFrontEnd
         fields: tuple[str, ...] = ("front_end", "freshness", "danger", "why")
         read_only_fields = fields
 

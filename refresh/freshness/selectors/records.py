@@ -16,7 +16,7 @@ from refresh.models import (
     ChangedPartition,
     ClusterFrontEnd,
     RefreshTarget,
-    TargetOnFe,
+    TargetFrontEnd,
     WatchedTable,
 )
 
@@ -67,7 +67,7 @@ def records_of_all(
         fes[fe.cluster_id].append(fe)
     known = {
         (row.target_id, row.fe_id): row
-        for row in TargetOnFe.objects.filter(target__in=[target.pk for target in targets])
+        for row in TargetFrontEnd.objects.filter(target__in=[target.pk for target in targets])
     }
     return {
         target.pk: [
@@ -77,7 +77,7 @@ def records_of_all(
     }
 
 
-def _record(fe: ClusterFrontEnd, row: TargetOnFe | None) -> FeRecord:
+def _record(fe: ClusterFrontEnd, row: TargetFrontEnd | None) -> FeRecord:
     disproof = None
     if row is not None and row.disproof_at is not None:
         disproof = Disproof(row.disproof_at, row.disproof_why)

@@ -8,7 +8,7 @@ import django_filters as filters
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from django.utils import timezone
 
-from portal.access.models import DatabaseAdministrator, OwnerPerson, User
+from portal.access.models import DatabaseAdministrator, OwnerMapping, User
 from portal.lake.errors import NotVisible
 from portal.ui.frame.states import look_of
 from portal.ui.lists.filters import ListFilter
@@ -21,7 +21,7 @@ from refresh.models import (
     ClusterFrontEnd,
     RefreshTarget,
     TableSweep,
-    TargetOnFe,
+    TargetFrontEnd,
     TargetProbe,
     WatchedTable,
 )
@@ -107,7 +107,7 @@ _PHASES = {
 def answered_by(username: str) -> Q:
     """Spell 'this person owns it, stands for its owner, or administers its database'."""
     found = Q(watched__owner=username)
-    for lake, owner in OwnerPerson.objects.filter(username=username).values_list("lake", "owner"):
+    for lake, owner in OwnerMapping.objects.filter(username=username).values_list("lake", "owner"):
         found |= Q(watched__lake=lake, watched__owner=owner)
     administered = DatabaseAdministrator.objects.filter(username=username)
     for lake, db in administered.values_list("lake", "db"):
@@ -127,7 +127,9 @@ def targets_of(lake: str, user: User) -> QuerySet[RefreshTarget]:
 
 def targets_visible(lake: str, user: User) -> QuerySet[RefreshTarget]:
     """Return the same with their marks by front end."""
-    marks = TargetOnFe.objects.select_related("fe").order_by("fe__name").defer("done", "fe__config")
+    marks = (
+        TargetFrontEnd.objects.select_related("fe").order_by("fe__name").defer("done", "fe__config")
+    )
     rows = targets_of(lake, user)
     rows = rows.select_related("cluster", "watched")
     return rows.prefetch_related(Prefetch("on_fes", marks), addresses())
@@ -146,19 +148,19 @@ def get_target_for_user(target_id: int, user: User) -> RefreshTarget:
     return found
 
 
-def on_front_ends(target: RefreshTarget) -> list[TargetOnFe]:
+def on_front_ends(target: RefreshTarget) -> list[TargetFrontEnd]:
     """Return how a table stands on every front end; where nothing was done yet, a row not saved."""
     records = {row.fe_id: row for row in target.on_fes.defer("done").select_related("fe")}
     fes = target.cluster.front_ends.order_by("name")
     return [records.get(fe.pk) or _nothing_done(target, fe) for fe in fes]
 
 
-def _nothing_done(target: RefreshTarget, fe: ClusterFrontEnd) -> TargetOnFe:
+def _nothing_done(target: RefreshTarget, fe: ClusterFrontEnd) -> TargetFrontEnd:
     if fe.state is FeState.ALIVE:
         why = "Nothing was refreshed there yet, so nothing is known of it."
     else:
         why = "The front end does not answer, and nothing was refreshed there yet."
-    return TargetOnFe(target=target, fe=fe, why=why)
+    return TargetFrontEnd(target=target, fe=fe, why=why)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from refresh.freshness.domain.freshness import Danger, Freshness, Standing, stan
 from refresh.freshness.domain.pending_refresh import owed_by
 from refresh.freshness.domain.visibility import FeRecord
 from refresh.freshness.selectors.records import changes_of_all, records_of_all
-from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetOnFe, WatchedTable
+from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetFrontEnd, WatchedTable
 
 _CHUNK = 200
 # So few that whoever notes a change of one of them does not wait for long.
@@ -56,7 +56,7 @@ def _judge(targets: Sequence[RefreshTarget]) -> None:
     targets = [target for target in targets if target.watched_id in watched]
     changes = changes_of_all(watched.values())
     records = records_of_all(targets)
-    on_fes: list[TargetOnFe] = []
+    on_fes: list[TargetFrontEnd] = []
     for target in targets:
         judged = [
             (fe, record, standing(changes[target.watched_id], record))
@@ -74,8 +74,8 @@ def _judge(targets: Sequence[RefreshTarget]) -> None:
 
 def _on_fe(
     target: RefreshTarget, fe: ClusterFrontEnd, found: Standing, *, owes: bool
-) -> TargetOnFe:
-    return TargetOnFe(
+) -> TargetFrontEnd:
+    return TargetFrontEnd(
         target=target,
         fe=fe,
         owes=owes,
@@ -121,11 +121,11 @@ def _with_reason(watched: WatchedTable, why: str) -> str:
     return why
 
 
-def _write(rows: list[TargetOnFe]) -> None:
+def _write(rows: list[TargetFrontEnd]) -> None:
     """Write the judgements only: what was done there is the worker's to write."""
     # MySQL takes any unique key as the conflict and refuses to be told which.
     named = connection.features.supports_update_conflicts_with_target
-    TargetOnFe.objects.bulk_create(
+    TargetFrontEnd.objects.bulk_create(
         rows,
         batch_size=500,
         update_conflicts=True,

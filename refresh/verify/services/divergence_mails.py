@@ -18,14 +18,14 @@ from portal.lake.lines import one_line
 from portal.notices.reached import keepers_reached
 from portal.notices.services import Mail, notice_queue, webhook_queue
 from refresh.freshness.domain.freshness import Freshness
-from refresh.models import RefreshTarget, TargetOnFe, WatchedTable
+from refresh.models import RefreshTarget, TargetFrontEnd, WatchedTable
 
 DIVERGED, AGREES = "refresh.diverged", "refresh.agrees"
 
 
 def divergences_tell(target: RefreshTarget, *, now: datetime) -> int:
     """Write of each front end that began, or ceased, to contradict; returns how many mails."""
-    rows = TargetOnFe.objects.filter(target=target).select_related("fe").order_by("fe__name")
+    rows = TargetFrontEnd.objects.filter(target=target).select_related("fe").order_by("fe__name")
     begun = rows.filter(freshness=Freshness.DIVERGED, diverged_told_at=None)
     agreed = Q(disproof_at=None) | Q(disproof_at__lt=F("probed_at"))
     over = rows.filter(agreed, probed_at__gt=F("diverged_told_at"))
@@ -42,16 +42,16 @@ def divergences_tell(target: RefreshTarget, *, now: datetime) -> int:
         return n_mails + _write(AGREES, target, ended, addresses=addresses, now=now)
 
 
-def _mark(row: TargetOnFe, *, told_at: datetime | None) -> bool:
+def _mark(row: TargetFrontEnd, *, told_at: datetime | None) -> bool:
     """Note that somebody writes of it; False if another did."""
-    mine = TargetOnFe.objects.filter(pk=row.pk, diverged_told_at=row.diverged_told_at)
+    mine = TargetFrontEnd.objects.filter(pk=row.pk, diverged_told_at=row.diverged_told_at)
     return bool(mine.update(diverged_told_at=told_at))
 
 
 def _write(
     kind: str,
     target: RefreshTarget,
-    rows: Sequence[TargetOnFe],
+    rows: Sequence[TargetFrontEnd],
     *,
     addresses: dict[str, str],
     now: datetime,
@@ -73,14 +73,16 @@ def _write(
     return len(addresses)
 
 
-def _subject(kind: str, target: RefreshTarget, rows: Sequence[TargetOnFe]) -> str:
+def _subject(kind: str, target: RefreshTarget, rows: Sequence[TargetFrontEnd]) -> str:
     n_fes = f"{len(rows)} front end{'s' if len(rows) != 1 else ''} of {target.cluster.name}"
     if kind == DIVERGED:
         return one_line(f"Alarm: {n_fes} may answer {target} wrongly")
     return one_line(f"Resolved: {n_fes} agree{'s' if len(rows) == 1 else ''} on {target} again")
 
 
-def _text(kind: str, username: str, subject: str, rows: Sequence[TargetOnFe], *, url: str) -> str:
+def _text(
+    kind: str, username: str, subject: str, rows: Sequence[TargetFrontEnd], *, url: str
+) -> str:
     lines = [f"Hello {username},", "", f"{subject}.", ""]
     if kind == DIVERGED:
         lines += [one_line(f"- {row.fe.name}: {row.disproof_why}") for row in rows]

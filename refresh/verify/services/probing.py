@@ -24,7 +24,7 @@ from refresh.models import (
     ClusterFrontEnd,
     Refresh,
     RefreshTarget,
-    TargetOnFe,
+    TargetFrontEnd,
     TargetProbe,
     WatchedTable,
 )
@@ -96,7 +96,7 @@ def _conclude(
     places = {key: fe.place for key, fe in fes.items()}
     wrong = disproofs({place: pictures.found[key] for key, place in places.items()}, truth.picture)
     for key, fe in fes.items():
-        row, _ = TargetOnFe.objects.get_or_create(target=target, fe=fe)
+        row, _ = TargetFrontEnd.objects.get_or_create(target=target, fe=fe)
         row.probed_at = began
         if places[key] in wrong:
             row.disproof_at, row.disproof_why = began, wrong[places[key]]
@@ -114,15 +114,15 @@ def _keep_problem(target: RefreshTarget, pictures: Pictures) -> None:
     """Keep why front ends could not be probed, so that their silence is not read as agreement."""
     said = "; ".join(dict.fromkeys(pictures.problems.values()))
     TargetProbe.objects.filter(target=target).update(problem=fitted(said, _PROBLEM_LENGTH))
-    on_fes = TargetOnFe.objects.filter(target=target)
+    on_fes = TargetFrontEnd.objects.filter(target=target)
     on_fes.filter(fe__in=pictures.found).exclude(probe_problem="").update(probe_problem="")
     for key, problem in pictures.problems.items():
-        row, _ = TargetOnFe.objects.get_or_create(target=target, fe_id=key)
+        row, _ = TargetFrontEnd.objects.get_or_create(target=target, fe_id=key)
         row.probe_problem = problem
         row.save(update_fields=["probe_problem"])
 
 
-def _is_withdrawn(row: TargetOnFe) -> bool:
+def _is_withdrawn(row: TargetFrontEnd) -> bool:
     """Whether an earlier disproof fell: the table was refreshed since, and a probe agrees now."""
     at = row.disproof_at
     return at is not None and any(

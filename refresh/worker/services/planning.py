@@ -30,7 +30,7 @@ from refresh.freshness.domain.pending_refresh import (
 from refresh.freshness.domain.visibility import FeRecord
 from refresh.freshness.selectors.records import changes_of, records_of, records_of_all
 from refresh.freshness.services.freshness import judge
-from refresh.models import RefreshTarget, TargetOnFe, WatchedTable
+from refresh.models import RefreshTarget, TargetFrontEnd, WatchedTable
 from refresh.worker.domain.lanes import (
     Pace,
     Past,
@@ -135,7 +135,7 @@ def _as_whole(watched: WatchedTable, changes: TableChanges) -> TableChanges:
 
 
 def _attempt(target: RefreshTarget, changes: TableChanges, fes: list[FeRecord]) -> Attempt | None:
-    rows = TargetOnFe.objects.filter(target=target)
+    rows = TargetFrontEnd.objects.filter(target=target)
     return next_attempt(
         target.external,
         changes,

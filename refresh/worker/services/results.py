@@ -28,7 +28,7 @@ from refresh.models import (
     Ending,
     Refresh,
     RefreshTarget,
-    TargetOnFe,
+    TargetFrontEnd,
     WatchedTable,
 )
 from refresh.worker.domain.lanes import Lane, Waited, is_own_pace
@@ -169,7 +169,7 @@ def _write_fes(
         one = found.get(fe.name)
         if one is None or one.outcome is Outcome.NOT_ASKED:
             continue
-        mine, _ = TargetOnFe.objects.get_or_create(target=row.target, fe=fe)
+        mine, _ = TargetFrontEnd.objects.get_or_create(target=row.target, fe=fe)
         if one.outcome is Outcome.DONE:
             known = (*read_done(mine.done), done)
             mine.done = write_done(pruned(known, now=now, unsettled_since=oldest))

@@ -37,7 +37,7 @@ from refresh.models import (
     Ending,
     Refresh,
     RefreshTarget,
-    TargetOnFe,
+    TargetFrontEnd,
     WatchedTable,
 )
 from refresh.verify.services.sweeping import sweep
@@ -295,7 +295,7 @@ def wake(cluster: Cluster, *, now: datetime) -> None:
     What was given up for another reason stays so: the sweep, or somebody, asks again.
     """
     alive = [fe.pk for fe in cluster.front_ends.all() if fe.state is FeState.ALIVE]
-    owing = TargetOnFe.objects.filter(fe__in=alive, owes=True).values("target")
+    owing = TargetFrontEnd.objects.filter(fe__in=alive, owes=True).values("target")
     resting = RefreshTarget.objects.filter(cluster=cluster, due_at=None, problem="")
     rows = list(resting.filter(pk__in=owing).values_list("pk", "watched"))
     for start in range(0, len(rows), _AT_ONCE):

@@ -13,18 +13,18 @@ from lifecycle.core.services.statistics import statistics_refresh
 from lifecycle.drop.services.parts import plan_parts_write
 from lifecycle.inventory.services.totals import totals_load
 from lifecycle.models import (
-    CurrentGeneration,
     DatabaseFinding,
     DatabaseSetting,
     DroppedObject,
     DropPlan,
     DropPlanTable,
-    Generation,
-    ItemExample,
-    ItemRange,
+    DryRunRecord,
+    DryRunTable,
+    LatestScan,
+    PartitionRange,
     PathFinding,
-    ShadowRecord,
-    ShadowTable,
+    SamplePartition,
+    ScanSnapshot,
     TableAges,
     TableFinding,
     TrendPoint,
@@ -63,7 +63,7 @@ class BigLake:
         first, last = self.n_tables + 1, n_partitions // ITEMS_A_TABLE
         self.n_tables = last
         make_room()
-        old, new = (Generation.objects.get(pk=base) for base in (OLD, NEW))
+        old, new = (ScanSnapshot.objects.get(pk=base) for base in (OLD, NEW))
         self._tables(old, first, last)
         self._tables(new, first, last)
         self._findings(new, first, last)
@@ -82,12 +82,12 @@ class BigLake:
                 lake=LAKE, kind="lifecycle.scan", queue="scan", state="DONE",
                 requested_by="system", queued_at=at, finished_at=at,
             )  # fmt: skip
-            Generation.objects.create(
+            ScanSnapshot.objects.create(
                 pk=base, lake=LAKE, run=run, state="READY", day=at.date(), as_of=at, read_at=at,
                 notification_id=1, totals={"reasons": {"OWNER_PATH_FAIL": 7}},
                 results_uri="file:///none",
             )  # fmt: skip
-        CurrentGeneration.objects.create(lake=LAKE, generation_id=NEW)
+        LatestScan.objects.create(lake=LAKE, generation_id=NEW)
         DatabaseAdministrator.objects.create(lake=LAKE, db="db1", username=DBA)
         DatabaseSetting.objects.create(lake=LAKE, db="db0", mode="ACT")
         days = [self.today - timedelta(days=n) for n in range(90)]
@@ -97,9 +97,9 @@ class BigLake:
             for metric in METRICS
         )
         for on in days[:30]:
-            ShadowRecord.objects.create(lake=LAKE, db="db2", day=on, n_new=3)
+            DryRunRecord.objects.create(lake=LAKE, db="db2", day=on, n_new=3)
         multiply(
-            ShadowTable(lake=LAKE, db="db2", day=self.today, n_new=3, examples=[]),
+            DryRunTable(lake=LAKE, db="db2", day=self.today, n_new=3, examples=[]),
             first=1, last=TABLES_A_DB, table=TABLE,
         )  # fmt: skip
         plan = DropPlan.objects.create(
@@ -115,7 +115,7 @@ class BigLake:
         plan_parts_write(plan)
         return plan
 
-    def _tables(self, generation: Generation, first: int, last: int) -> None:
+    def _tables(self, generation: ScanSnapshot, first: int, last: int) -> None:
         base = generation.pk
         of_lake = {"generation": generation, "lake": LAKE}
         multiply(
@@ -129,7 +129,7 @@ class BigLake:
             bytes_clean_now=rest("n * 7919", 1_000_003),
         )  # fmt: skip
 
-    def _findings(self, generation: Generation, first: int, last: int) -> None:
+    def _findings(self, generation: ScanSnapshot, first: int, last: int) -> None:
         base = generation.pk
         of_lake = {"generation": generation, "lake": LAKE}
         multiply(
@@ -149,9 +149,9 @@ class BigLake:
             first=first, last=last, db=DB, table=TABLE, owner=PERSON, db_owner=DB_OWNER,
         )  # fmt: skip
 
-    def _ranges(self, generation: Generation, first: int, last: int) -> None:
+    def _ranges(self, generation: ScanSnapshot, first: int, last: int) -> None:
         multiply(
-            ItemRange(
+            PartitionRange(
                 generation=generation, cls="NOT_NOW", first="dt=2026-01-01",
                 last="dt=2026-01-07", n_items=7,
             ),
@@ -163,7 +163,7 @@ class BigLake:
 
     def _items(self, first: int, last: int) -> None:
         multiply(
-            ItemExample(
+            SamplePartition(
                 cls="NOT_NOW", location="hdfs://nn/x", level=1, ttl=60, winner="DDL", n_files=3,
                 policy_source="the table's own parameters", n_bytes=1_000, updated_at=self.now,
             ),

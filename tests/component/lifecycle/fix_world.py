@@ -4,7 +4,7 @@ from datetime import datetime
 
 from lifecycle.backup.engine.move.records import MoveItem
 from lifecycle.drop.domain.refusal import Name
-from lifecycle.models import Generation, PathFinding, PathFix
+from lifecycle.models import PathFinding, RelocationPlan, ScanSnapshot
 from lifecycle.relocation.domain.moves import Unfixable
 from lifecycle.relocation.services.draft import FixDraft
 from lifecycle.relocation.services.plans import fix_request
@@ -13,7 +13,7 @@ from portal.access.models import User
 from portal.lake.paths import LakePath
 
 
-def stray_findings(generation: Generation, *, owner: str, db_owner: str) -> list[PathFinding]:
+def stray_findings(generation: ScanSnapshot, *, owner: str, db_owner: str) -> list[PathFinding]:
     """Make two nonconforming tables of a picture: one that can be moved, and one that cannot."""
     return [
         PathFinding.objects.create(
@@ -32,7 +32,7 @@ def stray_findings(generation: Generation, *, owner: str, db_owner: str) -> list
     ]
 
 
-def drawn_fix(findings: list[PathFinding], *, user: User, now: datetime) -> PathFix:
+def drawn_fix(findings: list[PathFinding], *, user: User, now: datetime) -> RelocationPlan:
     """Ask for both and store what a worker would have found: one moves, one stays."""
     first = findings[0]
     fix = fix_request(
@@ -41,7 +41,7 @@ def drawn_fix(findings: list[PathFinding], *, user: User, now: datetime) -> Path
     return store_drawn(fix, first.generation, now=now)
 
 
-def store_drawn(fix: PathFix, generation: Generation, *, now: datetime) -> PathFix:
+def store_drawn(fix: RelocationPlan, generation: ScanSnapshot, *, now: datetime) -> RelocationPlan:
     """Store the creating of a plan: `stray` moves where its row says, others are shared."""
     drafted = FixDraft(backup_root="file:///backup")
     for row in fix.items.order_by("id"):
@@ -66,4 +66,4 @@ def store_drawn(fix: PathFix, generation: Generation, *, now: datetime) -> PathF
             )
         )
     fix_store(fix, drafted, generation, uri="file:///spool/items.jsonl", now=now)
-    return PathFix.objects.get(pk=fix.pk)
+    return RelocationPlan.objects.get(pk=fix.pk)

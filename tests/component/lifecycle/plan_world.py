@@ -17,12 +17,12 @@ from django.contrib.auth.models import Group
 from lifecycle.drop.services.plans import plan_request
 from lifecycle.inventory.services.totals import totals_load
 from lifecycle.models import (
-    AnnouncedCoverage,
-    CurrentGeneration,
     DatabaseSetting,
     DropPlan,
-    Generation,
-    ItemExample,
+    LatestScan,
+    NoticeCoverage,
+    SamplePartition,
+    ScanSnapshot,
     TableFinding,
 )
 from portal.access.models import ADMIN, OPERATOR, DatabaseAdministrator, User
@@ -130,7 +130,7 @@ class World:
         """Give a person the role of an admin."""
         self.people[name].groups.add(Group.objects.get(name=ADMIN))
 
-    def scan(self, items: Iterable[Item], *, announce: bool = True) -> Generation:
+    def scan(self, items: Iterable[Item], *, announce: bool = True) -> ScanSnapshot:
         """Show a picture with these items, and (by default) announce them eight days ago."""
         rows = list(items)
         generation = self._generation()
@@ -141,10 +141,10 @@ class World:
             if announce and one.level and one.ttl:
                 self.announce(one)
         totals_load(generation, n_paths=0)
-        CurrentGeneration.objects.update_or_create(lake=LAKE, defaults={"generation": generation})
+        LatestScan.objects.update_or_create(lake=LAKE, defaults={"generation": generation})
         return generation
 
-    def announce(self, item: Item, *, days_ago: int = 8, **changes: Any) -> AnnouncedCoverage:
+    def announce(self, item: Item, *, days_ago: int = 8, **changes: Any) -> NoticeCoverage:
         """Have a notice about a table sent some days ago."""
         sent_on = TODAY - timedelta(days=days_ago)
         state = changes.pop("state", NoticeState.SENT)
@@ -169,7 +169,7 @@ class World:
             "as_of": at,
             "read_at": at,
         }
-        return AnnouncedCoverage.objects.create(
+        return NoticeCoverage.objects.create(
             lake=LAKE,
             db=item.db,
             table=item.tbl,
@@ -192,11 +192,11 @@ class World:
         run_drive(plan.plan_run_id)
         return DropPlan.objects.select_related("approval").get(pk=plan.pk)
 
-    def _generation(self) -> Generation:
+    def _generation(self) -> ScanSnapshot:
         run = Run.objects.create(
             lake=LAKE, kind="lifecycle.scan", state="DONE", requested_by="system", queued_at=NOW
         )
-        generation = Generation.objects.create(
+        generation = ScanSnapshot.objects.create(
             lake=LAKE,
             run=run,
             state="READY",
@@ -236,7 +236,7 @@ class World:
 
     @staticmethod
     def _finding(
-        generation: Generation, rows: list[Item], db: str, tbl: str, one: Item
+        generation: ScanSnapshot, rows: list[Item], db: str, tbl: str, one: Item
     ) -> TableFinding:
         mine = [row for row in rows if (row.db, row.tbl) == (db, tbl)]
         finding = TableFinding.objects.create(
@@ -257,8 +257,8 @@ class World:
             n_clean_now=sum(row.cls == "CLEAN_NOW" for row in mine),
             n_still_read=sum(row.cls == "STILL_READ" for row in mine),
         )
-        ItemExample.objects.bulk_create(
-            ItemExample(
+        SamplePartition.objects.bulk_create(
+            SamplePartition(
                 table=finding,
                 part_id=number if row.part_name else 0,
                 partition=row.part_name,

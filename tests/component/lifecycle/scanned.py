@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.services.scan import KIND
-from lifecycle.models import DatabaseSetting, Generation
+from lifecycle.models import DatabaseSetting, ScanSnapshot
 from lifecycle.schedule.run_kinds.scan import ScanKind
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run
@@ -60,7 +60,7 @@ PICTURE = Picture(
 )
 
 
-def scan(config: LakeConfig, picture: Picture = PICTURE, *, now: datetime) -> Generation:
+def scan(config: LakeConfig, picture: Picture = PICTURE, *, now: datetime) -> ScanSnapshot:
     """Load a picture as the result of a scan at `now`."""
     n_before = Run.objects.count()
     spool = Path(config.path(config.spool).path) / f"scan-{n_before}"
@@ -77,7 +77,7 @@ def scan(config: LakeConfig, picture: Picture = PICTURE, *, now: datetime) -> Ge
     result = replace(picture, read_at=now).write(spool / "results")
     ScanKind().ingest(run, {"outcome": "done", "error": None, "result": result, "log": []})
     Run.objects.filter(pk=run.pk).update(state="DONE", finished_at=now)
-    return Generation.objects.get(run=run)
+    return ScanSnapshot.objects.get(run=run)
 
 
 def set_mode(db: str, mode: str) -> None:

@@ -12,7 +12,7 @@ from refresh.models import (
     Ending,
     Refresh,
     RefreshTarget,
-    TargetOnFe,
+    TargetFrontEnd,
     WatchedTable,
 )
 from refresh.worker.domain.lanes import Lane
@@ -54,8 +54,8 @@ def target(
         why=values.pop("why", "Every known change was refreshed."),
         **values,
     )
-    TargetOnFe.objects.bulk_create(
-        TargetOnFe(
+    TargetFrontEnd.objects.bulk_create(
+        TargetFrontEnd(
             target=made,
             fe=fe,
             freshness=freshness,

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from lifecycle.models import Enrolment, EnrolmentItem, Generation, PathFinding
+from lifecycle.models import Enrollment, EnrollmentItem, PathFinding, ScanSnapshot
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
 from tests.component.conftest import LAKE, NOW, People
@@ -86,15 +86,15 @@ def signed_in(user: User) -> Client:
 
 
 @pytest.fixture
-def generation(lake: LakeConfig, people: People) -> Generation:
+def generation(lake: LakeConfig, people: People) -> ScanSnapshot:
     """A picture in which one database may be written to."""
     found = scan(lake, now=NOW)
     set_mode("sales", "ACT")
     return found
 
 
-def test_an_enrolment_has_no_boosted_link_out(generation: Generation, people: People) -> None:
-    found = Enrolment.objects.create(
+def test_an_enrolment_has_no_boosted_link_out(generation: ScanSnapshot, people: People) -> None:
+    found = Enrollment.objects.create(
         lake=LAKE,
         level=1,
         ttl=60,
@@ -107,11 +107,11 @@ def test_an_enrolment_has_no_boosted_link_out(generation: Generation, people: Pe
         created_at=NOW,
         ended_at=NOW,
     )
-    EnrolmentItem.objects.create(enrolment=found, db="sales", table="orders", tbl_id=1)
+    EnrollmentItem.objects.create(enrolment=found, db="sales", table="orders", tbl_id=1)
     check(signed_in(people.admin), f"/lifecycle/enrolments/{found.pk}/", "sales/orders")
 
 
-def test_a_fix_plan_has_no_boosted_link_out(generation: Generation, people: People) -> None:
+def test_a_fix_plan_has_no_boosted_link_out(generation: ScanSnapshot, people: People) -> None:
     PathFinding.objects.all().delete()
     stray_findings(generation, owner="olga", db_owner="dora")
     fix = drawn_fix(list(PathFinding.objects.all()), user=people.admin, now=NOW)

@@ -17,7 +17,7 @@ from lifecycle.drop.services.execution import plan_execute
 from lifecycle.drop.services.plans import plan_withdraw
 from lifecycle.drop.services.standing_rules import standing_rule_end, standing_rules_refresh
 from lifecycle.models import DropPlan, PlanState
-from portal.access.models import OwnerPerson
+from portal.access.models import OwnerMapping
 from portal.access.services import person_create, person_named
 from portal.approvals.services import approvals_lapse
 from portal.audit.services import audit_record
@@ -49,9 +49,9 @@ def test_this_is_mariadb() -> None:
 def test_names_are_told_apart_as_the_lake_does() -> None:
     names = ["dt=a", "dt=a ", "dt=A", "dt=\xe1", "dt=a\t", "dt=\uff41"]
     for name in names:
-        OwnerPerson.objects.create(lake=LAKE, owner=name, username="ada", added_at=NOW)
-        assert OwnerPerson.objects.filter(owner=name).count() == 1
-    owners = OwnerPerson.objects.order_by("owner").values_list("owner", flat=True)
+        OwnerMapping.objects.create(lake=LAKE, owner=name, username="ada", added_at=NOW)
+        assert OwnerMapping.objects.filter(owner=name).count() == 1
+    owners = OwnerMapping.objects.order_by("owner").values_list("owner", flat=True)
     assert list(owners) == sorted(names)
     made = person_create("Ada", password="correct horse staple", email="")
     assert person_named("ada") == made

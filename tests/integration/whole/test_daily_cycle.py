@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from lifecycle.core.selectors.announced import coverages_of
 from lifecycle.drop.domain.plan import PlanItem, is_announced
-from lifecycle.models import CurrentGeneration, ItemExample, PathFinding, TableFinding, TrendPoint
+from lifecycle.models import LatestScan, PathFinding, SamplePartition, TableFinding, TrendPoint
 from lifecycle.planning.selectors.inputs import current_generation
 from portal.access.services import person_create
 from portal.notices.models import Notice
@@ -60,7 +60,7 @@ def make_lake(stack: Stack) -> ScanLake:
     return lake
 
 
-def plan_item(example: ItemExample) -> PlanItem:
+def plan_item(example: SamplePartition) -> PlanItem:
     """The example as a plan would name it."""
     table = example.table
     assert example.updated_at
@@ -107,10 +107,10 @@ def test_data_may_go_only_after_the_days_of_a_mail_that_was_sent(portal: Stack) 
     assert coverage.sent_on == FIRST.date()
 
     play(NOW)
-    generation = CurrentGeneration.objects.get(lake="main").generation
+    generation = LatestScan.objects.get(lake="main").generation
     assert generation.day == NOW.date()
     classes = dict(
-        ItemExample.objects.filter(
+        SamplePartition.objects.filter(
             table__generation=generation, table__db=lake.db_name("sales"), table__table="visits"
         ).values_list("partition", "cls")
     )
@@ -120,7 +120,7 @@ def test_data_may_go_only_after_the_days_of_a_mail_that_was_sent(portal: Stack) 
         "dt=young %25%3Dx": "NOT_NOW",
     }
     old = plan_item(
-        ItemExample.objects.get(table__generation=generation, partition__startswith="dt=old")
+        SamplePartition.objects.get(table__generation=generation, partition__startswith="dt=old")
     )
     told = coverages_of(current_generation("main"))[table.tbl_id]
     today: date = NOW.astimezone(UTC).date()

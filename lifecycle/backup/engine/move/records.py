@@ -106,7 +106,9 @@ class Step:
                 Generation(**intent.facts["after"]),
                 tuple(
                     Covered(
-                        one["partition"], Generation(**one["before"]), Generation(**one["after"])
+                        one["partition"],
+                        Generation(**one["before"]),
+                        Generation(**one["after"]),
                     )
                     for one in intent.facts["covered"]
                 ),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from optimizer.hudi.inspect.domain.facts import HudiLook
-from optimizer.models import HudiTable, StoredLook
+from optimizer.models import HudiTable, StoredInspection
 from optimizer.policies.domain.hudi_policy import ResolvedHudi
 from optimizer.policies.selectors.hudi_policies import hudi_policies_of
 from portal.lake.errors import RuleViolation
@@ -26,7 +26,7 @@ class Seen:
 
 def last_look(table: HudiTable) -> Seen:
     """Return what the last look at a table found."""
-    rows = StoredLook.objects.filter(table=table)
+    rows = StoredInspection.objects.filter(table=table)
     packed = rows.values_list("packed", flat=True).first()
     if packed is None:
         return Seen(None)
@@ -43,4 +43,4 @@ def hudi_policy_of(table: HudiTable) -> ResolvedHudi:
 
 @lru_cache(maxsize=_LOOKS_KEPT)
 def _unpacked(packed: bytes) -> HudiLook:
-    return StoredLook.unpack(packed)
+    return StoredInspection.unpack(packed)

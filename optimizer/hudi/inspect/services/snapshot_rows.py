@@ -21,7 +21,7 @@ from optimizer.hudi.inspect.domain.schedule import carried, next_look_at
 from optimizer.hudi.inspect.domain.staleness import Staleness, staleness_of
 from optimizer.hudi.inspect.domain.timeline import PLANNED, last_write_at, pending, stuck, unfit
 from optimizer.hudi.inspect.services.alarms import alarms_keep
-from optimizer.models import HudiPoint, HudiTable, StoredLook
+from optimizer.models import HudiPoint, HudiTable, StoredInspection
 from optimizer.policies.domain.hudi_policy import HudiPolicy
 from portal.lake.errors import RuleViolation
 
@@ -54,7 +54,7 @@ def look_keep(lake: str, key: int, found: ReadLook, policy: HudiPolicy, *, now: 
     refuse_too_many(len(found.look.slices))
     before = _before(table)
     look = carried(found.look, before, read_logs=found.read_logs, read_keys=found.read_keys)
-    packed = StoredLook.pack(look)
+    packed = StoredInspection.pack(look)
     if len(packed) > MOST_PACKED:
         raise RuleViolation(
             "hudi.too_large",
@@ -62,7 +62,7 @@ def look_keep(lake: str, key: int, found: ReadLook, policy: HudiPolicy, *, now: 
             "are kept of one; let its writer archive more of its timeline, or cluster the table "
             "into fewer file groups.",
         )
-    StoredLook.objects.update_or_create(table=table, defaults={"at": at, "packed": packed})
+    StoredInspection.objects.update_or_create(table=table, defaults={"at": at, "packed": packed})
     _show(table, found, look, policy, now=now)
     return True
 
@@ -118,7 +118,7 @@ def _show(
 
 
 def _before(table: HudiTable) -> HudiLook | None:
-    stored = StoredLook.objects.filter(table=table).first()
+    stored = StoredInspection.objects.filter(table=table).first()
     if stored is None:
         return None
     try:

@@ -21,7 +21,7 @@ from optimizer.hudi.planner.domain.deciding import HudiDecision, HudiVerdict, de
 from optimizer.hudi.planner.domain.needs import RETRY_AFTER, Lately
 from optimizer.hudi.planner.services.recent_runs import given_way, last_end, lately_of
 from optimizer.hudi.planner.services.speeds import HudiSpeeds
-from optimizer.models import HudiTable, OptimizeTask, StoredLook
+from optimizer.models import HudiTable, OptimizeTask, StoredInspection
 from optimizer.policies.domain.hudi_policy import HudiPolicy, ResolvedHudi
 from optimizer.policies.selectors.hudi_policies import (
     HudiPolicies,
@@ -117,7 +117,7 @@ def look_of_table(row: HudiTable) -> HudiLook | None:
     Raises:
         RuleViolation: `hudi.look`, it was stored in another form.
     """
-    stored = StoredLook.objects.filter(table=row).first()
+    stored = StoredInspection.objects.filter(table=row).first()
     return None if stored is None else stored.look()
 
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from lifecycle.databases.selectors.shadow import shadow_of, shadow_summary, shadow_tables
 from lifecycle.expiry.domain.rule import ExpiryClass
-from lifecycle.models import ShadowRecord, ShadowTable
+from lifecycle.models import DryRunRecord, DryRunTable
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
 from tests.component.conftest import LAKE, NOW, People
@@ -83,7 +83,7 @@ def test_a_write_a_read_and_a_table_made_anew_count_as_used_again(lake: LakeConf
     assert (rows["a"]["gone"], rows["a"]["written"], rows["a"]["read"]) == (4, 1, 1)
     assert (rows["b"]["gone"], rows["b"]["written"], rows["b"]["read"]) == (1, 1, 0)
     for name in ("n_new", "n_written_again", "n_read_again", "n_bytes_new", "n_bytes_again"):
-        of_tables = sum(getattr(row, name) for row in ShadowTable.objects.all())
+        of_tables = sum(getattr(row, name) for row in DryRunTable.objects.all())
         assert of_tables == sum(getattr(row, name) for row in (one, two, three)), name
 
 
@@ -93,8 +93,8 @@ def test_a_day_that_is_scanned_twice_stands_once(lake: LakeConfig) -> None:
     scan(
         lake, replace(PICTURE, owners={"sales": "s"}, tables=picture), now=NOW + timedelta(hours=1)
     )
-    assert ShadowRecord.objects.filter(db="sales").count() == 1
-    assert ShadowTable.objects.get().n_new == 1
+    assert DryRunRecord.objects.filter(db="sales").count() == 1
+    assert DryRunTable.objects.get().n_new == 1
 
 
 def test_old_days_fall_out_and_a_database_in_act_is_not_shadowed(lake: LakeConfig) -> None:
@@ -102,8 +102,8 @@ def test_old_days_fall_out_and_a_database_in_act_is_not_shadowed(lake: LakeConfi
     days(lake, picture)
     set_mode("sales", "ACT")
     scan(lake, replace(PICTURE, owners={"sales": "s"}, tables=picture), now=NOW + 31 * DAY)
-    assert not ShadowRecord.objects.filter(db="sales").exists()
-    assert not ShadowTable.objects.exists()
+    assert not DryRunRecord.objects.filter(db="sales").exists()
+    assert not DryRunTable.objects.exists()
 
 
 def test_an_admin_reads_the_record_before_moving_a_database_on(

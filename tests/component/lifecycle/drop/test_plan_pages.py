@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from lifecycle.drop.services.parts import plan_parts_write
-from lifecycle.models import CleanNowRequest, DatabaseFinding, DropPlan, PlanState, TableFinding
+from lifecycle.models import DatabaseFinding, DeletionRequest, DropPlan, PlanState, TableFinding
 from tests.component.lifecycle.plan_world import LAKE, NOW, World, changed, make_world, partitions
 from tests.support.clock import start_clock
 
@@ -196,7 +196,7 @@ def test_an_owner_asks_for_clean_now_and_admins_see_it(world: World) -> None:
     assert client_of(world, "eve").post("/lifecycle/wishes/new/", body).status_code == 404
     assert client_of(world, "anna").post("/lifecycle/wishes/new/", body).status_code == 403
     assert client_of(world, "alice").post("/lifecycle/wishes/new/", body).status_code == 302
-    wish = CleanNowRequest.objects.get()
+    wish = DeletionRequest.objects.get()
     assert "not needed" in page(client_of(world, "anna"), "/lifecycle/plans/new/")
     assert "not needed" in page(client_of(world, "alice"), "/lifecycle/wishes/")
     assert "not needed" not in page(client_of(world, "eve"), "/lifecycle/wishes/")

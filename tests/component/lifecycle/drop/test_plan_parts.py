@@ -14,7 +14,7 @@ from pytest_django.fixtures import Settings
 from lifecycle.drop.selectors.plans import Loss, plan_loss, plan_tables, plans_visible
 from lifecycle.drop.services.parts import plan_parts_write
 from lifecycle.models import DropPlan, DropPlanPart, DropPlanTable
-from portal.access.models import DatabaseAdministrator, OwnerPerson, User
+from portal.access.models import DatabaseAdministrator, OwnerMapping, User
 from tests.component.lifecycle.plan_world import LAKE, NOW, World, make_world, partitions
 
 pytestmark = pytest.mark.django_db
@@ -77,7 +77,7 @@ def _known(times: Iterable[Any]) -> list[Any]:
 
 def test_each_persons_part_equals_a_plain_recount(world: World) -> None:
     DatabaseAdministrator.objects.create(lake=LAKE, db="web", username="eve")
-    OwnerPerson.objects.create(
+    OwnerMapping.objects.create(
         lake=LAKE, owner="etl", username="alice", added_by="anna", added_at=NOW
     )
     seen = set()

@@ -14,7 +14,7 @@ from lifecycle.drop.domain.plan import read_line
 from lifecycle.drop.services.clean_now import clean_now_request
 from lifecycle.drop.services.execution import plan_finish
 from lifecycle.inventory.services.file_system_alarms import file_system_alarm_queue
-from lifecycle.models import CleanNowRequest, DatabaseSetting, DropPlan, PlanState
+from lifecycle.models import DatabaseSetting, DeletionRequest, DropPlan, PlanState
 from lifecycle.planning.services.approved_runs import check_picture
 from portal.audit.services import audit_record
 from portal.events.models import EventAlarm, EventPosition, TableTouch
@@ -183,7 +183,7 @@ def test_still_read_goes_only_with_the_yes_of_an_owner(world: World) -> None:
     assert plan.tables.get().n_still_read == 1
     assert "alice" in plan.requesters
     wish.refresh_from_db()
-    assert (wish.state, wish.plan_id) == (CleanNowRequest.State.PLANNED, plan.pk)
+    assert (wish.state, wish.plan_id) == (DeletionRequest.State.PLANNED, plan.pk)
 
 
 def test_a_table_in_a_waiting_plan_does_not_enter_a_second_one(world: World) -> None:

@@ -25,7 +25,7 @@ from lifecycle.drop.services.standing_rules import (
     standing_rule_request,
     standing_rules_refresh,
 )
-from lifecycle.models import CleanNowRequest, DropPlan, PlanState, StandingRule, StandingRuleState
+from lifecycle.models import DeletionRequest, DropPlan, PlanState, StandingRule, StandingRuleState
 from portal.approvals.domain import SaidWord
 from portal.approvals.models import Approval, Decision
 from portal.approvals.services import approvals_lapse
@@ -56,7 +56,7 @@ def world(tmp_path: Path, settings: Settings) -> World:
     return world
 
 
-def wish_of(world: World) -> CleanNowRequest:
+def wish_of(world: World) -> DeletionRequest:
     return clean_now_request(
         lake=LAKE,
         name=("sales", "orders", ""),
@@ -177,7 +177,7 @@ def test_a_wish_is_closed_while_a_plan_takes_it_in(world: World) -> None:
         plan.refresh_from_db()
         wish.refresh_from_db()
         assert plan.state == PlanState.PENDING, plan.ended_reason
-        assert wish.state in (CleanNowRequest.State.PLANNED, CleanNowRequest.State.CLOSED)
+        assert wish.state in (DeletionRequest.State.PLANNED, DeletionRequest.State.CLOSED)
         DropPlan.objects.filter(pk=plan.pk).update(state=PlanState.WITHDRAWN)
     assert audit_verify().broken_at is None
 

@@ -21,7 +21,7 @@ from lifecycle.enrollment.services.enrolments import (
     enrolment_withdraw,
 )
 from lifecycle.expiry.domain.rule import ExpiryClass
-from lifecycle.models import Enrolment, EnrolmentItem, TableFinding
+from lifecycle.models import Enrollment, EnrollmentItem, TableFinding
 from lifecycle.policies.domain.policy import Values
 from portal.access.models import User
 from portal.approvals.domain import SaidWord
@@ -87,12 +87,12 @@ def as_() -> As:
     return sign_in
 
 
-def ask(user: User, *, n_tables: int = 2, reason: str = "old lake", **selection: str) -> Enrolment:
+def ask(user: User, *, n_tables: int = 2, reason: str = "old lake", **selection: str) -> Enrollment:
     wish = EnrolWish(selection, LIFE, n_tables=n_tables, reason=reason)
     return enrolment_request(LAKE, wish, user=user, now=NOW)
 
 
-def decide(found: Enrolment, user: User, verdict: str = "APPROVE", digest: str = "") -> Enrolment:
+def decide(found: Enrollment, user: User, verdict: str = "APPROVE", digest: str = "") -> Enrollment:
     word = SaidWord(verdict, "so it is", digest or found.digest)
     return enrolment_decide(found.pk, user=user, word=word, authenticated_at=NOW, now=NOW)
 
@@ -157,7 +157,7 @@ def test_what_may_not_be_asked(
     people: People, who: str, changes: dict[str, Any], expected: str
 ) -> None:
     assert code(lambda: ask(getattr(people, who), **changes)) == expected
-    assert not Enrolment.objects.exists()
+    assert not Enrollment.objects.exists()
 
 
 def test_odd_values_and_too_many_tables_are_refused(people: People, settings: Any) -> None:
@@ -214,7 +214,7 @@ def test_one_no_ends_it_nobody_lets_it_lapse_and_its_maker_withdraws_it(people: 
     assert not Run.objects.filter(kind="lifecycle.enrol").exists()
 
 
-def running(people: People) -> Enrolment:
+def running(people: People) -> Enrollment:
     found = ask(people.admin)
     decide(found, people.second)
     return decide(found, people.third)
@@ -231,7 +231,7 @@ def test_without_a_metastore_nothing_is_written_and_the_enrolment_says_so(people
 
 def test_what_was_tampered_with_or_stopped_does_not_run(people: People) -> None:
     found = running(people)
-    EnrolmentItem.objects.filter(table="plain").update(table="orders")
+    EnrollmentItem.objects.filter(table="plain").update(table="orders")
     run_drive(str(found.run_id))
     found.refresh_from_db()
     assert (found.state, found.note) == ("FAILED", "The content is not what was approved.")
@@ -248,7 +248,7 @@ def test_only_what_was_enrolled_can_be_undone_by_an_admin_with_a_reason(people: 
         code(lambda: enrolment_undo(found.pk, user=people.second, reason="no", now=NOW))
         == "enrolment.closed"
     )
-    Enrolment.objects.filter(pk=found.pk).update(state="DONE")
+    Enrollment.objects.filter(pk=found.pk).update(state="DONE")
     for user, reason, expected in (
         (people.operator, "r", "enrol.undo"),
         (people.second, " ", "enrol.reason"),
@@ -289,7 +289,7 @@ def test_an_enrolment_goes_its_way_over_the_pages(people: People, as_: As) -> No
     assert as_(people.admin).post(NEW, said | {"ttl": "x"}).status_code == 400
     assert as_(people.admin).post(NEW, said | {"n_tables": "x"}).status_code == 409
     asked = as_(people.admin).post(NEW, said)
-    found = Enrolment.objects.get()
+    found = Enrollment.objects.get()
     url = asked["Location"]
     assert url == f"/lifecycle/enrolments/{found.pk}/"
     assert as_(people.admin).get(url).context["may"].names == ["withdraw"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lifecycle.inventory.services.scan import KIND as SCAN
-from lifecycle.models import CurrentGeneration, Generation
+from lifecycle.models import LatestScan, ScanSnapshot
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.kinds import registry as kinds
 from portal.runs.models import Run
@@ -158,7 +158,7 @@ def test_a_run_of_another_lake_is_left_alone(
 class TestScans:
     """Of scans, what was shown to readers in the last days stays, however old it is."""
 
-    def picture(self, config: LakeConfig, at: datetime) -> Generation:
+    def picture(self, config: LakeConfig, at: datetime) -> ScanSnapshot:
         found = scan(config, now=at)
         run = found.run
         # As the product names it: `scanned` writes beside the run's own folder.
@@ -166,11 +166,11 @@ class TestScans:
         place.parent.mkdir(parents=True)
         Path(config.path(run.spool).path).rename(place)
         Run.objects.filter(pk=run.pk).update(spool=f"file:{place}")
-        Generation.objects.filter(pk=found.pk).update(results_uri=f"file:{place}/results")
+        ScanSnapshot.objects.filter(pk=found.pk).update(results_uri=f"file:{place}/results")
         found.refresh_from_db()
         return found
 
-    def has_files(self, config: LakeConfig, generation: Generation) -> bool:
+    def has_files(self, config: LakeConfig, generation: ScanSnapshot) -> bool:
         return bool(list(result_rows(config, generation.results_uri, "tables")))
 
     def test_the_current_picture_stays_however_old(self, lake: LakeConfig, now: datetime) -> None:
@@ -188,7 +188,7 @@ class TestScans:
         assert not self.has_files(lake, old)
         assert self.has_files(lake, shown), "a plan that is created from it may still read it"
         assert all(self.has_files(lake, one) for one in news)
-        current = CurrentGeneration.objects.get(lake=LAKE).generation
+        current = LatestScan.objects.get(lake=LAKE).generation
         assert current == news[-1]
         assert results_trim(LAKE, now=now + 10 * DAY) == 3, "all but what is shown"
         assert self.has_files(lake, current)
@@ -198,7 +198,7 @@ class TestScans:
     ) -> None:
         first = self.picture(lake, now - 40 * DAY)
         self.picture(lake, now - 30 * DAY)
-        Generation.objects.filter(pk=first.pk).update(state="LOADING")
+        ScanSnapshot.objects.filter(pk=first.pk).update(state="LOADING")
         assert results_trim(LAKE, now=now) == 0
         assert self.has_files(lake, first)
 

@@ -10,13 +10,13 @@ from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.services import ingest
 from lifecycle.inventory.services.ingest import generation_load
 from lifecycle.models import (
-    CurrentGeneration,
     DatabaseFinding,
-    Generation,
-    ItemExample,
-    ItemRange,
+    DryRunRecord,
+    LatestScan,
+    PartitionRange,
     PathFinding,
-    ShadowRecord,
+    SamplePartition,
+    ScanSnapshot,
     TableFinding,
     TrendPoint,
 )
@@ -33,7 +33,7 @@ def test_every_row_of_the_result_stands_in_the_picture(lake: LakeConfig, now: da
     generation = scan(lake, now=now)
 
     assert generation.state == "READY"
-    assert CurrentGeneration.objects.get(lake="main").generation == generation
+    assert LatestScan.objects.get(lake="main").generation == generation
     orders = TableFinding.objects.get(db="sales", table="orders")
     assert (orders.owner, orders.db_owner, orders.mode) == ("olga", "sara", "OBSERVE")
     assert (orders.n_clean_now, orders.n_soon, orders.n_still_read, orders.n_not_now) == (1,) * 4
@@ -41,8 +41,8 @@ def test_every_row_of_the_result_stands_in_the_picture(lake: LakeConfig, now: da
     assert orders.window_due_last_on is not None
     assert orders.window_due_last_on.isoformat() == "2026-11-23"
     assert DatabaseFinding.objects.get(db="web").owner == "wanda"
-    assert ItemRange.objects.filter(table=orders).count() == 4
-    example = ItemExample.objects.get(table=orders, partition="dt=2026-08-01")
+    assert PartitionRange.objects.filter(table=orders).count() == 4
+    example = SamplePartition.objects.get(table=orders, partition="dt=2026-08-01")
     assert example.winner == "DDL"
     assert example.updated_at is not None
     assert example.updated_at.date().isoformat() == "2026-08-01"
@@ -73,22 +73,22 @@ def test_loading_a_result_twice_changes_nothing(lake: LakeConfig, now: datetime)
     ScanKind().ingest(generation.run, {"outcome": "done", "result": generation.totals})
 
     assert set(TableFinding.objects.values_list("pk", flat=True)) == rows
-    assert Generation.objects.count() == 1
+    assert ScanSnapshot.objects.count() == 1
 
 
 def test_a_load_that_died_half_way_is_done_again_from_its_start(
     lake: LakeConfig, now: datetime
 ) -> None:
     generation = scan(lake, now=now)
-    Generation.objects.update(state="LOADING")
-    CurrentGeneration.objects.all().delete()
-    ItemExample.objects.filter(partition="dt=2026-08-01").delete()
+    ScanSnapshot.objects.update(state="LOADING")
+    LatestScan.objects.all().delete()
+    SamplePartition.objects.filter(partition="dt=2026-08-01").delete()
 
     generation_load(generation.run, generation.totals, now=now)
 
-    assert ItemExample.objects.filter(partition="dt=2026-08-01").count() == 1
+    assert SamplePartition.objects.filter(partition="dt=2026-08-01").count() == 1
     assert TableFinding.objects.count() == 3
-    assert CurrentGeneration.objects.get().generation_id == generation.pk
+    assert LatestScan.objects.get().generation_id == generation.pk
 
 
 def test_a_failed_scan_and_a_failed_load_leave_the_last_picture(
@@ -100,7 +100,7 @@ def test_a_failed_scan_and_a_failed_load_leave_the_last_picture(
         params={"now": now.isoformat()},
     )  # fmt: skip
     ScanKind().ingest(failed, {"outcome": "failed", "error": {"code": "x"}, "result": {}})
-    assert CurrentGeneration.objects.get().generation == good
+    assert LatestScan.objects.get().generation == good
 
     def explode(*_args: Any, **_kwargs: Any) -> None:
         raise OSError("the disk is gone")
@@ -108,7 +108,7 @@ def test_a_failed_scan_and_a_failed_load_leave_the_last_picture(
     monkeypatch.setattr(ingest, "window_load", explode)
     with pytest.raises(OSError, match="disk"):
         scan(lake, now=now + timedelta(days=1))
-    assert CurrentGeneration.objects.get().generation == good
+    assert LatestScan.objects.get().generation == good
     assert TableFinding.objects.filter(generation=good).count() == 3
 
 
@@ -121,7 +121,7 @@ def test_old_pictures_are_trimmed_and_keep_their_totals(lake: LakeConfig, now: d
     assert first.state == "TRIMMED"
     assert first.totals["n_tables"] == 3
     assert not TableFinding.objects.filter(generation=first).exists()
-    assert not ItemExample.objects.filter(table__generation=first).exists()
+    assert not SamplePartition.objects.filter(table__generation=first).exists()
     assert TableFinding.objects.values("generation").distinct().count() == 2
 
 
@@ -153,11 +153,11 @@ def test_observe_keeps_a_record_of_what_would_have_gone(lake: LakeConfig, now: d
     )
     scan(lake, replace(PICTURE, tables=(used, *PICTURE.tables[1:])), now=now + timedelta(days=1))
 
-    first, second = ShadowRecord.objects.filter(db="sales").order_by("day")
+    first, second = DryRunRecord.objects.filter(db="sales").order_by("day")
     assert (first.n_due, first.n_new, first.n_written_again) == (1, 1, 0)
     assert (second.n_due, second.n_new, second.n_written_again) == (1, 1, 1)
     assert second.examples == ["sales.orders dt=2026-08-01"]
-    web = ShadowRecord.objects.filter(db="web").order_by("day")
+    web = DryRunRecord.objects.filter(db="web").order_by("day")
     assert [(row.n_due, row.n_new) for row in web] == [(1, 1), (1, 0)]
 
 

@@ -17,12 +17,12 @@ from lifecycle.backup.services.holds import hold_place
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.domain.due import Due, Gone, dropped_part
 from lifecycle.models import (
-    AnnouncedCoverage,
-    CleanNowRequest,
+    DeletionRequest,
     DropPlan,
     DropPlanTable,
-    Generation,
+    NoticeCoverage,
     PolicyRequest,
+    ScanSnapshot,
 )
 from lifecycle.notices.services.daily_report import REPORT, daily_report_queue
 from lifecycle.notices.services.day_ahead import KIND as DAY_AHEAD
@@ -46,7 +46,7 @@ CLEAN, READ = "dt=2026-08-01", "dt=2026-08-03"
 
 
 @pytest.fixture
-def picture(lake: LakeConfig, people: People) -> Generation:
+def picture(lake: LakeConfig, people: People) -> ScanSnapshot:
     """A scan of five minutes ago in a database that acts: one item due, one soon, one read."""
     set_mode("sales", "ACT")
     return scan(lake, now=timezone.now() - timedelta(minutes=5))
@@ -121,10 +121,10 @@ def calendar(client: Client) -> list[str]:
 
 
 def test_every_place_leaves_out_what_was_dropped(
-    picture: Generation, people: People, olga: Client
+    picture: ScanSnapshot, people: People, olga: Client
 ) -> None:
     before = calendar(olga)
-    AnnouncedCoverage.objects.all().delete()
+    NoticeCoverage.objects.all().delete()
     Notice.objects.all().delete()  # those that the scan itself queued
     drop(CLEAN)
     week_ahead_queue(picture, now=timezone.now())
@@ -156,7 +156,7 @@ def test_every_place_leaves_out_what_was_dropped(
 
 @pytest.mark.parametrize("show", ["CLEAN_NOW", "week"])
 def test_a_filter_leaves_out_a_table_of_which_all_that_was_due_is_dropped(
-    picture: Generation, people: People, show: str
+    picture: ScanSnapshot, people: People, show: str
 ) -> None:
     set_mode("web", "ACT")
     paul, admin = signed_in(person("paul")), signed_in(people.admin)
@@ -212,7 +212,7 @@ ASKED = {
 
 @pytest.mark.parametrize("asked", list(ASKED))
 def test_nothing_can_be_asked_about_what_was_dropped(
-    picture: Generation, olga: Client, lake: LakeConfig, asked: str
+    picture: ScanSnapshot, olga: Client, lake: LakeConfig, asked: str
 ) -> None:
     body = {"db": "sales", "table": "orders", "partition": CLEAN, "reason": "needed"}
     if asked == "extend":
@@ -228,7 +228,7 @@ def test_nothing_can_be_asked_about_what_was_dropped(
     told = olga.post(address, body, content_type="application/json").json()
     assert told["code"] == "item.dropped"
     assert not PolicyRequest.objects.exists()
-    assert not CleanNowRequest.objects.exists()
+    assert not DeletionRequest.objects.exists()
     # What stands of the table can still be asked about, and all of it once it came back.
     for again in ({**body, "partition": READ}, body):
         if again is body:
@@ -237,7 +237,7 @@ def test_nothing_can_be_asked_about_what_was_dropped(
 
 
 def test_a_table_of_which_all_that_was_due_is_dropped_is_not_asked_about(
-    picture: Generation, people: People
+    picture: ScanSnapshot, people: People
 ) -> None:
     set_mode("web", "ACT")
     paul = signed_in(person("paul"))
@@ -249,7 +249,7 @@ def test_a_table_of_which_all_that_was_due_is_dropped_is_not_asked_about(
 
 
 def test_a_dropped_partition_wears_a_badge_and_offers_nothing(
-    picture: Generation, olga: Client
+    picture: ScanSnapshot, olga: Client
 ) -> None:
     offers = "confirm-extend", "confirm-clean-now"
     page = olga.get(f"{WHY}{CLEAN}").content.decode()
@@ -270,7 +270,7 @@ def test_a_dropped_partition_wears_a_badge_and_offers_nothing(
 
 
 def test_what_came_back_counts_again_until_it_is_taken_back(
-    picture: Generation, olga: Client
+    picture: ScanSnapshot, olga: Client
 ) -> None:
     drop(CLEAN)
     restore(CLEAN)
@@ -283,7 +283,7 @@ def test_what_came_back_counts_again_until_it_is_taken_back(
 
 
 def test_what_was_dropped_before_the_scan_changes_nothing(
-    picture: Generation, olga: Client
+    picture: ScanSnapshot, olga: Client
 ) -> None:
     drop(CLEAN)
     BackupBatch.objects.update(dropped_at=picture.read_at - timedelta(minutes=1))
@@ -292,7 +292,7 @@ def test_what_was_dropped_before_the_scan_changes_nothing(
 
 
 def test_recently_read_items_are_taken_off_their_own_class(
-    picture: Generation, olga: Client
+    picture: ScanSnapshot, olga: Client
 ) -> None:
     drop(READ, n_read=1)
     found = api(olga)["waiting"]
@@ -301,7 +301,7 @@ def test_recently_read_items_are_taken_off_their_own_class(
 
 @pytest.mark.parametrize(("partition", "n_kept", "n_waiting"), [("", 2, 0), (CLEAN, 0, 2)])
 def test_a_hold_on_what_was_dropped_takes_nothing_off_twice(
-    picture: Generation,
+    picture: ScanSnapshot,
     people: People,
     olga: Client,
     partition: str,
@@ -322,7 +322,7 @@ def test_a_hold_on_what_was_dropped_takes_nothing_off_twice(
     ]
 
 
-def test_pages_ask_no_more_for_many_batches(picture: Generation, olga: Client) -> None:
+def test_pages_ask_no_more_for_many_batches(picture: ScanSnapshot, olga: Client) -> None:
     def asked(url: str) -> int:
         olga.get(url)
         with CaptureQueriesContext(connection) as caught:

@@ -13,7 +13,7 @@ from lifecycle.backup.domain.states import HoldKind
 from lifecycle.backup.services.holds import hold_place
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.ui.nav import due_card, paths_card, soon_card, waiting_card
-from lifecycle.models import Generation
+from lifecycle.models import ScanSnapshot
 from lifecycle.notices.services.daily_report import REPORT, daily_report_queue
 from lifecycle.notices.services.week_ahead import week_ahead_queue
 from portal.access.models import User
@@ -36,7 +36,7 @@ ORDERS = "/lifecycle/tables/sales/orders/"
 
 
 @pytest.fixture
-def picture(lake: LakeConfig, people: People) -> Generation:
+def picture(lake: LakeConfig, people: People) -> ScanSnapshot:
     """A scan of now: `sales` notifies, `lab` is only observed."""
     set_mode("sales", "NOTIFY")
     return scan(lake, LAKE_SEEN, now=timezone.now() - timedelta(minutes=5))
@@ -68,7 +68,7 @@ def api(client: Client) -> dict[str, Any]:
 
 
 def test_home_mail_report_list_and_api_count_the_same(
-    picture: Generation, people: People, olga: Client
+    picture: ScanSnapshot, people: People, olga: Client
 ) -> None:
     week_ahead_queue(picture, now=timezone.now())
     daily_report_queue(picture, now=timezone.now())
@@ -90,7 +90,7 @@ def test_home_mail_report_list_and_api_count_the_same(
 
 
 def test_bytes_of_recently_read_items_are_counted_with_their_items(
-    picture: Generation, people: People, olga: Client
+    picture: ScanSnapshot, people: People, olga: Client
 ) -> None:
     rows = olga.get("/lifecycle/expiring/?show=week&person=olga&mode=NOTIFY").context["page"].rows
     known = sum(row.bytes_clean_now + row.bytes_soon + row.bytes_still_read for row in rows)
@@ -98,7 +98,7 @@ def test_bytes_of_recently_read_items_are_counted_with_their_items(
 
 
 def test_a_kept_table_is_seen_as_kept_everywhere_before_the_next_scan(
-    picture: Generation, people: People, olga: Client
+    picture: ScanSnapshot, people: People, olga: Client
 ) -> None:
     keep(people, partition="")
 
@@ -119,7 +119,7 @@ def test_a_kept_table_is_seen_as_kept_everywhere_before_the_next_scan(
 
 
 def test_a_kept_partition_is_taken_off_the_count_and_the_others_stay(
-    picture: Generation, people: People, olga: Client
+    picture: ScanSnapshot, people: People, olga: Client
 ) -> None:
     keep(people, partition="dt=2026-08-01")
 
@@ -133,7 +133,7 @@ def test_a_kept_partition_is_taken_off_the_count_and_the_others_stay(
 
 
 def test_a_hold_of_somebody_elses_table_changes_nothing_here(
-    picture: Generation, people: People, olga: Client
+    picture: ScanSnapshot, people: People, olga: Client
 ) -> None:
     now = timezone.now()
     hold_place(
@@ -144,7 +144,7 @@ def test_a_hold_of_somebody_elses_table_changes_nothing_here(
 
 
 def test_a_request_that_waits_stands_on_the_table(
-    picture: Generation, people: People, olga: Client
+    picture: ScanSnapshot, people: People, olga: Client
 ) -> None:
     answer = olga.post(
         "/lifecycle/policy-requests/new/",
@@ -186,7 +186,7 @@ def test_a_database_does_not_conform_for_its_tables(lake: LakeConfig, people: Pe
 
 @pytest.mark.parametrize("who", ["owner", "admin"])
 def test_the_cards_of_home_read_the_picture_once(
-    picture: Generation, people: People, who: str, rf: RequestFactory
+    picture: ScanSnapshot, people: People, who: str, rf: RequestFactory
 ) -> None:
     request = rf.get("/")
     request.user = getattr(people, who)

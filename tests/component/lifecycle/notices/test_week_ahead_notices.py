@@ -15,7 +15,7 @@ from django.utils.html import escape
 
 from lifecycle.core.selectors.announced import coverages_of
 from lifecycle.expiry.domain.rule import ExpiryClass
-from lifecycle.models import AnnouncedCoverage
+from lifecycle.models import NoticeCoverage
 from lifecycle.planning.selectors.inputs import current_generation
 from portal.access.models import DatabaseAdministrator, User
 from portal.connectors.lake_config import LakeConfig
@@ -97,7 +97,7 @@ def test_a_notice_counts_only_once_it_is_sent(
 ) -> None:
     set_mode("sales", "NOTIFY")
     scan(lake, now=now)
-    assert AnnouncedCoverage.objects.get().sent_on is None
+    assert NoticeCoverage.objects.get().sent_on is None
     assert coverages_of(current_generation("main")) == {}
 
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
@@ -153,7 +153,7 @@ def test_an_owner_whom_nobody_knows_is_answered_for(
     set_mode("sales", "NOTIFY")
     scan(lake, picture, now=now)
     assert set(Notice.objects.values_list("recipient", flat=True)) == {"ada", "ben", "cem"}
-    assert AnnouncedCoverage.objects.count() == 3
+    assert NoticeCoverage.objects.count() == 3
 
     DatabaseAdministrator.objects.create(lake="main", db="sales", username="dora")
     new = Item(ExpiryClass.SOON, "dt=2026-10-03", datetime(2026, 10, 3, tzinfo=now.tzinfo))
@@ -172,7 +172,7 @@ def test_a_person_without_an_address_is_not_counted_on(
     scan(lake, now=now)
 
     assert [notice.recipient for notice in Notice.objects.all()] == ["dora"]
-    assert AnnouncedCoverage.objects.get().notice.recipient == "dora"
+    assert NoticeCoverage.objects.get().notice.recipient == "dora"
 
 
 def test_names_from_the_lake_stay_text_in_the_mail(

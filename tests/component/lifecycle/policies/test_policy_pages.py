@@ -14,12 +14,12 @@ from django.utils import timezone
 from lifecycle.backup.models import Hold
 from lifecycle.models import (
     DatabaseSetting,
-    Enrolment,
-    ItemExample,
-    ItemRange,
+    DryRunTable,
+    Enrollment,
+    PartitionRange,
     PolicyRequest,
-    PolicySeen,
-    ShadowTable,
+    PolicySnapshot,
+    SamplePartition,
     TableAges,
     TableFinding,
 )
@@ -213,7 +213,7 @@ def test_why_says_who_set_the_ttl_and_what_changed_since_the_scan(people: People
     assert [(one.actor, one.before, one.after, one.by_portal) for one in history] == [
         ("ada", "TTL 30 days (LEVEL 1)", "TTL 60 days (LEVEL 1)", True)
     ]
-    PolicySeen.objects.create(
+    PolicySnapshot.objects.create(
         lake=LAKE, db="sales", table="orders", level=1, ttl=400, owner="olga",
         seen_at=NOW + timedelta(hours=1),
     )  # fmt: skip
@@ -243,7 +243,7 @@ def test_what_new_tables_get_is_read_by_a_short_run(people: People, as_: As) -> 
     assert as_(people.admin).post(url + "look/").status_code == 302
     assert as_(people.admin).post(url + "look/").status_code == 302
     assert Run.objects.filter(kind="lifecycle.policy_look").count() == 1
-    PolicySeen.objects.create(lake=LAKE, db="sales", level=1, ttl=30, seen_at=NOW)
+    PolicySnapshot.objects.create(lake=LAKE, db="sales", level=1, ttl=30, seen_at=NOW)
     page = as_(people.admin).get(url + "?level=1&ttl=90")
     assert page.context["may_save"]
     assert "TTL 30 days" in page.content.decode()
@@ -258,10 +258,10 @@ def test_what_new_tables_get_is_read_by_a_short_run(people: People, as_: As) -> 
 def test_clocks_that_are_not_among_the_examples_are_brought_by_a_run(
     people: People, as_: As
 ) -> None:
-    ItemExample.objects.filter(partition="dt=2026-08-01").delete()
+    SamplePartition.objects.filter(partition="dt=2026-08-01").delete()
     page = as_(people.owner).get(WHY)
     assert "Load details" in page.content.decode()
-    assert page.context["within"] == ItemRange.objects.get(first="dt=2026-08-01")
+    assert page.context["within"] == PartitionRange.objects.get(first="dt=2026-08-01")
     look = "/lifecycle/tables/sales/orders/why/look/?partition=dt%3D2026-08-01"
     for _ in range(2):
         assert as_(people.owner).post(look).status_code == 302
@@ -352,8 +352,8 @@ def grow(n_rows: int) -> None:
         )
         for _ in range(n_rows)
     )  # fmt: skip
-    Enrolment.objects.bulk_create(
-        Enrolment(
+    Enrollment.objects.bulk_create(
+        Enrollment(
             lake=LAKE, level=1, ttl=60, digest="d", generation=generation, requested_by="ada",
             reason="r", created_at=NOW, state="DONE",
         )
@@ -364,7 +364,7 @@ def grow(n_rows: int) -> None:
             generation=generation, lake=LAKE, db="sales", table=f"t{number}", tbl_id=1000 + number,
             owner="olga", mode="NOTIFY", table_type="EXTERNAL_TABLE",
         )  # fmt: skip
-        ShadowTable.objects.create(lake=LAKE, db="sales", table=f"t{number}", day=NOW.date())
+        DryRunTable.objects.create(lake=LAKE, db="sales", table=f"t{number}", day=NOW.date())
     change = AuditEntry("policy.changed", "x", LAKE, "table", "sales.orders", {"after": {}})
     audit_record_many([change] * n_rows, now=NOW)
 

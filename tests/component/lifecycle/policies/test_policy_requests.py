@@ -11,7 +11,7 @@ from lifecycle.backup.domain.states import HoldKind
 from lifecycle.backup.models import Hold
 from lifecycle.backup.services.holds import hold_release
 from lifecycle.inventory.selectors.policy import asked_here
-from lifecycle.models import PolicyRequest, PolicySeen, TableFinding
+from lifecycle.models import PolicyRequest, PolicySnapshot, TableFinding
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.selectors.requests import (
     get_request_for_user,
@@ -158,7 +158,7 @@ def test_what_may_not_be_asked(
 
 
 def test_what_new_tables_get_is_read_first_and_set_by_an_admin(people: People) -> None:
-    PolicySeen.objects.create(lake=LAKE, db="sales", level=1, ttl=30, seen_at=NOW)
+    PolicySnapshot.objects.create(lake=LAKE, db="sales", level=1, ttl=30, seen_at=NOW)
     seen = Values(1, 30)
     ask = {"table": "", "seen": seen}
     assert code(lambda: set_(people.operator, LIFE, **ask)) == "policy.role"

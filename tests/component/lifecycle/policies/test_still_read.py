@@ -14,14 +14,14 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from lifecycle.drop.services.clean_now import clean_now_request
-from lifecycle.models import DropPlan, ItemExample, StillReadYes, TableFinding
+from lifecycle.models import DeletionConsent, DropPlan, SamplePartition, TableFinding
 from lifecycle.policies.services.still_read import (
     YesWish,
     still_read_names,
     still_read_take_back,
     still_read_yes,
 )
-from portal.access.models import OwnerPerson, User
+from portal.access.models import OwnerMapping, User
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from tests.component.lifecycle.plan_world import (
@@ -51,11 +51,11 @@ def world(tmp_path: Path, settings: Settings) -> World:
     for part_id, (name, cls) in enumerate(
         (("dt=2026-01-01", "STILL_READ"), ("dt=2026-01-02", "CLEAN_NOW")), start=1
     ):
-        ItemExample.objects.create(table=table, part_id=part_id, partition=name, cls=cls)
+        SamplePartition.objects.create(table=table, part_id=part_id, partition=name, cls=cls)
     return world
 
 
-def say(user: User, **changes: Any) -> StillReadYes:
+def say(user: User, **changes: Any) -> DeletionConsent:
     said: dict[str, Any] = {"db": "sales", "table": "orders", "partition": "", "until": UNTIL}
     wish = YesWish(**(said | {"reason": "a crawler reads it"} | changes))
     return still_read_yes(LAKE, wish, user=user, now=NOW)
@@ -92,7 +92,7 @@ def test_nobody_says_it_for_an_owner_who_is_there(world: World, name: str) -> No
         ask: dict[str, Any] = {"lake": LAKE, "name": ("sales", "orders", ""), "reason": "old"}
         with pytest.raises(NotAllowed):
             clean_now_request(**ask, with_still_read=True, user=world.person(name), now=NOW)
-    assert not StillReadYes.objects.exists()
+    assert not DeletionConsent.objects.exists()
 
 
 def test_an_admin_who_owns_the_table_may(world: World) -> None:
@@ -115,7 +115,7 @@ def test_for_an_owner_who_left_the_owner_of_the_database_says_it(world: World) -
 
 def test_the_people_behind_a_service_account_say_it(world: World) -> None:
     TableFinding.objects.update(owner="etl")
-    OwnerPerson.objects.create(
+    OwnerMapping.objects.create(
         lake=LAKE, owner="etl", username="alice", added_by="anna", added_at=NOW
     )
     alice = User.objects.get(username="alice")

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from lifecycle.backup.services.ingesting import IngestReport
-from lifecycle.models import Generation, PathFinding, PathFix
+from lifecycle.models import PathFinding, RelocationPlan, ScanSnapshot
 from lifecycle.relocation.services.execution import fix_execute, fix_finish, fixes_start_due
 from lifecycle.relocation.services.plans import (
     fix_decide,
@@ -40,7 +40,7 @@ LATER = NOW + timedelta(days=1)
 
 
 @pytest.fixture
-def picture(lake: LakeConfig, people: People) -> Generation:
+def picture(lake: LakeConfig, people: People) -> ScanSnapshot:
     """A picture of an ACT database with two strays."""
     generation = scan(lake, now=NOW)
     set_mode("sales", "ACT")
@@ -50,17 +50,19 @@ def picture(lake: LakeConfig, people: People) -> Generation:
 
 
 @pytest.fixture
-def fix(picture: Generation, people: People) -> PathFix:
+def fix(picture: ScanSnapshot, people: People) -> RelocationPlan:
     """A plan that waits for two admins."""
     return drawn_fix(list(PathFinding.objects.all()), user=people.admin, now=NOW)
 
 
-def decide(fix: PathFix, user: User, verdict: str = "APPROVE", digest: str = "") -> PathFix:
+def decide(
+    fix: RelocationPlan, user: User, verdict: str = "APPROVE", digest: str = ""
+) -> RelocationPlan:
     word = SaidWord(verdict, "so it is", digest or fix.digest)
     return fix_decide(fix.pk, user=user, word=word, authenticated_at=NOW, now=NOW)
 
 
-def approved(fix: PathFix, people: People) -> PathFix:
+def approved(fix: RelocationPlan, people: People) -> RelocationPlan:
     makers = set(fix.requesters)
     others = (people.admin, people.second, people.third)
     for user in [one for one in others if one.username not in makers][:2]:
@@ -68,15 +70,17 @@ def approved(fix: PathFix, people: People) -> PathFix:
     return fix
 
 
-def finished(fix: PathFix, outcome: str = "MOVED", *, at: datetime = LATER) -> PathFix:
+def finished(
+    fix: RelocationPlan, outcome: str = "MOVED", *, at: datetime = LATER
+) -> RelocationPlan:
     """Run a plan to its end with this word about `stray`."""
     run = fix_execute(fix.pk, now=at)
     report = IngestReport(run.pk, window=0.5)
     report.put("sales.stray", outcome, "" if outcome == "MOVED" else "as told")
     for _ in range(2):
-        found = PathFix.objects.select_related("approval", "undo_of").get(pk=fix.pk)
+        found = RelocationPlan.objects.select_related("approval", "undo_of").get(pk=fix.pk)
         fix_finish(found, run, outcome="done", report=report, error="", now=at)
-    return PathFix.objects.get(pk=fix.pk)
+    return RelocationPlan.objects.get(pk=fix.pk)
 
 
 def code(step: Callable[[], object]) -> str:
@@ -85,7 +89,7 @@ def code(step: Callable[[], object]) -> str:
     return error.value.code
 
 
-def states(fix: PathFix) -> dict[str, str]:
+def states(fix: RelocationPlan) -> dict[str, str]:
     return {str(row): row.state for row in fix.items.all()}
 
 
@@ -99,7 +103,7 @@ def client_of(user: User) -> Client:
 
 
 def test_a_plan_is_approved_by_two_others_and_cools_off_before_it_runs(
-    fix: PathFix, people: People
+    fix: RelocationPlan, people: People
 ) -> None:
     assert (fix.state, fix.n_items, fix.n_left_out) == ("PENDING", 1, 1)
     assert states(fix) == {"sales.stray": "PLANNED", "sales.shared": "LEFT_OUT"}
@@ -115,10 +119,10 @@ def test_a_plan_is_approved_by_two_others_and_cools_off_before_it_runs(
     assert code(lambda: fix_execute(fix.pk, now=LATER)) == "fix.not_approved"
 
 
-def test_who_may_ask_and_for_what(picture: Generation, people: People, settings: Any) -> None:
+def test_who_may_ask_and_for_what(picture: ScanSnapshot, people: People, settings: Any) -> None:
     rows = [one.pk for one in PathFinding.objects.all()]
 
-    def ask(user: User, keys: list[int], reason: str = "tidy") -> PathFix:
+    def ask(user: User, keys: list[int], reason: str = "tidy") -> RelocationPlan:
         return fix_request(LAKE, keys, reason=reason, user=user, now=NOW)
 
     assert code(lambda: ask(people.owner, rows)) == "fix.role"
@@ -127,7 +131,7 @@ def test_who_may_ask_and_for_what(picture: Generation, people: People, settings:
     assert code(lambda: ask(people.admin, [*rows, 10**9])) == "fix.picture"
     settings.LAKEWARDEN_FIX_MAX_ITEMS = 1
     assert code(lambda: ask(people.admin, rows)) == "fix.too_many"
-    assert not PathFix.objects.exists()
+    assert not RelocationPlan.objects.exists()
     made = ask(people.operator, rows[:1])
     assert made.plan_run is not None
     assert made.plan_run.kind == "lifecycle.path_fix_plan"
@@ -135,7 +139,7 @@ def test_who_may_ask_and_for_what(picture: Generation, people: People, settings:
 
 
 def test_one_no_ends_it_and_nobody_in_time_lapses_it(
-    picture: Generation, fix: PathFix, people: People
+    picture: ScanSnapshot, fix: RelocationPlan, people: People
 ) -> None:
     other = drawn_fix(list(PathFinding.objects.all()), user=people.admin, now=NOW)
     assert code(lambda: decide(fix, people.second, "REJECT", "x")) == "fix.changed"
@@ -155,7 +159,7 @@ def test_one_no_ends_it_and_nobody_in_time_lapses_it(
     [("red", "red_button.on"), ("mode", "plan.mode"), ("caps", "plan.caps")],
 )
 def test_what_stops_a_drop_stops_a_move(
-    fix: PathFix, people: People, settings: Any, spoil: str, expected: str
+    fix: RelocationPlan, people: People, settings: Any, spoil: str, expected: str
 ) -> None:
     approved(fix, people)
     if spoil == "red":
@@ -171,7 +175,7 @@ def test_what_stops_a_drop_stops_a_move(
 
 
 def test_what_became_of_each_path_stands_on_the_plan_and_in_the_audit_chain(
-    fix: PathFix, people: People
+    fix: RelocationPlan, people: People
 ) -> None:
     done = finished(approved(fix, people))
     assert done.state == "DONE"
@@ -186,9 +190,9 @@ def test_what_became_of_each_path_stands_on_the_plan_and_in_the_audit_chain(
 
 
 def test_an_undo_is_a_plan_of_its_own_for_what_was_moved(
-    picture: Generation, fix: PathFix, people: People
+    picture: ScanSnapshot, fix: RelocationPlan, people: People
 ) -> None:
-    def ask(user: User) -> PathFix:
+    def ask(user: User) -> RelocationPlan:
         return fix_undo_request(fix.pk, reason="wrong", user=user, now=NOW)
 
     assert code(lambda: ask(people.second)) == "fix.nothing_moved"
@@ -209,7 +213,7 @@ def test_an_undo_is_a_plan_of_its_own_for_what_was_moved(
 
 
 def test_the_people_behind_a_moved_table_are_told_once_and_again_of_its_way_back(
-    picture: Generation, fix: PathFix, people: People
+    picture: ScanSnapshot, fix: RelocationPlan, people: People
 ) -> None:
     finished(approved(fix, people), "NEW_DATA")
     told = {notice.recipient: notice for notice in Notice.objects.all()}
@@ -236,7 +240,7 @@ def test_the_people_behind_a_moved_table_are_told_once_and_again_of_its_way_back
 
 
 def test_of_an_owner_nobody_can_write_to_the_admins_are_told(
-    picture: Generation, people: People
+    picture: ScanSnapshot, people: People
 ) -> None:
     PathFinding.objects.update(owner="ghost\nx", db_owner="")
     fix = drawn_fix(list(PathFinding.objects.all()), user=people.admin, now=NOW)
@@ -246,29 +250,31 @@ def test_of_an_owner_nobody_can_write_to_the_admins_are_told(
     assert "  nobody can write to ghost x: you are notified instead" in text.splitlines()
 
 
-def test_a_run_that_moved_nothing_is_no_news(fix: PathFix, people: People) -> None:
+def test_a_run_that_moved_nothing_is_no_news(fix: RelocationPlan, people: People) -> None:
     finished(approved(fix, people), "SKIPPED")
     assert not Notice.objects.exists()
 
 
-def test_what_a_stopped_run_never_came_to_is_said(fix: PathFix, people: People) -> None:
+def test_what_a_stopped_run_never_came_to_is_said(fix: RelocationPlan, people: People) -> None:
     approved(fix, people)
     run = fix_execute(fix.pk, now=LATER)
-    found = PathFix.objects.select_related("undo_of").get(pk=fix.pk)
+    found = RelocationPlan.objects.select_related("undo_of").get(pk=fix.pk)
     report = IngestReport(run.pk)
     fix_finish(found, run, outcome="cancelled", report=report, error="", now=LATER)
     assert (found.state, states(found)["sales.stray"]) == ("CANCELLED", "NOT_REACHED")
     assert "cancelled" in found.ended_reason
 
 
-def test_the_pages_lead_from_a_stray_path_to_its_undo(picture: Generation, people: People) -> None:
+def test_the_pages_lead_from_a_stray_path_to_its_undo(
+    picture: ScanSnapshot, people: People
+) -> None:
     admin, second = client_of(people.admin), client_of(people.second)
     assert "Relocate paths" in admin.get("/lifecycle/paths/").content.decode()
     page = admin.get(f"{PAGE}new/").content.decode()
     assert "sales.stray" in page or "sales/stray" in page
     rows = [one.pk for one in PathFinding.objects.all()]
     answer = admin.post(f"{PAGE}new/", {"row": rows, "reason": "tidy up"})
-    fix = PathFix.objects.get()
+    fix = RelocationPlan.objects.get()
     assert answer["Location"] == f"{PAGE}{fix.pk}/"
     assert "Preparing" in admin.get(answer["Location"]).content.decode()
     fix = store_drawn(fix, picture, now=timezone.now())
@@ -282,11 +288,11 @@ def test_the_pages_lead_from_a_stray_path_to_its_undo(picture: Generation, peopl
     assert second.post(f"{PAGE}{fix.pk}/decide/", said).status_code == 302
     assert client_of(people.third).post(f"{PAGE}{fix.pk}/decide/", said).status_code == 302
     assert "HX-Refresh" in second.get(f"{PAGE}{fix.pk}/progress/?was=PENDING").headers
-    finished(PathFix.objects.get(pk=fix.pk), at=timezone.now() + timedelta(days=2))
+    finished(RelocationPlan.objects.get(pk=fix.pk), at=timezone.now() + timedelta(days=2))
     page = admin.get(f"{PAGE}{fix.pk}/").content.decode()
     assert "Create an undo plan" in page
     answer = admin.post(f"{PAGE}{fix.pk}/undo/", {"reason": "wrong"})
-    undo = PathFix.objects.get(undo_of=fix)
+    undo = RelocationPlan.objects.get(undo_of=fix)
     assert answer["Location"] == f"{PAGE}{undo.pk}/"
     listed = admin.get(PAGE).content.decode()
     assert f"undoes relocation plan {fix.short_id}" in listed
@@ -294,13 +300,13 @@ def test_the_pages_lead_from_a_stray_path_to_its_undo(picture: Generation, peopl
     assert b"SHARED_LOCATION" in b"".join(table.streaming_content)  # type: ignore[attr-defined]  # streamed
 
 
-def test_the_api_does_what_the_pages_do(picture: Generation, people: People) -> None:
+def test_the_api_does_what_the_pages_do(picture: ScanSnapshot, people: People) -> None:
     admin = client_of(people.admin)
     listed = admin.get(f"{API}candidates/").json()["results"]
     body = {"rows": [one["id"] for one in listed], "reason": "tidy"}
     made = admin.post(API, body, content_type="application/json")
     assert made.status_code == 201, made.content
-    fix = PathFix.objects.get(pk=made.json()["id"])
+    fix = RelocationPlan.objects.get(pk=made.json()["id"])
     fix = store_drawn(fix, picture, now=timezone.now())
     shown = client_of(people.second).get(f"{API}{fix.pk}/").json()
     assert shown["transitions"] == ["approve", "reject"]

@@ -13,7 +13,7 @@ from pytest_django.fixtures import Settings
 from lifecycle.backup.models import BackupBatch
 from lifecycle.backup.services.purging import purge_ingest
 from lifecycle.backup.services.totals import backup_totals_refresh
-from lifecycle.models import BackupSlice, PurgeAnnouncement
+from lifecycle.models import BackupSlice, PurgeNotice
 from lifecycle.restore.selectors.backups import BackupChoice
 from lifecycle.restore.services.backups import (
     RestoreWish,
@@ -220,7 +220,7 @@ def test_a_backup_is_purged_only_after_its_days_and_a_notice_sent_three_days_bef
     assert list(purge_due(LAKE, now=NOW + DAY)) == []
     assert last_chance_queue(LAKE, now=NOW) == 2
     assert last_chance_queue(LAKE, now=NOW) == 0
-    assert PurgeAnnouncement.objects.filter(batch=batch).count() == 2
+    assert PurgeNotice.objects.filter(batch=batch).count() == 2
     assert set(Notice.objects.filter(kind="lifecycle.last_chance").values_list("recipient")) == {
         ("alice",),
         ("dora",),
@@ -264,7 +264,7 @@ def test_a_date_that_moved_by_a_day_at_most_needs_no_new_notice(world: World) ->
     BackupBatch.objects.update(purge_after=NOW + DAY)
     assert last_chance_queue(LAKE, now=NOW) == 0
     assert purge_due(LAKE, now=NOW + 3 * DAY) == [batch]
-    PurgeAnnouncement.objects.update(purge_after=None)
+    PurgeNotice.objects.update(purge_after=None)
     assert purge_due(LAKE, now=NOW + 3 * DAY) == [], "a notice of an earlier version"
 
 

@@ -19,8 +19,8 @@ from pytest_django.fixtures import Settings
 from lifecycle.backup.models import BackupBatch
 from lifecycle.core.selectors.scratch import is_own_scratch
 from lifecycle.guard.services.events import on_event
-from lifecycle.models import DatabaseProof, DrillItem, DroppedObject, RestoreDrill
-from lifecycle.restore_tests.domain import DrillState, ProofState, scratch_database
+from lifecycle.models import DroppedObject, RestoreTest, RestoreTestItem, RestoreVerification
+from lifecycle.restore_tests.domain import DrillState, VerificationStatus, scratch_database
 from lifecycle.restore_tests.run_kinds import DrillKind
 from lifecycle.restore_tests.selectors import (
     databases_proven,
@@ -66,7 +66,7 @@ def found(batch: BackupBatch, outcome: str = "PROVEN", **changes: Any) -> dict[s
     return plain | changes
 
 
-def ended(drill: RestoreDrill, *items: dict[str, Any], **changes: Any) -> RestoreDrill:
+def ended(drill: RestoreTest, *items: dict[str, Any], **changes: Any) -> RestoreTest:
     """Let a restore test's run end with this manifest."""
     result = {"items": list(items), "cleared": [], "is_clean": True}
     manifest = {"outcome": "done", "error": None, "result": result} | changes
@@ -147,25 +147,25 @@ def test_what_was_found_is_kept_once_and_a_failure_stands_until_a_proof(world: W
     assert (drill.state, drill.n_items, drill.n_rows) == (DrillState.FAILED, 3, 7)
     assert (drill.n_proven, drill.n_differing, drill.n_skipped) == (1, 1, 1)
     states = {one.db: one.state for one in databases_proven(LAKE, now=NOW + DAY)}
-    assert states == {"web": ProofState.FAILED, "sales": ProofState.PROVEN}
+    assert states == {"web": VerificationStatus.FAILED, "sales": VerificationStatus.PROVEN}
     assert list(states) == ["web", "sales"]
     assert known_contents(LAKE, [good.public_id, bad.public_id]) == {
         str(good.public_id): {"b0000001-i001": "c" * 64}
     }
     again = ended(drill_request(LAKE, user=anna, now=NOW + 7 * DAY), found(bad))
     assert again.state == DrillState.PROVEN
-    proof = DatabaseProof.objects.get(db="web")
+    proof = RestoreVerification.objects.get(db="web")
     assert (proof.proven_by, proof.failed_by) == (again, drill)
     later = {one.db: one for one in databases_proven(LAKE, now=NOW + 33 * DAY)}
-    assert later["web"].state is ProofState.PROVEN
-    assert later["sales"].state is ProofState.OVERDUE
+    assert later["web"].state is VerificationStatus.PROVEN
+    assert later["sales"].state is VerificationStatus.OVERDUE
     assert later["sales"].last_by == drill.public_id
 
 
 def test_proofs_are_counted_as_they_are_judged_in_one_query(world: World) -> None:
     ages = [None, *(timedelta(days=n, seconds=s) for n in (0, 30, 31) for s in (-1, 0, 1))]
-    DatabaseProof.objects.bulk_create(
-        DatabaseProof(
+    RestoreVerification.objects.bulk_create(
+        RestoreVerification(
             lake=LAKE,
             db=f"db{n}",
             proven_at=NOW - proven if proven is not None else None,
@@ -175,13 +175,13 @@ def test_proofs_are_counted_as_they_are_judged_in_one_query(world: World) -> Non
         )
         for n, (proven, failed, since) in enumerate(product(ages, ages, ages))
     )
-    DatabaseProof.objects.create(lake="other", db="db", n_restorable=1)
+    RestoreVerification.objects.create(lake="other", db="db", n_restorable=1)
     with CaptureQueriesContext(connection) as caught:
         counts = proof_counts(now=NOW)
     assert len(caught) == 1
     judged = Counter((LAKE, one.state) for one in databases_proven(LAKE, now=NOW))
-    assert counts == judged + Counter({("other", ProofState.WAITING): 1})
-    assert len(judged) == len(ProofState)
+    assert counts == judged + Counter({("other", VerificationStatus.WAITING): 1})
+    assert len(judged) == len(VerificationStatus)
 
 
 def test_a_drill_that_died_proves_nothing_and_the_next_says_it_is_cleared(world: World) -> None:
@@ -193,7 +193,7 @@ def test_a_drill_that_died_proves_nothing_and_the_next_says_it_is_cleared(world:
         "The driver's JVM has gone.",
         False,
     )
-    assert not DatabaseProof.objects.exclude(proven_at=None).exists()
+    assert not RestoreVerification.objects.exclude(proven_at=None).exists()
     ended(drill_request(LAKE, user=anna, now=NOW + DAY), found(batch))
     dead.refresh_from_db()
     assert dead.is_clean
@@ -239,7 +239,7 @@ def test_people_see_what_was_compared_of_their_own(world: World) -> None:
     drill = ended(
         drill_request(LAKE, user=world.person("anna"), now=NOW), found(mine), found(others)
     )
-    assert DrillItem.objects.count() == 2
+    assert RestoreTestItem.objects.count() == 2
     names = {
         name: {item.db for item in items_visible(drill, world.person(name))}
         for name in ("anna", "otto", "alice", "dora", "eve")
@@ -299,7 +299,7 @@ def test_the_pages_show_what_was_proven_by_which_drill_and_start_one(world: Worl
     answer = anna.post(f"{PAGE}start/", {"reason": "new disks"}, follow=True)
     assert "The restore test is under way" in answer.content.decode()
     assert "Start a restore test" not in alice.get(PAGE).content.decode()
-    drill = RestoreDrill.objects.get()
+    drill = RestoreTest.objects.get()
     assert Run.objects.get(pk=drill.run_id).reason == "new disks"
     differs = found(other, "DIFFERS", differences=["a.parquet is missing"])
     ended(drill, found(batch, remarks=["of another version"]), differs)
@@ -341,7 +341,7 @@ def test_a_program_starts_and_reads_drills(world: World) -> None:
     assert alice.post(API, {}, content_type="application/json").status_code == 403
     made = anna.post(API, {"reason": "x"}, content_type="application/json")
     assert made.status_code == 202
-    drill = ended(RestoreDrill.objects.get(), found(batch))
+    drill = ended(RestoreTest.objects.get(), found(batch))
     (listed,) = anna.get(f"{API}?state=PROVEN").json()["results"]
     assert listed["id"] == made.json()["id"] == str(drill.public_id)
     assert anna.get(f"{API}{drill.public_id}/").json()["n_rows"] == 7

@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from optimizer.hudi.inspect.domain.facts import HudiLook
-from optimizer.models import HudiTable, StoredLook
+from optimizer.models import HudiTable, StoredInspection
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
@@ -24,6 +24,8 @@ def hudi(name: str = "clicks", *, now: datetime = NOW, **values: Any) -> HudiTab
     return HudiTable.objects.create(table=name, **{**fields, **values})
 
 
-def keep_look(of: HudiTable, look: HudiLook) -> StoredLook:
+def keep_look(of: HudiTable, look: HudiLook) -> StoredInspection:
     """Keep a look as the last one of a table."""
-    return StoredLook.objects.create(table=of, at=look.looked_at, packed=StoredLook.pack(look))
+    return StoredInspection.objects.create(
+        table=of, at=look.looked_at, packed=StoredInspection.pack(look)
+    )

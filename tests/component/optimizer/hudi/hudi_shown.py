@@ -21,7 +21,7 @@ from optimizer.hudi.inspect.domain.quality import failures
 from optimizer.hudi.inspect.domain.staleness import staleness_of
 from optimizer.hudi.inspect.domain.timeline import PLANNED, last_write_at, pending, stuck
 from optimizer.hudi.planner.domain.deciding import decide
-from optimizer.models import HudiPoint, HudiTable, StoredLook
+from optimizer.models import HudiPoint, HudiTable, StoredInspection
 from optimizer.policies.domain.hudi_policy import HudiPolicy
 from tests.unit.optimizer.hudi.hudi_world import (
     COMPACTION,
@@ -142,7 +142,7 @@ def hudi(
         fields |= _found(seen, settings or policy(), now)
     row = HudiTable.objects.create(table=table, **{**fields, **values})
     if seen is not None:
-        StoredLook.objects.create(table=row, at=now, packed=StoredLook.pack(seen))
+        StoredInspection.objects.create(table=row, at=now, packed=StoredInspection.pack(seen))
     return row
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from optimizer.core.domain.tasks import FINAL, TaskState
 from optimizer.hudi.inspect.domain.facts import HudiLook
 from optimizer.hudi.maintenance.domain.tasks import Service
-from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, StoredLook
+from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, StoredInspection
 from portal.runs.models import Run
 from tests.unit.optimizer.hudi.hudi_world import LOCK, NOW
 
@@ -35,8 +35,8 @@ def looked(name: str, look: HudiLook, **values: Any) -> HudiTable:
 
 def look_again(row: HudiTable, look: HudiLook) -> None:
     """Keep a look as the last one of a table."""
-    fields = {"at": look.looked_at, "packed": StoredLook.pack(look)}
-    StoredLook.objects.update_or_create(table=row, defaults=fields)
+    fields = {"at": look.looked_at, "packed": StoredInspection.pack(look)}
+    StoredInspection.objects.update_or_create(table=row, defaults=fields)
     HudiTable.objects.filter(pk=row.pk).update(looked_at=look.looked_at, look_due_at=None)
     row.refresh_from_db()
 

@@ -11,12 +11,12 @@ from lifecycle.enrollment.services.enrolments import ENROLMENTS, enrolment_diges
 from lifecycle.models import (
     DropPlan,
     DropPlanTable,
-    Enrolment,
-    EnrolmentItem,
-    Generation,
-    PathFix,
-    PathFixItem,
+    Enrollment,
+    EnrollmentItem,
     PolicyRequest,
+    RelocationMove,
+    RelocationPlan,
+    ScanSnapshot,
     StandingRule,
 )
 from lifecycle.policies.domain.states import RequestKind
@@ -75,9 +75,9 @@ def _plan(who: str, now: datetime, n: int) -> Proposal:
 
 def _fix(who: str, now: datetime, n: int) -> Proposal:
     digest = f"{n:064d}"
-    fix = PathFix(**_common(who, now), state="PENDING", digest=digest, requesters=[who])
+    fix = RelocationPlan(**_common(who, now), state="PENDING", digest=digest, requesters=[who])
     fix.save(force_insert=True)
-    PathFixItem.objects.create(fix=fix, lake=LAKE, kind="TABLE", db="sales", table="orders")
+    RelocationMove.objects.create(fix=fix, lake=LAKE, kind="TABLE", db="sales", table="orders")
     return _put(FIXES, fix, who, now)
 
 
@@ -99,13 +99,13 @@ def _rule(who: str, now: datetime, n: int) -> Proposal:
 
 def _enrolment(who: str, now: datetime, n: int) -> Proposal:
     run = Run.objects.create(lake=LAKE, kind="lifecycle.scan", requested_by="test", queued_at=now)
-    generation = Generation.objects.create(
+    generation = ScanSnapshot.objects.create(
         lake=LAKE, run=run, day=now.date(), as_of=now, read_at=now, notification_id=1
     )
-    enrolment = Enrolment(
+    enrolment = Enrollment(
         **_common(who, now), level=1, ttl=n + 1, generation=generation, requesters=[who]
     )
-    item = EnrolmentItem(enrolment=enrolment, db="sales", table="orders", tbl_id=1)
+    item = EnrollmentItem(enrolment=enrolment, db="sales", table="orders", tbl_id=1)
     enrolment.digest = enrolment_digest(enrolment, [item])
     enrolment.save(force_insert=True)
     item.save()

@@ -17,7 +17,7 @@ from portal.approvals.services import approval_check, approval_decide, approval_
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.people.leavers import departed, directory_leavers, person_close, person_reopen
-from portal.people.models import Departure
+from portal.people.models import Deactivation
 from tests.component.conftest import LAKE, People
 
 PASSWORD = "correct horse staple"
@@ -125,5 +125,5 @@ def test_a_broken_directory_closes_nobody(people: People, now: datetime, tmp_pat
     directory_leavers(file, now=now)
     assert directory_leavers(directory(file, "ada", "ben"), now=now) == []
     assert directory_leavers(directory(file), now=now) == []
-    assert not Departure.objects.exists()
+    assert not Deactivation.objects.exists()
     assert directory_leavers(directory(file, "dora", "ada", "ben", "cem"), now=now) == ["olga"]

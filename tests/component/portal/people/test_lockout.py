@@ -12,7 +12,7 @@ from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed
 from portal.people.domain import FREE_TRIES, LONGEST_LOCK, Counted
 from portal.people.lockout import Try, address_of, try_begins, try_succeeded
-from portal.people.models import SignInTally
+from portal.people.models import LoginAttempts
 from tests.component.conftest import People
 
 PASSWORD = "correct horse staple"
@@ -27,7 +27,7 @@ def come(name: str, password: str, *, address: str = "10.0.0.1") -> tuple[bool, 
 
 
 def let_time_pass(**by: float) -> None:
-    for row in SignInTally.objects.exclude(locked_until=None):
+    for row in LoginAttempts.objects.exclude(locked_until=None):
         assert row.locked_until is not None
         row.locked_until -= timedelta(**by)
         row.save()
@@ -47,7 +47,7 @@ def test_a_name_is_locked_after_a_few_failures_and_free_again_soon(people: Peopl
     assert (event.object_id, event.data["address"], event.lake) == ("ada", "10.0.0.1", "main")
     let_time_pass(minutes=1)
     assert come("ada", PASSWORD)[0]
-    assert not SignInTally.objects.filter(counted=Counted.NAME, n_failed__gt=0).exists()
+    assert not LoginAttempts.objects.filter(counted=Counted.NAME, n_failed__gt=0).exists()
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_name_that_nobody_has_is_locked_alike_and_not_written_down(people: Peo
     assert "Too many" in come("my-secret-password", "wrong")[1]
     event = AuditEvent.objects.get(action="sign_in.locked")
     assert "my-" not in f"{event.object_id}{event.data}".lower()
-    assert not SignInTally.objects.filter(key__icontains="secret").exists()
+    assert not LoginAttempts.objects.filter(key__icontains="secret").exists()
 
 
 def test_an_address_that_tries_many_names_is_locked(people: People) -> None:
@@ -143,4 +143,4 @@ def test_locks_do_not_touch_who_is_in_already(people: People) -> None:
     for _ in range(FREE + 1):
         come("ada", "wrong")
     assert client.get(reverse("ui:profile")).status_code == 200
-    assert SignInTally.objects.filter(locked_until__gt=timezone.now()).exists()
+    assert LoginAttempts.objects.filter(locked_until__gt=timezone.now()).exists()

@@ -12,7 +12,7 @@ from lifecycle.inventory.selectors.policy import asker_of
 from lifecycle.models import TableFinding
 from lifecycle.notices.domain.notice import responsible_for
 from lifecycle.planning.selectors.inputs import owns_table
-from portal.access.models import OwnerPerson, User
+from portal.access.models import OwnerMapping, User
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotAllowed, RuleViolation
@@ -77,7 +77,7 @@ def test_every_change_is_recorded_once(people: People) -> None:
         (["olga"], ["stan"]),
     ]
     assert owner_map(LAKE) == {OWNER: ("stan",)}
-    row = OwnerPerson.objects.get()
+    row = OwnerMapping.objects.get()
     assert (row.added_by, row.added_at) == ("ada", NOW)
 
 
@@ -104,7 +104,7 @@ def test_what_is_wrong_is_named(people: People, changes: dict[str, Any], code: s
         )
     assert refused.value.code == code
     assert "\n" not in refused.value.message
-    assert not OwnerPerson.objects.exists()
+    assert not OwnerMapping.objects.exists()
 
 
 def test_only_an_admin_says_who_stands_behind_a_name(people: People) -> None:

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.access.models import OwnerPerson, User
+from portal.access.models import OwnerMapping, User
 from portal.people.leavers import person_close
 from portal.people.models import SignInIdentity
 from tests.component.conftest import LAKE, NOW, People
@@ -101,7 +101,7 @@ def test_a_service_account_gets_its_people_by_page_and_api(people: People) -> No
     assert (row["username"], row["state"], row["added_by"]) == ("olga", "LEFT", "ada")
     assert "Assign responsible person" not in page(signed_in(people.operator), "ui:owners")
     client.post(reverse("ui:owner-set"), {**form, "people": ""})
-    assert not OwnerPerson.objects.filter(lake=LAKE).exists()
+    assert not OwnerMapping.objects.filter(lake=LAKE).exists()
 
 
 @pytest.mark.parametrize("name", ["ui:people", "ui:owners", "ui:api-people", "ui:api-owners"])

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.access import scopes
-from portal.access.models import OwnerPerson, User
+from portal.access.models import OwnerMapping, User
 from portal.access.scopes import Scope, register_scope
 from portal.access.services import person_create
 from portal.people.models import ApiToken
@@ -98,7 +98,7 @@ def test_making_needs_a_fresh_login(people: People) -> None:
 
 
 def test_an_admin_makes_one_for_a_service_account_only(people: People) -> None:
-    OwnerPerson.objects.create(
+    OwnerMapping.objects.create(
         lake=LAKE, owner="etl_user", username="olga", added_by="ada", added_at=NOW
     )
     person_create("etl_user", password="correct horse staple", email="etl@example.org")

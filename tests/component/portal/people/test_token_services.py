@@ -7,14 +7,14 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from portal.access.models import OwnerPerson, User
+from portal.access.models import OwnerMapping, User
 from portal.access.scopes import Scope, register_scope
 from portal.access.services import person_create
 from portal.audit.models import AuditEvent
 from portal.audit.services import audit_verify
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
 from portal.people.leavers import person_close, person_reopen
-from portal.people.models import ApiToken, Departure
+from portal.people.models import ApiToken, Deactivation
 from portal.people.selectors import tokens_at, tokens_for_user
 from portal.people.token_rules import MOST_LIVE, TokenWish, digest_of
 from portal.people.tokens import (
@@ -46,7 +46,7 @@ def state(token: ApiToken, now: datetime) -> str:
 
 
 def service_account(name: str = "etl_user") -> User:
-    OwnerPerson.objects.create(
+    OwnerMapping.objects.create(
         lake=LAKE, owner=name, username="olga", added_by="ada", added_at="2026-01-01T00:00Z"
     )
     return person_create(name, password="correct horse staple", email="etl@example.org")
@@ -98,7 +98,7 @@ def test_who_left_by_the_directory_alone_has_no_token_that_opens(
     people: People, now: datetime
 ) -> None:
     _, secret = made(people.owner, now)
-    Departure.objects.create(username="olga", at=now, by="directory", reason="gone")
+    Deactivation.objects.create(username="olga", at=now, by="directory", reason="gone")
     assert not opens(secret, now)
     with pytest.raises(RuleViolation) as refused:
         made(people.owner, now)

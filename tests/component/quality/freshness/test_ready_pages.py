@@ -16,7 +16,7 @@ from pytest_django.fixtures import Settings
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
 from quality.freshness.selectors.numbers import late
-from quality.models import Awaited, ReadyRule, Standing
+from quality.models import ExpectedPartition, FreshnessRule, Standing
 from tests.component.conftest import People
 from tests.component.quality.flag_lake import FlagLake
 from tests.support.thrift_lake import served
@@ -34,16 +34,16 @@ def hive(lake: LakeConfig, tmp_path: Path, settings: Settings) -> Iterator[FlagL
         yield served_lake
 
 
-def rows(db: str = "shop", table: str = "notes", owner: str = "olga") -> ReadyRule:
+def rows(db: str = "shop", table: str = "notes", owner: str = "olga") -> FreshnessRule:
     """A table with a day that came in time, one that came late, and one that is late."""
     now = timezone.now()
-    rule = ReadyRule.objects.create(
+    rule = FreshnessRule.objects.create(
         lake="main", db=db, table=table, owner=owner, time_key="dt", time_format="yyyy-MM-dd",
         sla_minutes=240, set_by="ada", set_at=now, noted_until=now, look_at=now,
     )  # fmt: skip
     for days, hours in ((4, 1), (3, 9), (2, None)):
         end = now - timedelta(days=days - 1)
-        Awaited.objects.create(
+        ExpectedPartition.objects.create(
             rule=rule,
             lake="main",
             spec=f"dt=2026-11-0{days}",
@@ -92,7 +92,7 @@ def test_the_list_says_what_is_late_by_how_much_and_since_when(
     assert "dt=2026-11-02" in late
     assert "dt=2026-11-03" not in late
     assert "dt=2026-11-03" in text(people.operator, "/readiness/?late=was")
-    first = Awaited.objects.get(spec="dt=2026-11-04")
+    first = ExpectedPartition.objects.get(spec="dt=2026-11-04")
     day = timezone.localtime(first.start, ZoneInfo("Europe/Berlin")).date().isoformat()
     one_day = text(people.operator, f"/readiness/?since={day}&until={day}")
     assert "dt=2026-11-04" in one_day
@@ -127,7 +127,7 @@ def test_an_owner_declares_changes_and_ends_on_the_pages(hive: FlagLake, people:
         owner.post(new, {"table": "shop.notes"} | DECLARED | {"sla_minutes": ""}).status_code == 400
     )
     made = owner.post(new, {"table": "shop.notes", **DECLARED})
-    rule = ReadyRule.objects.get()
+    rule = FreshnessRule.objects.get()
     one = made.headers["Location"]
     assert (made.status_code, one) == (302, f"/readiness/rules/{rule.pk}/")
     assert (rule.time_key, rule.sla_minutes, rule.delay_minutes) == ("dt", 240, None)
@@ -141,7 +141,7 @@ def test_an_owner_declares_changes_and_ends_on_the_pages(hive: FlagLake, people:
     assert as_(people.stranger).post(f"{one}end/").status_code == 404
     assert owner.post(f"{one}end/").status_code == 409
     assert owner.post(f"{one}end/", {"version": "1"}).status_code == 302
-    assert not ReadyRule.objects.exists()
+    assert not FreshnessRule.objects.exists()
 
 
 def test_programs_do_all_of_it_over_the_api(hive: FlagLake, people: People) -> None:

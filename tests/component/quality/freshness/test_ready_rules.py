@@ -23,7 +23,7 @@ from quality.freshness.run_kinds import LookKind
 from quality.freshness.services.declaring import Declared, rule_declare, rule_end
 from quality.freshness.services.inspection import look_at
 from quality.freshness.services.late_mails import late_tell
-from quality.models import Awaited, ReadyRule, Standing
+from quality.models import ExpectedPartition, FreshnessRule, Standing
 from quality.ready_flag.services.marking import Mark, partitions_mark
 from tests.component.conftest import People
 from tests.component.quality.flag_lake import FlagLake
@@ -56,7 +56,7 @@ def declare(user: User, what: Declared = DAILY, *, table: str = "shop.notes", **
 def look(*, now: datetime) -> int:
     """Look at all there is as the run does, at an instant."""
     with Metastore.connect(get_lake("main")) as metastore:
-        return sum(look_at(rule, metastore, now=now) for rule in ReadyRule.objects.all())
+        return sum(look_at(rule, metastore, now=now) for rule in FreshnessRule.objects.all())
 
 
 def test_who_sees_a_table_declares_for_it_and_nobody_else(hive: FlagLake, people: People) -> None:
@@ -75,7 +75,7 @@ def test_who_sees_a_table_declares_for_it_and_nobody_else(hive: FlagLake, people
         rule_end(row, version=0, user=people.owner, now=DECLARED_AT)
     for _ in range(2):
         rule_end(row, version=1, user=people.owner, now=DECLARED_AT)
-    assert not ReadyRule.objects.exists()
+    assert not FreshnessRule.objects.exists()
     actions = list(AuditEvent.objects.order_by("seq").values_list("action", flat=True))
     assert actions == ["readiness.declared", "readiness.declared", "readiness.ended"]
 
@@ -100,7 +100,7 @@ def test_what_cannot_be_declared_says_why(
     with pytest.raises(PortalError) as refused:
         declare(people.admin, what, table=table)
     assert refused.value.code == code
-    assert not ReadyRule.objects.exists()
+    assert not FreshnessRule.objects.exists()
 
 
 def test_a_rule_sets_the_flag_when_all_that_it_asks_holds_and_says_why(
@@ -108,9 +108,9 @@ def test_a_rule_sets_the_flag_when_all_that_it_asks_holds_and_says_why(
 ) -> None:
     declare(people.owner, replace(DAILY, delay_minutes=30, min_rows=10))
     assert look(now=MIDNIGHT - timedelta(minutes=1)) == 0
-    assert not Awaited.objects.exists(), "the day is not over"
+    assert not ExpectedPartition.objects.exists(), "the day is not over"
     look(now=MIDNIGHT)
-    row = Awaited.objects.get()
+    row = ExpectedPartition.objects.get()
     assert (row.spec, row.standing, row.due_at) == (DAY, "MISSING", MIDNIGHT + timedelta(hours=4))
 
     hive.names["notes"] = [DAY]
@@ -149,12 +149,12 @@ def test_what_somebody_took_back_is_theirs_until_they_say_otherwise(
     hive.parameters[DAY] = dict(UNREADY)
     assert look(now=MIDNIGHT) == 1
 
-    def say(*, ready: bool, hours: int) -> Awaited:
+    def say(*, ready: bool, hours: int) -> ExpectedPartition:
         at = MIDNIGHT + timedelta(hours=hours)
         mark = Mark("main", "shop.notes", (DAY,), ready=ready)
         partitions_mark(mark, user=people.owner, now=at)
         assert look(now=at + timedelta(minutes=30)) == 0
-        return Awaited.objects.get()
+        return ExpectedPartition.objects.get()
 
     row = say(ready=False, hours=1)
     assert (row.standing, row.is_held, row.ready_at) == ("UNREADY", True, None)
@@ -180,7 +180,7 @@ def test_a_period_of_several_partitions_is_ready_with_the_last_of_them(
     mark = Mark("main", "shop.sales", (leaves[0],), ready=True)
     partitions_mark(mark, user=None, now=MIDNIGHT)
     look(now=MIDNIGHT)
-    row = Awaited.objects.get()
+    row = ExpectedPartition.objects.get()
     assert (row.standing, row.reason) == (
         "UNREADY",
         "Nobody has said yet that it is ready; no rule does.",
@@ -199,7 +199,9 @@ def test_a_partition_without_a_flag_was_ready_when_it_came(hive: FlagLake, peopl
     hive.names["sales"] = [hour]
     hive.made_at = {hour: int(came.timestamp())}
     look(now=came + timedelta(minutes=59))
-    rows = list(Awaited.objects.order_by("start").values_list("spec", "standing", "ready_at"))
+    rows = list(
+        ExpectedPartition.objects.order_by("start").values_list("spec", "standing", "ready_at")
+    )
     assert rows == [
         (hour, "READY", came),
         ("dt=2026-11-21/hour=04", "MISSING", None),
@@ -212,14 +214,14 @@ def test_many_periods_cost_a_few_calls_and_a_table_that_is_gone_says_so(
     declare(people.owner, HOURLY, table="shop.sales")
     hive.asked.clear()
     look(now=DECLARED_AT + timedelta(hours=300))
-    assert Awaited.objects.count() == 300
+    assert ExpectedPartition.objects.count() == 300
     assert hive.asked == ["shop.sales", "300 partitions"]
     look(now=DECLARED_AT + timedelta(days=90))
-    assert Awaited.objects.count() == 700, "the rest is noted by the next look"
-    assert ReadyRule.objects.get().look_at <= DECLARED_AT + timedelta(days=90, minutes=5)
+    assert ExpectedPartition.objects.count() == 700, "the rest is noted by the next look"
+    assert FreshnessRule.objects.get().look_at <= DECLARED_AT + timedelta(days=90, minutes=5)
     del hive.names["sales"]
     look(now=DECLARED_AT + timedelta(days=91))
-    assert ReadyRule.objects.get().problem == "The metastore has the table no more."
+    assert FreshnessRule.objects.get().problem == "The metastore has the table no more."
 
 
 def test_who_keeps_the_lake_and_who_owns_the_table_is_told_once(
@@ -227,12 +229,12 @@ def test_who_keeps_the_lake_and_who_owns_the_table_is_told_once(
 ) -> None:
     declare(people.owner)
     declare(people.admin, HOURLY, table="shop.sales")
-    ReadyRule.objects.filter(table="sales").update(owner="dora")
+    FreshnessRule.objects.filter(table="sales").update(owner="dora")
     now = MIDNIGHT + timedelta(hours=5)
     look(now=now)
-    ReadyRule.objects.filter(table="sales").update(owner="dora")
+    FreshnessRule.objects.filter(table="sales").update(owner="dora")
     n_told = late_tell("main", now=now)
-    assert n_told == Awaited.objects.exclude(told_at=None).count() == 23
+    assert n_told == ExpectedPartition.objects.exclude(told_at=None).count() == 23
     mails = {one.recipient: one for one in Notice.objects.all()}
     assert sorted(mails) == ["ada", "ben", "cem", "dora", "olga", "otto"]
     assert mails["olga"].subject == f"[Lakewarden] Late: {DAY} of shop.notes is not ready"
@@ -255,7 +257,7 @@ def test_a_run_looks_at_what_is_due_and_leaves_the_rest_when_the_metastore_is_aw
     hive.names["notes"] = [DAY]
     found = kind.execute(run)
     assert (found["n_tables"], found["problem"]) == (1, "")
-    ReadyRule.objects.update(look_at=MIDNIGHT)
+    FreshnessRule.objects.update(look_at=MIDNIGHT)
     Path(settings.LAKEWARDEN_LAKES).write_text(json.dumps({"main": lake.as_dict()}))
     found = kind.execute(run)
     assert (found["n_tables"], bool(found["problem"])) == (0, True)

@@ -16,7 +16,7 @@ from django.db import transaction
 from refresh.changes.domain.changes import Cause, Touch
 from refresh.changes.services.record_changes import Change, note_changes
 from refresh.freshness.services.freshness import judge
-from refresh.models import ChangedPartition, Cluster, RefreshTarget, TargetOnFe, WatchedTable
+from refresh.models import ChangedPartition, Cluster, RefreshTarget, TargetFrontEnd, WatchedTable
 from refresh.worker.services.worker import wake
 from tests.component.refresh.refresh_rows import SALES, at, cluster
 from tests.support.together import together
@@ -54,7 +54,7 @@ def test_changes_are_noted_while_others_judge_and_wake() -> None:
     row = cluster()
     note_changes([Change(one, Cause.EVENT, whole=True) for one in TABLES[:10]], now=at(0))
     judge_some(0)
-    assert TargetOnFe.objects.filter(owes=True).exists()
+    assert TargetFrontEnd.objects.filter(owes=True).exists()
     for turn in range(TURNS):
         noting = [partial(note, 10 * turn + n, at(turn)) for n in range(3)]
         judging, waking = partial(judge_some, turn), partial(rest_and_wake, row, at(turn))

@@ -17,7 +17,7 @@ from refresh.models import (
     Ending,
     Refresh,
     RefreshTarget,
-    TargetOnFe,
+    TargetFrontEnd,
     TargetProbe,
 )
 from refresh.verify.services.sweeping import LIMITS, Swept, sweep
@@ -45,12 +45,14 @@ AT_ONCE = replace(LIMITS, shortest=timedelta(0), longest=timedelta(0))
 
 def rows_of(set_: Scene) -> list[tuple[Freshness, Danger]]:
     """How the table stands on each front end, as pages and the API say it now."""
-    rows = TargetOnFe.objects.filter(target=set_.target).select_related("fe").order_by("fe__host")
+    rows = (
+        TargetFrontEnd.objects.filter(target=set_.target).select_related("fe").order_by("fe__host")
+    )
     return [(row.now.freshness, row.now.danger) for row in rows]
 
 
 def states() -> list[str]:
-    return list(TargetOnFe.objects.order_by("fe__host").values_list("freshness", flat=True))
+    return list(TargetFrontEnd.objects.order_by("fe__host").values_list("freshness", flat=True))
 
 
 def test_s11_a_missing_right_is_said_and_tried_until_it_is_there(set_: Scene) -> None:
@@ -149,7 +151,7 @@ def test_s3_rows_change_with_the_headline_and_before_any_statement_ends(set_: Sc
     target = set_.target
     assert (target.freshness, target.danger) == (Freshness.STALE, Danger.WRONG)
     assert rows_of(set_) == [(Freshness.STALE, Danger.WRONG)] * 3
-    since = TargetOnFe.objects.values_list("behind_since", flat=True)
+    since = TargetFrontEnd.objects.values_list("behind_since", flat=True)
     assert list(since) == [target.behind_since] * 3
 
 
@@ -230,12 +232,12 @@ def test_s12_a_probe_that_may_not_select_says_so_and_agrees_to_nothing(set_: Sce
     set_.cluster.set_user("svc", "secret", frozenset({Privilege.ALTER, Privilege.OPERATE}))
     assert sweep(set_.row, clock=timezone.now, limits=AT_ONCE).probes == 0
     assert "SELECT" in TargetProbe.objects.get().problem
-    assert all("SELECT" in row.probe_problem for row in TargetOnFe.objects.all())
-    assert not TargetOnFe.objects.exclude(probed_at=None).exists()
+    assert all("SELECT" in row.probe_problem for row in TargetFrontEnd.objects.all())
+    assert not TargetFrontEnd.objects.exclude(probed_at=None).exists()
     set_.cluster.set_user("svc", "secret", frozenset(Privilege))
     assert sweep(set_.row, clock=timezone.now, limits=AT_ONCE).probes == 1
     assert TargetProbe.objects.get().problem == ""
-    assert not TargetOnFe.objects.exclude(probe_problem="").exists()
+    assert not TargetFrontEnd.objects.exclude(probe_problem="").exists()
 
 
 def test_s7_a_slow_planner_is_asked_once_more_and_said_where_it_stays_slow(set_: Scene) -> None:

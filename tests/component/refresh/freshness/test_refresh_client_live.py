@@ -15,7 +15,7 @@ from portal.people.tokens import token_make
 from refresh.client import Portal, RefreshError
 from refresh.freshness.domain.coverage import Done
 from refresh.freshness.domain.refresh_history import write_done
-from refresh.models import ChangedPartition, Cluster, ClusterFrontEnd, RefreshTarget, TargetOnFe
+from refresh.models import ChangedPartition, Cluster, ClusterFrontEnd, RefreshTarget, TargetFrontEnd
 from tests.component.conftest import People
 from tests.component.quality.hook_world import LEAVES, HookLake, metastore_of
 from tests.component.refresh.refresh_rows import cluster
@@ -34,7 +34,7 @@ def refresh_everywhere() -> None:
     began = timezone.now()
     done = write_done([Done(began, began + timedelta(seconds=1))])
     for fe in ClusterFrontEnd.objects.all():
-        TargetOnFe.objects.create(target=RefreshTarget.objects.get(), fe=fe, done=done)
+        TargetFrontEnd.objects.create(target=RefreshTarget.objects.get(), fe=fe, done=done)
     Cluster.objects.update(read_at=timezone.now())
 
 

@@ -14,7 +14,7 @@ from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.freshness.domain.refresh_history import write_done
 from refresh.freshness.selectors.records import changes_of, records_of
 from refresh.freshness.services.freshness import judge
-from refresh.models import ClusterFrontEnd, RefreshTarget, TargetOnFe, WatchedTable
+from refresh.models import ClusterFrontEnd, RefreshTarget, TargetFrontEnd, WatchedTable
 from tests.component.refresh.refresh_rows import MAIN, NOW, SALES, at, cluster
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,7 @@ def note(table: TableName = SALES, *, now: datetime = NOW, **partitions: Touch) 
 
 def did(target: RefreshTarget, name: str, *done: Done) -> None:
     fe = ClusterFrontEnd.objects.get(name=name)
-    TargetOnFe.objects.update_or_create(
+    TargetFrontEnd.objects.update_or_create(
         target=target, fe=fe, defaults={"done": write_done(done), "done_at": done[-1].ended_at}
     )
 
@@ -43,7 +43,7 @@ def test_rows_become_what_the_domain_knows() -> None:
     target = note(dt_1=Touch.UPDATED)
     ClusterFrontEnd.objects.filter(name="bi-fe1").update(empty_after=at(9), version="2.2.9")
     did(target, "bi-fe0", Done(at(1), at(2), frozenset({"dt=1"})))
-    TargetOnFe.objects.update(disproof_at=at(3), disproof_why="2 of 3")
+    TargetFrontEnd.objects.update(disproof_at=at(3), disproof_why="2 of 3")
     changes = changes_of(WatchedTable.objects.get())
     assert changes.partitions == {"dt=1": (NOW, Touch.UPDATED)}
     assert (changes.is_partitioned, changes.whole_at, changes.known_since) == (True, None, NOW)
@@ -62,7 +62,7 @@ def test_the_worst_live_front_end_speaks_for_the_table() -> None:
     assert (row.freshness, row.danger, row.behind_since) == (Freshness.STALE, Danger.WRONG, NOW)
     assert row.why == "127.0.0.3:9030: Changed and not refreshed since: dt=1."
     assert row.refreshed_at is None
-    found = dict(TargetOnFe.objects.values_list("fe__name", "freshness"))
+    found = dict(TargetFrontEnd.objects.values_list("fe__name", "freshness"))
     assert found == {"bi-fe0": Freshness.FRESH, "bi-fe1": Freshness.STALE}
 
 
@@ -75,7 +75,7 @@ def test_a_table_is_refreshed_when_nobody_alive_owes_anything() -> None:
     assert (row.freshness, row.danger) == (Freshness.FRESH, Danger.NONE)
     assert (row.refreshed_at, row.behind_since) == (at(2), None)
     assert judged(row).refreshed_at == at(2)
-    assert TargetOnFe.objects.get(fe__name="bi-fe0").done_at == at(2)
+    assert TargetFrontEnd.objects.get(fe__name="bi-fe0").done_at == at(2)
 
 
 def test_a_cluster_without_a_live_front_end_is_unknown() -> None:

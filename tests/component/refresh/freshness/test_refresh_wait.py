@@ -20,7 +20,7 @@ from refresh.freshness.domain.coverage import Done, Wish
 from refresh.freshness.domain.refresh_history import write_done
 from refresh.freshness.selectors.waiting import Asked, look
 from refresh.freshness.services.waiting import LONGEST_BLOCK, Clock, WaitWish, wait_until_visible
-from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetOnFe, WatchedTable
+from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetFrontEnd, WatchedTable
 from tests.component.conftest import People
 from tests.component.quality.hook_world import LEAVES, HookLake, metastore_of
 from tests.component.refresh.refresh_rows import NOW, SALES, at, cluster
@@ -51,7 +51,9 @@ def did(name: str, *, began: float, partitions: tuple[str, ...] = ()) -> None:
     fe = ClusterFrontEnd.objects.get(name=name)
     target = RefreshTarget.objects.get(cluster=fe.cluster)
     done = [Done(at(began), at(began + 1), frozenset(partitions))]
-    TargetOnFe.objects.update_or_create(target=target, fe=fe, defaults={"done": write_done(done)})
+    TargetFrontEnd.objects.update_or_create(
+        target=target, fe=fe, defaults={"done": write_done(done)}
+    )
 
 
 def ask(user: User, **said: Any) -> Any:
@@ -184,7 +186,7 @@ def test_n14_one_request_is_kept_until_it_is_visible_or_its_time_is_over(people:
 
     def waited(seconds: float) -> tuple[bool, int]:
         passed[0] = timedelta()
-        TargetOnFe.objects.all().delete()
+        TargetFrontEnd.objects.all().delete()
         wish = WaitWish("main", "shop.sales", (), NOW, timedelta(seconds=seconds))
         clock = Clock(lambda: began + passed[0], pause)
         found = wait_until_visible(wish, user=people.operator, clock=clock)

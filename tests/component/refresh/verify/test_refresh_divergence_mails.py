@@ -11,7 +11,7 @@ from django.utils import timezone
 from portal.access.models import User
 from portal.notices.models import Notice, NoticeState
 from refresh.freshness.domain.freshness import Freshness
-from refresh.models import TargetOnFe, TargetProbe
+from refresh.models import TargetFrontEnd, TargetProbe
 from refresh.verify.services.divergence_mails import AGREES, DIVERGED, divergences_tell
 from tests.component.conftest import People
 from tests.component.refresh.refresh_scene import Scene
@@ -62,7 +62,7 @@ def test_n13_keepers_are_told_once_a_divergence_and_once_when_it_is_over(
     assert (
         over.subject == "[Lakewarden] Resolved: 3 front ends of bi agree on hive.shop.sales again"
     )
-    assert not TargetOnFe.objects.exclude(diverged_told_at=None).exists()
+    assert not TargetFrontEnd.objects.exclude(diverged_told_at=None).exists()
     diverge(set_, size=400_000)
     assert told(DIVERGED) == [*KEEPERS, *KEEPERS], "another divergence on the same day"
 
@@ -76,7 +76,7 @@ def test_who_left_or_has_no_address_is_not_written_to_and_a_name_stays_on_its_li
     settings.LAKEWARDEN_DIRECTORY.write_text(json.dumps(directory), encoding="utf-8")
     User.objects.filter(username="ben").update(is_active=False)
     User.objects.filter(username="cem").update(email="")
-    TargetOnFe.objects.update(
+    TargetFrontEnd.objects.update(
         freshness=Freshness.DIVERGED, disproof_at=timezone.now(), disproof_why="it\r\nBcc: all"
     )
     assert divergences_tell(set_.target, now=timezone.now()) == 2

@@ -21,7 +21,7 @@ from refresh.models import (
     Refresh,
     RefreshTarget,
     TableSweep,
-    TargetOnFe,
+    TargetFrontEnd,
     TargetProbe,
     WatchedTable,
 )
@@ -69,7 +69,7 @@ def swept(found: Scene) -> Swept:
 
 
 def states() -> list[str]:
-    return list(TargetOnFe.objects.order_by("fe__host").values_list("freshness", flat=True))
+    return list(TargetFrontEnd.objects.order_by("fe__host").values_list("freshness", flat=True))
 
 
 def refresh_one(found: Scene, number: int, *partitions: str) -> None:
@@ -239,7 +239,7 @@ def test_s1_who_cached_other_partitions_is_not_wrong(set_: Scene) -> None:
     assert len(plans) == 3
     assert swept(set_) == Swept(tables=1, directories=3, probes=1)
     assert states() == [Freshness.FRESH] * 3
-    assert not TargetOnFe.objects.exclude(disproof_at=None).exists()
+    assert not TargetFrontEnd.objects.exclude(disproof_at=None).exists()
 
 
 def test_s1_a_partition_that_two_cached_differently_is_named(set_: Scene) -> None:
@@ -290,7 +290,7 @@ def test_a_probe_during_a_change_concludes_nothing(set_: Scene) -> None:
 
     result = sweep(set_.row, clock=clock, limits=AT_ONCE)
     assert (result.probes, result.diverged) == (0, 0)
-    assert not TargetOnFe.objects.exclude(disproof_at=None).exists()
+    assert not TargetFrontEnd.objects.exclude(disproof_at=None).exists()
 
 
 def test_a_probe_over_a_metastore_that_moves_concludes_nothing(set_: Scene) -> None:
@@ -307,7 +307,7 @@ def test_a_probe_over_a_metastore_that_moves_concludes_nothing(set_: Scene) -> N
 
     assert sweep(set_.row, clock=clock) == Swept()
     assert set_.lake.asked.count("shop.sales") == asked + 2
-    assert not TargetOnFe.objects.exclude(disproof_at=None).exists()
+    assert not TargetFrontEnd.objects.exclude(disproof_at=None).exists()
 
 
 def test_a_front_end_that_does_not_answer_says_nothing(set_: Scene) -> None:

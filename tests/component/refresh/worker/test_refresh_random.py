@@ -17,7 +17,7 @@ from django.utils import timezone
 from portal.runs.models import Lease
 from refresh.changes.domain.changes import Touch
 from refresh.freshness.domain.freshness import Freshness
-from refresh.models import ChangedPartition, Ending, Refresh, RefreshTarget, TargetOnFe
+from refresh.models import ChangedPartition, Ending, Refresh, RefreshTarget, TargetFrontEnd
 from refresh.worker.services.worker import Worker
 from stack.starrocks.front_end import Life
 from stack.starrocks.link import Trouble
@@ -145,4 +145,4 @@ def test_r6_in_the_end_every_front_end_equals_the_metastore(
         assert seen == [Client(found.cluster, 1).costs(story.name)] * 3
         assert not ChangedPartition.objects.exists(), "everything is settled"
         assert not Refresh.objects.filter(ending=Ending.RUNNING).exists()
-        assert Freshness.STALE not in TargetOnFe.objects.values_list("freshness", flat=True)
+        assert Freshness.STALE not in TargetFrontEnd.objects.values_list("freshness", flat=True)

@@ -24,7 +24,7 @@ from refresh.models import (
     MetastoreLoad,
     Refresh,
     RefreshTarget,
-    TargetOnFe,
+    TargetFrontEnd,
 )
 from refresh.worker.domain.lanes import Lane
 from refresh.worker.services.sending import Order, send
@@ -54,7 +54,7 @@ def old(tmp_path: Path, settings: Any) -> Iterator[Scene]:
 
 
 def states() -> list[str]:
-    rows = TargetOnFe.objects.order_by("fe__host")
+    rows = TargetFrontEnd.objects.order_by("fe__host")
     return list(rows.values_list("freshness", flat=True))
 
 

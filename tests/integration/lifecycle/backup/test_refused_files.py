@@ -35,7 +35,7 @@ from portal.lake.errors import ExternalFailure
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
 from portal.runs.requests.services import run_drive
-from portal.safety.models import RedButton
+from portal.safety.models import EmergencyStop
 from portal.spark.job import JobContext
 from portal.spark.spool import Spool
 from stack.stack import Stack
@@ -166,7 +166,7 @@ def test_what_is_refused_is_said_and_nothing_is_lost(story: Story, as_bob: Spark
     assert REFUSED in ada.page(f"/lifecycle/plans/{plan.pk}/")
     assert story.partitions() == sorted(story.places)
     assert {name: story.files(name) for name in story.places} == before
-    assert not RedButton.objects.exists()
+    assert not EmergencyStop.objects.exists()
 
     again = story.plan(NOW)
     assert again.n_items == 2, "what a run left alone may be planned at once"
@@ -183,7 +183,7 @@ def test_what_is_refused_is_said_and_nothing_is_lost(story: Story, as_bob: Spark
     assert REFUSED in ada.page(f"/lifecycle/backups/restore/{refused.subject_id}/")
     batch.refresh_from_db()
     assert (batch.state, batch.n_restored) == ("DROPPED", 0)
-    assert not RedButton.objects.exists()
+    assert not EmergencyStop.objects.exists()
 
     back = restored(story, batch, spark)
     assert back.state == "DONE", back.error

@@ -17,7 +17,7 @@ from pymetastore.hive_metastore import ttypes
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
-from lifecycle.models import DropPlanResult, StillReadYes, TableFinding
+from lifecycle.models import DeletionConsent, DropPlanResult, TableFinding
 from portal.access.lakes import get_lake
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
@@ -138,7 +138,7 @@ def test_what_is_shared_strange_or_anothers_by_now_is_left_with_its_reason(
     for name in ("read", "agreed"):
         read_now(story.config.path(world.place(name)).child("part-0"))
     agreed = TableFinding.objects.current(LAKE).get(db=story.db, table="agreed")
-    StillReadYes.objects.create(
+    DeletionConsent.objects.create(
         lake=LAKE,
         db=story.db,
         table="agreed",

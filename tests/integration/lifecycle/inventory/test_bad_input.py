@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from pytest_django import Settings
 
 from lifecycle.inventory.services.scan import scan_request
-from lifecycle.models import CurrentGeneration, DatabaseSetting
+from lifecycle.models import DatabaseSetting, LatestScan
 from portal.access.models import ADMIN, User
 from portal.audit.models import AuditEvent
 from portal.runs.models import Run, RunEvent
@@ -189,7 +189,7 @@ def failed_in_words(odd: OddLake, run: Run, *, code: str, words: str) -> None:
 
 def last_good_stands(odd: OddLake, generation: int) -> None:
     """Everybody still sees the last good picture with its age, and that a newer scan failed."""
-    assert CurrentGeneration.objects.get(lake=LAKE).generation_id == generation
+    assert LatestScan.objects.get(lake=LAKE).generation_id == generation
     for client in (odd.alice, odd.ada):
         page = text_of(client, "/lifecycle/expiring/")
         assert f"{odd.db}.visits" in page
@@ -200,7 +200,7 @@ def last_good_stands(odd: OddLake, generation: int) -> None:
 def test_a_metastore_that_is_down_slow_or_half_keeps_the_last_picture(odd: OddLake) -> None:
     good = odd.scan()
     assert good.state == "DONE", good.error
-    generation = CurrentGeneration.objects.get(lake=LAKE).generation
+    generation = LatestScan.objects.get(lake=LAKE).generation
 
     down = odd.scan(lakes=odd.lakes_with(thrift_port=1))
     failed_in_words(
@@ -230,7 +230,7 @@ def test_a_metastore_that_is_down_slow_or_half_keeps_the_last_picture(odd: OddLa
     assert told.status_code == 201
     accepted = run_here(Run.objects.get(pk=told.json()["id"]), odd.spark)
     assert accepted.state == "DONE", accepted.error
-    assert CurrentGeneration.objects.get(lake=LAKE).generation.run_id == accepted.pk
+    assert LatestScan.objects.get(lake=LAKE).generation.run_id == accepted.pk
     assert AuditEvent.objects.filter(action="scan.smaller_accepted").count() == 1
     assert "The last scan failed" not in text_of(odd.alice, "/lifecycle/expiring/")
 

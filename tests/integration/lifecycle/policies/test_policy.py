@@ -26,10 +26,10 @@ from lifecycle.inventory.selectors.policy import policy_history, table_policy
 from lifecycle.inventory.services.ingest import generation_load
 from lifecycle.models import (
     DatabaseSetting,
-    Enrolment,
-    Generation,
+    Enrollment,
     PolicyRequest,
-    PolicySeen,
+    PolicySnapshot,
+    ScanSnapshot,
     TableFinding,
 )
 from lifecycle.policies.domain.policy import Values
@@ -160,7 +160,7 @@ class World:
             params={"now": NOW.isoformat()},
         )
         generation_load(run, found.result, now=NOW)
-        Generation.objects.filter(run=run).update(read_at=NOW - timedelta(days=1))
+        ScanSnapshot.objects.filter(run=run).update(read_at=NOW - timedelta(days=1))
         return {(row["tbl"], row["part_name"]): row for row in found.rows("items")}
 
     def set(self, table: str, seen: Values, wanted: Values, *, who: str = "ada") -> PolicyRequest:
@@ -289,7 +289,7 @@ def test_a_what_if_is_what_the_next_scan_finds_and_no_clock_moves(world: World) 
     ]  # fmt: skip
 
 
-def enrol(world: World, wanted: Values) -> Enrolment:
+def enrol(world: World, wanted: Values) -> Enrollment:
     wish = EnrolWish({"db": world.db}, wanted, n_tables=3, reason="the old lake")
     made = enrolment_request(LAKE, wish, user=world.people["ada"], now=TODAY)
     approve(world, made)
@@ -297,7 +297,7 @@ def enrol(world: World, wanted: Values) -> Enrolment:
     return made
 
 
-def approve(world: World, enrolment: Enrolment) -> None:
+def approve(world: World, enrolment: Enrollment) -> None:
     """Have two others approve it, and its run go to its end."""
     for who in ("ben", "cleo"):
         word = SaidWord("APPROVE", "", enrolment.digest)
@@ -352,14 +352,14 @@ def _what_others_changed_is_left(world: World) -> None:
 def _what_new_tables_get_is_read_and_set(world: World) -> None:
     look = policy_look_request(LAKE, world.db, user=world.people["ada"], now=TODAY)
     assert run_drive(look.pk).state == "DONE"
-    seen = PolicySeen.objects.get(db=world.db, table="").values
+    seen = PolicySnapshot.objects.get(db=world.db, table="").values
     before = world.metastore.database(world.db)
     assert world.set("", seen, Values(1, 45)).state == "DONE"
     after = world.metastore.database(world.db)
     assert (after.parameters["LEVEL"], after.parameters["TTL"]) == ("1", "45")
     for field in ("locationUri", "ownerName", "ownerType", "description"):
         assert getattr(after, field) == getattr(before, field)
-    assert PolicySeen.objects.get(db=world.db, table="").values == Values(1, 45)
+    assert PolicySnapshot.objects.get(db=world.db, table="").values == Values(1, 45)
     event = AuditEvent.objects.get(action="policy.changed", object_id=world.db)
     assert (event.actor, event.data["to"]) == ("ada", {"level": 1, "ttl": 45})
 

@@ -17,11 +17,11 @@ from pytest_django import Settings
 
 from lifecycle.backup.models import BackupBatch
 from lifecycle.models import (
-    CurrentGeneration,
     DatabaseSetting,
-    Generation,
+    LatestScan,
     PathFinding,
-    PathFix,
+    RelocationPlan,
+    ScanSnapshot,
     TableFinding,
 )
 from lifecycle.relocation.services.execution import fixes_start_due
@@ -112,7 +112,7 @@ class FixStory:
                 self._item("taken", "", places["taken"]),
             ],
         )
-        generation = Generation.objects.create(
+        generation = ScanSnapshot.objects.create(
             lake=LAKE,
             run=run,
             state="READY",
@@ -122,7 +122,7 @@ class FixStory:
             notification_id=self.lake.metastore.current_notification_id(),
             results_uri=self.results.as_uri(),
         )
-        CurrentGeneration.objects.create(lake=LAKE, generation=generation)
+        LatestScan.objects.create(lake=LAKE, generation=generation)
         names = {"generation": generation, "lake": LAKE, "db": self.lake.db}
         for table, place in places.items():
             TableFinding.objects.create(**names, table=table, tbl_id=1, n_partitions=50)
@@ -148,13 +148,13 @@ class FixStory:
         )
         pq.write_table(pa.Table.from_pylist(rows, schema=schema), self.results / part / "0.parquet")
 
-    def drawn(self, fix: PathFix) -> PathFix:
+    def drawn(self, fix: RelocationPlan) -> RelocationPlan:
         assert fix.plan_run_id is not None
         run = run_drive(fix.plan_run_id)
         assert run.state == "DONE", run.error
-        return PathFix.objects.get(pk=fix.pk)
+        return RelocationPlan.objects.get(pk=fix.pk)
 
-    def executed(self, fix: PathFix, *approvers: str) -> PathFix:
+    def executed(self, fix: RelocationPlan, *approvers: str) -> RelocationPlan:
         """Have it approved, started by the clock, and done by Spark."""
         assert fix.state == "PENDING", fix.ended_reason
         for name in approvers:
@@ -164,7 +164,7 @@ class FixStory:
         (run,) = fixes_start_due(timezone.now(), lake=LAKE)
         ended = run_drive(run.pk)
         assert ended.state == "DONE", ended.error
-        done = PathFix.objects.get(pk=fix.pk)
+        done = RelocationPlan.objects.get(pk=fix.pk)
         assert done.state == "DONE", done.ended_reason
         return done
 

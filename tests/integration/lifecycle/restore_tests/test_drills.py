@@ -19,7 +19,7 @@ from pytest_django import Settings
 
 from lifecycle.backup.engine.journal.reading import batches
 from lifecycle.backup.models import BackupBatch
-from lifecycle.models import DatabaseProof, DrillItem, RestoreDrill
+from lifecycle.models import RestoreTest, RestoreTestItem, RestoreVerification
 from lifecycle.restore_tests.domain import Compared, DrillState, read_scratch
 from lifecycle.restore_tests.services.drills import KIND, drill_params, drill_request
 from portal.access.models import User
@@ -47,7 +47,7 @@ class Scene:
     spark: SparkSession
     admin: User
 
-    def drill(self) -> RestoreDrill:
+    def drill(self) -> RestoreTest:
         """Ask for a restore test and drive it to its end."""
         drill = drill_request(LAKE, user=self.admin, now=timezone.now())
         run = run_here(Run.objects.get(pk=drill.run_id), self.spark)
@@ -113,7 +113,7 @@ def test_a_backup_is_proven_and_what_is_damaged_is_named(scene: Scene) -> None:
     drill = scene.drill()
     assert len(last_read) > 6
     assert scene.last_read() == last_read, "a restore test is no reader of the data"
-    said = {item.name: item.said for item in DrillItem.objects.all()}
+    said = {item.name: item.said for item in RestoreTestItem.objects.all()}
     assert (drill.state, drill.n_proven, drill.n_differing) == (DrillState.PROVEN, 3, 0), said
     assert drill.is_clean
     assert scene.tree() == before
@@ -123,7 +123,7 @@ def test_a_backup_is_proven_and_what_is_damaged_is_named(scene: Scene) -> None:
         ("parquet", True),
         ("text", True),
     }
-    proof = DatabaseProof.objects.get(lake=LAKE, db=scene.lake.db)
+    proof = RestoreVerification.objects.get(lake=LAKE, db=scene.lake.db)
     assert (proof.proven_by, proof.failed_by) == (drill, None)
     actions = AuditEvent.objects.order_by("seq").values_list("action", flat=True)[n_events:]
     assert [one for one in actions if one.startswith("drill.")] == ["drill.begun", "drill.ended"]
@@ -148,7 +148,7 @@ def _a_flipped_byte_and_a_missing_file_are_named(scene: Scene) -> None:
     assert f"{gone.name} is missing" in wrong["whole"]
     assert scene.tree() == damaged
     assert scene.scratch() == []
-    assert DatabaseProof.objects.get(lake=LAKE, db=scene.lake.db).failed_by == drill
+    assert RestoreVerification.objects.get(lake=LAKE, db=scene.lake.db).failed_by == drill
 
 
 def test_what_a_killed_drill_leaves_is_cleared_by_the_next(scene: Scene, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pymetastore.hive_metastore import ttypes
 from portal.access.services import person_create
 from portal.connectors.metastore import Metastore
 from quality.freshness.services.inspection import look_at
-from quality.models import Awaited, ReadyRule
+from quality.models import ExpectedPartition, FreshnessRule
 from stack.lake import feed
 from stack.stack import LAKE, Stack
 
@@ -50,12 +50,12 @@ def test_one_is_ready_one_awaited_and_one_late_at_every_hour(
     words = [f"{feed.FEED.db}.{feed.FEED.table}", "--lake", LAKE, *feed.DECLARED]
     for _ in range(2):
         call_command("ready_rule", *words, "--user", feed.OWNER, "--now", declared_at.isoformat())
-    rule = ReadyRule.objects.get()
+    rule = FreshnessRule.objects.get()
     assert rule.version == 0, "said again it is as it was"
     assert rule.look_at <= now, "the portal looks as soon as it runs"
     look_at(rule, metastore, now=now)
 
-    late, awaited, ready = Awaited.objects.order_by("start")
+    late, awaited, ready = ExpectedPartition.objects.order_by("start")
     assert (ready.standing, ready.ready_by, ready.late_by(now)) == ("READY", "rule", None)
     assert (awaited.standing, awaited.late_by(now)) == ("UNREADY", None)
     assert late.standing == "MISSING"

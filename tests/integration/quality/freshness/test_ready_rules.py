@@ -12,7 +12,7 @@ from portal.lake.readiness import FLAG
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.services.declaring import Declared, rule_declare
 from quality.freshness.services.inspection import look_at
-from quality.models import Awaited, ReadyRule
+from quality.models import ExpectedPartition, FreshnessRule
 from stack.stack import LAKE, Stack
 from tests.integration.lifecycle.backup.act_cases import make_lake
 from tests.support.act_lake import ActLake
@@ -48,10 +48,10 @@ def test_a_rule_says_of_a_real_partition_that_it_is_ready_and_touches_no_other(
     what = Declared("dt", TimeFormat.DAY, sla_minutes=30, delay_minutes=60, min_rows=5, min_files=2)
     rule_declare(LAKE, str(name), what, version=None, user=user, now=DECLARED_AT)
 
-    rule = ReadyRule.objects.get()
+    rule = FreshnessRule.objects.get()
     n_set = look_at(rule, lake.metastore, now=DECLARED_AT + timedelta(days=2, hours=13, minutes=1))
     assert n_set == 1
-    stands = {row.spec: row for row in Awaited.objects.all()}
+    stands = {row.spec: row for row in ExpectedPartition.objects.all()}
     assert [row.standing for row in stands.values()] == ["UNREADY", "READY", "READY"]
     assert "4 rows of at least 5" in stands["dt=2026-11-20"].reason
     assert stands["dt=2026-11-21"].ready_by == "rule"

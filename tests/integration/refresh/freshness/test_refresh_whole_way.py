@@ -23,7 +23,7 @@ from refresh.freshness.domain.coverage import Wish
 from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.freshness.domain.visibility import Visibility
 from refresh.freshness.selectors.waiting import Asked, look
-from refresh.models import ChangedPartition, Cluster, Ending, Refresh, RefreshTarget, TargetOnFe
+from refresh.models import ChangedPartition, Cluster, Ending, Refresh, RefreshTarget, TargetFrontEnd
 from refresh.verify.services.file_checks import look_at_files
 from refresh.verify.services.probing import probe
 from refresh.verify.services.sweeping import LIMITS
@@ -112,7 +112,7 @@ def test_r2_r6_all_that_spark_does_to_a_table_reaches_every_front_end(
     assert {one.n_partitions for one in pictures(cluster, server, f"{DB}.sales")} == {n_left}
     assert Refresh.objects.count() - n_before <= 3, "many partitions are few statements"
 
-    assert set(TargetOnFe.objects.values_list("freshness", flat=True)) == {Freshness.FRESH}
+    assert set(TargetFrontEnd.objects.values_list("freshness", flat=True)) == {Freshness.FRESH}
     assert set(Refresh.objects.values_list("ending", flat=True)) == {Ending.DONE}
     assert not ChangedPartition.objects.exists()
 

@@ -14,7 +14,7 @@ from lifecycle.restore_tests.domain import (
     Compared,
     DrillState,
     Proof,
-    ProofState,
+    VerificationStatus,
     choose_items,
     choose_tables,
     drill_state,
@@ -114,21 +114,23 @@ def test_a_drill_is_due_when_its_days_are_over_and_stays_at_its_hour() -> None:
 
 
 def test_a_proof_is_judged_by_its_age_and_by_what_came_after_it() -> None:
-    def judged(since: int, proven: int | None = None, failed: int | None = None) -> ProofState:
+    def judged(
+        since: int, proven: int | None = None, failed: int | None = None
+    ) -> VerificationStatus:
         def ago(days: int | None) -> datetime | None:
             return None if days is None else NOW - timedelta(days=days)
 
         proof = Proof(DAY - timedelta(days=since), ago(proven), ago(failed))
         return proof_state(proof, now=NOW, lasts=timedelta(days=30))
 
-    assert judged(30) is ProofState.WAITING
-    assert judged(31) is ProofState.OVERDUE
-    assert judged(90, proven=30) is ProofState.PROVEN
-    assert judged(90, proven=31) is ProofState.OVERDUE
-    assert judged(90, proven=3, failed=5) is ProofState.PROVEN
-    assert judged(90, proven=5, failed=3) is ProofState.FAILED
-    assert judged(90, proven=5, failed=5) is ProofState.FAILED
-    assert judged(1, failed=50) is ProofState.FAILED
+    assert judged(30) is VerificationStatus.WAITING
+    assert judged(31) is VerificationStatus.OVERDUE
+    assert judged(90, proven=30) is VerificationStatus.PROVEN
+    assert judged(90, proven=31) is VerificationStatus.OVERDUE
+    assert judged(90, proven=3, failed=5) is VerificationStatus.PROVEN
+    assert judged(90, proven=5, failed=3) is VerificationStatus.FAILED
+    assert judged(90, proven=5, failed=5) is VerificationStatus.FAILED
+    assert judged(1, failed=50) is VerificationStatus.FAILED
 
 
 def test_a_drill_that_compared_nothing_or_ended_early_proves_nothing() -> None:

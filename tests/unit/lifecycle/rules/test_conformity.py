@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from lifecycle.rules.domain.conformity import (
     DatabaseFacts,
+    PathRuleException,
     Reason,
     TableFacts,
-    Waiver,
     judge,
     partition_conforms,
 )
@@ -195,7 +195,7 @@ def test_a_waiver_silences_one_reason_of_one_object_until_its_day() -> None:
     ]
     tables = [TableFacts("default", "t", "alice", path("/warehouse/t"))]
     templates = [Template.parse("/", pattern="*")]
-    waiver = Waiver("default", "", Reason.HAS_OTHER_DB, until=TODAY)
+    waiver = PathRuleException("default", "", Reason.HAS_OTHER_DB, until=TODAY)
 
     without = judge(dbs, tables, templates=templates, today=TODAY)
     assert without.databases["default"].reasons == (Reason.HAS_OTHER_DB,)

@@ -16,7 +16,7 @@ from optimizer.hudi.inspect.services.inspection import (
     REFUSED_RETRY,
     hudi_look_ask,
 )
-from optimizer.models import HudiPoint, HudiTable, PolicyVersion, StoredLook
+from optimizer.models import HudiPoint, HudiTable, PolicyVersion, StoredInspection
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotVisible
 from portal.runs.kinds.registry import get_kind
@@ -76,7 +76,7 @@ def test_a_look_shows_counts_findings_health_and_trend(lake: LakeConfig) -> None
     assert (row.logs_read_at, row.keys_read_at) == (NOW, None)
     assert row.unseen == ["Record keys were not compared: duplicates do not show."]
     assert row.look_due_at == NOW + EVERY
-    kept = StoredLook.objects.get()
+    kept = StoredInspection.objects.get()
     assert (kept.at, kept.look()) == (NOW, stale_look())
     point = HudiPoint.objects.get()
     assert (point.at, point.n_uncompacted, point.n_pending, point.log_bytes) == (NOW, 1, 1, 30)
@@ -92,7 +92,7 @@ def test_taken_in_twice_it_is_the_same_and_an_older_look_changes_nothing(lake: L
     assert LookedHudi(lake, row).found(row, older).taken_in(LATER) == []
     newest.taken_in(LATER + timedelta(minutes=1))
     assert HudiTable.objects.values().get() == before
-    assert StoredLook.objects.get().at == NOW
+    assert StoredInspection.objects.get().at == NOW
     assert HudiPoint.objects.count() == 1
 
 
@@ -148,7 +148,7 @@ def test_what_logs_told_holds_until_they_are_read_again(lake: LakeConfig) -> Non
     row.refresh_from_db()
     assert [one["code"] for one in row.findings if one["code"] == "corrupt-blocks"]
     assert row.logs_read_at == NOW
-    assert StoredLook.objects.get().look().blocks == ill.blocks
+    assert StoredInspection.objects.get().look().blocks == ill.blocks
     HudiTable.objects.update(look_due_at=LATER)
     Run.objects.update(finished_at=LATER)
     params = ObserveHudiKind().scheduled_params(LAKE, now=LATER)

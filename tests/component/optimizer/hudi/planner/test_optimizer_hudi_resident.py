@@ -19,7 +19,7 @@ from optimizer.hudi.planner.run_kinds import HudiServicesKind
 from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.hudi.planner.services.planner import hudi_decide
 from optimizer.hudi.tables.selectors.resident import RESIDENT
-from optimizer.models import HudiTable, OptimizeTask, StoredLook
+from optimizer.models import HudiTable, OptimizeTask, StoredInspection
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.domain import RunState
 from portal.runs.models import Run
@@ -316,7 +316,7 @@ def test_a_table_whose_look_cannot_be_read_stops_no_other(lake: LakeConfig) -> N
     allow()
     good, bad = resident("good"), resident("bad")
     tasks = [hudi_task(row, instants=[name(10)]) for row in (good, bad)]
-    stored = StoredLook.objects.get(table=bad)
+    stored = StoredInspection.objects.get(table=bad)
     stored.packed = zlib.compress(b"{}")
     stored.save()
     (order,) = Staying(lake).beat()["orders"]

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from optimizer.hudi.inspect.domain.facts import TableType
 from optimizer.hudi.pages.ui.tables import HUDI_TABLES
 from optimizer.hudi.tables.selectors.resident import RESIDENT
-from optimizer.models import StoredLook
+from optimizer.models import StoredInspection
 from portal.access.models import User
 from portal.runs.models import Run
 from tests.component.conftest import People
@@ -136,7 +136,7 @@ def test_the_first_tab_says_what_is_wrong_by_which_evidence(people: People) -> N
     ):
         assert words in text, words
     assert "Not covered by this inspection" not in text
-    row.stored_look.packed = StoredLook.pack(ill(has_read_logs=False, has_read_keys=False))
+    row.stored_look.packed = StoredInspection.pack(ill(has_read_logs=False, has_read_keys=False))
     row.stored_look.save()
     text = page(people.owner, f"{HUDI}{row.pk}/")
     for words in ("Not covered by this inspection", "Record keys were not compared"):
@@ -149,7 +149,7 @@ def test_a_table_that_nobody_can_judge_says_so(people: People) -> None:
     broken = hudi("broken", seen=ill(table=table(faults=("deltacommit 1 is empty.",))))
     unseen = hudi("unseen")
     torn = hudi("torn", seen=healthy())
-    StoredLook.objects.filter(table=torn).update(packed=zlib.compress(b"{}"))
+    StoredInspection.objects.filter(table=torn).update(packed=zlib.compress(b"{}"))
     for row, words in (
         (old, "Its version is not supported."),
         (broken, "deltacommit 1 is empty."),

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from optimizer.discovery.services.poll import poll_request
 from optimizer.hudi.inspect.services.inspection import hudi_look_ask, hudi_looks_due
-from optimizer.models import HudiPoint, HudiTable, StoredLook
+from optimizer.models import HudiPoint, HudiTable, StoredInspection
 from portal.connectors.metastore import Metastore
 from stack.stack import LAKE, Stack
 from tests.integration.portal.events.test_events_follower import storage
@@ -89,7 +89,7 @@ def test_a_real_table_is_heard_of_polled_and_looked_at(
     assert carts.written_at is not None
     assert carts.stale_since is not None
     assert abs(carts.stale_since - carts.written_at) < timedelta(seconds=1)
-    kept = StoredLook.objects.get(table=carts).look()
+    kept = StoredInspection.objects.get(table=carts).look()
     assert len(kept.uncompacted) == 1
     assert kept.table.properties["hoodie.clean.automatic"] == "false"
     assert HudiPoint.objects.get(table=carts).n_uncompacted == 1
