@@ -65,9 +65,9 @@ def _tables(n_tables: int, n_partitions: int, now: datetime) -> None:
         metadata_location="hdfs://lake/warehouse/metadata/00007.json",
         snapshot_id=SNAPSHOT,
         format_version=2,
-        heard_at=now - timedelta(minutes=3),
+        event_at=now - timedelta(minutes=3),
         committed_at=now - timedelta(minutes=3),
-        looked_at=now - timedelta(minutes=1),
+        inspected_at=now - timedelta(minutes=1),
         looked_snapshot_id=SNAPSHOT,
         n_delete_files=0,
         n_rows=1_000_000,
@@ -133,7 +133,7 @@ def _partitions(n_tables: int, n_partitions: int, now: datetime) -> None:
 
 def _history(n_tables: int, now: datetime) -> None:
     commit = Commit(
-        parent_id=6, at=now, heard_at=now, operation="append", n_added=5, source="event"
+        parent_id=6, at=now, event_at=now, operation="append", n_added=5, source="event"
     )
     point = HealthPoint(at=now, n_files=300, n_small=90, n_bytes=640 * MIB, n_delete_files=0)
     task = OptimizeTask(
@@ -145,8 +145,8 @@ def _history(n_tables: int, now: datetime) -> None:
         partitions=["at_day=2026-11-1"],
         target_bytes=TARGET,
         estimate={"n_files_read": 90, "n_files_written": 2, "bytes_read": 400 * MIB},
-        noted_at=now,
-        sent_at=now,
+        created_at=now,
+        started_at=now,
         outcome="90 files became 2.",
         before={"n_files": 100},
         after={"n_files": 12},
@@ -155,13 +155,13 @@ def _history(n_tables: int, now: datetime) -> None:
     )
     # A look an hour: one table has one point at an instant.
     hours = f"{whole('n', n_tables)} * 3600"
-    looked_at = later(now - timedelta(days=2), hours)
+    inspected_at = later(now - timedelta(days=2), hours)
     month = timedelta(days=30)
     ended_at = later(now - month, f"(n * 7919) %% {int(month.total_seconds())}")
     committed_at = later(now - timedelta(hours=20), "n %% 70000")
     for like, each, differing in (
         (commit, COMMITS, {"snapshot_id": "n", "at": committed_at}),
-        (point, POINTS, {"snapshot_id": "n", "health": "(n * 37) %% 101", "at": looked_at}),
+        (point, POINTS, {"snapshot_id": "n", "health": "(n * 37) %% 101", "at": inspected_at}),
         (task, ENDED, {"ended_at": ended_at}),
     ):
         owner = f"{rest('n', n_tables)} + 1"

@@ -64,7 +64,7 @@ class BackupBatch(models.Model):
         null=True, help_text="its days, and every hour that the emergency stop was on since"
     )
     purge_tried_at = models.DateTimeField(null=True, help_text="when a purge last came by")
-    purge_left_why = models.TextField(blank=True, help_text="why that purge skipped it")
+    purge_skipped_reason = models.TextField(blank=True, help_text="why that purge skipped it")
     purged_at = models.DateTimeField(null=True)
 
     class Meta:

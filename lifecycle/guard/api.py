@@ -58,7 +58,7 @@ class PolicyEventSerializer(serializers.ModelSerializer[PolicyEvent]):
         fields = (
             "id", "db", "table", "at", "operation", "outcome", "actor", "owner", "db_owner",
             "before", "after", "new_name", "rules", "is_alarm", "closed_by", "closed_at",
-            "closed_why", "event_id",
+            "closed_reason", "event_id",
         )  # fmt: skip
         read_only_fields = fields
 

@@ -32,7 +32,7 @@ class PolicyEvent(models.Model):
     is_alarm = models.BooleanField(default=False)
     closed_by = models.CharField(max_length=150, blank=True)
     closed_at = models.DateTimeField(null=True)
-    closed_why = models.TextField(blank=True)
+    closed_reason = models.TextField(blank=True)
 
     class Meta:
         constraints = [

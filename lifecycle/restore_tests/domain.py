@@ -64,7 +64,7 @@ class Proof:
     """What is known of a database: when its backups began, were proven, and were found wanting."""
 
     backed_up_since: date
-    proven_at: datetime | None = None
+    verified_at: datetime | None = None
     failed_at: datetime | None = None
 
 
@@ -121,12 +121,12 @@ def is_due(last: datetime | None, *, now: datetime, every: timedelta) -> bool:
 
 def proof_state(proof: Proof, *, now: datetime, lasts: timedelta) -> VerificationStatus:
     """Judge a database's proof: a failure stands until a later restore test proves the opposite."""
-    if proof.failed_at is not None and proof.failed_at >= (proof.proven_at or _NEVER):
+    if proof.failed_at is not None and proof.failed_at >= (proof.verified_at or _NEVER):
         return VerificationStatus.FAILED
-    if proof.proven_at is not None:
+    if proof.verified_at is not None:
         return (
             VerificationStatus.OVERDUE
-            if now - proof.proven_at > lasts
+            if now - proof.verified_at > lasts
             else VerificationStatus.PROVEN
         )
     is_old = now.date() - proof.backed_up_since > lasts

@@ -32,7 +32,7 @@ class RestoreTest(models.Model):
     finished_at = models.DateTimeField(null=True)
     sample = models.JSONField(default=list, help_text="the batches drawn")
     n_items = models.PositiveIntegerField(default=0)
-    n_proven = models.PositiveIntegerField(default=0)
+    n_verified = models.PositiveIntegerField(default=0)
     n_differing = models.PositiveIntegerField(default=0)
     n_skipped = models.PositiveIntegerField(default=0)
     n_bytes = models.BigIntegerField(default=0)
@@ -110,7 +110,7 @@ class RestoreVerification(models.Model):
 
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128)
-    proven_at = models.DateTimeField(null=True)
+    verified_at = models.DateTimeField(null=True)
     proven_by = models.ForeignKey(
         RestoreTest, null=True, on_delete=models.SET_NULL, related_name="+"
     )

@@ -75,7 +75,7 @@ class DatabaseProven:
     state: VerificationStatus
     n_bytes: int
     backed_up_since: date
-    proven_at: datetime | None = None
+    verified_at: datetime | None = None
     proven_by: UUID | None = None
     failed_at: datetime | None = None
     failed_by: UUID | None = None
@@ -175,12 +175,13 @@ def proof_counts(*, now: datetime) -> Counter[tuple[str, VerificationStatus]]:
     """
     old = now - proof_lasts()
     state = Case(
-        When(Q(failed_at__gte=F("proven_at")), then=Value(VerificationStatus.FAILED.value)),
+        When(Q(failed_at__gte=F("verified_at")), then=Value(VerificationStatus.FAILED.value)),
         When(
-            Q(failed_at__isnull=False, proven_at=None), then=Value(VerificationStatus.FAILED.value)
+            Q(failed_at__isnull=False, verified_at=None),
+            then=Value(VerificationStatus.FAILED.value),
         ),
-        When(proven_at__gte=old, then=Value(VerificationStatus.PROVEN.value)),
-        When(proven_at__lt=old, then=Value(VerificationStatus.OVERDUE.value)),
+        When(verified_at__gte=old, then=Value(VerificationStatus.PROVEN.value)),
+        When(verified_at__lt=old, then=Value(VerificationStatus.OVERDUE.value)),
         When(backed_up_since__lt=old.date(), then=Value(VerificationStatus.OVERDUE.value)),
         default=Value(VerificationStatus.WAITING.value),
         output_field=CharField(),
@@ -194,10 +195,12 @@ def _proven(row: RestoreVerification, *, now: datetime) -> DatabaseProven:
     since = row.backed_up_since or now.date()
     return DatabaseProven(
         db=row.db,
-        state=proof_state(Proof(since, row.proven_at, row.failed_at), now=now, lasts=proof_lasts()),
+        state=proof_state(
+            Proof(since, row.verified_at, row.failed_at), now=now, lasts=proof_lasts()
+        ),
         n_bytes=row.n_bytes,
         backed_up_since=since,
-        proven_at=row.proven_at,
+        verified_at=row.verified_at,
         proven_by=row.proven_by.public_id if row.proven_by else None,
         failed_at=row.failed_at,
         failed_by=row.failed_by.public_id if row.failed_by else None,

@@ -31,7 +31,7 @@ class OptimizeTaskSerializer(serializers.ModelSerializer[OptimizeTask]):
             *("is_open", "is_stopping"),
             *("reason", "waits_for", "not_before", "risk", "is_cold", "score", "partitions"),
             *("instants", "target_bytes", "layout", "policy_versions"),
-            *("estimate", "snapshot_id", "asked_by", "noted_at", "heard_at", "sent_at"),
+            *("estimate", "snapshot_id", "requested_by", "created_at", "event_at", "started_at"),
             *("ended_at", "run", "outcome_code", "outcome", "before", "after", "commits"),
             *("n_conflicts", "n_tries", "seconds"),
         )

@@ -42,14 +42,14 @@ class MaintainedTable(models.Model):
     table = models.CharField(max_length=256)
     location = models.TextField()
     owner = models.CharField(max_length=128, blank=True)
-    is_gone = models.BooleanField(default=False)
-    gone_at = models.DateTimeField(null=True)
-    heard_at = models.DateTimeField(help_text="when the portal last received a change")
+    is_deleted = models.BooleanField(default=False)
+    deleted_at = models.DateTimeField(null=True)
+    event_at = models.DateTimeField(help_text="when the portal last received a change")
 
     # What the last look found; null until it was looked at.
-    looked_at = models.DateTimeField(null=True)
-    look_due_at = models.DateTimeField(null=True)
-    look_problem = models.TextField(blank=True, help_text="why the last inspection failed")
+    inspected_at = models.DateTimeField(null=True)
+    inspect_due_at = models.DateTimeField(null=True)
+    inspection_error = models.TextField(blank=True, help_text="why the last inspection failed")
     health = models.FloatField(null=True, help_text="0 to 100; null until it was inspected")
     deductions = models.JSONField(default=list, help_text="score deductions")
 
@@ -59,7 +59,7 @@ class MaintainedTable(models.Model):
     is_paused = models.BooleanField(default=False)
     paused_by = models.CharField(max_length=150, blank=True)
     paused_at = models.DateTimeField(null=True)
-    paused_why = models.TextField(blank=True)
+    paused_reason = models.TextField(blank=True)
 
     class Meta:
         abstract = True
@@ -106,10 +106,10 @@ class OptimizeTask(models.Model):
     policy_versions = models.JSONField(default=list, help_text="the policies that decided it")
     estimate = models.JSONField(default=dict, help_text="files, bytes, GB-hours, seconds")
     snapshot_id = models.BigIntegerField(null=True, help_text="what it was decided at")
-    asked_by = models.CharField(max_length=150, blank=True, help_text="empty: by itself")
-    noted_at = models.DateTimeField()
-    heard_at = models.DateTimeField(null=True, help_text="when its first commit was received")
-    sent_at = models.DateTimeField(null=True)
+    requested_by = models.CharField(max_length=150, blank=True, help_text="empty: by itself")
+    created_at = models.DateTimeField()
+    event_at = models.DateTimeField(null=True, help_text="when its first commit was received")
+    started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     run = models.UUIDField(null=True)
     outcome_code = models.CharField(max_length=64, blank=True)
@@ -125,8 +125,8 @@ class OptimizeTask(models.Model):
         indexes: ClassVar = [
             # With its tables the queue is counted and put in order from the index alone.
             models.Index(fields=["state", "-score", "id", "table", "hudi"], name="optimizer_queue"),
-            models.Index(fields=["table", "-noted_at"], name="optimizer_task_history"),
-            models.Index(fields=["hudi", "-noted_at"], name="optimizer_hudi_history"),
+            models.Index(fields=["table", "-created_at"], name="optimizer_task_history"),
+            models.Index(fields=["hudi", "-created_at"], name="optimizer_hudi_history"),
             models.Index(fields=["run"], name="optimizer_task_run"),
             models.Index(fields=["ended_at"], name="optimizer_task_ended"),
         ]

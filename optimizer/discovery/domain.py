@@ -18,7 +18,7 @@ FIRST_RETRY = timedelta(minutes=2)
 class Polled:
     """One poll that has ended: when it was asked for and ended, and whether it failed."""
 
-    asked_at: datetime
+    requested_at: datetime
     ended_at: datetime
     is_failed: bool
 
@@ -36,7 +36,9 @@ def next_poll_at(newest_first: Iterable[Polled]) -> datetime | None:
     n_failures, ended_at = 0, None
     for one in newest_first:
         if not one.is_failed:
-            return one.asked_at + EVERY if ended_at is None else ended_at + retry_after(n_failures)
+            return (
+                one.requested_at + EVERY if ended_at is None else ended_at + retry_after(n_failures)
+            )
         n_failures += 1
         ended_at = ended_at or one.ended_at
     return None if ended_at is None else ended_at + retry_after(n_failures)

@@ -92,8 +92,8 @@ def priority(task: OptimizeTask) -> str:
 @register.filter
 def priority_reason(task: OptimizeTask) -> str:
     """Say what the priority of a task comes from."""
-    if task.asked_by:
-        return f"Requested by {task.asked_by}"
+    if task.requested_by:
+        return f"Requested by {task.requested_by}"
     if task.table_id is None:
         return "What holds other services up goes first, then what waits longest"
     return f"Gain over cost {task.score:,.0f}; tasks that wait longer move up"

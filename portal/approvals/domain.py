@@ -64,7 +64,7 @@ class Request:
     digest: str
     requesters: frozenset[str]
     n_needed: int
-    lapses_at: datetime
+    expires_at: datetime
     cool_until: datetime | None = None
 
     @classmethod
@@ -75,12 +75,12 @@ class Request:
         digest: str,
         requesters: Collection[str],
         n_needed: int,
-        lapses_at: datetime,
+        expires_at: datetime,
         cool_until: datetime | None,
     ) -> "Request":
         """Build from stored values; names are compared without regard to case."""
         names = frozenset(name.casefold() for name in requesters)
-        return cls(ApprovalState(state), digest, names, n_needed, lapses_at, cool_until)
+        return cls(ApprovalState(state), digest, names, n_needed, expires_at, cool_until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def check_decision(
         request.state is ApprovalState.APPROVED and word.verdict is Verdict.APPROVE
     ):
         raise StaleState("approval.closed", f"This is already {request.state.lower()}.")
-    if request.lapses_at <= now:
+    if request.expires_at <= now:
         raise StaleState("approval.lapsed", "This expired; it has to be requested again.")
     if word.digest != request.digest:
         raise StaleState(
@@ -198,7 +198,7 @@ def check_execution(
         raise StaleState("approval.changed", "The content is not what was approved.")
     if request.state is not ApprovalState.APPROVED:
         raise StaleState("approval.not_approved", f"This is {request.state.lower()}, not approved.")
-    if request.lapses_at <= now:
+    if request.expires_at <= now:
         raise StaleState("approval.lapsed", "The approval expired before it was used.")
     if request.cool_until is None or now < request.cool_until:
         raise StaleState("approval.cooling_off", "The cooling-off time is not over yet.")

@@ -21,7 +21,7 @@ class Approval(models.Model):
     n_needed = models.PositiveSmallIntegerField(default=2)
     summary = models.JSONField(default=dict)
     created_at = models.DateTimeField()
-    lapses_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
     approved_at = models.DateTimeField(null=True)
     cool_until = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
@@ -39,7 +39,7 @@ class Approval(models.Model):
         indexes = [
             models.Index(fields=["lake", "state", "created_at"], name="approvals_by_state"),
             models.Index(fields=["kind", "object_id"], name="approvals_by_object"),
-            models.Index(fields=["state", "lapses_at"], name="approvals_by_lapse"),
+            models.Index(fields=["state", "expires_at"], name="approvals_by_lapse"),
         ]
 
     def __str__(self) -> str:

@@ -75,7 +75,7 @@ def approval_moves(approval: Approval, *, user: User, now: datetime) -> frozense
     A fresh login is asked for when it is done.
     """
     state = ApprovalState(approval.state)
-    if state not in OPEN or approval.lapses_at <= now:
+    if state not in OPEN or approval.expires_at <= now:
         return frozenset()
     said = {one.user_id: one.verdict for one in approval.decisions.all()}
     moves: set[str] = set()
@@ -92,7 +92,7 @@ def approval_moves(approval: Approval, *, user: User, now: datetime) -> frozense
 def steps_of(approval: Approval, user: User, *, now: datetime) -> Steps:
     """Return what an approval lets a person do now, and why not where they might expect it."""
     moves = approval_moves(approval, user=user, now=now)
-    is_open = ApprovalState(approval.state) in OPEN and approval.lapses_at > now
+    is_open = ApprovalState(approval.state) in OPEN and approval.expires_at > now
     why_not = ""
     if is_open and Verdict.APPROVE not in moves:
         has_decided = any(one.user_id == user.pk for one in approval.decisions.all())

@@ -62,7 +62,7 @@ def approval_open(  # noqa: PLR0913 - everything that is approved must be named
             n_needed=n_needed,
             summary=dict(summary),
             created_at=now,
-            lapses_at=now + LAPSE,
+            expires_at=now + LAPSE,
             open_key=open_key,
         )
         _record("approval.opened", approval, actor=requesters[0], now=now, digest=digest)
@@ -158,13 +158,13 @@ def approval_withdraw(
 def approvals_lapse(now: datetime) -> int:
     """End what was not decided, or not used, in time; gives how many. Safe to run at any moment."""
     due = Approval.objects.filter(
-        state__in=[ApprovalState.PENDING, ApprovalState.APPROVED], lapses_at__lte=now
+        state__in=[ApprovalState.PENDING, ApprovalState.APPROVED], expires_at__lte=now
     ).values_list("id", flat=True)
     n_lapsed = 0
     for approval_id in list(due):
         with transaction.atomic():
             approval = _locked(approval_id)
-            if ApprovalState(approval.state) not in domain.OPEN or approval.lapses_at > now:
+            if ApprovalState(approval.state) not in domain.OPEN or approval.expires_at > now:
                 continue
             _end(approval, ApprovalState.LAPSED, reason="Nobody acted in time.", now=now)
             _record("approval.lapsed", approval, actor="lakewarden", now=now)
@@ -268,8 +268,8 @@ def _approve(approval: Approval, kind: ApprovalKind, now: datetime) -> None:
     approval.approved_at = now
     approval.cool_until = now + cooling
     # Deciding and using have 72 h each: a late second word must not expire in the cooling-off.
-    approval.lapses_at = now + max(LAPSE, cooling + timedelta(hours=24))
-    approval.save(update_fields=["state", "approved_at", "cool_until", "lapses_at"])
+    approval.expires_at = now + max(LAPSE, cooling + timedelta(hours=24))
+    approval.save(update_fields=["state", "approved_at", "cool_until", "expires_at"])
     _record("approval.approved", approval, actor="lakewarden", now=now, digest=approval.digest)
 
 
@@ -296,7 +296,7 @@ def _request(approval: Approval, also_requesters: Collection[str] = ()) -> Reque
         digest=approval.digest,
         requesters={*approval_requesters(approval), *also_requesters},
         n_needed=approval.n_needed,
-        lapses_at=approval.lapses_at,
+        expires_at=approval.expires_at,
         cool_until=approval.cool_until,
     )
 

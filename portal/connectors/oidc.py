@@ -213,8 +213,8 @@ def identity_of(
     """Return who the verified claims speak of; a proof must be as new as it was asked for."""
     at = _instant(claims.get("auth_time"), now=now)
     if begun.is_proof:
-        asked_at = datetime.fromtimestamp(begun.at, tz=UTC)
-        if at is None or at < asked_at - SKEW:
+        requested_at = datetime.fromtimestamp(begun.at, tz=UTC)
+        if at is None or at < requested_at - SKEW:
             raise NotAllowed(
                 "oidc.auth_time",
                 f"{config.title} did not ask you again who you are, so this does not count as "

@@ -59,9 +59,9 @@ def tag_of(run_id: str, epoch: int) -> str:
     return f"lw-{run_id}-{epoch}"
 
 
-def hint_again_after(n_hints: int) -> timedelta:
+def hint_again_after(n_messages: int) -> timedelta:
     """Return how long to wait before a queued run's message is sent once more."""
-    return backoff(n_hints, first=FIRST_HINT_AGAIN, longest=LAST_HINT_AGAIN)
+    return backoff(n_messages, first=FIRST_HINT_AGAIN, longest=LAST_HINT_AGAIN)
 
 
 SILENCE_SHOWN = timedelta(seconds=20)

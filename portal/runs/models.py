@@ -33,8 +33,8 @@ class Run(models.Model):
     lease_until = models.DateTimeField(null=True)
 
     queued_at = models.DateTimeField()
-    hinted_at = models.DateTimeField(null=True)
-    n_hints = models.PositiveIntegerField(default=0)
+    last_published_at = models.DateTimeField(null=True)
+    n_messages = models.PositiveIntegerField(default=0)
     claimed_at = models.DateTimeField(null=True)
     submitted_at = models.DateTimeField(null=True)
     settling_at = models.DateTimeField(null=True)

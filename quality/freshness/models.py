@@ -60,7 +60,7 @@ class FreshnessRule(models.Model):
     set_at = models.DateTimeField()
     noted_until = models.DateTimeField(help_text="periods that ended by then have their row")
     look_at = models.DateTimeField(help_text="when its partitions are checked next")
-    looked_at = models.DateTimeField(null=True)
+    inspected_at = models.DateTimeField(null=True)
     problem = models.TextField(blank=True, help_text="why the last check failed")
 
     objects = RuleQuerySet.as_manager()
@@ -130,7 +130,7 @@ class ExpectedPartition(models.Model):
         default=False, help_text="said to be not ready after it was: no rule says otherwise"
     )
     is_given_up = models.BooleanField(default=False, help_text="not checked any more")
-    told_at = models.DateTimeField(null=True, help_text="when people were written to")
+    notified_at = models.DateTimeField(null=True, help_text="when people were written to")
 
     objects = AwaitedQuerySet.as_manager()
 

@@ -25,18 +25,20 @@ class WatchedTable(models.Model):
     db = models.CharField(max_length=128)
     table = models.CharField(max_length=256)
     owner = models.CharField(max_length=OWNER_LENGTH, blank=True)
-    known_since = models.DateTimeField(help_text="every change since then is known")
+    tracked_since = models.DateTimeField(help_text="every change since then is known")
     changed_at = models.DateTimeField(help_text="the last change, as the portal received it")
-    whole_at = models.DateTimeField(null=True, help_text="the last unsettled change of the table")
+    table_changed_at = models.DateTimeField(
+        null=True, help_text="the last unsettled change of the table"
+    )
     causes = models.JSONField(default=list, help_text="who asked for what is not settled")
-    is_gone = models.BooleanField(default=False, help_text="the metastore had it no more")
+    is_deleted = models.BooleanField(default=False, help_text="the metastore had it no more")
     is_partitioned = models.BooleanField(null=True, help_text="null until it was checked")
     n_partitions = models.BigIntegerField(null=True)
-    looked_at = models.DateTimeField(null=True)
-    is_off = models.BooleanField(default=False, help_text="nobody refreshes it: opted out")
-    off_by = models.CharField(max_length=150, blank=True)
-    off_at = models.DateTimeField(null=True)
-    off_why = models.TextField(blank=True)
+    inspected_at = models.DateTimeField(null=True)
+    is_opted_out = models.BooleanField(default=False, help_text="nobody refreshes it: opted out")
+    opted_out_by = models.CharField(max_length=150, blank=True)
+    opted_out_at = models.DateTimeField(null=True)
+    opted_out_reason = models.TextField(blank=True)
 
     class Meta:
         constraints: ClassVar = [
@@ -104,10 +106,12 @@ class RefreshTarget(models.Model):
     running_since = models.DateTimeField(null=True)
     running_on = models.CharField(max_length=NAME_LENGTH, blank=True)
     epoch = models.PositiveIntegerField(default=0, help_text="of the worker that sent it")
-    unsure_kind = models.CharField(
+    outcome_unknown_kind = models.CharField(
         max_length=12, blank=True, help_text="of a statement that may still run unheard"
     )
-    unsure_until = models.DateTimeField(null=True, help_text="when that one must have ended")
+    outcome_unknown_until = models.DateTimeField(
+        null=True, help_text="when that one must have ended"
+    )
     past = models.JSONField(default=dict, help_text="kind -> [[seconds, partitions]], newest last")
     # -- how it stands ---------------------------------------------------------------------
     freshness = models.CharField(
@@ -122,7 +126,7 @@ class RefreshTarget(models.Model):
     )
     rank = models.PositiveSmallIntegerField(default=0, help_text="what must be seen first is 0")
     why = models.TextField(blank=True)
-    behind_since = models.DateTimeField(null=True)
+    stale_since = models.DateTimeField(null=True)
     refreshed_at = models.DateTimeField(null=True, help_text="when all that live had it all")
     problem = models.TextField(blank=True, help_text="the last error, short")
 
@@ -185,14 +189,14 @@ class TargetFrontEnd(models.Model):
         choices=[(one.value, one.value) for one in Danger],
     )
     why = models.TextField(blank=True)
-    behind_since = models.DateTimeField(null=True)
+    stale_since = models.DateTimeField(null=True)
     probed_at = models.DateTimeField(null=True)
     probe_problem = models.TextField(
         blank=True, help_text="why the last probe could not ask it; empty: it could"
     )
     disproof_at = models.DateTimeField(null=True)
     disproof_why = models.TextField(blank=True)
-    diverged_told_at = models.DateTimeField(
+    divergence_notified_at = models.DateTimeField(
         null=True, help_text="when admins and operators were notified"
     )
 
@@ -209,5 +213,5 @@ class TargetFrontEnd(models.Model):
     def now(self) -> Standing:
         """How the table stands there: whether the front end lives is newer than the judgement."""
         return standing_away(self.fe.state) or Standing(
-            Freshness(self.freshness), Danger(self.danger), self.why, self.behind_since
+            Freshness(self.freshness), Danger(self.danger), self.why, self.stale_since
         )

@@ -24,7 +24,7 @@ class Cluster(models.Model):
     password_file = models.CharField(max_length=1024)
     per_fe = models.PositiveSmallIntegerField(default=4)
     per_catalog = models.PositiveSmallIntegerField(default=6)
-    giants_hours = models.CharField(
+    large_table_window = models.CharField(
         max_length=200,
         blank=True,
         help_text=(
@@ -35,7 +35,7 @@ class Cluster(models.Model):
     is_paused = models.BooleanField(default=False)
     paused_by = models.CharField(max_length=150, blank=True)
     paused_at = models.DateTimeField(null=True)
-    paused_why = models.TextField(blank=True)
+    paused_reason = models.TextField(blank=True)
     pressure = models.CharField(
         max_length=8,
         default=Pressure.NONE.value,
@@ -43,7 +43,7 @@ class Cluster(models.Model):
     )
     read_at = models.DateTimeField(null=True, help_text="when its front ends were last listed")
     names_read_at = models.DateTimeField(null=True, help_text="when its names were last read")
-    read_asked_at = models.DateTimeField(
+    read_requested_at = models.DateTimeField(
         null=True, help_text="when somebody last asked to have it read; null: it was since"
     )
     problem = models.TextField(blank=True, help_text="why it could not be read; empty: it could")

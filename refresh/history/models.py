@@ -38,7 +38,7 @@ class Refresh(models.Model):
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
     target = models.ForeignKey(RefreshTarget, on_delete=models.CASCADE, related_name="history")
-    taker = models.CharField(max_length=NAME_LENGTH, help_text="the front end that took it")
+    coordinator = models.CharField(max_length=NAME_LENGTH, help_text="the front end that took it")
     kind = models.CharField(max_length=12, choices=[(one.value, one.value) for one in StepKind])
     n_partitions = models.PositiveIntegerField()
     examples = models.JSONField(default=list, help_text="the first few partition names")
@@ -83,7 +83,7 @@ class Refresh(models.Model):
     @property
     def taker_address(self) -> str:
         """The address of the front end that took it."""
-        return self.cluster.address_of(self.taker)
+        return self.cluster.address_of(self.coordinator)
 
     @property
     def by_address(self) -> dict[str, list[str]]:

@@ -15,11 +15,11 @@ register = template.Library()
 
 
 @register.simple_tag
-def fe_marks(records: Iterable[TargetFrontEnd], *, is_off: bool = False) -> SafeString:
+def fe_marks(records: Iterable[TargetFrontEnd], *, is_opted_out: bool = False) -> SafeString:
     """Show the state on each front end as a small mark; its address and reason on hover."""
     return _marks(
         [
-            (row.fe.place, "NOT_MAINTAINED" if is_off else row.now.freshness, row.now.why)
+            (row.fe.place, "NOT_MAINTAINED" if is_opted_out else row.now.freshness, row.now.why)
             for row in records
         ]
     )

@@ -11,9 +11,9 @@ class TableSweep(models.Model):
     """The last look at the files of a table."""
 
     table = models.OneToOneField(WatchedTable, on_delete=models.CASCADE, related_name="sweep")
-    looked_at = models.DateTimeField(null=True, help_text="when a check last began")
+    inspected_at = models.DateTimeField(null=True, help_text="when a check last began")
     seen_at = models.DateTimeField(null=True, help_text="when a check last came through")
-    all_from = models.TextField(blank=True, help_text="from this name on all were seen")
+    scanned_from = models.TextField(blank=True, help_text="from this name on all were seen")
     problem = models.TextField(blank=True, help_text="why nothing could be concluded")
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class TargetProbe(models.Model):
 
     target = models.OneToOneField(RefreshTarget, on_delete=models.CASCADE, related_name="probe")
     probed_at = models.DateTimeField(null=True)
-    mended_at = models.DateTimeField(null=True)
+    repaired_at = models.DateTimeField(null=True)
     problem = models.TextField(blank=True, help_text="why nothing could be concluded")
 
     def __str__(self) -> str:

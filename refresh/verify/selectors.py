@@ -17,10 +17,12 @@ def hot_tables(cluster: Cluster, *, since: datetime) -> list[Hot]:
 
     One that was found and of which nothing was told is not among them: it changed nothing yet.
     """
-    rows = WatchedTable.objects.filter(targets__cluster=cluster, is_off=False, is_gone=False)
-    told = Q(changed_at__gte=since, changed_at__gt=F("known_since"))
+    rows = WatchedTable.objects.filter(
+        targets__cluster=cluster, is_opted_out=False, is_deleted=False
+    )
+    told = Q(changed_at__gte=since, changed_at__gt=F("tracked_since"))
     rows = rows.filter(told | Q(targets__refreshed_at__gte=since))
-    found = rows.values_list("pk", "changed_at", "targets__refreshed_at", "sweep__looked_at")
+    found = rows.values_list("pk", "changed_at", "targets__refreshed_at", "sweep__inspected_at")
     return _hot(found)
 
 
@@ -30,14 +32,16 @@ def tables_after(cluster: Cluster, key: int, *, most: int) -> list[tuple[int, da
     Whether they are due is the caller's to say, so that the statement reads `most` rows at most.
     """
     shown = RefreshTarget.objects.filter(cluster=cluster, watched=OuterRef("pk"))
-    rows = WatchedTable.objects.filter(Exists(shown), pk__gt=key, is_off=False, is_gone=False)
-    return list(rows.order_by("pk").values_list("pk", "sweep__looked_at")[:most])
+    rows = WatchedTable.objects.filter(
+        Exists(shown), pk__gt=key, is_opted_out=False, is_deleted=False
+    )
+    return list(rows.order_by("pk").values_list("pk", "sweep__inspected_at")[:most])
 
 
 def hot_targets(cluster: Cluster, *, since: datetime) -> list[Hot]:
     """Return a cluster's tables that changed or were refreshed since, and that rest now."""
     rows = RefreshTarget.objects.filter(cluster=cluster, due_at=None, running_since=None)
-    rows = rows.filter(watched__is_off=False, watched__is_gone=False)
+    rows = rows.filter(watched__is_opted_out=False, watched__is_deleted=False)
     rows = rows.filter(Q(watched__changed_at__gte=since) | Q(refreshed_at__gte=since))
     return _hot(rows.values_list("pk", "watched__changed_at", "refreshed_at", "probe__probed_at"))
 
@@ -58,9 +62,9 @@ def touched_lately(watched: WatchedTable, *, since: datetime) -> list[str]:
 
 def _hot(rows: Iterable[_Row]) -> list[Hot]:
     found: dict[int, Hot] = {}
-    for key, changed_at, refreshed_at, looked_at in rows:
+    for key, changed_at, refreshed_at, inspected_at in rows:
         active_at = max(filter(None, (changed_at, refreshed_at)))
         known = found.get(key)
         if known is None or known.active_at < active_at:
-            found[key] = Hot(key, active_at, looked_at)
+            found[key] = Hot(key, active_at, inspected_at)
     return list(found.values())

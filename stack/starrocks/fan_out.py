@@ -20,23 +20,25 @@ _TIMED_OUT = "java.net.SocketTimeoutException: Read timed out"
 
 
 def refresh(
-    target: Target, *, taker: FrontEnd, registered: Sequence[FrontEnd], query_timeout: float
+    target: Target, *, coordinator: FrontEnd, registered: Sequence[FrontEnd], query_timeout: float
 ) -> None:
     """Refresh the taker, then all others; SqlError 5074 names those that failed."""
-    n_lives = taker.n_lives
-    taker.refresh(target)
-    taker.pause(n_lives)
-    until = time.monotonic() + query_timeout + taker.spec.timings.rpc_timeout
-    asked = [(fe, _ask(fe, target, taker)) for fe in registered if fe.host != taker.host]
+    n_lives = coordinator.n_lives
+    coordinator.refresh(target)
+    coordinator.pause(n_lives)
+    until = time.monotonic() + query_timeout + coordinator.spec.timings.rpc_timeout
+    asked = [
+        (fe, _ask(fe, target, coordinator)) for fe in registered if fe.host != coordinator.host
+    ]
     failures = []
     for fe, answer in asked:
         why = _wait(answer, until)
         if why is None:
-            taker.pooled.add(fe.name)
+            coordinator.pooled.add(fe.name)
         else:
-            taker.pooled.discard(fe.name)
+            coordinator.pooled.discard(fe.name)
             failures.append((fe.host, why))
-    taker.pause(n_lives)
+    coordinator.pause(n_lives)
     if failures:
         raise texts.partial(failures)
 
@@ -44,13 +46,13 @@ def refresh(
 Answer = queue.SimpleQueue[str | None]
 
 
-def _ask(fe: FrontEnd, target: Target, taker: FrontEnd) -> Answer:
+def _ask(fe: FrontEnd, target: Target, coordinator: FrontEnd) -> Answer:
     answer: Answer = queue.SimpleQueue()
     if fe.life is Life.UNSTARTED:
         answer.put(_NO_PORT)
         return answer
     if fe.life is Life.DEAD:
-        answer.put(_CLOSED if fe.name in taker.pooled else _REFUSED)
+        answer.put(_CLOSED if fe.name in coordinator.pooled else _REFUSED)
         return answer
     arguments = (fe, fe.n_lives, target, answer)
     threading.Thread(target=_serve, args=arguments, daemon=True, name=f"rpc {fe.name}").start()

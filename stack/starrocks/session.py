@@ -147,7 +147,7 @@ class Session:
             target = Target(catalog, db, table, f"{catalog}.{db}.{table}", statement.partitions)
         fan_out.refresh(
             target,
-            taker=self.fe,
+            coordinator=self.fe,
             registered=self.cluster.front_ends,
             query_timeout=float(self.variables["query_timeout"]),
         )

@@ -124,11 +124,11 @@ class Scene:
         backup = self.lake.files(self.sealed)
         return (found is not None, names, live, backup)
 
-    def release(self, taker: str) -> None:
+    def release(self, coordinator: str) -> None:
         """Settle a restore or its undo, twice: the second time must change nothing (I5)."""
-        self.lake.release(self.run, taker)
+        self.lake.release(self.run, coordinator)
         state = self.state(), self.state("t_back")
-        self.lake.release(self.run, taker)
+        self.lake.release(self.run, coordinator)
         if (self.state(), self.state("t_back")) != state:
             raise Broken("I5: settling again changed something")
 

@@ -239,8 +239,8 @@ def _yes() -> DeletionConsent:
         tbl_id=1,
         until=timezone.now().date() + timedelta(days=9),
         reason="later",
-        said_by="alice",
-        said_at=NOW,
+        given_by="alice",
+        given_at=NOW,
     )
 
 
@@ -271,7 +271,7 @@ def _waiver() -> PathWaiver:
         reason="OWNER_PATH_FAIL",
         why="later",
         until=timezone.now().date() + timedelta(days=30),
-        asked_by="alice",
+        requested_by="alice",
         approved_by=["bert"],
         granted_at=NOW,
         request=request,
@@ -299,7 +299,7 @@ def _enrolment(world: World) -> Enrollment:
 def _iceberg() -> IcebergTable:
     """Keep an Iceberg table of alice's, of which writers report."""
     return IcebergTable.objects.create(
-        lake=LAKE, db="sales", table="orders", uuid="reported", owner="alice", heard_at=NOW
+        lake=LAKE, db="sales", table="orders", uuid="reported", owner="alice", event_at=NOW
     )
 
 
@@ -319,7 +319,7 @@ def _wish(world: World) -> Any:
     wish = clean_now_request(
         lake=LAKE,
         name=NAME,
-        with_still_read=False,
+        with_recently_read=False,
         reason="old",
         user=world.person("alice"),
         now=NOW,

@@ -35,7 +35,7 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
     )
     paused = iceberg("paused", now=now, db="sales", owner="alice", is_paused=True, paused_by="otto")
     old = iceberg("old", now=now, db="sales", owner="alice")
-    removal = proposed(old, now=now, asked_by="anna")
+    removal = proposed(old, now=now, requested_by="anna")
     aside = proposed(
         iceberg("aside", now=now, db="sales", owner="alice"), now=now, kind=TaskKind.ORPHANS
     )

@@ -13,16 +13,16 @@ def refresh_values(now: datetime) -> Mapping[str, Any]:
     """Make a cluster, a table, one that is opted out, and a statement; gives their ids."""
     row = cluster()
     made = []
-    for table, is_off in (("orders", False), ("off", True)):
+    for table, is_opted_out in (("orders", False), ("off", True)):
         watched = WatchedTable.objects.create(
             lake="main",
             db="sales",
             table=table,
             owner="alice",
-            known_since=now,
+            tracked_since=now,
             changed_at=now,
-            is_off=is_off,
-            off_by="otto" if is_off else "",
+            is_opted_out=is_opted_out,
+            opted_out_by="otto" if is_opted_out else "",
         )
         made.append(
             RefreshTarget.objects.create(

@@ -118,7 +118,7 @@ def test_an_owner_changes_nothing_of_another_owner(target: Target) -> None:
             table_type="MANAGED_TABLE",
         )
         IcebergTable.objects.create(
-            lake=orders.lake, db=db, table=table, uuid=table, owner="eve", heard_at=timezone.now()
+            lake=orders.lake, db=db, table=table, uuid=table, owner="eve", event_at=timezone.now()
         )
     DatabaseAdministrator.objects.create(lake=orders.lake, db="stock", username="eve")
     wrong, before, n_sent = [], states(target), 0
@@ -161,11 +161,11 @@ def states(target: Target) -> list[Any]:
             (PolicyEvent, "pk", "closed_by"),
             (EmergencyStop, "pk", "released_by"),
             (ApiToken, "pk", "ended_by"),
-            (WatchedTable, "pk", "is_off", "whole_at"),
+            (WatchedTable, "pk", "is_opted_out", "table_changed_at"),
             (RefreshTarget, "pk", "due_at"),
             (IcebergTable, "pk", "is_paused"),
-            (HudiTable, "pk", "is_paused", "look_due_at"),
-            (OptimizeTask, "pk", "state", "asked_by", "outcome_code"),
+            (HudiTable, "pk", "is_paused", "inspect_due_at"),
+            (OptimizeTask, "pk", "state", "requested_by", "outcome_code"),
             (PolicyVersion, "pk", "is_current"),
             (Cluster, "pk", "is_paused", "per_fe", "names_read_at"),
         )

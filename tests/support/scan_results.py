@@ -51,7 +51,7 @@ FINDING_SCHEMA = pa.schema(
     {
         "kind": TEXT, "db": TEXT, "tbl": TEXT, "part_name": TEXT, "location": TEXT,
         "reasons": TEXTS, "related": TEXTS, "hint": TEXT, "waived": TEXTS,
-        "waived_until": pa.date32(),
+        "excepted_until": pa.date32(),
     }
 )  # fmt: skip
 RANGE_SCHEMA = pa.schema(
@@ -103,7 +103,7 @@ class Finding:
     related: tuple[str, ...] = ()
     hint: str = ""
     waived: tuple[str, ...] = ()
-    waived_until: date | None = None
+    excepted_until: date | None = None
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ def _finding_row(one: Finding) -> dict[str, Any]:
         "related": list(one.related),
         "hint": one.hint,
         "waived": list(one.waived),
-        "waived_until": one.waived_until,
+        "excepted_until": one.excepted_until,
     }
 
 

@@ -75,11 +75,11 @@ def batch_purged(row: BackupBatch, *, actor: str, now: datetime) -> None:
         locked = BackupBatch.objects.select_for_update().get(pk=row.pk)
         if locked.purged_at is not None:
             return
-        locked.purged_at, locked.purge_left_why = now, ""
+        locked.purged_at, locked.purge_skipped_reason = now, ""
         if locked.state not in WITHOUT_DATA:
             locked.state = BackupState.PURGED
             audit_record_many([_backup_event("backup.purged", locked, actor)], now=now)
-        locked.save(update_fields=["purged_at", "purge_left_why", "state"])
+        locked.save(update_fields=["purged_at", "purge_skipped_reason", "state"])
 
 
 def _values(entry: Entry, refused: Collection[ItemRefused]) -> dict[str, object]:

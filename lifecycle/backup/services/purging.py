@@ -41,5 +41,5 @@ def _note_left(lake: str, said: Iterable[Mapping[str, Any]], *, now: datetime) -
         if one["reason"]:
             rows = BackupBatch.objects.filter(public_id=one["backup"], purged_at__isnull=True)
             days.update(rows.values_list("day", flat=True))
-            rows.update(purge_tried_at=now, purge_left_why=one["reason"])
+            rows.update(purge_tried_at=now, purge_skipped_reason=one["reason"])
     backup_totals_refresh(lake, days)

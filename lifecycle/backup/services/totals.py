@@ -28,7 +28,7 @@ _SUMS = {
     "of_restorable": Count("id", filter=_CAN_COME_BACK),
     "items_back": Sum("n_items", filter=_CAN_COME_BACK),
     "bytes_back": Sum("n_bytes", filter=_CAN_COME_BACK),
-    "of_left": Count("id", filter=_CAN_COME_BACK & ~Q(purge_left_why="")),
+    "of_left": Count("id", filter=_CAN_COME_BACK & ~Q(purge_skipped_reason="")),
     "of_purging": Count("id", filter=Q(state=BackupState.PURGING)),
     "of_purged": Count("id", filter=Q(state=BackupState.PURGED)),
     "first_purge": Min("purge_after", filter=_CAN_COME_BACK),

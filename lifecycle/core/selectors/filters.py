@@ -125,11 +125,11 @@ class PathFilterSet(PersonFilterSet):
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Leave out what is waived, where nobody says otherwise."""
         rows: QuerySet[Any] = super().filter_queryset(queryset)
-        return rows if self.form.cleaned_data.get("state") else rows.filter(is_waived=False)
+        return rows if self.form.cleaned_data.get("state") else rows.filter(is_excepted=False)
 
     def filter_state(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep what is wholly waived, or everything."""
-        return rows.filter(is_waived=True) if value == "WAIVED" else rows
+        return rows.filter(is_excepted=True) if value == "WAIVED" else rows
 
     def filter_reason(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep paths that break this rule, alone or among others."""

@@ -60,7 +60,7 @@ def plan_answer(plan: DropPlan, user: User) -> dict[str, Any]:
         "decisions": decisions_of(plan.approval),
         "n_needed": approval.n_needed if approval else None,
         "limits": None if loss.is_part else plan_limits(plan),
-        "lapses_at": approval.lapses_at if approval else None,
+        "expires_at": approval.expires_at if approval else None,
         "cool_until": approval.cool_until if approval else None,
         "left_out": left_out_visible(plan, loss),
         "transitions": PLANS.steps(plan, user, now=timezone.now()).names,

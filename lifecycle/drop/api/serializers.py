@@ -51,7 +51,7 @@ class LossSerializer(serializers.Serializer[Any]):
     n_items = serializers.IntegerField(read_only=True)
     n_bytes = serializers.IntegerField(read_only=True)
     n_files = serializers.IntegerField(read_only=True)
-    n_still_read = serializers.IntegerField(read_only=True)
+    n_recently_read = serializers.IntegerField(read_only=True)
     n_first = serializers.IntegerField(read_only=True)
     oldest_at = serializers.DateTimeField(read_only=True, allow_null=True)
     newest_at = serializers.DateTimeField(read_only=True, allow_null=True)
@@ -87,7 +87,7 @@ class PlanDetailSerializer(serializers.Serializer[Any]):
     limits = LimitsSerializer(
         read_only=True, allow_null=True, help_text="Only for who sees the whole plan."
     )
-    lapses_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    expires_at = serializers.DateTimeField(read_only=True, allow_null=True)
     cool_until = serializers.DateTimeField(read_only=True, allow_null=True)
     left_out = serializers.DictField(child=serializers.IntegerField(), read_only=True)
     transitions = serializers.ListField(child=serializers.CharField(), read_only=True)
@@ -123,7 +123,7 @@ class PlanTableSerializer(serializers.ModelSerializer[DropPlanTable]):
     class Meta:
         model = DropPlanTable
         fields = (
-            *("db", "table", "kind", "owner", "n_items", "n_bytes", "n_files", "n_still_read"),
+            *("db", "table", "kind", "owner", "n_items", "n_bytes", "n_files", "n_recently_read"),
             *("oldest_at", "newest_at", "is_first_drop", "digest"),
         )
         read_only_fields = fields
@@ -163,7 +163,7 @@ class WishSerializer(serializers.ModelSerializer[DeletionRequest]):
     class Meta:
         model = DeletionRequest
         fields = (
-            *("id", "db", "table", "partition", "with_still_read", "requested_by", "reason"),
+            *("id", "db", "table", "partition", "with_recently_read", "requested_by", "reason"),
             *("state", "plan", "created_at", "closed_at", "closed_by", "closed_reason"),
         )
         read_only_fields = fields
@@ -175,7 +175,7 @@ class WishRequestSerializer(ReasonSerializer):
     db = serializers.CharField(max_length=128)
     table = serializers.CharField(max_length=256)
     partition = PartitionField(required=False, default="")
-    with_still_read = serializers.BooleanField(required=False, default=False)
+    with_recently_read = serializers.BooleanField(required=False, default=False)
 
 
 class RuleSerializer(serializers.ModelSerializer[StandingRule]):
@@ -211,7 +211,13 @@ class BatchSerializer(serializers.ModelSerializer[BackupBatch]):
         fields: tuple[str, ...] = (
             *("id", "day", "db", "table", "table_owner", "batch", "state", "is_table"),
             *("n_items", "n_restored", "n_bytes", "n_files", "first_partition"),
-            *("last_partition", "dropped_at", "purge_after", "purge_tried_at", "purge_left_why"),
+            *(
+                "last_partition",
+                "dropped_at",
+                "purge_after",
+                "purge_tried_at",
+                "purge_skipped_reason",
+            ),
             *("purged_at", "seconds", "plan_id", "run_id"),
         )
         read_only_fields = fields

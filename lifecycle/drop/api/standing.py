@@ -48,7 +48,7 @@ class WishList(KeysetList):
         return clean_now_request(
             lake=self.lake,
             name=(said["db"], said["table"], said.get("partition", "")),
-            with_still_read=said["with_still_read"],
+            with_recently_read=said["with_recently_read"],
             reason=said["reason"],
             user=self.user,
             now=timezone.now(),

@@ -28,7 +28,7 @@ class DeletionRequest(models.Model):
     db = models.CharField(max_length=NAME_CHARS)
     table = models.CharField(max_length=NAME_CHARS)
     partition = models.CharField(max_length=PARTITION_CHARS, blank=True)
-    with_still_read = models.BooleanField(default=False)
+    with_recently_read = models.BooleanField(default=False)
     requested_by = models.CharField(max_length=150)
     reason = models.TextField()
     state = models.CharField(max_length=16, choices=State.choices, default=State.OPEN)

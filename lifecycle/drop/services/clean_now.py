@@ -25,7 +25,7 @@ def clean_now_request(
     *,
     lake: str,
     name: tuple[str, str, str],
-    with_still_read: bool,
+    with_recently_read: bool,
     reason: str,
     user: User,
     now: datetime,
@@ -44,7 +44,7 @@ def clean_now_request(
         raise NotVisible("table.missing", "There is no such table, or it is not yours to see.")
     if not owns_table(user.username, lake=lake, db=db, table=table):
         raise NotAllowed("clean_now.owner", "Only an owner may request the deletion of data.")
-    if with_still_read and not may_say_yes(seen, user):
+    if with_recently_read and not may_say_yes(seen, user):
         raise NotAllowed(
             "still_read.owner",
             "Only the table's owner consents to the deletion of recently read data.",
@@ -60,7 +60,7 @@ def clean_now_request(
         partition=partition,
         requested_by=user.username,
         state=DeletionRequest.State.OPEN,
-        with_still_read=with_still_read,
+        with_recently_read=with_recently_read,
         defaults={"reason": reason.strip(), "created_at": now},
     )
     if is_new:
@@ -100,7 +100,7 @@ def _audit(action: str, wish: DeletionRequest, *, actor: str, now: datetime, **d
         object_id=f"{wish.db}.{wish.table}",
         data={
             "partition": wish.partition,
-            "with_still_read": wish.with_still_read,
+            "with_recently_read": wish.with_recently_read,
             "reason": wish.reason,
             **data,
         },

@@ -33,7 +33,7 @@ class WishForm(forms.Form):
     db = forms.CharField(max_length=128)
     table = forms.CharField(max_length=256)
     partition = forms.CharField(required=False, max_length=767, strip=False)
-    with_still_read = forms.BooleanField(required=False)
+    with_recently_read = forms.BooleanField(required=False)
     reason = forms.CharField(max_length=1000)
 
 
@@ -120,7 +120,7 @@ def wish_new(request: HttpRequest) -> HttpResponse:
     clean_now_request(
         lake=lake,
         name=(said["db"], said["table"], said["partition"]),
-        with_still_read=said["with_still_read"],
+        with_recently_read=said["with_recently_read"],
         reason=said["reason"],
         user=person(request),
         now=timezone.now(),

@@ -65,7 +65,7 @@ _CLASSES = frozenset(
 
 
 def _plans_detail(plans: list[DropPlan]) -> str:
-    first = min(plan.approval.lapses_at for plan in plans if plan.approval is not None)
+    first = min(plan.approval.expires_at for plan in plans if plan.approval is not None)
     size = human_bytes(sum(plan.n_bytes for plan in plans))
     return f"{size}; first expires {first:%Y-%m-%d}"
 

@@ -67,7 +67,7 @@ def policy_alarms_close(
         rows = PolicyEvent.objects.select_for_update().order_by("pk")
         closed = list(rows.filter(lake=lake, pk__in=ids, is_alarm=True, closed_at=None))
         PolicyEvent.objects.filter(pk__in=[row.pk for row in closed]).update(
-            closed_by=user.username, closed_at=now, closed_why=why.strip()
+            closed_by=user.username, closed_at=now, closed_reason=why.strip()
         )
         if closed:
             audit_record(

@@ -79,7 +79,7 @@ POLICY = ListSpec(
     filename="policy-alarms.csv",
     exports=(
         "db", "table", "at", "operation", "outcome", "actor", "owner", "db_owner", "before",
-        "after", "new_name", "rules", "is_alarm", "closed_by", "closed_at", "closed_why",
+        "after", "new_name", "rules", "is_alarm", "closed_by", "closed_at", "closed_reason",
         "event_id",
     ),
 )  # fmt: skip

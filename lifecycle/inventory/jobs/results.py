@@ -126,7 +126,7 @@ def findings(items: DataFrame, catalog: Catalog, spark: SparkSession) -> DataFra
     ]
     own = F.array(F.lit(Reason.PART_PATH_NOT_IN_TBL.value))
     none = F.array().cast("array<string>")
-    is_waived = F.col("parts_waived_until").isNotNull()
+    is_excepted = F.col("parts_waived_until").isNotNull()
     hint = F.when(
         F.col("location").contains("://"),
         F.lit("The partition is outside its table; move it, then set its location."),
@@ -137,11 +137,11 @@ def findings(items: DataFrame, catalog: Catalog, spark: SparkSession) -> DataFra
         "tbl",
         "part_name",
         "location",
-        F.when(is_waived, none).otherwise(own).alias("reasons"),
+        F.when(is_excepted, none).otherwise(own).alias("reasons"),
         F.array(F.concat("db", F.lit("."), "tbl")).alias("related"),
         hint.alias("hint"),
-        F.when(is_waived, own).otherwise(none).alias("waived"),
-        F.col("parts_waived_until").alias("waived_until"),
+        F.when(is_excepted, own).otherwise(none).alias("waived"),
+        F.col("parts_waived_until").alias("excepted_until"),
     )
     return spark.createDataFrame(rows, _FINDING).unionByName(partitions)
 
@@ -190,4 +190,4 @@ def _finding_row(kind: str, finding: Finding, location: str) -> tuple[Any, ...]:
     names = (finding.db, finding.table, "")
     waived = [reason.value for reason in finding.waived]
     said = (list(finding.related), finding.hint)
-    return (kind, *names, location, reasons, *said, waived, finding.waived_until)
+    return (kind, *names, location, reasons, *said, waived, finding.excepted_until)

@@ -157,7 +157,7 @@ class TableFinding(models.Model):
     n_clean_now = models.BigIntegerField(default=0)
     n_soon = models.BigIntegerField(default=0)
     n_not_now = models.BigIntegerField(default=0)
-    n_still_read = models.BigIntegerField(default=0)
+    n_recently_read = models.BigIntegerField(default=0)
     n_held = models.BigIntegerField(default=0)
     n_not_enrolled = models.BigIntegerField(default=0)
     n_unsupported = models.BigIntegerField(default=0)
@@ -229,15 +229,15 @@ class PathFinding(models.Model):
     waived = models.JSONField(
         default=list, help_text="The rules it breaks that exceptions silence."
     )
-    waived_until = models.DateField(null=True, help_text="The last day of the first to end.")
-    is_waived = models.BooleanField(default=False, help_text="Every rule it breaks is waived.")
+    excepted_until = models.DateField(null=True, help_text="The last day of the first to end.")
+    is_excepted = models.BooleanField(default=False, help_text="Every rule it breaks is waived.")
 
     objects = FindingQuerySet.as_manager()
 
     class Meta:
         indexes = [
             models.Index(
-                fields=["generation", "is_waived", "db", "table"], name="path_finding_waived"
+                fields=["generation", "is_excepted", "db", "table"], name="path_finding_waived"
             ),
             models.Index(fields=["generation", "db", "table"], name="path_finding_name"),
             models.Index(
@@ -252,12 +252,12 @@ class PathFinding(models.Model):
     @property
     def state(self) -> str:
         """Whether it counts as conforming by exceptions alone."""
-        return "WAIVED" if self.is_waived else "NONCONFORMING"
+        return "WAIVED" if self.is_excepted else "NONCONFORMING"
 
     @property
     def broken(self) -> list[str]:
         """The rules that it breaks: those that count, or all the waived ones."""
-        return list(self.waived if self.is_waived else self.reasons)
+        return list(self.waived if self.is_excepted else self.reasons)
 
 
 class PartitionRange(models.Model):

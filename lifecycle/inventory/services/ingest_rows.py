@@ -138,8 +138,8 @@ class RowMaker:
             related=list(row["related"] or []),
             hint=row["hint"] or "",
             waived=waived,
-            waived_until=row.get("waived_until"),
-            is_waived=not reasons,
+            excepted_until=row.get("excepted_until"),
+            is_excepted=not reasons,
         )
 
     def item_range(self, row: Row) -> PartitionRange:

@@ -55,7 +55,7 @@ def _items(generation: ScanSnapshot, cls: ExpiryClass) -> Iterator[str]:
 
 
 def _paths(generation: ScanSnapshot) -> Iterator[str]:
-    counted = PathFinding.objects.filter(generation=generation, is_waived=False)
+    counted = PathFinding.objects.filter(generation=generation, is_excepted=False)
     for one in counted.order_by("pk")[:NAMED]:
         name = f"{'.'.join(filter(None, (one.db, one.table)))} {one.partition}".rstrip()
         yield f"{name} at {one.location} ({', '.join(one.reasons)})"

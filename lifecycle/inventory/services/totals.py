@@ -10,7 +10,7 @@ from portal.runs.results.parquet import CHUNK
 
 SUMMED = (
     *("n_clean_now", "bytes_clean_now", "n_soon", "bytes_soon"),
-    *("n_still_read", "bytes_still_read", "n_not_enrolled"),
+    *("n_recently_read", "bytes_still_read", "n_not_enrolled"),
 )
 _KEYS = ("db", "owner", "db_owner")
 
@@ -25,7 +25,9 @@ def totals_load(generation: ScanSnapshot, *, n_paths: int) -> int:
     for row in tables.annotate(**{f"of_{name}": Sum(name) for name in SUMMED}):
         sums[_key(row)] |= {name: row[f"of_{name}"] for name in SUMMED}
     paths = (
-        PathFinding.objects.filter(generation=generation, is_waived=False).order_by().values(*_KEYS)
+        PathFinding.objects.filter(generation=generation, is_excepted=False)
+        .order_by()
+        .values(*_KEYS)
     )
     for row in paths.annotate(n=Count("pk")):
         sums[_key(row)]["n_paths"] = row["n"]

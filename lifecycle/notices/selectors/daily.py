@@ -190,7 +190,7 @@ def _upcoming(generation: ScanSnapshot, owners: _Owners) -> list[Row]:
 
 def _nonconforming(generation: ScanSnapshot, owners: _Owners) -> list[Row]:
     rows = (
-        PathFinding.objects.filter(generation=generation, is_waived=False)
+        PathFinding.objects.filter(generation=generation, is_excepted=False)
         .values("db", "table", "owner", "reason_key")
         .annotate(n=Count("pk"))
         .order_by("db", "table", "reason_key")

@@ -85,8 +85,8 @@ class PathRules:
         home = facts.location if facts else None
         if home is not None and partition_conforms(location, home):
             return None
-        is_waived = found is not None and found.parts_waived_until is not None
-        return None if is_waived else "it is outside its table (PART_PATH_NOT_IN_TBL)"
+        is_excepted = found is not None and found.parts_waived_until is not None
+        return None if is_excepted else "it is outside its table (PART_PATH_NOT_IN_TBL)"
 
     def target_refusal(self, db: str, table: str, target: LakePath) -> str | None:
         """Say why a table would not conform at `target`, as far as its database and owner tell."""

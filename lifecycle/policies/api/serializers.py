@@ -161,7 +161,7 @@ class WaiverSerializer(serializers.ModelSerializer[PathWaiver]):
     class Meta:
         model = PathWaiver
         fields: tuple[str, ...] = (
-            *("id", "db", "table", "reason", "why", "until", "asked_by", "approved_by"),
+            *("id", "db", "table", "reason", "why", "until", "requested_by", "approved_by"),
             *("granted_at", "request", "is_standing", "ended_at", "ended_by", "end_reason"),
         )
         read_only_fields = fields

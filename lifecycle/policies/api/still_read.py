@@ -24,7 +24,7 @@ class YesSerializer(serializers.ModelSerializer[DeletionConsent]):
     class Meta:
         model = DeletionConsent
         fields = (
-            *("id", "db", "table", "partition", "until", "reason", "said_by", "said_at"),
+            *("id", "db", "table", "partition", "until", "reason", "given_by", "given_at"),
             *("ended_at", "ended_by"),
         )
         read_only_fields = fields

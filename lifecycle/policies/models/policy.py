@@ -62,7 +62,7 @@ class PathWaiver(models.Model):
     reason = models.CharField(max_length=32, help_text="The rule that is waived.")
     why = models.TextField()
     until = models.DateField(help_text="The last day on which it counts.")
-    asked_by = models.CharField(max_length=150)
+    requested_by = models.CharField(max_length=150)
     approved_by = models.JSONField(default=list)
     granted_at = models.DateTimeField()
     request = models.OneToOneField(

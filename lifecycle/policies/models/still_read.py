@@ -19,8 +19,8 @@ class DeletionConsent(models.Model):
     tbl_id = models.BigIntegerField()
     until = models.DateField(help_text="The last day on which it counts.")
     reason = models.TextField()
-    said_by = models.CharField(max_length=150)
-    said_at = models.DateTimeField()
+    given_by = models.CharField(max_length=150)
+    given_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
     ended_by = models.CharField(max_length=150, blank=True)
 
@@ -28,7 +28,7 @@ class DeletionConsent(models.Model):
         indexes = [
             models.Index(fields=["lake", "until"], name="still_read_until"),
             models.Index(fields=["lake", "db", "table"], name="still_read_name"),
-            models.Index(fields=["lake", "said_at", "id"], name="still_read_newest"),
+            models.Index(fields=["lake", "given_at", "id"], name="still_read_newest"),
         ]
 
     def __str__(self) -> str:

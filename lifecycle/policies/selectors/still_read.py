@@ -12,7 +12,7 @@ from lifecycle.models import DeletionConsent
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 
-YES_ORDERS = {"-said": ("-said_at",), "said": ("said_at",)}
+YES_ORDERS = {"-said": ("-given_at",), "said": ("given_at",)}
 
 
 class YesFilter(StandingFilter):
@@ -34,7 +34,7 @@ def yes_visible(lake: str, user: User, *, today: date) -> QuerySet[DeletionConse
     if user.is_lake_keeper:
         return rows
     tables = tables_visible(lake, user).filter(db=OuterRef("db"), table=OuterRef("table"))
-    return rows.filter(Q(said_by=user.username) | Q(Exists(tables)))
+    return rows.filter(Q(given_by=user.username) | Q(Exists(tables)))
 
 
 def get_yes_for_user(lake: str, yes_id: UUID | str, *, user: User) -> DeletionConsent:

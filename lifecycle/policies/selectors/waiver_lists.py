@@ -48,7 +48,7 @@ def waivers_visible(lake: str, user: User, *, today: date) -> QuerySet[PathWaive
     tables = tables_visible(lake, user).filter(db=OuterRef("db"), table=OuterRef("table"))
     databases = databases_visible(lake, user).filter(db=OuterRef("db"))
     of_database = Q(table="") & Q(Exists(databases))
-    return rows.filter(Q(asked_by=user.username) | Q(Exists(tables)) | of_database)
+    return rows.filter(Q(requested_by=user.username) | Q(Exists(tables)) | of_database)
 
 
 def get_waiver_for_user(lake: str, waiver_id: UUID | str, *, user: User) -> PathWaiver:
@@ -81,6 +81,6 @@ def may_end_waiver(request: PolicyRequest, user: User, *, now: datetime) -> bool
 
 def is_waivers_person(waiver: PathWaiver, user: User) -> bool:
     """Whether an exception is a person's to end: an admin's, an owner's, or who asked for it."""
-    if user.is_lake_admin or waiver.asked_by == user.username:
+    if user.is_lake_admin or waiver.requested_by == user.username:
         return True
     return owns_named(waiver.lake, waiver.db, waiver.table, user=user)

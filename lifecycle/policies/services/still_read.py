@@ -94,7 +94,7 @@ def still_read_yes(lake: str, wish: YesWish, *, user: User, now: datetime) -> De
     # One at a time for a table, so that two clicks make one yes.
     TableFinding.objects.select_for_update().get(pk=found.pk)
     said = {"lake": lake, "db": wish.db, "table": wish.table, "partition": wish.partition}
-    rows = DeletionConsent.objects.filter(**said, tbl_id=found.tbl_id, said_by=user.username)
+    rows = DeletionConsent.objects.filter(**said, tbl_id=found.tbl_id, given_by=user.username)
     known = rows.filter(ended_at=None, until=wish.until).first()
     if known is not None:
         return known
@@ -103,8 +103,8 @@ def still_read_yes(lake: str, wish: YesWish, *, user: User, now: datetime) -> De
         tbl_id=found.tbl_id,
         until=wish.until,
         reason=wish.reason.strip(),
-        said_by=user.username,
-        said_at=now,
+        given_by=user.username,
+        given_at=now,
     )
     _audit("still_read.yes", made, actor=user.username, now=now)
     return made
@@ -125,7 +125,7 @@ def still_read_take_back(
     """
     found = get_yes_for_user(lake, yes_id, user=user)
     table = TableFinding.objects.current(lake).filter(tbl_id=found.tbl_id).first()
-    is_theirs = found.said_by == user.username or (table is not None and may_say_yes(table, user))
+    is_theirs = found.given_by == user.username or (table is not None and may_say_yes(table, user))
     if not (is_theirs or user.is_lake_admin):
         raise NotAllowed(
             "still_read.end", "Only who gave it, the table's owner or an admin ends it."
@@ -149,7 +149,7 @@ def still_read_names(
     """
     rows = list(DeletionConsent.objects.filter(lake=lake, ended_at=None, until__gte=today))
     asked = open_requests(lake) if wishes is None else wishes
-    wishes = [wish for wish in asked if wish.with_still_read]
+    wishes = [wish for wish in asked if wish.with_recently_read]
     if not (rows or wishes):
         return []
     people = People.of(lake)
@@ -160,7 +160,7 @@ def still_read_names(
     for row in rows:
         table = found.get((row.db, row.table))
         if table is not None and table.tbl_id == row.tbl_id:
-            counted.append((row.said_by, table, row.partition))
+            counted.append((row.given_by, table, row.partition))
     counted += [
         (wish.requested_by, found[wish.db, wish.table], wish.partition)
         for wish in wishes
@@ -174,7 +174,7 @@ def still_read_names(
 
 
 def _check_still_read(found: TableFinding, partition: str, *, user: User) -> None:
-    is_read = found.n_still_read > 0
+    is_read = found.n_recently_read > 0
     if partition:
         name = (found.lake, found.db, found.table, partition)
         _, item, within = get_item_for_user(*name, user=user)
@@ -197,7 +197,7 @@ def _audit(action: str, yes: DeletionConsent, *, actor: str, now: datetime) -> N
             "partition": yes.partition,
             "until": yes.until.isoformat(),
             "reason": yes.reason,
-            "said_by": yes.said_by,
+            "given_by": yes.given_by,
             "through": "portal",
         },
         now=now,

@@ -101,7 +101,7 @@ def waiver_approved(request: PolicyRequest, approval: Approval, now: datetime) -
         reason=request.rule,
         why=request.reason,
         until=request.until,
-        asked_by=request.requested_by,
+        requested_by=request.requested_by,
         approved_by=by,
         granted_at=now,
         request=request,
@@ -161,7 +161,7 @@ def _audit(action: str, waiver: PathWaiver, *, actor: str, now: datetime, **data
         data={
             "rule": waiver.reason,
             "reason": waiver.why,
-            "asked_by": waiver.asked_by,
+            "requested_by": waiver.requested_by,
             "approved_by": waiver.approved_by,
             "request": str(waiver.request_id),
             **data,

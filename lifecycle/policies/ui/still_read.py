@@ -42,8 +42,8 @@ YESES = ListSpec(
     columns=(
         Column(key="name", title="Data", kind="code", url=_url),
         Column(key="until", title="Until", kind="day"),
-        Column(key="said_by", title="Given by"),
-        Column(key="said_at", title="Given", kind="ago", sort="said"),
+        Column(key="given_by", title="Given by"),
+        Column(key="given_at", title="Given", kind="ago", sort="said"),
         Column(key="reason", title="Reason"),
         Column(
             key="ended_at", title="Over", kind="template", template="lifecycle/_yes_end.html"
@@ -52,7 +52,8 @@ YESES = ListSpec(
     orders=YES_ORDERS,
     filename="still-read.csv",
     exports=(
-        "db", "table", "partition", "until", "reason", "said_by", "said_at", "ended_at", "ended_by",
+        "db", "table", "partition", "until", "reason", "given_by", "given_at", "ended_at",
+        "ended_by",
     ),
 )  # fmt: skip
 

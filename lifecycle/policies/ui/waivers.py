@@ -46,7 +46,7 @@ WAIVERS = ListSpec(
             sort="until",
         ),
         Column(key="why", title="Reason"),
-        Column(key="asked_by", title="Requested by"),
+        Column(key="requested_by", title="Requested by"),
         Column(
             key="approved_by",
             title="Approved by",
@@ -58,7 +58,7 @@ WAIVERS = ListSpec(
     orders=WAIVER_ORDERS,
     filename="path-waivers.csv",
     exports=(
-        "db", "table", "reason", "until", "why", "asked_by", "approved_by", "granted_at",
+        "db", "table", "reason", "until", "why", "requested_by", "approved_by", "granted_at",
         "ended_at", "ended_by", "end_reason",
     ),
 )  # fmt: skip

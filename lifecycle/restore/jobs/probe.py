@@ -54,7 +54,7 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
             job.progress("probe", n, len(probes), f"batch {probe['batch']}")
     return {
         "results": results,
-        "looked_at": len(results),
+        "inspected_at": len(results),
         "found": sum(item["found"] != "CLEAN" for one in results for item in one["items"]),
         "busy": busy,
         "stopped": stopped,

@@ -62,7 +62,7 @@ CSV = tuple(
     for key in (
         *("day", "db", "table", "table_owner", "batch", "state", "n_items", "n_restored"),
         *("n_bytes", "n_files", "first_partition", "last_partition", "dropped_at"),
-        *("purge_after", "purge_tried_at", "purge_left_why", "purged_at", "seconds"),
+        *("purge_after", "purge_tried_at", "purge_skipped_reason", "purged_at", "seconds"),
         *("run_id", "public_id"),
     )
 )

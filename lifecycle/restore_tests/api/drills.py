@@ -32,7 +32,7 @@ class DrillSerializer(serializers.ModelSerializer[RestoreTest]):
         model = RestoreTest
         fields: ClassVar = [
             *("id", "lake", "run_id", "state", "requested_by", "started_at", "finished_at"),
-            *("n_items", "n_proven", "n_differing", "n_skipped", "n_bytes", "n_rows", "why"),
+            *("n_items", "n_verified", "n_differing", "n_skipped", "n_bytes", "n_rows", "why"),
             "is_clean",
         ]
         read_only_fields = fields
@@ -60,7 +60,7 @@ class DatabaseProvenSerializer(serializers.Serializer[object]):
     state = serializers.CharField(read_only=True)
     n_bytes = serializers.IntegerField(read_only=True)
     backed_up_since = serializers.DateField(read_only=True)
-    proven_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    verified_at = serializers.DateTimeField(read_only=True, allow_null=True)
     proven_by = serializers.UUIDField(read_only=True, allow_null=True)
     failed_at = serializers.DateTimeField(read_only=True, allow_null=True)
     failed_by = serializers.UUIDField(read_only=True, allow_null=True)

@@ -66,7 +66,7 @@ def drill_overdue_queue(lake: str, *, now: datetime) -> int:
 
 def _said(one: DatabaseProven) -> str:
     what = "failed in a restore test" if one.state is VerificationStatus.FAILED else "no proof"
-    last = f"last verified {one.proven_at:%Y-%m-%d}" if one.proven_at else "never verified"
+    last = f"last verified {one.verified_at:%Y-%m-%d}" if one.verified_at else "never verified"
     return f"{one.db}: {what}, {last}"
 
 

@@ -59,7 +59,7 @@ def drill_close(drill: RestoreTest, state: DrillState, *, why: str, now: datetim
     """
     outcomes = list(drill.items.values_list("outcome", "n_bytes", "n_rows"))
     drill.n_items = len(outcomes)
-    drill.n_proven = sum(one[0] == Compared.PROVEN for one in outcomes)
+    drill.n_verified = sum(one[0] == Compared.PROVEN for one in outcomes)
     drill.n_differing = sum(one[0] == Compared.DIFFERS for one in outcomes)
     drill.n_skipped = sum(one[0] == Compared.SKIPPED for one in outcomes)
     drill.n_bytes = sum(one[1] for one in outcomes)
@@ -67,7 +67,7 @@ def drill_close(drill: RestoreTest, state: DrillState, *, why: str, now: datetim
     drill.state, drill.why, drill.finished_at = state, why, now
     drill.open_key = None
     drill.save()
-    counts = {name: getattr(drill, name) for name in ("n_proven", "n_differing", "n_skipped")}
+    counts = {name: getattr(drill, name) for name in ("n_verified", "n_differing", "n_skipped")}
     drill_audit(drill, "drill.ended", actor="system", state=str(state), why=why, now=now, **counts)
 
 
@@ -150,6 +150,6 @@ def _prove(drill: RestoreTest, items: list[RestoreTestItem], *, now: datetime) -
         if Compared.DIFFERS in seen:
             changes = {"failed_at": now, "failed_by": drill}
         elif Compared.PROVEN in seen:
-            changes = {"proven_at": now, "proven_by": drill}
+            changes = {"verified_at": now, "proven_by": drill}
         if changes:
             RestoreVerification.objects.update_or_create(lake=drill.lake, db=db, defaults=changes)

@@ -52,7 +52,7 @@ def _batch_url(row: RestoreTestItem) -> str:
 DATABASES = (
     Column(key="db", title="Database", kind="code"),
     Column(key="state", title="Restore", kind="state"),
-    Column(key="proven_at", title="Last verified", kind="ago", url=_proof_url),
+    Column(key="verified_at", title="Last verified", kind="ago", url=_proof_url),
     Column(key="failed_at", title="Last failed", kind="ago"),
     Column(key="n_bytes", title="In backup", kind="bytes"),
     Column(key="backed_up_since", title="Backups since", kind="day"),
@@ -60,7 +60,7 @@ DATABASES = (
 DATABASES_CSV = tuple(
     Column(key=key, title=key)
     for key in (
-        *("db", "state", "proven_at", "proven_by", "failed_at", "failed_by", "n_bytes"),
+        *("db", "state", "verified_at", "proven_by", "failed_at", "failed_by", "n_bytes"),
         "backed_up_since",
     )
 )
@@ -71,7 +71,7 @@ DRILLS = ListSpec(
     columns=(
         Column(key="started_at", title="Began", kind="ago", sort="started", url=drill_url),
         Column(key="state", title="Outcome", kind="state"),
-        Column(key="n_proven", title="Proven", kind="count"),
+        Column(key="n_verified", title="Proven", kind="count"),
         Column(key="n_differing", title="Differ", kind="count"),
         Column(key="n_skipped", title="Left out", kind="count"),
         Column(key="n_bytes", title="Bytes read", kind="bytes"),
@@ -83,7 +83,7 @@ DRILLS = ListSpec(
     filename="restore-drills.csv",
     exports=(
         *("public_id", "state", "requested_by", "started_at", "finished_at", "n_items"),
-        *("n_proven", "n_differing", "n_skipped", "n_bytes", "n_rows", "why", "run_id"),
+        *("n_verified", "n_differing", "n_skipped", "n_bytes", "n_rows", "why", "run_id"),
     ),
 )
 

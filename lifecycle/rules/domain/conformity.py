@@ -74,12 +74,12 @@ class Breach:
     reason: Reason
     related: tuple[str, ...] = ()
     n_related: int = 0
-    waived_until: date | None = None
+    excepted_until: date | None = None
 
     @property
     def waived(self) -> bool:
         """Whether an exception silences it today."""
-        return self.waived_until is not None
+        return self.excepted_until is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,9 @@ class Finding:
         return tuple(breach.reason for breach in self.breaches if breach.waived)
 
     @property
-    def waived_until(self) -> date | None:
+    def excepted_until(self) -> date | None:
         """The last day on which all of its exceptions count; None without one."""
-        days = (breach.waived_until for breach in self.breaches if breach.waived_until)
+        days = (breach.excepted_until for breach in self.breaches if breach.excepted_until)
         return min(days, default=None)
 
     @property
@@ -204,7 +204,7 @@ def _waive(
     if location is None:
         return tuple(breaches)
     return tuple(
-        replace(breach, waived_until=active.get((*name, breach.reason))) for breach in breaches
+        replace(breach, excepted_until=active.get((*name, breach.reason))) for breach in breaches
     )
 
 

@@ -52,7 +52,7 @@ PATHS = ListSpec(
     filename="nonconforming-paths.csv",
     exports=(
         "kind", "db", "table", "partition", "owner", "db_owner", "location", "reasons", "related",
-        "hint", "state", "waived", "waived_until",
+        "hint", "state", "waived", "excepted_until",
     ),
 )  # fmt: skip
 

@@ -54,7 +54,7 @@ def open_tasks() -> Iterator[Sample]:
 def oldest_waiting() -> Iterator[Sample]:
     """Yield how long the oldest waits that nothing holds; nothing where none waits."""
     waiting = OptimizeTask.objects.filter(state=TaskState.WAITING)
-    oldest = waiting.aggregate(at=Min("noted_at"))["at"]
+    oldest = waiting.aggregate(at=Min("created_at"))["at"]
     if oldest is not None:
         yield {}, (timezone.now() - oldest).total_seconds()
 

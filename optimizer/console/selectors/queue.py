@@ -21,8 +21,8 @@ from portal.ui.frame.states import look_of
 
 QUEUE_ORDERS = {
     "-score": ("-score",),
-    "noted": ("noted_at",),
-    "-noted": ("-noted_at",),
+    "noted": ("created_at",),
+    "-noted": ("-created_at",),
 }
 NOT_BEGUN = (TaskState.WAITING, TaskState.HELD, TaskState.TO_APPROVE)
 SHOWN_AT_MOST = 50
@@ -82,7 +82,7 @@ def queue_now(lake: str, user: User, *, now: datetime) -> QueueNow:
     rows = tasks_visible(lake, user)
     lately = rows.filter(state__in=FINAL, ended_at__gte=now - LOOK_BACK)
     by_state = _counted(rows.filter(state__in=(*NOT_BEGUN, TaskState.SENT)))
-    sent = list(rows.filter(state=TaskState.SENT).order_by("sent_at", "pk")[:SHOWN_AT_MOST])
+    sent = list(rows.filter(state=TaskState.SENT).order_by("started_at", "pk")[:SHOWN_AT_MOST])
     runs = runs_by_id(task.run for task in sent)
     return QueueNow(
         n_waiting=by_state.get(TaskState.WAITING, 0),

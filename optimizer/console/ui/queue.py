@@ -24,14 +24,14 @@ WAITING = ListSpec(
         cell("Priority", "priority", sort="score", help="By gain over cost, and by age"),
         Column(key="reason", title="Reason", is_wide=True),
         cell("Expected", "estimate"),
-        Column(key="noted_at", title="Since", kind="ago", sort="noted"),
+        Column(key="created_at", title="Since", kind="ago", sort="noted"),
     ),
     orders=QUEUE_ORDERS,
     filename="optimizer-queue.csv",
     exports=(
         "id", "table_format", "subject.lake", "subject.db", "subject.table", "subject.owner",
         "kind", "state", "waits_for", "score", "reason", "layout", "instants", "estimate",
-        "asked_by", "noted_at", "n_tries",
+        "requested_by", "created_at", "n_tries",
     ),
 )  # fmt: skip
 

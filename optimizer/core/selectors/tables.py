@@ -10,7 +10,7 @@ from optimizer.core.models import MaintainedTable
 from portal.ui.frame.states import look_of
 
 # Django spells `is_gone=False` as NOT, for which no database takes an index.
-IS_THERE = Q(is_gone__in=[False])
+IS_THERE = Q(is_deleted__in=[False])
 
 IN_BAND = {
     HealthBand.GOOD: Q(health__gte=GOOD_FROM),
@@ -36,12 +36,12 @@ def band_choices() -> list[tuple[str, str]]:
 def to_decide(tables: type[T], lake: str, *, again: Q) -> QuerySet[T]:
     """Return the tables that were looked at since their last decision, and those of `again`."""
     rows = tables._default_manager.filter(
-        Q(decided_at=None) | Q(decided_at__lt=F("looked_at")) | again,
+        Q(decided_at=None) | Q(decided_at__lt=F("inspected_at")) | again,
         lake=lake,
-        is_gone=False,
-        looked_at__isnull=False,
+        is_deleted=False,
+        inspected_at__isnull=False,
     )
-    return rows.order_by("looked_at", "pk")
+    return rows.order_by("inspected_at", "pk")
 
 
 def unseen(
@@ -49,7 +49,7 @@ def unseen(
 ) -> Iterator[list[int]]:
     """Yield the keys of tables that are there by our rows only, in keyset chunks."""
     last = 0
-    rows = tables._default_manager.filter(lake=lake, is_gone=False).order_by("pk")
+    rows = tables._default_manager.filter(lake=lake, is_deleted=False).order_by("pk")
     while chunk := list(rows.filter(pk__gt=last).values_list("pk", "db", "table")[:_CHUNK]):
         last = chunk[-1][0]
         keys = [pk for pk, db, table in chunk if (db, table) not in seen]

@@ -19,7 +19,7 @@ from portal.runs.models import Run
 from portal.ui.frame.states import look_of
 from portal.ui.lists.filters import ListFilter, prefix
 
-TASK_ORDERS = {"-noted": ("-noted_at",), "noted": ("noted_at",)}
+TASK_ORDERS = {"-noted": ("-created_at",), "noted": ("created_at",)}
 FORMATS = [("iceberg", "Iceberg"), ("hudi", "Hudi")]
 
 
@@ -155,9 +155,9 @@ def open_tasks_of(table: MaintainedTable) -> list[OptimizeTask]:
 
 def requesters_of_runs(runs: Sequence[Run]) -> dict[UUID, list[str]]:
     """Return the people whose tasks runs have done or do, by the run's id; one query."""
-    asked = OptimizeTask.objects.filter(run__in=[run.pk for run in runs]).exclude(asked_by="")
+    asked = OptimizeTask.objects.filter(run__in=[run.pk for run in runs]).exclude(requested_by="")
     found: dict[UUID, list[str]] = {}
-    for run, name in asked.order_by().values_list("run", "asked_by").distinct():
+    for run, name in asked.order_by().values_list("run", "requested_by").distinct():
         if run is not None:
             found.setdefault(run, []).append(name)
     return found

@@ -72,8 +72,8 @@ def check_maintained(row: MaintainedTable) -> None:
     Raises:
         StaleState: `optimizer.gone`, `optimizer.paused`.
     """
-    if row.is_gone or row.is_paused:
-        code = "gone" if row.is_gone else "paused"
+    if row.is_deleted or row.is_paused:
+        code = "gone" if row.is_deleted else "paused"
         raise StaleState(f"optimizer.{code}", f"{row} is {code}; nothing is done to it.")
 
 
@@ -97,8 +97,8 @@ def task_ask(
             task = open_tasks.get(asked.kind)
             if task is None:
                 mine = {TABLE_FIELDS[row.table_format]: row, **asked.if_new}
-                task = OptimizeTask(**mine, kind=asked.kind, noted_at=now)
-            task.reason, task.asked_by = f"{by} asked for it: {asked.why}", by
+                task = OptimizeTask(**mine, kind=asked.kind, created_at=now)
+            task.reason, task.requested_by = f"{by} asked for it: {asked.why}", by
             task.state, task.waits_for, task.not_before = TaskState.WAITING, "", None
             for name, value in asked.fields.items():
                 setattr(task, name, value)
@@ -140,7 +140,7 @@ def table_pause(row: MaintainedTable, *, user: User | None, reason: str, now: da
     why, by = said_reason(reason), asker(user)
     with transaction.atomic():
         free = type(row)._default_manager.filter(pk=row.pk, is_paused=False)
-        if not free.update(is_paused=True, paused_by=by, paused_at=now, paused_why=why):
+        if not free.update(is_paused=True, paused_by=by, paused_at=now, paused_reason=why):
             raise StaleState("optimizer.paused", f"{row} is paused already.")
         asked_audit("optimizer.paused", row, by=by, now=now, reason=why)
     row.refresh_from_db()
@@ -157,8 +157,8 @@ def table_resume(row: MaintainedTable, *, user: User | None, reason: str, now: d
     why, by = said_reason(reason), asker(user)
     with transaction.atomic():
         paused = type(row)._default_manager.filter(pk=row.pk, is_paused=True)
-        fields = {"is_paused": False, "paused_by": "", "paused_at": None, "paused_why": ""}
-        if not paused.update(**fields, look_due_at=None if row.is_gone else now):
+        fields = {"is_paused": False, "paused_by": "", "paused_at": None, "paused_reason": ""}
+        if not paused.update(**fields, inspect_due_at=None if row.is_deleted else now):
             raise StaleState("optimizer.not_paused", f"{row} is not paused.")
         asked_audit("optimizer.resumed", row, by=by, now=now, reason=why)
     row.refresh_from_db()

@@ -114,15 +114,15 @@ def _take(maintainer: TableMaintainer, run: Run, task: OptimizeTask, *, now: dat
     is_paused = f"{TABLE_FIELDS[maintainer.table_format]}__is_paused"
     free = OptimizeTask.objects.filter(**{is_paused: False}, pk=task.pk, state__in=NOT_SENT)
     waits = maintainer.may_begin(free)
-    return int(is_claimed(waits, state=TaskState.SENT, run=run.pk, sent_at=now, waits_for=""))
+    return int(is_claimed(waits, state=TaskState.SENT, run=run.pk, started_at=now, waits_for=""))
 
 
 def _ranked(rows: QuerySet[OptimizeTask]) -> Iterator[OptimizeTask]:
     """Yield the best and the oldest of what waits: nobody else can be first in the line."""
     lines = (
-        rows.exclude(asked_by="").order_by("noted_at", "pk"),
+        rows.exclude(requested_by="").order_by("created_at", "pk"),
         rows.order_by("-score", "pk"),
-        rows.order_by("noted_at", "pk"),
+        rows.order_by("created_at", "pk"),
     )
     # A task with its table is a wide row: only those that are taken are read whole.
     keys = (pk for line in lines for pk in line.values_list("pk", flat=True)[:MOST_RANKED])

@@ -123,6 +123,6 @@ def _give_back(
             else f"Given up after {task.n_tries} runs. The last one: {why}"
         )
     else:
-        task.run, task.sent_at = None, None
+        task.run, task.started_at = None, None
         task.state, task.waits_for = TaskState.WAITING, why
     task.save()

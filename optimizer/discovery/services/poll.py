@@ -44,8 +44,8 @@ class PollKind(RunKind):
         newest_first = Run.objects.filter(lake=lake, kind=KIND).order_by("-queued_at")
         said = list(newest_first.values_list("state", "queued_at", "finished_at")[:_MOST_FAILURES])
         ended = [
-            Polled(asked_at, ended_at, state == RunState.FAILED)
-            for state, asked_at, ended_at in said
+            Polled(requested_at, ended_at, state == RunState.FAILED)
+            for state, requested_at, ended_at in said
             if ended_at is not None
         ]
         due_at = next_poll_at(ended)

@@ -43,7 +43,7 @@ class Watched:
 
     timeline: str = ""
     due: str = ""
-    looked_at: float = float("-inf")
+    inspected_at: float = float("-inf")
     check_at: float = float("-inf")
 
     def is_wanted(self, due: str, *, now: float) -> bool:
@@ -51,7 +51,7 @@ class Watched:
 
         `now` is in seconds of the monotonic clock.
         """
-        return bool(due) and (due != self.due or now - self.looked_at >= _AGAIN_SECONDS)
+        return bool(due) and (due != self.due or now - self.inspected_at >= _AGAIN_SECONDS)
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
@@ -149,7 +149,7 @@ class Resident:
             or known[row["table_id"]].is_wanted(row["due"], now=now)
         ]
         if wanted:
-            return min(wanted, key=lambda row: known[row["table_id"]].looked_at)
+            return min(wanted, key=lambda row: known[row["table_id"]].inspected_at)
         for row in sorted(watch, key=lambda row: known[row["table_id"]].check_at):
             table = known[row["table_id"]]
             if table.check_at > now or time.monotonic() >= now + _PAUSE_SECONDS:
@@ -163,7 +163,7 @@ class Resident:
         """Look at a table; what is written to it meanwhile is seen as a change afterwards."""
         at, asked = datetime.now(UTC), asked_of(row)
         known = self._watched.setdefault(row["table_id"], Watched())
-        known.due, known.looked_at = row["due"], time.monotonic()
+        known.due, known.inspected_at = row["due"], time.monotonic()
         known.timeline = ""
         found: dict[str, Any] = {"read_logs": asked.read_logs, "read_keys": asked.read_keys}
         try:

@@ -21,7 +21,7 @@ from optimizer.hudi.inspect.services.alarms import alarms_tell
 from optimizer.hudi.inspect.services.inspection import (
     REFUSED_RETRY,
     Decide,
-    look_problem,
+    inspection_error,
     look_request,
     look_stored,
 )
@@ -91,12 +91,12 @@ def resident_left(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> No
 
 def turn_of(task: OptimizeTask) -> str:
     """Name a task as it was sent this time: one that came back is sent again."""
-    sent_at = task.sent_at
-    return f"{task.pk}-{int(sent_at.timestamp() * 1000) if sent_at else 0}"
+    started_at = task.started_at
+    return f"{task.pk}-{int(started_at.timestamp() * 1000) if started_at else 0}"
 
 
 def _sent(run: Run) -> list[OptimizeTask]:
-    return list(sent_of(HUDI, run).order_by("-score", "noted_at", "pk"))
+    return list(sent_of(HUDI, run).order_by("-score", "created_at", "pk"))
 
 
 def _orders(run: Run, before: Mapping[str, Any], *, now: datetime) -> list[dict[str, Any]]:
@@ -126,7 +126,7 @@ def _orders(run: Run, before: Mapping[str, Any], *, now: datetime) -> list[dict[
 def _watch(lake: str, *, now: datetime) -> Iterator[dict[str, Any]]:
     rows = HudiTable.objects.filter(pk__in=resident_tables(lake)).order_by("pk")
     for row in rows:
-        due_at = row.look_due_at
+        due_at = row.inspect_due_at
         yield {
             **look_request(row, now=now),
             "due": due_at.isoformat() if due_at is not None and due_at <= now else "",
@@ -141,13 +141,13 @@ def _keep(run: Run, key: int, policies: HudiPolicies, *, now: datetime) -> None:
         if name is None or found is None:
             return
         if "failed" in found:
-            look_problem(run.lake, key, str(found["failed"]), due_at=now + RETRY)
+            inspection_error(run.lake, key, str(found["failed"]), due_at=now + RETRY)
             return
         look = HudiLook.from_dict(found.get("look") or {})
         read = ReadLook(look, bool(found.get("read_logs")), bool(found.get("read_keys")))
         look_keep(run.lake, key, read, policies.of(*name).policy, now=now)
     except RuleViolation as error:
-        look_problem(run.lake, key, error.message, due_at=now + REFUSED_RETRY)
+        inspection_error(run.lake, key, error.message, due_at=now + REFUSED_RETRY)
 
 
 def _read(spool: Spool, name: str) -> dict[str, Any] | None:

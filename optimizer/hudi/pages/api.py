@@ -75,7 +75,7 @@ class HudiPausedSerializer(serializers.Serializer[Any]):
     is_paused = serializers.BooleanField(read_only=True)
     paused_by = serializers.CharField(read_only=True)
     paused_at = serializers.DateTimeField(read_only=True, allow_null=True)
-    paused_why = serializers.CharField(read_only=True)
+    paused_reason = serializers.CharField(read_only=True)
 
 
 class HudiPlan(ApiView):

@@ -28,7 +28,7 @@ class HudiTable(MaintainedTable):
     )
 
     # What the last look at its timeline and files found; null until it was looked at.
-    wants_logs = models.BooleanField(
+    include_logs = models.BooleanField(
         default=False, help_text="the next inspection reads its log files"
     )
     wants_keys = models.BooleanField(
@@ -56,7 +56,7 @@ class HudiTable(MaintainedTable):
 
     # What was decided last.
     verdicts = models.JSONField(default=list, help_text="of each step of each service, and why")
-    is_resident = models.BooleanField(
+    is_continuous = models.BooleanField(
         default=False, help_text="a service shall stay with it, by its policy as last decided on"
     )
 
@@ -67,9 +67,9 @@ class HudiTable(MaintainedTable):
             )
         ]
         indexes: ClassVar = [
-            models.Index(fields=["lake", "is_gone", "health"], name="optimizer_hudi_by_health"),
-            models.Index(fields=["look_due_at"], name="optimizer_hudi_look_due"),
-            models.Index(fields=["lake", "is_resident"], name="optimizer_hudi_resident"),
+            models.Index(fields=["lake", "is_deleted", "health"], name="optimizer_hudi_by_health"),
+            models.Index(fields=["inspect_due_at"], name="optimizer_hudi_look_due"),
+            models.Index(fields=["lake", "is_continuous"], name="optimizer_hudi_resident"),
         ]
 
     @property
@@ -89,8 +89,8 @@ class HudiAlarm(models.Model):
     words = models.TextField()
     opened_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True)
-    told_at = models.DateTimeField(null=True, help_text="when people were written to")
-    over_told_at = models.DateTimeField(null=True)
+    notified_at = models.DateTimeField(null=True, help_text="when people were written to")
+    resolved_notified_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints: ClassVar = [

@@ -33,7 +33,7 @@ class IcebergTable(MaintainedTable):
 
     # What the last look at the table's metadata found.
     looked_snapshot_id = models.BigIntegerField(null=True)
-    look_due_at = models.DateTimeField(
+    inspect_due_at = models.DateTimeField(
         null=True, help_text="null: nothing new since the last inspection"
     )
     n_manifests = models.BigIntegerField(null=True)
@@ -63,8 +63,8 @@ class IcebergTable(MaintainedTable):
             models.UniqueConstraint(fields=["lake", "db", "table", "uuid"], name="optimizer_once")
         ]
         indexes: ClassVar = [
-            models.Index(fields=["lake", "is_gone", "health"], name="optimizer_by_health"),
-            models.Index(fields=["look_due_at"], name="optimizer_look_due"),
+            models.Index(fields=["lake", "is_deleted", "health"], name="optimizer_by_health"),
+            models.Index(fields=["inspect_due_at"], name="optimizer_look_due"),
         ]
 
     @property
@@ -81,7 +81,7 @@ class Commit(models.Model):
     parent_id = models.BigIntegerField(null=True)
     sequence = models.BigIntegerField(null=True)
     at = models.DateTimeField()
-    heard_at = models.DateTimeField()
+    event_at = models.DateTimeField()
     operation = models.CharField(max_length=16, blank=True, help_text="empty where not told")
     is_ours = models.BooleanField(default=False)
     n_added = models.BigIntegerField(default=0)

@@ -34,5 +34,5 @@ class Command(BaseCommand):
             raise CommandError(f"{error.code}: {error.message}") from error
         if run.state != RunState.DONE:
             raise CommandError(f"The poll is {run.state.lower()}: {run.message}")
-        n_tables = IcebergTable.objects.filter(lake=lake, is_gone=False).count()
+        n_tables = IcebergTable.objects.filter(lake=lake, is_deleted=False).count()
         self.stdout.write(f"{n_tables} Iceberg tables are known in {lake}.")

@@ -52,16 +52,16 @@ class Command(BaseCommand):
     def _row(self, options: dict[str, Any]) -> IcebergTable:
         db, _, table = options["table"].partition(".")
         rows = IcebergTable.objects.filter(lake=options["lake"], db=db, table=table)
-        row = rows.order_by("is_gone", "-pk").first()
+        row = rows.order_by("is_deleted", "-pk").first()
         if row is None:
             raise CommandError(f"No Iceberg table {options['table']} is known.")
         return row
 
     def _status(self, row: IcebergTable) -> None:
-        if row.is_gone:
+        if row.is_deleted:
             state = "gone"
         else:
-            state = f"paused: {row.paused_why}" if row.is_paused else "maintained"
+            state = f"paused: {row.paused_reason}" if row.is_paused else "maintained"
         health = "not inspected yet" if row.health is None else f"health {row.health:.0f}"
         self.stdout.write(f"{row} ({state}): {row.n_files} files, {row.n_bytes} bytes, {health}")
         if row.verdict:

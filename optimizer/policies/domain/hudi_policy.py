@@ -48,21 +48,21 @@ class HudiPolicy:
     is_on: bool = False
     profile: Profile = Profile.ETL
     lock: str = ""
-    takes_turns: bool = False
-    is_resident: bool = False  # a service that stays, instead of a job that ends
+    writer_serialized: bool = False
+    is_continuous: bool = False  # a service that stays, instead of a job that ends
     kinds: frozenset[Service] = frozenset(
         {Service.COMPACTION, Service.CLUSTERING, Service.ROLLBACK}
     )
     commits: int = 20  # from how many delta commits on a compaction is scheduled
     minutes: int = 24 * 60  # or after how long
-    most_plans: int = 10  # that one task executes
+    max_plans: int = 10  # that one task executes
     cluster_files: int = 0  # small file groups of a partition; 0 never schedules a clustering
     small_bytes: int = 300 * MIB
     clean_commits: int = 10  # that are kept
     ttl_days: int = 0  # 0 keeps partitions for ever
     stuck_minutes: int = 120
     stale_minutes: int = 26 * 60  # how far the read-optimized view may lie behind
-    most_pending: int = 5
+    max_pending: int = 5
     quiet: QuietHours | None = _DAYTIME
     budget_gb_hours: float | None = None  # a day; None is without limit
 
@@ -79,7 +79,7 @@ class HudiPolicy:
     @property
     def stays(self) -> bool:
         """Whether a service stays with the table."""
-        return self.is_on and self.is_resident
+        return self.is_on and self.is_continuous
 
     @property
     def has_lock(self) -> bool:
@@ -92,12 +92,12 @@ PROFILES: Mapping[Profile, HudiPolicy] = {
     Profile.ETL: HudiPolicy(),
     Profile.NEAR_LINE: HudiPolicy(
         profile=Profile.NEAR_LINE,
-        is_resident=True,
+        is_continuous=True,
         commits=5,
         minutes=15,
         stuck_minutes=60,
         stale_minutes=60,
-        most_pending=2,
+        max_pending=2,
         quiet=None,
     ),
 }
@@ -151,14 +151,14 @@ def _ranges(policy: HudiPolicy) -> Iterable[PolicyRule]:
     for name, least in (
         ("commits", 1),
         ("minutes", 1),
-        ("most_plans", 1),
+        ("max_plans", 1),
         ("cluster_files", 0),
         ("small_bytes", MIB),
         ("clean_commits", 1),
         ("ttl_days", 0),
         ("stuck_minutes", LEAST_STUCK_MINUTES),
         ("stale_minutes", 1),
-        ("most_pending", 1),
+        ("max_pending", 1),
     ):
         value = getattr(policy, name)
         yield (name,), value < least, f"{value} is too little; take {least} or more."

@@ -39,11 +39,11 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
         "The class of the lock provider that writer and services share, or none; without one only "
         "plans that the writer scheduled are executed",
     ),
-    "takes_turns": (
+    "writer_serialized": (
         "Turns",
         "Whether a scheduler never lets the writer and the services run at once",
     ),
-    "is_resident": (
+    "is_continuous": (
         "Resident service",
         "Whether a run stays with the table, sees each commit within seconds and serves it at "
         "once; give it no blackout window",
@@ -54,7 +54,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     ),
     "commits": ("Delta commits", "From how many on a compaction is scheduled; 1 or more"),
     "minutes": ("Minutes", "Or after how many minutes; 1 or more"),
-    "most_plans": ("Plans a task", "How many pending plans one task executes, oldest first"),
+    "max_plans": ("Plans a task", "How many pending plans one task executes, oldest first"),
     "cluster_files": (
         "Small file groups",
         "From how many in a partition on a clustering is scheduled; 0 is never",
@@ -70,7 +70,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
         "Minutes until stale",
         "How far the read-optimized view may be behind before that is a failure",
     ),
-    "most_pending": ("Plans pending", "More of them than this are a failure; 1 or more"),
+    "max_pending": ("Plans pending", "More of them than this are a failure; 1 or more"),
     "quiet": (
         "Blackout window",
         "Nothing begins in them: 07:00-22:00 in the lake's time zone, or none",
@@ -118,7 +118,7 @@ def _lock(name: str, value: object) -> str:
 
 _READERS: Mapping[str, Reader] = {
     **dict.fromkeys(FIELDS, read_number),
-    **dict.fromkeys(("is_on", "takes_turns", "is_resident"), read_flag),
+    **dict.fromkeys(("is_on", "writer_serialized", "is_continuous"), read_flag),
     "profile": partial(read_choice, choices=Profile),
     "lock": _lock,
     "kinds": partial(read_choices, choices=Service),

@@ -232,7 +232,7 @@ def table_of_scope(
     """Return the table that a scope names, the one that is there before one that is gone."""
     db, _, table = scope.partition(".")
     rows = _tables_of(lake, user, table_format).filter(db=db, table=table)
-    return rows.order_by("is_gone", "-pk").first()
+    return rows.order_by("is_deleted", "-pk").first()
 
 
 def history_of(

@@ -132,7 +132,7 @@ def policy_allowed(
         )
     db, _, name = scope.partition(".")
     wanted = TABLES[table_format].objects.filter(
-        visible_to(user), lake=lake, db=db, table=name, is_gone=False
+        visible_to(user), lake=lake, db=db, table=name, is_deleted=False
     )
     found = wanted.order_by("-pk").first()
     if found is None:

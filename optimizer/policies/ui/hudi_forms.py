@@ -30,27 +30,27 @@ class HudiPolicyForm(ScopeForm):
 
     table_format = TableFormat.HUDI
     texts = ("lock", "small_bytes", "quiet", "budget_gb_hours")
-    flags = ("is_on", "takes_turns", "is_resident")
+    flags = ("is_on", "writer_serialized", "is_continuous")
 
     is_on = forms.ChoiceField(choices=ON_OFF, required=False)
     profile = forms.ChoiceField(
         choices=[*INHERITED, *((one.value, one.value) for one in Profile)], required=False
     )
     lock = forms.CharField(max_length=1000, required=False)
-    takes_turns = forms.ChoiceField(choices=ON_OFF, required=False)
-    is_resident = forms.ChoiceField(choices=ON_OFF, required=False)
+    writer_serialized = forms.ChoiceField(choices=ON_OFF, required=False)
+    is_continuous = forms.ChoiceField(choices=ON_OFF, required=False)
     kinds = forms.MultipleChoiceField(
         choices=_services, required=False, widget=forms.CheckboxSelectMultiple
     )
     commits = forms.IntegerField(required=False)
     minutes = forms.IntegerField(required=False)
-    most_plans = forms.IntegerField(required=False)
+    max_plans = forms.IntegerField(required=False)
     cluster_files = forms.IntegerField(required=False)
     small_bytes = forms.CharField(max_length=40, required=False)
     clean_commits = forms.IntegerField(required=False)
     ttl_days = forms.IntegerField(required=False)
     stuck_minutes = forms.IntegerField(required=False)
     stale_minutes = forms.IntegerField(required=False)
-    most_pending = forms.IntegerField(required=False)
+    max_pending = forms.IntegerField(required=False)
     quiet = forms.CharField(max_length=40, required=False)
     budget_gb_hours = forms.CharField(max_length=40, required=False)

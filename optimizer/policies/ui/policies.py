@@ -201,7 +201,7 @@ def _table_url(
     if kind_of_scope(scope) is not LevelKind.TABLE:
         return None
     table = table_of_scope(lake, scope, user, table_format)
-    if table is None or (table.is_gone and table_format is TableFormat.HUDI):
+    if table is None or (table.is_deleted and table_format is TableFormat.HUDI):
         return None
     return HttpResponseRedirect(reverse(About(table_format).table, args=[table.pk]))
 

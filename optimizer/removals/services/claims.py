@@ -66,7 +66,7 @@ def removal_take(plan: RemovalPlan, run: Run, *, is_allowed: bool, now: datetime
     """
     task = plan.task
     try:
-        if not task.asked_by and not is_allowed:
+        if not task.requested_by and not is_allowed:
             raise StaleState(
                 "removal.policy",
                 f"The policy of {plan.subject} does not allow {plan.kind} any more.",
@@ -80,7 +80,7 @@ def removal_take(plan: RemovalPlan, run: Run, *, is_allowed: bool, now: datetime
             approval_use(approval.pk, run_id=str(run.pk), now=now)
             removal_move(plan, RemovalState.RUNNING, now=now, run=run.pk)
             waits = OptimizeTask.objects.filter(pk=task.pk, state=TaskState.TO_APPROVE)
-            if not waits.update(state=TaskState.SENT, run=run.pk, sent_at=now, waits_for=""):
+            if not waits.update(state=TaskState.SENT, run=run.pk, started_at=now, waits_for=""):
                 raise StaleState("removal.state", "Its task has left the queue.")
     except StaleState as error:
         _refuse(plan, error, now=now)

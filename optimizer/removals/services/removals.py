@@ -144,9 +144,9 @@ def removal_open(task: OptimizeTask, plan: RemovalPlan, *, now: datetime) -> Rem
         now=now,
     )
     plan.save()
-    task.state, task.run, task.sent_at = TaskState.TO_APPROVE, None, None
+    task.state, task.run, task.started_at = TaskState.TO_APPROVE, None, None
     task.waits_for = f"A list of what would go waits for {plan.approval.n_needed} people."
-    task.save(update_fields=["state", "run", "sent_at", "waits_for"])
+    task.save(update_fields=["state", "run", "started_at", "waits_for"])
     REMOVALS.audit("proposed", plan, actor=plan.requesters[0], now=now, **_counted(plan))
     return plan
 
@@ -204,7 +204,7 @@ def end_task(plan: RemovalPlan, *, code: str, why: str, now: datetime) -> None:
 
 def _requesters(task: OptimizeTask) -> list[str]:
     """Return who asked, and who wrote the policy by which something goes."""
-    asked = [task.asked_by] if task.asked_by else []
+    asked = [task.requested_by] if task.requested_by else []
     wrote = _writers(task.policy_versions) - set(asked)
     return [*asked, *sorted(wrote)] or [_BY_ITSELF]
 

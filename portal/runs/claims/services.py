@@ -85,7 +85,7 @@ def run_to_settling(run: Run, *, now: datetime, **changes: Any) -> None:
             settling_at=now,
             lease_owner="",
             lease_until=None,
-            n_hints=0,
+            n_messages=0,
             **changes,
         )
         hint_run(run, now=now)

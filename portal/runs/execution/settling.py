@@ -214,7 +214,7 @@ def _again(run: Run, error: dict[str, Any] | None, *, now: datetime) -> None:
             lease_owner="",
             lease_until=None,
             message=why[:500],
-            n_hints=0,
+            n_messages=0,
         )
         hint_run(run, now=now, not_before=again)
         run_log(run, f"Trying again: {why}", now=now, level="warning")

@@ -85,7 +85,7 @@ def _requeue(run: Run, *, now: datetime) -> None:
         run_to_settling(run, now=now)
         return
     with transaction.atomic():
-        run_move(run, RunState.QUEUED, lease_owner="", lease_until=None, n_hints=0)
+        run_move(run, RunState.QUEUED, lease_owner="", lease_until=None, n_messages=0)
         hint_run(run, now=now)
         run_log(run, "Its worker died; another one starts over.", now=now, level="warning")
 
@@ -115,7 +115,7 @@ def _hint_again(now: datetime) -> None:
         Outbox.objects.filter(topic=RUN, published_at=None).values_list("row_id", flat=True)
     )
     for run in waiting:
-        last = run.hinted_at or run.queued_at
-        if str(run.pk) not in pending and last + hint_again_after(run.n_hints) <= now:
+        last = run.last_published_at or run.queued_at
+        if str(run.pk) not in pending and last + hint_again_after(run.n_messages) <= now:
             with transaction.atomic():
                 hint_run(run, now=now)

@@ -36,9 +36,9 @@ def outbox_add(
 def hint_run(run: Run, *, now: datetime, not_before: datetime | None = None) -> None:
     """Tell the workers that a run needs one of them; inside the caller's transaction."""
     outbox_add(RUN, row_id=str(run.pk), queue=run.queue, now=now, not_before=not_before)
-    n_hints = run.n_hints + 1
-    Run.objects.filter(pk=run.pk).update(hinted_at=not_before or now, n_hints=n_hints)
-    run.n_hints = n_hints
+    n_messages = run.n_messages + 1
+    Run.objects.filter(pk=run.pk).update(last_published_at=not_before or now, n_messages=n_messages)
+    run.n_messages = n_messages
 
 
 def outbox_publish(send: Send, *, now: datetime, limit: int = 200) -> Published:

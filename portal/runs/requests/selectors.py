@@ -56,7 +56,7 @@ def run_waits(run: Run, *, now: datetime) -> str:
             "Nobody passes messages on: the supervisor is silent. The run is kept and starts by "
             "itself when an operator has started the supervisor."
         )
-    if message is None and now - (run.hinted_at or run.queued_at) > _USUALLY_CLAIMED_WITHIN:
+    if message is None and now - (run.last_published_at or run.queued_at) > _USUALLY_CLAIMED_WITHIN:
         return (
             f"No worker of the queue '{run.queue}' has taken it yet: all are busy, or none runs. "
             "It is kept and starts by itself."

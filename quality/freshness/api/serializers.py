@@ -35,7 +35,7 @@ class ReadyRuleSerializer(serializers.ModelSerializer[FreshnessRule]):
         model = FreshnessRule
         fields: ClassVar = [
             "id", "lake", "table", "owner", "time_key", "time_format", "hour_key", "sla_minutes",
-            "delay_minutes", "min_rows", "min_files", "version", "set_by", "set_at", "looked_at",
+            "delay_minutes", "min_rows", "min_files", "version", "set_by", "set_at", "inspected_at",
             "look_at", "problem",
         ]  # fmt: skip
 

@@ -72,7 +72,7 @@ def late_now(now: datetime) -> Q:
 def late_unsaid(lake: str, *, now: datetime) -> QuerySet[ExpectedPartition]:
     """Return what is late and nobody was told of, as a look after its time has found."""
     rows = ExpectedPartition.objects.filter(
-        late_now(now), lake=lake, told_at=None, is_given_up=False
+        late_now(now), lake=lake, notified_at=None, is_given_up=False
     )
     return rows.filter(seen_at__gte=F("due_at"))
 

@@ -177,12 +177,12 @@ def _plan_next(rule: FreshnessRule, cadence: Cadence, problem: str, *, now: date
     ends = list(awaited.order_by("-end").values_list("end", flat=True)[:1])
     next_end = now if _is_behind(rule, cadence, now=now) else cadence.period_at(now).end
     rule.look_at = next_look(ends, next_end=next_end, now=now)
-    rule.looked_at, rule.problem = now, problem
+    rule.inspected_at, rule.problem = now, problem
     # What somebody declared meanwhile stands.
     same = FreshnessRule.objects.filter(pk=rule.pk, version=rule.version)
     same.update(
         look_at=rule.look_at,
-        looked_at=now,
+        inspected_at=now,
         problem=problem,
         owner=rule.owner,
         noted_until=rule.noted_until,

@@ -55,10 +55,10 @@ def late_tell(lake: str, *, now: datetime) -> int:
 
 def _mark(row: ExpectedPartition, *, now: datetime) -> bool:
     """Note that somebody writes of it; False if another did, or it came meanwhile."""
-    mine = ExpectedPartition.objects.filter(pk=row.pk, told_at=None).exclude(
+    mine = ExpectedPartition.objects.filter(pk=row.pk, notified_at=None).exclude(
         standing=Standing.READY
     )
-    return bool(mine.update(told_at=now))
+    return bool(mine.update(notified_at=now))
 
 
 def _subject(rows: Sequence[ExpectedPartition]) -> str:

@@ -47,14 +47,14 @@ RULES = ListSpec(
         _cell("Partitions", "cadence"),
         _cell("Latest after its end", "sla"),
         _cell("Marked ready by", "sets", is_wide=True),
-        Column(key="looked_at", title="Checked", kind="ago"),
+        Column(key="inspected_at", title="Checked", kind="ago"),
         Column(key="problem", title="Problem", is_wide=True),
     ),
     orders=RULE_ORDERS,
     filename="ready-rules.csv",
     exports=(
         "lake", "db", "table", "owner", "time_key", "time_format", "hour_key", "sla_minutes",
-        "delay_minutes", "min_rows", "min_files", "set_by", "set_at", "looked_at", "problem",
+        "delay_minutes", "min_rows", "min_files", "set_by", "set_at", "inspected_at", "problem",
     ),
 )  # fmt: skip
 

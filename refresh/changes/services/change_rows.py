@@ -67,7 +67,7 @@ def watched_rows(
     found = _locked(changes)
     new = [
         WatchedTable(
-            lake=str(hive.lake), db=hive.db, table=hive.table, known_since=now, changed_at=now
+            lake=str(hive.lake), db=hive.db, table=hive.table, tracked_since=now, changed_at=now
         )
         for hive in changes
         if hive not in found
@@ -80,11 +80,11 @@ def watched_rows(
         row = found[hive]
         causes = sorted({*row.causes, *(cause.value for cause in change.causes)})
         if change.whole or causes != row.causes:
-            row.causes, row.whole_at = causes, now if change.whole else row.whole_at
+            row.causes, row.table_changed_at = causes, now if change.whole else row.table_changed_at
             more.append(row)
     keys = [row.pk for row in found.values()]
     WatchedTable.objects.filter(pk__in=keys, changed_at__lt=now).update(changed_at=now)
-    WatchedTable.objects.bulk_update(more, ["causes", "whole_at"], batch_size=_CHUNK)
+    WatchedTable.objects.bulk_update(more, ["causes", "table_changed_at"], batch_size=_CHUNK)
     return found
 
 

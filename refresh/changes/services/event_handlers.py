@@ -57,9 +57,9 @@ def on_missed(missed: Missed, now: datetime) -> None:
         rows = rows.filter(db=missed.db)
     if missed.table:
         rows = rows.filter(table=missed.table)
-    rows.update(known_since=now)
+    rows.update(tracked_since=now)
     hot = rows.filter(changed_at__gte=now - HOT)
-    hot.update(whole_at=now)
+    hot.update(table_changed_at=now)
     queue(RefreshTarget.objects.filter(watched__in=hot), is_urgent=False, now=now)
 
 

@@ -80,11 +80,13 @@ def settle(watched: WatchedTable, left: TableChanges, *, read: TableChanges) -> 
     for chunk in _chunks(sorted(read.partitions.keys() - left.partitions.keys())):
         newest = max(read.partitions[name][0] for name in chunk)
         watched.changed.filter(digest__in=map(digest_of, chunk), at__lte=newest).delete()
-    if left.whole_at is None and not left.partitions:
+    if left.table_changed_at is None and not left.partitions:
         rows = WatchedTable.objects.filter(pk=watched.pk, changed_at=watched.changed_at)
         rows.update(causes=[])
-    if left.whole_at is None:
-        WatchedTable.objects.filter(pk=watched.pk, whole_at=read.whole_at).update(whole_at=None)
+    if left.table_changed_at is None:
+        WatchedTable.objects.filter(pk=watched.pk, table_changed_at=read.table_changed_at).update(
+            table_changed_at=None
+        )
 
 
 def queue(rows: QuerySet[RefreshTarget], *, is_urgent: bool, now: datetime) -> None:
@@ -103,13 +105,15 @@ def queue(rows: QuerySet[RefreshTarget], *, is_urgent: bool, now: datetime) -> N
     for chunk in _chunks(keys):
         some = RefreshTarget.objects.filter(pk__in=chunk)
         _milder(some, is_urgent=is_urgent).update(rank=rank_of(Freshness.STALE, danger), **shown)
-        some.update(behind_since=Coalesce("behind_since", Value(now)))
+        some.update(stale_since=Coalesce("stale_since", Value(now)))
         # The same changes make the same difference on each front end, before any is asked.
         on_fes = TargetFrontEnd.objects.filter(target__in=chunk)
         _milder(on_fes, is_urgent=is_urgent).update(**shown)
-        on_fes.update(behind_since=Coalesce("behind_since", Value(now)), owes=True)
+        on_fes.update(stale_since=Coalesce("stale_since", Value(now)), owes=True)
     asked = defaultdict[str, list[int]](list)
-    for pk, level in rows.filter(watched__is_off=False).values_list("pk", "cluster__pressure"):
+    for pk, level in rows.filter(watched__is_opted_out=False).values_list(
+        "pk", "cluster__pressure"
+    ):
         asked[level].append(pk)
     urgent = {"is_urgent": True} if is_urgent else {}
     for level, keys in asked.items():

@@ -194,5 +194,5 @@ def _remember(found: Found) -> None:
     """Keep what the metastore said: people see a table by its owner."""
     hive = found.hive
     WatchedTable.objects.filter(lake=str(hive.lake), db=hive.db, table=hive.table).update(
-        owner=found.owner, is_partitioned=bool(found.keys), is_gone=False
+        owner=found.owner, is_partitioned=bool(found.keys), is_deleted=False
     )

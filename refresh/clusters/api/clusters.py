@@ -184,7 +184,7 @@ class ClusterLimits(ApiView):
         found, by = _to_change(self.request, name)
         said = self.data
         limits = Limits(said["per_fe"], said["per_catalog"])
-        cluster_limits(found, limits, hours=said["giants_hours"], by=by, now=timezone.now())
+        cluster_limits(found, limits, hours=said["large_table_window"], by=by, now=timezone.now())
         return _as_it_is(found)
 
 

@@ -67,9 +67,9 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
         model = Cluster
         fields: ClassVar[list[str]] = [
             *("name", "addresses", "user", "password_file", "per_fe", "per_catalog"),
-            *("giants_hours", "is_paused"),
-            *("paused_by", "paused_at", "paused_why", "read_at", "names_read_at"),
-            *("read_asked_at", "problem"),
+            *("large_table_window", "is_paused"),
+            *("paused_by", "paused_at", "paused_reason", "read_at", "names_read_at"),
+            *("read_requested_at", "problem"),
             *("added_by", "added_at", "version"),
         ]
         read_only_fields = fields
@@ -161,7 +161,7 @@ class ClusterLimitsSerializer(serializers.Serializer[object]):
 
     per_fe = serializers.IntegerField(min_value=0, max_value=10_000)
     per_catalog = serializers.IntegerField(min_value=0, max_value=10_000)
-    giants_hours = serializers.CharField(max_length=200, allow_blank=True, default="")
+    large_table_window = serializers.CharField(max_length=200, allow_blank=True, default="")
 
 
 class RemoveSerializer(serializers.Serializer[object]):

@@ -94,7 +94,7 @@ def cluster_read_ask(cluster: Cluster, *, by: Actor, now: datetime) -> None:
         NotAllowed: for others than admins and operators.
     """
     check_keeper(by)
-    Cluster.objects.filter(pk=cluster.pk).update(read_asked_at=now)
+    Cluster.objects.filter(pk=cluster.pk).update(read_requested_at=now)
 
 
 def cluster_read(cluster: Cluster, *, now: datetime) -> None:
@@ -103,7 +103,7 @@ def cluster_read(cluster: Cluster, *, now: datetime) -> None:
     names_read(cluster, now=now)
     settings_read(cluster, now=now)
     # Who asked meanwhile is not answered by a reading that began before.
-    Cluster.objects.filter(pk=cluster.pk, read_asked_at__lte=now).update(read_asked_at=None)
+    Cluster.objects.filter(pk=cluster.pk, read_requested_at__lte=now).update(read_requested_at=None)
 
 
 def cluster_pause(cluster: Cluster, *, by: Actor, reason: str, now: datetime) -> None:
@@ -119,8 +119,8 @@ def cluster_pause(cluster: Cluster, *, by: Actor, reason: str, now: datetime) ->
         row = locked(cluster)
         if row.is_paused:
             return
-        row.is_paused, row.paused_by, row.paused_at, row.paused_why = True, by.name, now, said
-        row.save(update_fields=["is_paused", "paused_by", "paused_at", "paused_why"])
+        row.is_paused, row.paused_by, row.paused_at, row.paused_reason = True, by.name, now, said
+        row.save(update_fields=["is_paused", "paused_by", "paused_at", "paused_reason"])
         record("refresh.cluster_paused", row, by=by, data={"reason": said}, now=now)
 
 
@@ -137,8 +137,8 @@ def cluster_resume(cluster: Cluster, *, by: Actor, reason: str, now: datetime) -
         row = locked(cluster)
         if not row.is_paused:
             return
-        row.is_paused, row.paused_by, row.paused_at, row.paused_why = False, "", None, ""
-        row.save(update_fields=["is_paused", "paused_by", "paused_at", "paused_why"])
+        row.is_paused, row.paused_by, row.paused_at, row.paused_reason = False, "", None, ""
+        row.save(update_fields=["is_paused", "paused_by", "paused_at", "paused_reason"])
         record("refresh.cluster_resumed", row, by=by, data={"reason": said}, now=now)
 
 
@@ -162,11 +162,11 @@ def cluster_limits(
     wanted = (limits.per_fe, limits.per_catalog, WorkingHours.read(hours).text)
     with transaction.atomic():
         row = locked(cluster)
-        before = (row.per_fe, row.per_catalog, row.giants_hours)
+        before = (row.per_fe, row.per_catalog, row.large_table_window)
         if before == wanted:
             return
-        row.per_fe, row.per_catalog, row.giants_hours = wanted
-        row.save(update_fields=["per_fe", "per_catalog", "giants_hours"])
+        row.per_fe, row.per_catalog, row.large_table_window = wanted
+        row.save(update_fields=["per_fe", "per_catalog", "large_table_window"])
         data = {"before": before, "after": wanted}
         record("refresh.cluster_limited", row, by=by, data=data, now=now)
 
@@ -198,7 +198,7 @@ def _made(name: str, wish: ClusterWish, *, by: Actor, now: datetime) -> Cluster:
         password_file=wish.password_file,
         added_by=by.name,
         added_at=now,
-        read_asked_at=now,
+        read_requested_at=now,
     )
 
 

@@ -53,8 +53,10 @@ def cluster_edit(
         before = ClusterWish.of(row)
         row.addresses, row.user = list(wish.addresses), wish.user
         row.password_file, row.version = wish.password_file, version + 1
-        row.read_asked_at = now
-        row.save(update_fields=["addresses", "user", "password_file", "version", "read_asked_at"])
+        row.read_requested_at = now
+        row.save(
+            update_fields=["addresses", "user", "password_file", "version", "read_requested_at"]
+        )
         _forget_others(row, report)
         data = {"before": _told(before), "after": _told(wish)}
         record("refresh.cluster_edited", row, by=by, data=data, now=now)

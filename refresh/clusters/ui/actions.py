@@ -88,7 +88,7 @@ class LimitsForm(forms.Form):
 
     per_fe = forms.IntegerField(min_value=0, max_value=10_000)
     per_catalog = forms.IntegerField(min_value=0, max_value=10_000)
-    giants_hours = forms.CharField(required=False, max_length=200)
+    large_table_window = forms.CharField(required=False, max_length=200)
 
 
 @require_http_methods(["GET", "POST"])
@@ -162,7 +162,7 @@ def limits_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     if not form.is_valid():
         raise RuleViolation("refresh.limits", "Give two whole numbers, and hours or nothing.")
     limits = Limits(form.cleaned_data["per_fe"], form.cleaned_data["per_catalog"])
-    hours, by = form.cleaned_data["giants_hours"], _actor(request)
+    hours, by = form.cleaned_data["large_table_window"], _actor(request)
     cluster_limits(found, limits, hours=hours, by=by, now=timezone.now())
     messages.success(request, "The limits are kept; what runs goes on to its end.")
     return HttpResponseRedirect(cluster_url(found))

@@ -109,7 +109,7 @@ def cluster(request: HttpRequest, name: str) -> HttpResponse:
 def reading(request: HttpRequest, name: str) -> HttpResponse:
     """Say how far the reading is that somebody asked for; once it is over, load the page again."""
     found = get_cluster_for_user(name, user=person(request))
-    if found.read_asked_at is None:
+    if found.read_requested_at is None:
         return HttpResponse(headers={"HX-Refresh": "true"})
     context = {"found": found, "has_worker": has_worker(found, now=timezone.now())}
     return render(request, "refresh/_cluster_reading.html", context)

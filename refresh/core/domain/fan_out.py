@@ -49,7 +49,7 @@ def read_failures(text: str) -> dict[str, str]:
 
 
 def outcomes(
-    text: str | None, *, taker: FrontEnd, every: Sequence[FrontEnd]
+    text: str | None, *, coordinator: FrontEnd, every: Sequence[FrontEnd]
 ) -> Mapping[str, FeOutcome]:
     """Say by name what a refresh came to that `taker` answered with OK (None) or with 5074.
 
@@ -62,17 +62,17 @@ def outcomes(
     return {
         fe.name: FeOutcome(Outcome.UNKNOWN, text or "")
         if not is_readable
-        else _outcome(fe, taker=taker, failures=failures, n_on_host=n_on_host[fe.host])
+        else _outcome(fe, coordinator=coordinator, failures=failures, n_on_host=n_on_host[fe.host])
         for fe in every
     }
 
 
 def _outcome(
-    fe: FrontEnd, *, taker: FrontEnd, failures: Mapping[str, str], n_on_host: int
+    fe: FrontEnd, *, coordinator: FrontEnd, failures: Mapping[str, str], n_on_host: int
 ) -> FeOutcome:
-    if fe.name == taker.name:
+    if fe.name == coordinator.name:
         return FeOutcome(Outcome.DONE)
-    if fe.host == taker.host:
+    if fe.host == coordinator.host:
         return FeOutcome(Outcome.NOT_ASKED, "It shares its host with the one that took it.")
     if fe.host in failures:
         return FeOutcome(Outcome.FAILED, failures[fe.host])

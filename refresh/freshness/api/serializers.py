@@ -33,14 +33,14 @@ class OnFrontEndSerializer(serializers.ModelSerializer[TargetFrontEnd]):
 class OnFrontEndDetailSerializer(OnFrontEndSerializer):
     """The same with what was tried and probed."""
 
-    behind_since = serializers.DateTimeField(
-        source="now.behind_since", read_only=True, allow_null=True
+    stale_since = serializers.DateTimeField(
+        source="now.stale_since", read_only=True, allow_null=True
     )
 
     class Meta(OnFrontEndSerializer.Meta):
         fields: tuple[str, ...] = (
             *OnFrontEndSerializer.Meta.fields,
-            *("behind_since", "done_at", "n_tries", "problem"),
+            *("stale_since", "done_at", "n_tries", "problem"),
             *("probed_at", "probe_problem", "disproof_at", "disproof_why"),
         )
         read_only_fields = fields
@@ -77,13 +77,13 @@ class TargetSerializer(WaitingSerializer):
     """A table of a cluster: how it stands, and its place in the queue."""
 
     owner = serializers.CharField(source="watched.owner", read_only=True)
-    is_off = serializers.BooleanField(source="watched.is_off", read_only=True)
+    is_opted_out = serializers.BooleanField(source="watched.is_opted_out", read_only=True)
     front_ends = OnFrontEndSerializer(source="on_fes", many=True, read_only=True)
 
     class Meta(WaitingSerializer.Meta):
         fields: tuple[str, ...] = (
             *WaitingSerializer.Meta.fields,
-            *("owner", "freshness", "danger", "why", "behind_since", "refreshed_at", "is_off"),
+            *("owner", "freshness", "danger", "why", "stale_since", "refreshed_at", "is_opted_out"),
             "front_ends",
         )
         read_only_fields = fields
@@ -94,7 +94,7 @@ class SweepSerializer(serializers.ModelSerializer[TableSweep]):
 
     class Meta:
         model = TableSweep
-        fields = ("looked_at", "seen_at", "problem")
+        fields = ("inspected_at", "seen_at", "problem")
         read_only_fields = fields
 
 
@@ -111,10 +111,10 @@ class TargetDetailSerializer(TargetSerializer):
     """A table with every front end, what is owed of it, and who opted it out."""
 
     front_ends = OnFrontEndDetailSerializer(source="each_fe", many=True, read_only=True)
-    known_since = serializers.DateTimeField(source="watched.known_since", read_only=True)
+    tracked_since = serializers.DateTimeField(source="watched.tracked_since", read_only=True)
     changed_at = serializers.DateTimeField(source="watched.changed_at", read_only=True)
-    whole_at = serializers.DateTimeField(
-        source="watched.whole_at",
+    table_changed_at = serializers.DateTimeField(
+        source="watched.table_changed_at",
         read_only=True,
         allow_null=True,
         help_text="When the table as a whole changed last, while a front end has not loaded it.",
@@ -124,15 +124,17 @@ class TargetDetailSerializer(TargetSerializer):
     )
     sweep = SweepSerializer(source="checks.sweep", read_only=True, allow_null=True)
     probe = TargetProbeSerializer(source="checks.probe", read_only=True, allow_null=True)
-    off_by = serializers.CharField(source="watched.off_by", read_only=True)
-    off_at = serializers.DateTimeField(source="watched.off_at", read_only=True, allow_null=True)
-    off_why = serializers.CharField(source="watched.off_why", read_only=True)
+    opted_out_by = serializers.CharField(source="watched.opted_out_by", read_only=True)
+    opted_out_at = serializers.DateTimeField(
+        source="watched.opted_out_at", read_only=True, allow_null=True
+    )
+    opted_out_reason = serializers.CharField(source="watched.opted_out_reason", read_only=True)
 
     class Meta(TargetSerializer.Meta):
         fields: tuple[str, ...] = (
             *TargetSerializer.Meta.fields,
-            *("known_since", "changed_at", "whole_at", "n_partitions", "sweep", "probe"),
-            *("off_by", "off_at", "off_why"),
+            *("tracked_since", "changed_at", "table_changed_at", "n_partitions", "sweep", "probe"),
+            *("opted_out_by", "opted_out_at", "opted_out_reason"),
         )
         read_only_fields = fields
 

@@ -42,7 +42,7 @@ class Standing:
     freshness: Freshness
     danger: Danger
     why: str
-    behind_since: datetime | None = None
+    stale_since: datetime | None = None
 
     @property
     def rank(self) -> int:
@@ -72,10 +72,10 @@ def standing(changes: TableChanges, fe: FeRecord) -> Standing:
         return away
     lacking = owed_by(fe, changes)
     since = min((at for at, _ in lacking.values()), default=None)
-    if fe.disproof is not None and not _is_renewed(changes, fe, since=fe.disproof.at):
-        why = f"A probe contradicts the metastore: {fe.disproof.why}"
-        behind_since = min(filter(None, (since, fe.disproof.at)))
-        return Standing(Freshness.DIVERGED, Danger.WRONG, why, behind_since)
+    if fe.divergence is not None and not _is_renewed(changes, fe, since=fe.divergence.at):
+        why = f"A probe contradicts the metastore: {fe.divergence.why}"
+        stale_since = min(filter(None, (since, fe.divergence.at)))
+        return Standing(Freshness.DIVERGED, Danger.WRONG, why, stale_since)
     if lacking:
         return Standing(
             Freshness.STALE,
@@ -105,7 +105,7 @@ def standing_away(state: FeState) -> Standing | None:
 
 def is_renewed_whole(changes: TableChanges, fe: FeRecord) -> bool:
     """Whether all that a front end may have cached before the portal watched was renewed since."""
-    return _is_renewed(changes, fe, since=changes.known_since)
+    return _is_renewed(changes, fe, since=changes.tracked_since)
 
 
 def _danger(touches: Iterable[Touch | None]) -> Danger:
@@ -114,7 +114,7 @@ def _danger(touches: Iterable[Touch | None]) -> Danger:
 
 def _is_cold(changes: TableChanges, fe: FeRecord) -> bool:
     began = fe.empty_after
-    if began is None or began < changes.known_since:
+    if began is None or began < changes.tracked_since:
         return False
     return not any(one.began_at > began for one in fe.done)
 

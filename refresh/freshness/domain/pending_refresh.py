@@ -28,9 +28,9 @@ class TableChanges:
     partitions, where they are known: only they can show that every one was renewed.
     """
 
-    known_since: datetime
+    tracked_since: datetime
     is_partitioned: bool
-    whole_at: datetime | None = None
+    table_changed_at: datetime | None = None
     partitions: Mapping[str, tuple[datetime, Touch]] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
 
@@ -48,8 +48,8 @@ def owed_by(fe: FeRecord, changes: TableChanges) -> dict[str, Changed]:
     known: dict[str, Changed] = {
         name: one for name, one in changes.partitions.items() if one[1] is not Touch.UNREADY
     }
-    if changes.whole_at is not None:
-        known[TABLE_ITSELF] = (changes.whole_at, None)
+    if changes.table_changed_at is not None:
+        known[TABLE_ITSELF] = (changes.table_changed_at, None)
     return {
         name: (at, touch)
         for name, (at, touch) in known.items()
@@ -128,7 +128,7 @@ def settled(changes: TableChanges, fes: Sequence[FeRecord]) -> TableChanges:
     owed = set[str]().union(*(owed_by(fe, changes) for fe in fes))
     return replace(
         changes,
-        whole_at=changes.whole_at if TABLE_ITSELF in owed else None,
+        table_changed_at=changes.table_changed_at if TABLE_ITSELF in owed else None,
         partitions={
             name: one
             for name, one in changes.partitions.items()

@@ -47,7 +47,7 @@ class FeRecord:
     dialect: Dialect
     done: tuple[Done, ...] = ()
     empty_after: datetime | None = None
-    disproof: Disproof | None = None
+    divergence: Disproof | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _judge(wish: Wish, fe: FeRecord) -> tuple[Visibility, str]:
     if fe.state is FeState.FROZEN:
         return Visibility.FROZEN, "It does not answer, and may wake up with what it had cached."
     # What a probe contradicted must be loaded again after it, whatever was completed before.
-    disproved_at = fe.disproof.at if fe.disproof else None
+    disproved_at = fe.divergence.at if fe.divergence else None
     since = max(filter(None, (wish.written_at, disproved_at)))
     if fe.empty_after is not None and fe.empty_after > since:
         return Visibility.VISIBLE, "It restarted after the write, with empty caches."
@@ -120,8 +120,8 @@ def _judge(wish: Wish, fe: FeRecord) -> tuple[Visibility, str]:
     left = missing(wish, fe.done, dialect=fe.dialect, after=disproved_at)
     if not left:
         return Visibility.VISIBLE, "It completed a refresh that began after the write."
-    if fe.disproof is not None and not missing(wish, fe.done, dialect=fe.dialect):
-        return Visibility.DISPROVED, f"A probe contradicts it: {fe.disproof.why}"
+    if fe.divergence is not None and not missing(wish, fe.done, dialect=fe.dialect):
+        return Visibility.DISPROVED, f"A probe contradicts it: {fe.divergence.why}"
     return Visibility.NOT_YET, f"Not refreshed since the write: {named(left)}."
 
 

@@ -38,7 +38,7 @@ def changes_of_all(watched: Iterable[WatchedTable]) -> dict[int, TableChanges]:
         touched[pk][name] = (at, Touch(touch))
     return {
         pk: TableChanges(
-            row.known_since, row.is_partitioned is not False, row.whole_at, touched[pk]
+            row.tracked_since, row.is_partitioned is not False, row.table_changed_at, touched[pk]
         )
         for pk, row in rows.items()
     }
@@ -78,14 +78,14 @@ def records_of_all(
 
 
 def _record(fe: ClusterFrontEnd, row: TargetFrontEnd | None) -> FeRecord:
-    disproof = None
+    divergence = None
     if row is not None and row.disproof_at is not None:
-        disproof = Disproof(row.disproof_at, row.disproof_why)
+        divergence = Disproof(row.disproof_at, row.disproof_why)
     return FeRecord(
         fe.name,
         fe.state,
         fe.dialect,
         read_done(row.done) if row is not None else (),
         fe.empty_after,
-        disproof,
+        divergence,
     )

@@ -125,7 +125,7 @@ def _on_cluster(
 
 def _problem(cluster: Cluster, answer: WaitAnswer, *, is_listed: bool) -> str:
     if cluster.is_paused:
-        return f"{cluster.paused_by or 'Somebody'} paused this cluster: {cluster.paused_why}"
+        return f"{cluster.paused_by or 'Somebody'} paused this cluster: {cluster.paused_reason}"
     if not is_listed:
         why = f" ({cluster.problem})" if cluster.problem else ""
         return f"Its front ends were not listed since the write{why}."
@@ -135,6 +135,6 @@ def _problem(cluster: Cluster, answer: WaitAnswer, *, is_listed: bool) -> str:
 
 
 def _off(watched: WatchedTable | None) -> str:
-    if watched is None or not watched.is_off:
+    if watched is None or not watched.is_opted_out:
         return ""
-    return f"Nobody refreshes this table: {watched.off_by or 'somebody'} opted it out."
+    return f"Nobody refreshes this table: {watched.opted_out_by or 'somebody'} opted it out."

@@ -81,9 +81,9 @@ def table_opt_out(target: RefreshTarget, *, user: User, reason: str, now: dateti
     why = _said(reason)
     with transaction.atomic():
         watched = _locked(target)
-        if watched.is_off:
-            raise StaleState("refresh.off", f"{watched.off_by} opted it out already.")
-        _switch(watched, is_off=True, by=user.username, at=now, why=why)
+        if watched.is_opted_out:
+            raise StaleState("refresh.off", f"{watched.opted_out_by} opted it out already.")
+        _switch(watched, is_opted_out=True, by=user.username, at=now, why=why)
         # What was sent already is not called back; its end is noted as usual.
         watched.targets.filter(running_since=None).update(
             due_at=None, waits_since=None, is_urgent=False, steps=None, not_before=None
@@ -103,11 +103,11 @@ def table_opt_in(target: RefreshTarget, *, user: User, reason: str, now: datetim
     why = _said(reason)
     with transaction.atomic():
         watched = _locked(target)
-        if not watched.is_off:
+        if not watched.is_opted_out:
             raise StaleState("refresh.on", "It is not opted out any more.")
-        _switch(watched, is_off=False, by="", at=None, why="")
+        _switch(watched, is_opted_out=False, by="", at=None, why="")
         changed = ChangedPartition.objects.filter(table=watched)
-        if watched.whole_at is not None or changed.exists():
+        if watched.table_changed_at is not None or changed.exists():
             is_urgent = changed.filter(touch=Touch.UPDATED).exists()
             queue(watched.targets.all(), is_urgent=is_urgent, now=now)
         _record("refresh.opted_in", target, user=user, data={"reason": why}, now=now)
@@ -124,10 +124,10 @@ def _ask(
 ) -> None:
     with transaction.atomic():
         watched = _locked(target)
-        if watched.is_off:
+        if watched.is_opted_out:
             raise RuleViolation(
                 "refresh.off",
-                f"{watched.off_by} opted the table out: {watched.off_why} "
+                f"{watched.opted_out_by} opted the table out: {watched.opted_out_reason} "
                 "An admin or operator enables it again on its page.",
             )
         touched = dict.fromkeys(names, Touch.UPDATED)
@@ -145,9 +145,16 @@ def _locked(target: RefreshTarget) -> WatchedTable:
     return WatchedTable.objects.select_for_update().get(pk=target.watched_id)
 
 
-def _switch(watched: WatchedTable, *, is_off: bool, by: str, at: datetime | None, why: str) -> None:
-    watched.is_off, watched.off_by, watched.off_at, watched.off_why = is_off, by, at, why
-    watched.save(update_fields=["is_off", "off_by", "off_at", "off_why"])
+def _switch(
+    watched: WatchedTable, *, is_opted_out: bool, by: str, at: datetime | None, why: str
+) -> None:
+    watched.is_opted_out, watched.opted_out_by, watched.opted_out_at, watched.opted_out_reason = (
+        is_opted_out,
+        by,
+        at,
+        why,
+    )
+    watched.save(update_fields=["is_opted_out", "opted_out_by", "opted_out_at", "opted_out_reason"])
 
 
 def _check_keeper(user: User) -> None:

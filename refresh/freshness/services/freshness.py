@@ -17,8 +17,8 @@ from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetFrontE
 _CHUNK = 200
 # So few that whoever notes a change of one of them does not wait for long.
 _FEW = 50
-_ON_FE = ("owes", "freshness", "danger", "why", "behind_since")
-_ON_TARGET = ("freshness", "danger", "why", "behind_since", "rank", "refreshed_at")
+_ON_FE = ("owes", "freshness", "danger", "why", "stale_since")
+_ON_TARGET = ("freshness", "danger", "why", "stale_since", "rank", "refreshed_at")
 
 
 def judge(targets: Sequence[RefreshTarget]) -> None:
@@ -82,7 +82,7 @@ def _on_fe(
         freshness=found.freshness,
         danger=found.danger,
         why=found.why,
-        behind_since=found.behind_since,
+        stale_since=found.stale_since,
     )
 
 
@@ -97,8 +97,8 @@ def _sum_up(
         name = f"{fe.place}: "
     target.freshness, target.danger, target.rank = worst.freshness, worst.danger, worst.rank
     target.why = name + worst.why
-    since = [found.behind_since for _, _, found in living if found.behind_since is not None]
-    target.behind_since = min(since, default=None)
+    since = [found.stale_since for _, _, found in living if found.stale_since is not None]
+    target.stale_since = min(since, default=None)
     alive = [one[1:] for one in living if one[1].state is FeState.ALIVE]
     behind = (Freshness.STALE, Freshness.DIVERGED)
     if alive and all(found.freshness not in behind for _, found in alive):
@@ -112,11 +112,11 @@ _NOBODY = Standing(
 
 
 def _with_reason(watched: WatchedTable, why: str) -> str:
-    if watched.is_off:
-        who = f" by {watched.off_by}" if watched.off_by else ""
-        said = f" ({watched.off_why})" if watched.off_why else ""
+    if watched.is_opted_out:
+        who = f" by {watched.opted_out_by}" if watched.opted_out_by else ""
+        said = f" ({watched.opted_out_reason})" if watched.opted_out_reason else ""
         return f"Opted out{who}{said}, so nobody refreshes it. {why}"
-    if watched.is_gone:
+    if watched.is_deleted:
         return f"The metastore has it no more. {why}"
     return why
 

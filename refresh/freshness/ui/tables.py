@@ -52,16 +52,17 @@ TABLES = ListSpec(
         _cell("Query result status", "standing", sort="danger", is_wide=True),
         _cell("Front ends", "fes"),
         Column(key="refreshed_at", title="Refreshed", kind="ago", help="When all that live had it"),
-        Column(key="behind_since", title="Stale since", kind="ago"),
+        Column(key="stale_since", title="Stale since", kind="ago"),
         _cell("In progress", "waits", is_wide=True),
     ),
     orders=TARGET_ORDERS,
     filename="refresh-tables.csv",
     exports=(
         "cluster.name", "catalog", "db", "table", "watched.lake", "watched.db", "watched.table",
-        "watched.owner", "danger", "freshness", "why", "refreshed_at", "behind_since",
+        "watched.owner", "danger", "freshness", "why", "refreshed_at", "stale_since",
         "due_at", "waits_since", "is_urgent", "not_before", "n_tries", "running_since",
-        "running_on_address", "problem", "watched.is_off", "watched.off_by", "watched.off_why",
+        "running_on_address", "problem", "watched.is_opted_out", "watched.opted_out_by",
+        "watched.opted_out_reason",
     ),
 )  # fmt: skip
 

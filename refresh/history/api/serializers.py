@@ -21,7 +21,7 @@ class StatementSerializer(serializers.ModelSerializer[Refresh]):
     examples = serializers.ListField(child=serializers.CharField(), read_only=True)
     waited = serializers.FloatField(read_only=True, help_text="seconds")
     seconds = serializers.FloatField(read_only=True, allow_null=True)
-    taker = serializers.CharField(source="taker_address", read_only=True, help_text=ADDRESS)
+    coordinator = serializers.CharField(source="taker_address", read_only=True, help_text=ADDRESS)
     on_fes = serializers.DictField(
         source="by_address",
         child=serializers.ListField(child=serializers.CharField()),
@@ -32,7 +32,7 @@ class StatementSerializer(serializers.ModelSerializer[Refresh]):
     class Meta:
         model = Refresh
         fields = (
-            *("id", "cluster", "table_id", "catalog", "db", "table", "taker", "kind"),
+            *("id", "cluster", "table_id", "catalog", "db", "table", "coordinator", "kind"),
             *("n_partitions", "examples", "causes", "lane", "waited_since", "began_at"),
             *("ended_at", "waited", "seconds", "ending", "code", "said", "on_fes"),
         )

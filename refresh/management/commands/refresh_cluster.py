@@ -89,7 +89,7 @@ class Command(BaseCommand):
 
     def _say(self, cluster: Cluster) -> None:
         states = [f"{fe.place} {fe.state.lower()}" for fe in _front_ends(cluster)]
-        said = "paused: " + cluster.paused_why if cluster.is_paused else "kept fresh"
+        said = "paused: " + cluster.paused_reason if cluster.is_paused else "kept fresh"
         self.stdout.write(f"{cluster.name} ({said}): {', '.join(states) or 'not read yet'}")
         for line in cluster.problem.splitlines():
             self.stdout.write(f"  {line}")

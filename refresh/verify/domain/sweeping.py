@@ -48,7 +48,7 @@ class Hot:
 
     key: int
     active_at: datetime
-    looked_at: datetime | None = None
+    inspected_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Known:
     """What the last look left: stamps by partition, and from which name on it knew all of them."""
 
     stamps: Mapping[str, Stamp]
-    all_from: str | None = None
+    scanned_from: str | None = None
 
 
 def interval(quiet_for: timedelta, *, limits: SweepLimits) -> timedelta:
@@ -81,8 +81,8 @@ def chosen(
     newest = sorted(names)[-limits.newest :]
     there = set(names)
     old = [name for name in dict.fromkeys(lately) if name in there and name not in newest]
-    all_from = newest[0] if len(newest) < len(there) else ""
-    return sorted([*newest, *old[: limits.changed]]), all_from
+    scanned_from = newest[0] if len(newest) < len(there) else ""
+    return sorted([*newest, *old[: limits.changed]]), scanned_from
 
 
 def changed(
@@ -93,13 +93,13 @@ def changed(
     A name counts as added only where the last look knew all names, and so knew that it was not
     there. Without a last look nothing is concluded.
     """
-    if known.all_from is None:
+    if known.scanned_from is None:
         return {}
     there = set(existing)
     found = dict.fromkeys(known.stamps.keys() - there, Touch.DROPPED)
     for name, stamp in seen.items():
         before = known.stamps.get(name)
-        if before is None and name >= known.all_from:
+        if before is None and name >= known.scanned_from:
             found[name] = Touch.ADDED
         elif before is not None and before != stamp:
             found[name] = Touch.UPDATED
@@ -110,4 +110,4 @@ def _is_due(one: Hot, *, now: datetime, limits: SweepLimits) -> bool:
     quiet_for = now - one.active_at
     if quiet_for > limits.hot_for:
         return False
-    return one.looked_at is None or now - one.looked_at >= interval(quiet_for, limits=limits)
+    return one.inspected_at is None or now - one.inspected_at >= interval(quiet_for, limits=limits)

@@ -26,9 +26,9 @@ DIVERGED, AGREES = "refresh.diverged", "refresh.agrees"
 def divergences_tell(target: RefreshTarget, *, now: datetime) -> int:
     """Write of each front end that began, or ceased, to contradict; returns how many mails."""
     rows = TargetFrontEnd.objects.filter(target=target).select_related("fe").order_by("fe__name")
-    begun = rows.filter(freshness=Freshness.DIVERGED, diverged_told_at=None)
+    begun = rows.filter(freshness=Freshness.DIVERGED, divergence_notified_at=None)
     agreed = Q(disproof_at=None) | Q(disproof_at__lt=F("probed_at"))
-    over = rows.filter(agreed, probed_at__gt=F("diverged_told_at"))
+    over = rows.filter(agreed, probed_at__gt=F("divergence_notified_at"))
     over = over.exclude(freshness=Freshness.DIVERGED)
     if not (begun or over):
         return 0
@@ -36,16 +36,18 @@ def divergences_tell(target: RefreshTarget, *, now: datetime) -> int:
     with transaction.atomic():
         # Whoever writes at several front ends of a table locks the table first.
         WatchedTable.objects.select_for_update().filter(pk=target.watched_id).first()
-        began = [row for row in begun if _mark(row, told_at=now)]
-        ended = [row for row in over if _mark(row, told_at=None)]
+        began = [row for row in begun if _mark(row, notified_at=now)]
+        ended = [row for row in over if _mark(row, notified_at=None)]
         n_mails = _write(DIVERGED, target, began, addresses=addresses, now=now)
         return n_mails + _write(AGREES, target, ended, addresses=addresses, now=now)
 
 
-def _mark(row: TargetFrontEnd, *, told_at: datetime | None) -> bool:
+def _mark(row: TargetFrontEnd, *, notified_at: datetime | None) -> bool:
     """Note that somebody writes of it; False if another did."""
-    mine = TargetFrontEnd.objects.filter(pk=row.pk, diverged_told_at=row.diverged_told_at)
-    return bool(mine.update(diverged_told_at=told_at))
+    mine = TargetFrontEnd.objects.filter(
+        pk=row.pk, divergence_notified_at=row.divergence_notified_at
+    )
+    return bool(mine.update(divergence_notified_at=notified_at))
 
 
 def _write(

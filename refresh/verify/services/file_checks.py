@@ -67,7 +67,7 @@ def _conclude(watched: WatchedTable, before: TableSweep, seen: FilesSeen, *, now
     stamps = {
         row.name: Stamp(row.n_files, row.n_bytes, row.newest_ms) for row in watched.stamps.all()
     }
-    known = Known(stamps, before.all_from if before.seen_at is not None else None)
+    known = Known(stamps, before.scanned_from if before.seen_at is not None else None)
     touched = changed(known, seen.stamps, existing=seen.names)
     untold = _untold(watched, touched, seen, since=before.seen_at)
     if untold:
@@ -76,7 +76,9 @@ def _conclude(watched: WatchedTable, before: TableSweep, seen: FilesSeen, *, now
         _log.warning("%s changed without a word: %s", watched, sorted(untold) or "the table")
         note_change(change, now=now)
     _keep_stamps(watched, seen.stamps, touched, now=now)
-    TableSweep.objects.filter(pk=before.pk).update(all_from=seen.all_from, seen_at=now, problem="")
+    TableSweep.objects.filter(pk=before.pk).update(
+        scanned_from=seen.scanned_from, seen_at=now, problem=""
+    )
 
 
 def _untold(
@@ -91,7 +93,7 @@ def _untold(
     if not names or since is None:
         return dict(touched)
     changes = TableChanges(
-        watched.known_since,
+        watched.tracked_since,
         seen.is_partitioned,
         partitions={name: (since, touch) for name, touch in names.items()},
     )
@@ -136,8 +138,8 @@ def _keep_stamps(
 def _claimed(watched: WatchedTable, *, now: datetime) -> TableSweep | None:
     """Take the table's look for this time, as it stood before; None if another took it."""
     row, _ = TableSweep.objects.get_or_create(table=watched)
-    mine = TableSweep.objects.filter(pk=row.pk, looked_at=row.looked_at)
-    return row if mine.update(looked_at=now) else None
+    mine = TableSweep.objects.filter(pk=row.pk, inspected_at=row.inspected_at)
+    return row if mine.update(inspected_at=now) else None
 
 
 def _keep_problem(watched: WatchedTable, problem: str) -> None:

@@ -26,7 +26,7 @@ class FilesSeen:
     """All names in the metastore, from which on all were looked at, and the stamps of those."""
 
     names: tuple[str, ...]
-    all_from: str
+    scanned_from: str
     is_partitioned: bool
     stamps: Mapping[str, Stamp] = field(default_factory=dict)
 
@@ -34,7 +34,7 @@ class FilesSeen:
 @dataclass(frozen=True, slots=True)
 class _Registered:
     names: tuple[str, ...]
-    all_from: str
+    scanned_from: str
     locations: Mapping[str, str]
     is_partitioned: bool
 
@@ -60,7 +60,7 @@ def files_read(
     if found is None:
         return None
     stamps = stamps_of(found.locations, config=config)
-    return FilesSeen(found.names, found.all_from, found.is_partitioned, stamps)
+    return FilesSeen(found.names, found.scanned_from, found.is_partitioned, stamps)
 
 
 def _registered(
@@ -74,10 +74,10 @@ def _registered(
         whole = {TABLE_ITSELF: table}
         return _Registered((TABLE_ITSELF,), "", _locations(whole), is_partitioned=False)
     names = metastore.partition_names(hive)
-    wanted, all_from = chosen(names, lately, limits=limits)
+    wanted, scanned_from = chosen(names, lately, limits=limits)
     found = metastore.partitions_by_names(hive, wanted) if wanted else []
     named = {str(PartitionName.stored(keys, one.values)): one for one in found}
-    return _Registered(tuple(names), all_from, _locations(named), is_partitioned=True)
+    return _Registered(tuple(names), scanned_from, _locations(named), is_partitioned=True)
 
 
 def _locations(structs: Mapping[str, object]) -> dict[str, str]:

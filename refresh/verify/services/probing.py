@@ -72,9 +72,9 @@ def probe(target: RefreshTarget, *, clock: Clock) -> list[str] | None:
 def _quiet(target: RefreshTarget, *, now: datetime, lock: bool = False) -> datetime | None:
     """Give the table's last change if nothing is owed or runs; whoever notes one takes the lock."""
     rows = WatchedTable.objects.select_for_update() if lock else WatchedTable.objects.all()
-    watched = rows.filter(pk=target.watched_id, is_gone=False).first()
+    watched = rows.filter(pk=target.watched_id, is_deleted=False).first()
     resting = RefreshTarget.objects.filter(pk=target.pk, due_at=None, running_since=None)
-    resting = resting.exclude(freshness=Freshness.STALE).exclude(unsure_until__gt=now)
+    resting = resting.exclude(freshness=Freshness.STALE).exclude(outcome_unknown_until__gt=now)
     return watched.changed_at if watched is not None and resting.exists() else None
 
 
@@ -132,8 +132,8 @@ def _is_withdrawn(row: TargetFrontEnd) -> bool:
 
 def _mend(target: RefreshTarget, truth: Truth, *, now: datetime) -> None:
     """Let the table be refreshed whole; before catalogs that takes naming each partition."""
-    due = TargetProbe.objects.filter(target=target).exclude(mended_at__gt=now - _MEND_EVERY)
-    if not due.update(mended_at=now):
+    due = TargetProbe.objects.filter(target=target).exclude(repaired_at__gt=now - _MEND_EVERY)
+    if not due.update(repaired_at=now):
         return
     fes = ClusterFrontEnd.objects.filter(cluster_id=target.cluster_id)
     is_old = oldest(fe.dialect for fe in fes) is Dialect.RESOURCES

@@ -75,8 +75,8 @@ def _at_rest(cluster: Cluster, hot: set[int], *, now: datetime, limits: SweepLim
     # After the last page the first one follows.
     last = page[-1][0] if len(page) == limits.page else 0
     found: list[int] = []
-    for key, looked_at in page:
-        if key in hot or (looked_at is not None and now - looked_at < limits.longest):
+    for key, inspected_at in page:
+        if key in hot or (inspected_at is not None and now - inspected_at < limits.longest):
             continue
         found.append(key)
         if len(found) == room:

@@ -138,7 +138,7 @@ def _keep_some(some: Sequence[TableName], *, now: datetime) -> int:
     WatchedTable.objects.bulk_create(
         [
             WatchedTable(
-                lake=str(hive.lake), db=hive.db, table=hive.table, known_since=now, changed_at=now
+                lake=str(hive.lake), db=hive.db, table=hive.table, tracked_since=now, changed_at=now
             )
             for hive in named
             if hive not in known

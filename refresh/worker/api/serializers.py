@@ -23,7 +23,7 @@ class HinderedSerializer(serializers.ModelSerializer[Cluster]):
 
     class Meta:
         model = Cluster
-        fields = ("name", "is_paused", "paused_by", "paused_at", "paused_why", "pressure")
+        fields = ("name", "is_paused", "paused_by", "paused_at", "paused_reason", "pressure")
         read_only_fields = fields
 
 

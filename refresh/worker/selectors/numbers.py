@@ -48,9 +48,9 @@ def oldest_waiting() -> Iterator[Sample]:
 
 def worst_staleness() -> Iterator[Sample]:
     """Give, by cluster and what queries see, since when the table furthest behind is so."""
-    rows = RefreshTarget.objects.filter(behind_since__isnull=False, watched__is_off=False)
+    rows = RefreshTarget.objects.filter(stale_since__isnull=False, watched__is_opted_out=False)
     found = rows.exclude(danger=Danger.NONE).order_by().values("cluster__name", "danger")
-    for row in found.annotate(since=Min("behind_since")):
+    for row in found.annotate(since=Min("stale_since")):
         age = (timezone.now() - row["since"]).total_seconds()
         yield {"cluster": row["cluster__name"], "danger": row["danger"]}, age
 

@@ -100,17 +100,17 @@ def _correct(
     watched: WatchedTable, changes: TableChanges, seen: Look, *, now: datetime
 ) -> TableChanges:
     """Write what the metastore has: of a table that is gone only the table itself is owed."""
-    watched.is_gone = not seen.found.exists
-    watched.looked_at = now
+    watched.is_deleted = not seen.found.exists
+    watched.inspected_at = now
     watched.n_partitions = seen.n_partitions
     if seen.found.exists:
         watched.owner = seen.owner
         watched.is_partitioned = seen.found.is_partitioned
         watched.save(
-            update_fields=["is_gone", "looked_at", "n_partitions", "owner", "is_partitioned"]
+            update_fields=["is_deleted", "inspected_at", "n_partitions", "owner", "is_partitioned"]
         )
     else:
-        watched.save(update_fields=["is_gone", "looked_at", "n_partitions"])
+        watched.save(update_fields=["is_deleted", "inspected_at", "n_partitions"])
     changes = replace(changes, is_partitioned=seen.found.is_partitioned)
     if changes.partitions and not seen.found.is_partitioned:
         return _as_whole(watched, changes)
@@ -128,10 +128,12 @@ def _correct(
 def _as_whole(watched: WatchedTable, changes: TableChanges) -> TableChanges:
     """Make changes of partitions that can be none one of the table, if none came meanwhile."""
     newest = max(at for at, _ in changes.partitions.values())
-    whole_at = max(filter(None, (changes.whole_at, newest)))
-    WatchedTable.objects.filter(pk=watched.pk, whole_at=changes.whole_at).update(whole_at=whole_at)
+    table_changed_at = max(filter(None, (changes.table_changed_at, newest)))
+    WatchedTable.objects.filter(pk=watched.pk, table_changed_at=changes.table_changed_at).update(
+        table_changed_at=table_changed_at
+    )
     watched.changed.filter(at__lte=newest).delete()
-    return replace(changes, whole_at=whole_at, partitions={})
+    return replace(changes, table_changed_at=table_changed_at, partitions={})
 
 
 def _attempt(target: RefreshTarget, changes: TableChanges, fes: list[FeRecord]) -> Attempt | None:
@@ -153,8 +155,8 @@ def _store(
         attempt.pending, found=seen.found, dialect=dialect, limits=_limits(target, seen)
     )
     unsure = None
-    if target.unsure_until is not None:
-        unsure = Unsure(StepKind(target.unsure_kind), target.unsure_until)
+    if target.outcome_unknown_until is not None:
+        unsure = Unsure(StepKind(target.outcome_unknown_kind), target.outcome_unknown_until)
     steps, not_before = follow(steps, unsure, dialect=dialect, now=now)
     if not_before is not None:
         _wait(target, "An earlier statement may still run.", now=now, until=not_before)
@@ -187,8 +189,8 @@ def _limits(target: RefreshTarget, seen: Look) -> StepLimits:
 def _sent(step: Step, only_on: str, alive: list[str]) -> list[dict[str, Any]]:
     takers = alive if step.everywhere else [only_on]
     return [
-        {"kind": step.kind.value, "partitions": list(step.partitions), "on": taker}
-        for taker in takers
+        {"kind": step.kind.value, "partitions": list(step.partitions), "on": coordinator}
+        for coordinator in takers
     ]
 
 

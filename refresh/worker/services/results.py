@@ -85,13 +85,13 @@ def end(order: Order, result: Result, *, now: datetime) -> bool:
         # Whoever notes a change takes the same lock first: none comes in between unseen.
         row.target.watched = WatchedTable.objects.select_for_update().get(pk=row.target.watched_id)
         fes = list(ClusterFrontEnd.objects.filter(cluster_id=row.cluster_id))
-        taker = next((fe for fe in fes if fe.name == row.taker), None)
-        found = _outcomes(result, row, taker, fes)
+        coordinator = next((fe for fe in fes if fe.name == row.coordinator), None)
+        found = _outcomes(result, row, coordinator, fes)
         _write_row(row, result, found, now=now)
         _write_fes(row, order, found, fes=fes, now=now)
         _write_target(row, order, result, waited=_waited(row, found, fes), now=now)
-    if taker is not None:
-        _tell_breakers(row, taker, result, now=now)
+    if coordinator is not None:
+        _tell_breakers(row, coordinator, result, now=now)
     judge([row.target])
     return True
 
@@ -122,21 +122,21 @@ def _claim(pk: int) -> Refresh | None:
 
 
 def _outcomes(
-    result: Result, row: Refresh, taker: ClusterFrontEnd | None, fes: list[ClusterFrontEnd]
+    result: Result, row: Refresh, coordinator: ClusterFrontEnd | None, fes: list[ClusterFrontEnd]
 ) -> Mapping[str, FeOutcome]:
     """Say by name what it came to; whoever failed for itself has asked nobody else."""
     answer = result.answer
-    if taker is not None and (answer is None or answer.meaning is Meaning.PARTIAL):
+    if coordinator is not None and (answer is None or answer.meaning is Meaning.PARTIAL):
         text = None if answer is None else answer.text
-        return outcomes(text, taker=taker.as_listed, every=[fe.as_listed for fe in fes])
+        return outcomes(text, coordinator=coordinator.as_listed, every=[fe.as_listed for fe in fes])
     others = Outcome.UNKNOWN if result.may_still_run else Outcome.NOT_ASKED
     found = {fe.name: FeOutcome(others) for fe in fes}
     why = answer.short if answer else ""
     if result.is_taken_in:
-        found[row.taker] = FeOutcome(Outcome.DONE, why)
+        found[row.coordinator] = FeOutcome(Outcome.DONE, why)
     else:
         mine = Outcome.UNKNOWN if result.may_still_run else Outcome.FAILED
-        found[row.taker] = FeOutcome(mine, why)
+        found[row.coordinator] = FeOutcome(mine, why)
     return found
 
 
@@ -197,7 +197,7 @@ def _waited(
 def _oldest_change(target: RefreshTarget) -> datetime | None:
     changes = changes_of(target.watched)
     moments = [at for at, _ in changes.partitions.values()]
-    return min([*moments, *filter(None, (changes.whole_at,))], default=None)
+    return min([*moments, *filter(None, (changes.table_changed_at,))], default=None)
 
 
 def _write_target(
@@ -218,7 +218,7 @@ def _write_target(
     answer = result.answer
     target.problem = answer.short if answer else ""
     if answer is not None and answer.remedy is Remedy.HOLD:
-        held = ClusterFrontEnd.objects.filter(cluster_id=row.cluster_id, name=row.taker)
+        held = ClusterFrontEnd.objects.filter(cluster_id=row.cluster_id, name=row.coordinator)
         held.update(login_refused=answer.short)
         target.steps = None
         _release(row, not_before=now + _HELD)
@@ -295,12 +295,12 @@ def _release(row: Refresh, *, not_before: datetime | None, unsure: bool = False)
     target.not_before = not_before
     if unsure:
         target.steps = None
-        target.unsure_kind = row.kind
-        target.unsure_until = row.began_at + timedelta(seconds=longest(Lane(row.lane)))
+        target.outcome_unknown_kind = row.kind
+        target.outcome_unknown_until = row.began_at + timedelta(seconds=longest(Lane(row.lane)))
     target.save(
         update_fields=[
             "running_since", "running_on", "not_before", "steps", "only_on", "n_tries", "problem",
-            "past", "unsure_kind", "unsure_until", "waits_since",
+            "past", "outcome_unknown_kind", "outcome_unknown_until", "waits_since",
         ]
     )  # fmt: skip
 
@@ -329,9 +329,11 @@ def _remember(row: Refresh, *, now: datetime) -> None:
     }
 
 
-def _tell_breakers(row: Refresh, taker: ClusterFrontEnd, result: Result, *, now: datetime) -> None:
+def _tell_breakers(
+    row: Refresh, coordinator: ClusterFrontEnd, result: Result, *, now: datetime
+) -> None:
     suspect = result.answer.suspect if result.answer else Suspect.NOBODY
-    fe_answered(taker, is_well=suspect is not Suspect.FRONT_END, now=now)
+    fe_answered(coordinator, is_well=suspect is not Suspect.FRONT_END, now=now)
     if suspect is not Suspect.FRONT_END:
         is_well = suspect is not Suspect.METASTORE
         metastore_answered(row.target.watched.lake, is_well=is_well, now=now)

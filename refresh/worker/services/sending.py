@@ -55,7 +55,7 @@ def begin(target: RefreshTarget, fe: ClusterFrontEnd, *, epoch: int, now: dateti
         row = Refresh.objects.create(
             cluster_id=target.cluster_id,
             target=target,
-            taker=fe.name,
+            coordinator=fe.name,
             kind=step["kind"],
             n_partitions=len(names),
             examples=list(names[:_EXAMPLES]),

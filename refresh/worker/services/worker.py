@@ -123,7 +123,7 @@ class Worker:
             return 0
         self._clear_lost(cluster, now=now)
         is_due = now - self._looked_at.get(cluster.pk, now - READ_EVERY) >= READ_EVERY
-        if is_due or cluster.read_asked_at is not None:
+        if is_due or cluster.read_requested_at is not None:
             self._looked_at[cluster.pk] = now
             self._submit(self._readers, self._greeted, cluster.pk, lambda: self._greet(cluster))
             self._submit(self._readers, self._read, cluster.pk, lambda: self._look(cluster))
@@ -153,7 +153,7 @@ class Worker:
     def _look(self, cluster: Cluster) -> None:
         began = self._clock()
         old = cluster.names_read_at is None or cluster.names_read_at <= began - NAMES_EVERY
-        if cluster.read_asked_at is not None:
+        if cluster.read_requested_at is not None:
             cluster_read(cluster, now=began)
         else:
             front_ends_list(cluster, now=began)
@@ -302,7 +302,9 @@ def wake(cluster: Cluster, *, now: datetime) -> None:
         keys, tables = zip(*rows[start : start + _AT_ONCE], strict=True)
         with transaction.atomic():
             # Whoever writes at several targets locks their tables first, in the keys' order.
-            locked = WatchedTable.objects.select_for_update().filter(pk__in=tables, is_off=False)
+            locked = WatchedTable.objects.select_for_update().filter(
+                pk__in=tables, is_opted_out=False
+            )
             asked = list(locked.order_by("pk").values_list("pk", flat=True))
             found = resting.filter(pk__in=keys, watched__in=asked)
             found.update(due_at=now, waits_since=now)
@@ -314,7 +316,7 @@ def _may_be_sent_to(fe: ClusterFrontEnd, *, now: datetime) -> bool:
 
 
 def _giants(cluster: Cluster, *, now: datetime) -> bool:
-    return WorkingHours.read(cluster.giants_hours).is_open(now, ZoneInfo("UTC"))
+    return WorkingHours.read(cluster.large_table_window).is_open(now, ZoneInfo("UTC"))
 
 
 def _calls(target: RefreshTarget, fe: ClusterFrontEnd, *, n_fes: int) -> int:

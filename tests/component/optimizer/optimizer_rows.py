@@ -24,13 +24,13 @@ def iceberg(name: str = "clicks", *, now: datetime = NOW, **values: Any) -> Iceb
         "location": f"file:/lake/{name}",
         "snapshot_id": 7,
         "format_version": 2,
-        "heard_at": now,
+        "event_at": now,
         "committed_at": now - timedelta(minutes=2),
         "n_files": 100,
         "n_bytes": 640 * MIB,
         "n_rows": 1_000_000,
         "n_delete_files": 3,
-        "looked_at": now - timedelta(minutes=1),
+        "inspected_at": now - timedelta(minutes=1),
         "looked_snapshot_id": 7,
         "n_manifests": 12,
         "n_snapshots": 30,
@@ -105,7 +105,7 @@ def commit(of: IcebergTable, snapshot_id: int, *, at: datetime, **values: Any) -
     fields = {
         "parent_id": snapshot_id - 1,
         "sequence": snapshot_id,
-        "heard_at": at,
+        "event_at": at,
         "operation": "append",
         "n_added": 5,
         "bytes_added": 5 * MIB,
@@ -128,18 +128,18 @@ def task(
         "score": 3.5,
         "target_bytes": 512 * MIB,
         "estimate": {"n_files_read": 90, "n_files_written": 2, "bytes_read": 90 * MIB},
-        "noted_at": now - timedelta(minutes=9),
+        "created_at": now - timedelta(minutes=9),
     }
     if state in FINAL:
         fields |= {
             "is_open": None,
             "ended_at": now - timedelta(minutes=1),
-            "sent_at": now - timedelta(minutes=4),
+            "started_at": now - timedelta(minutes=4),
             "outcome": "90 files became 2.",
             "before": {"n_files": 100, "n_bytes": 640 * MIB, "n_delete_files": 3},
             "after": {"n_files": 12, "n_bytes": 639 * MIB, "n_delete_files": 0},
             "seconds": 12.5,
         }
     if state is TaskState.SENT:
-        fields["sent_at"] = now - timedelta(minutes=1)
+        fields["started_at"] = now - timedelta(minutes=1)
     return OptimizeTask.objects.create(table=of, kind=kind, state=state, **{**fields, **values})

@@ -38,7 +38,13 @@ def sent(table_format: str) -> tuple[OptimizeTask, Run]:
     run = run_of()
     fields: dict[str, Any] = {TABLE_FIELDS[table_format]: make()}
     task = OptimizeTask.objects.create(
-        kind=kind, reason="x", noted_at=NOW, state=TaskState.SENT, sent_at=NOW, run=run.pk, **fields
+        kind=kind,
+        reason="x",
+        created_at=NOW,
+        state=TaskState.SENT,
+        started_at=NOW,
+        run=run.pk,
+        **fields,
     )
     return task, run
 
@@ -65,7 +71,7 @@ def test_a_task_that_is_given_up_still_names_its_last_run(table_format: str) -> 
     Run.objects.update(finished_at=NOW)
     assert reclaim(maintainer_of(table_format), "main", now=LATER) == 1
     task.refresh_from_db()
-    assert (task.state, task.run, task.sent_at) == (TaskState.FAILED, run.pk, NOW)
+    assert (task.state, task.run, task.started_at) == (TaskState.FAILED, run.pk, NOW)
     assert "Given up after 3 runs" in task.outcome
 
 

@@ -36,7 +36,7 @@ def target(
         table=table,
         defaults={
             "owner": owner,
-            "known_since": now - timedelta(days=3),
+            "tracked_since": now - timedelta(days=3),
             "changed_at": now - timedelta(minutes=5),
             "is_partitioned": True,
             "n_partitions": 1234,
@@ -77,7 +77,7 @@ def wrong(row: Cluster, table: str, *, now: datetime, **values: Any) -> RefreshT
         freshness=Freshness.STALE,
         danger=Danger.WRONG,
         why="Changed and not refreshed since: dt=2026-11-21.",
-        behind_since=now - timedelta(minutes=7),
+        stale_since=now - timedelta(minutes=7),
         **values,
     )
     name = "dt=2026-11-21"
@@ -125,7 +125,7 @@ def statement(
     return Refresh.objects.create(
         cluster=of.cluster,
         target=of,
-        taker=f"{of.cluster.name}-fe0",
+        coordinator=f"{of.cluster.name}-fe0",
         kind=StepKind.PARTITIONS,
         n_partitions=2,
         examples=["dt=2026-11-20", "dt=2026-11-21"],

@@ -33,7 +33,7 @@ class Watched:
     known_start: int = 0
     known_at: datetime = START
     empty_after: datetime | None = None
-    disproof: Disproof | None = None
+    divergence: Disproof | None = None
     running: tuple[datetime, ModelMetastore, tuple[str, ...]] | None = None
 
 
@@ -125,7 +125,7 @@ class World:
 
     def probe(self, one: Watched, _name: str) -> None:
         if one.fe.query(self.metastore) != self.metastore.versions:
-            one.disproof = Disproof(self.now, "other numbers")
+            one.divergence = Disproof(self.now, "other numbers")
 
     def freeze(self, one: Watched, _name: str) -> None:
         one.state = FeState.FROZEN
@@ -145,7 +145,7 @@ class World:
                 self.dialect,
                 tuple(one.done),
                 one.empty_after,
-                one.disproof,
+                one.divergence,
             )
             for number, one in enumerate(self.fes)
         ]

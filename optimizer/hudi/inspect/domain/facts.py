@@ -287,7 +287,7 @@ class HudiLook:
     archived timeline.
     """
 
-    looked_at: datetime
+    inspected_at: datetime
     table: HudiTable
     instants: tuple[Instant, ...] = ()
     archived_to: str | None = None
@@ -314,7 +314,7 @@ class HudiLook:
             return cls(
                 **{
                     **stored,
-                    "looked_at": datetime.fromisoformat(stored["looked_at"]),
+                    "inspected_at": datetime.fromisoformat(stored["inspected_at"]),
                     "table": _table(stored["table"]),
                     "instants": tuple(map(Instant.from_dict, stored["instants"])),
                     "plans": tuple(map(PendingPlan.from_dict, stored["plans"])),

@@ -110,8 +110,8 @@ def _stuck(look: HudiLook, policy: HudiPolicy, now: datetime) -> _Judged:
 
 def _plans(look: HudiLook, policy: HudiPolicy) -> _Judged:
     n = len(pending(look, PLANNED))
-    words = f"{count_words(n, 'plan')} are pending; {policy.most_pending} are allowed."
-    return _over(n / policy.most_pending), words
+    words = f"{count_words(n, 'plan')} are pending; {policy.max_pending} are allowed."
+    return _over(n / policy.max_pending), words
 
 
 def _logs(look: HudiLook) -> _Judged:

@@ -26,22 +26,22 @@ class LastRead:
     logs_at: datetime | None = None
     keys_at: datetime | None = None
     has_bad_logs: bool = False
-    wants_logs: bool = False
+    include_logs: bool = False
     wants_keys: bool = False
 
     def reads_logs(self, now: datetime) -> bool:
         """Whether the next look reads log files."""
         is_due = self.logs_at is None or now - self.logs_at >= LOGS_EVERY
-        return is_due or self.has_bad_logs or self.wants_logs
+        return is_due or self.has_bad_logs or self.include_logs
 
     def reads_keys(self, now: datetime) -> bool:
         """Whether it compares keys too."""
         return self.keys_at is None or now - self.keys_at >= KEYS_EVERY or self.wants_keys
 
 
-def next_look_at(looked_at: datetime, policy: HudiPolicy) -> datetime:
+def next_look_at(inspected_at: datetime, policy: HudiPolicy) -> datetime:
     """Say when a table is looked at again of which nothing is heard meanwhile."""
-    return looked_at + (RESIDENT_EVERY if policy.is_resident else EVERY)
+    return inspected_at + (RESIDENT_EVERY if policy.is_continuous else EVERY)
 
 
 def carried(

@@ -33,12 +33,12 @@ def waiting_plans(look: HudiLook, policy: HudiPolicy, now: datetime) -> Iterable
             continue
         rows = [_row(look, one, now) for one in plans]
         remedy = _executed(look, policy, service, [one.instant for one in plans])
-        if len(plans) > policy.most_pending:
+        if len(plans) > policy.max_pending:
             yield finding(
                 Code.PLANS_PILE_UP,
                 Severity.WARNING,
                 f"{count_words(len(plans), 'plan')} of {service.lower()} are pending, the oldest "
-                f"{plans[0].instant}; {policy.most_pending} are allowed. File groups in a plan "
+                f"{plans[0].instant}; {policy.max_pending} are allowed. File groups in a plan "
                 "are taken by no other, so their logs grow until it is executed.",
                 rows,
                 remedy,

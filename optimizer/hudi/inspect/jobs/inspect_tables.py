@@ -29,12 +29,12 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     asked = list(job.params.get("tables", ()))
     job.spool.fs.make_directories(job.spool.results.child("looks"), mode=0o700)
     failed: list[dict[str, Any]] = []
-    told_at = float("-inf")
+    notified_at = float("-inf")
     for n, row in enumerate(asked):
         job.check_control()
-        if time.monotonic() - told_at >= _PROGRESS_SECONDS:
+        if time.monotonic() - notified_at >= _PROGRESS_SECONDS:
             job.progress("look", n, len(asked), _name(row))
-            told_at = time.monotonic()
+            notified_at = time.monotonic()
         try:
             _look(job, row)
         except PortalError as error:
@@ -46,7 +46,7 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     return {
         "tables": len(asked) - len(failed),
         "failed": failed,
-        "asked_at": job.now.isoformat(),
+        "requested_at": job.now.isoformat(),
     }
 
 

@@ -42,7 +42,7 @@ def look_at(table: OpenedTable, asked: Asked, *, now: datetime) -> HudiLook:
         ExternalFailure: `hudi.failed`, not even the timeline can be listed.
     """
     if not table.is_supported:
-        return HudiLook(looked_at=now, table=table.facts())
+        return HudiLook(inspected_at=now, table=table.facts())
     with clear_errors(table.name):
         return _look(table, asked, now)
 
@@ -57,7 +57,7 @@ def _look(table: OpenedTable, asked: Asked, now: datetime) -> HudiLook:
     keys = _keys(table, faults) if asked.read_keys else None
     slices = _slices(table, files, faults)
     return HudiLook(
-        looked_at=now,
+        inspected_at=now,
         table=table.facts(dict.fromkeys((*timeline.faults, *faults))),
         instants=_counted(timeline.instants, plans),
         archived_to=timeline.archived_to,

@@ -43,21 +43,25 @@ def alarms_keep(
         if code in known:
             HudiAlarm.objects.filter(pk=known[code].pk).update(**said)
             continue
-        told = HudiAlarm.objects.filter(table=table, code=code, told_at__gt=now - QUIET_FOR)
-        last = told.order_by("-told_at").first()
+        told = HudiAlarm.objects.filter(table=table, code=code, notified_at__gt=now - QUIET_FOR)
+        last = told.order_by("-notified_at").first()
         HudiAlarm.objects.create(
-            table=table, code=code, opened_at=now, told_at=last.told_at if last else None, **said
+            table=table,
+            code=code,
+            opened_at=now,
+            notified_at=last.notified_at if last else None,
+            **said,
         )
 
 
 def alarms_tell(lake: str, *, now: datetime) -> int:
     """Write of every alarm of a lake that began, or is over, untold; returns how many mails."""
     rows = HudiAlarm.objects.filter(table__lake=lake).exclude(severity=Severity.INFO)
-    begun = rows.filter(is_open=True, told_at=None)
-    ended = rows.filter(is_open=None, over_told_at=None).exclude(told_at=None)
+    begun = rows.filter(is_open=True, notified_at=None)
+    ended = rows.filter(is_open=None, resolved_notified_at=None).exclude(notified_at=None)
     with transaction.atomic():
-        began = _marked(begun, "told_at", now=now)
-        over_now = [one for one in _marked(ended, "over_told_at", now=now) if _is_over(one)]
+        began = _marked(begun, "notified_at", now=now)
+        over_now = [one for one in _marked(ended, "resolved_notified_at", now=now) if _is_over(one)]
         return _write(RAISED, lake, began, now=now) + _write(OVER, lake, over_now, now=now)
 
 

@@ -39,15 +39,15 @@ def hudi_looks_due(lake: str, *, now: datetime) -> dict[str, list[int]] | None:
 
     At those that a service watches it looks itself, unless it is long at work elsewhere.
     """
-    due = HudiTable.objects.filter(lake=lake, is_gone=False, look_due_at__lte=now)
-    due = due.exclude(pk__in=watched_tables(lake), look_due_at__gt=now - LEFT_TO_ITS_SERVICE)
-    return _params(due.order_by("look_due_at", "pk")[:MOST_TABLES], now=now)
+    due = HudiTable.objects.filter(lake=lake, is_deleted=False, inspect_due_at__lte=now)
+    due = due.exclude(pk__in=watched_tables(lake), inspect_due_at__gt=now - LEFT_TO_ITS_SERVICE)
+    return _params(due.order_by("inspect_due_at", "pk")[:MOST_TABLES], now=now)
 
 
 def hudi_looks_request(run: Run) -> dict[str, Any]:
     """Return what the job must know of each table, as it is named and lies now."""
     logs, keys = set(run.params["logs"]), set(run.params["keys"])
-    rows = HudiTable.objects.filter(lake=run.lake, is_gone=False, pk__in=run.params["tables"])
+    rows = HudiTable.objects.filter(lake=run.lake, is_deleted=False, pk__in=run.params["tables"])
     tables = (
         _request(row, read_logs=row.pk in logs, read_keys=row.pk in keys)
         for row in rows.order_by("pk")
@@ -85,11 +85,11 @@ def look_stored(run: Run, key: int) -> dict[str, Any] | None:
         raise RuleViolation("hudi.look", f"Its inspection cannot be read: {error}.") from error
 
 
-def look_problem(lake: str, key: int, reason: str, *, due_at: datetime) -> None:
+def inspection_error(lake: str, key: int, reason: str, *, due_at: datetime) -> None:
     """Say why a look found nothing, and when the next one is due."""
     rows = HudiTable.objects.filter(pk=key, lake=lake)
-    rows.update(look_problem=reason)
-    rows.filter(is_gone=False).update(look_due_at=due_at)
+    rows.update(inspection_error=reason)
+    rows.filter(is_deleted=False).update(inspect_due_at=due_at)
 
 
 def hudi_looks_ingest(
@@ -106,11 +106,11 @@ def hudi_looks_ingest(
                 if key not in failed and _take_in(run, key, policies, now=now):
                     looked.append(key)
             except RuleViolation as error:
-                look_problem(run.lake, key, error.message, due_at=now + REFUSED_RETRY)
+                inspection_error(run.lake, key, error.message, due_at=now + REFUSED_RETRY)
         for key, reason in failed.items():
-            look_problem(run.lake, key, reason, due_at=now + RETRY)
-    rest = HudiTable.objects.filter(pk__in=wanted, lake=run.lake, look_due_at__lte=now)
-    rest.exclude(pk__in=looked).update(look_due_at=now + RETRY)
+            inspection_error(run.lake, key, reason, due_at=now + RETRY)
+    rest = HudiTable.objects.filter(pk__in=wanted, lake=run.lake, inspect_due_at__lte=now)
+    rest.exclude(pk__in=looked).update(inspect_due_at=now + RETRY)
     if looked and decide is not None:
         decide(run.lake, now=now)
     alarms_tell(run.lake, now=now)
@@ -126,8 +126,8 @@ def hudi_look_ask(
     Raises:
         NotVisible: `hudi.table`, it is not there.
     """
-    tables = HudiTable.objects.filter(lake=lake, pk=table_id, is_gone=False)
-    wanted: dict[str, Any] = {"look_due_at": now, "wants_logs": True}
+    tables = HudiTable.objects.filter(lake=lake, pk=table_id, is_deleted=False)
+    wanted: dict[str, Any] = {"inspect_due_at": now, "include_logs": True}
     if read_keys:
         wanted["wants_keys"] = True
     if not tables.update(**wanted):
@@ -174,7 +174,7 @@ def _last_read(row: HudiTable) -> LastRead:
         row.logs_read_at,
         row.keys_read_at,
         any(one["code"] in _BAD_LOGS for one in row.findings),
-        row.wants_logs,
+        row.include_logs,
         row.wants_keys,
     )
 

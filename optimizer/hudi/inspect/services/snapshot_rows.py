@@ -46,10 +46,10 @@ def look_keep(lake: str, key: int, found: ReadLook, policy: HudiPolicy, *, now: 
     Raises:
         RuleViolation: `hudi.too_large`, the look is more than pages and decisions can take.
     """
-    rows = HudiTable.objects.select_for_update().filter(pk=key, lake=lake, is_gone=False)
+    rows = HudiTable.objects.select_for_update().filter(pk=key, lake=lake, is_deleted=False)
     table = rows.first()
-    at = found.look.looked_at
-    if table is None or (table.looked_at is not None and table.looked_at >= at):
+    at = found.look.inspected_at
+    if table is None or (table.inspected_at is not None and table.inspected_at >= at):
         return False
     refuse_too_many(len(found.look.slices))
     before = _before(table)
@@ -83,10 +83,10 @@ def _show(
     health, findings = health_of(look, policy, now), failures(look, policy, now)
     left_alone, stale = unfit(look), staleness_of(look)
     severities = [one.severity for one in findings]
-    table.looked_at = look.looked_at
-    table.look_problem = ""
+    table.inspected_at = look.inspected_at
+    table.inspection_error = ""
     if left_alone is not None and left_alone.code == "unsupported":
-        table.look_problem = left_alone.reason
+        table.inspection_error = left_alone.reason
     table.table_type, table.version = look.table.table_type.value, look.table.version
     table.health = None if health is None else health.score
     table.deductions = [] if health is None else health.as_list()
@@ -102,16 +102,16 @@ def _show(
     table.written_at = last_write_at(look) or table.written_at
     table.stale_since = None if stale is None else stale.since
     if found.read_logs:
-        table.logs_read_at, table.wants_logs = look.looked_at, False
+        table.logs_read_at, table.include_logs = look.inspected_at, False
     if found.read_keys:
-        table.keys_read_at, table.wants_keys = look.looked_at, False
+        table.keys_read_at, table.wants_keys = look.inspected_at, False
     # What was heard of or asked for since the look began, or asked for more closely, stays due.
-    due_at = table.look_due_at
-    is_since = table.heard_at > look.looked_at or (
-        due_at is not None and look.looked_at < due_at <= now
+    due_at = table.inspect_due_at
+    is_since = table.event_at > look.inspected_at or (
+        due_at is not None and look.inspected_at < due_at <= now
     )
-    if not (is_since or table.wants_logs or table.wants_keys):
-        table.look_due_at = next_look_at(look.looked_at, policy)
+    if not (is_since or table.include_logs or table.wants_keys):
+        table.inspect_due_at = next_look_at(look.inspected_at, policy)
     table.save()
     _point(table, stale, n_uncompacted=len(look.uncompacted))
     alarms_keep(table, look, raised(look, findings), now=now)
@@ -129,7 +129,7 @@ def _before(table: HudiTable) -> HudiLook | None:
 
 def _point(table: HudiTable, stale: Staleness | None, *, n_uncompacted: int) -> None:
     """Write a point of the trend; it takes the place of one that tells nothing beside it."""
-    at = table.looked_at
+    at = table.inspected_at
     if at is None:
         return
     points = HudiPoint.objects.filter(table=table)

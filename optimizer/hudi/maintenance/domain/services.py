@@ -202,7 +202,7 @@ def _apart(look: HudiLook, policy: HudiPolicy) -> Ruling | None:
     problem = lock_problem(look.table, policy)
     if problem is None or not look.table.is_metadata_on:
         return None
-    if not policy.takes_turns:
+    if not policy.writer_serialized:
         return Ruling(
             "metadata-table",
             f"{problem} Its metadata table is on and knows one writer: what is executed beside the "

@@ -39,7 +39,7 @@ class Order:
     failed: tuple[str, ...] = ()
     most: int | None = None
     lock: Mapping[str, str] = field(default_factory=dict)
-    takes_turns: bool = False
+    writer_serialized: bool = False
     patience: timedelta = timedelta(hours=1)
     settings: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Order:
                 failed=tuple(map(str, row.get("failed") or ())),
                 most=None if most is None else int(most),
                 lock=_texts(row.get("lock")),
-                takes_turns=bool(row.get("takes_turns", False)),
+                writer_serialized=bool(row.get("writer_serialized", False)),
                 patience=timedelta(seconds=float(row.get("patience_seconds", 3600))),
                 settings=_texts(row.get("settings")),
                 properties=_texts(row.get("properties")),

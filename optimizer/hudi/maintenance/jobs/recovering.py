@@ -105,7 +105,7 @@ def bring_back(present: Present, order: Order, result: Result, check_stop: Stop)
 def _read(present: Present) -> LeftOut:
     table = present.table
     with clear_errors(table.name):
-        look = look_at(table, Asked(), now=present.look.looked_at)
+        look = look_at(table, Asked(), now=present.look.inspected_at)
         blocks = left_out(look, undone_instants(table))
         return read_left_out(table, blocks, read_files(table).logs)
 

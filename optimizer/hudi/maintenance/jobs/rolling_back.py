@@ -41,7 +41,7 @@ def list_stuck(present: Present, order: Order, result: Result, check_stop: Stop)
                 "action": one.instant.action.value,
                 "state": one.instant.state.value,
                 "n_files": n_files[one.instant.instant],
-                "heard_at": one.since.isoformat(),
+                "event_at": one.since.isoformat(),
             }
             for one in silent
         ]

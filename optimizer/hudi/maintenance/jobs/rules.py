@@ -21,7 +21,7 @@ def policy_of(order: Order) -> HudiPolicy:
     return HudiPolicy(
         is_on=True,
         lock=order.lock.get(LOCK_PROVIDER, ""),
-        takes_turns=order.takes_turns,
+        writer_serialized=order.writer_serialized,
         kinds=frozenset(Service),
     )
 

@@ -67,7 +67,7 @@ def policy_form(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show the form of one Hudi table's policy, whether or not it has settings of its own."""
     user, about = person(request), TableFormat.HUDI
     table = get_hudi_for_user(table_id, user)
-    scope = None if table.is_gone else scope_of_table(table)
+    scope = None if table.is_deleted else scope_of_table(table)
     if scope is None:
         raise NotVisible(
             "policy.table",

@@ -30,7 +30,7 @@ def services(request: HttpRequest, table_id: int) -> HttpResponse:
         "said_of_all": said_of_all(table.verdicts),
         **now_of(table),
         "staying": resident_run(table.lake) if table.pk in watched_tables(table.lake) else None,
-        "may_act": not table.is_gone and not table.is_paused,
+        "may_act": not table.is_deleted and not table.is_paused,
     }
     return render(request, "optimizer/hudi_services.html", frame_of(table, seen, shown))
 

@@ -47,8 +47,9 @@ HUDI_TABLES = ListSpec(
     exports=(
         "lake", "db", "table", "location", "owner", "table_type", "version", "health",
         "n_critical", "n_warnings", "n_pending", "n_stuck", "n_file_groups", "base_bytes",
-        "log_bytes", "stale_since", "written_at", "heard_at", "looked_at", "look_problem",
-        "verdict", "decided_at", "is_paused", "paused_by", "paused_why", "is_gone", "gone_at",
+        "log_bytes", "stale_since", "written_at", "event_at", "inspected_at", "inspection_error",
+        "verdict", "decided_at", "is_paused", "paused_by", "paused_reason", "is_deleted",
+        "deleted_at",
     ),
 )  # fmt: skip
 

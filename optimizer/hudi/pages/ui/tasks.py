@@ -40,8 +40,8 @@ HUDI_TASKS = ListSpec(
     orders=TASK_ORDERS,
     filename="hudi-tasks.csv",
     exports=(
-        "id", "kind", "state", "reason", "waits_for", "instants", "asked_by", "noted_at",
-        "sent_at", "ended_at", "run", "outcome_code", "outcome", "n_conflicts", "n_tries",
+        "id", "kind", "state", "reason", "waits_for", "instants", "requested_by", "created_at",
+        "started_at", "ended_at", "run", "outcome_code", "outcome", "n_conflicts", "n_tries",
         "seconds", "before", "after",
     ),
 )  # fmt: skip

@@ -92,7 +92,7 @@ def executions(case: Case, service: Service) -> Iterable[Need]:
     if not ready:
         return
     chosen = oldest_first(
-        (one.instant for one in ready), failed=case.lately.failed, most=case.policy.most_plans
+        (one.instant for one in ready), failed=case.lately.failed, most=case.policy.max_plans
     )
     more = f" {len(chosen)} of them go now." if len(chosen) < len(ready) else ""
     words = (
@@ -113,7 +113,7 @@ def compaction(case: Case) -> Need:
         words = f"Damaged: {count_words(len(damaged), 'file group')}. {_MEND}"
         return Need(service, step, "damaged", words)
     n = len(pending(case.look, ACTIONS[service]))
-    if n >= policy.most_pending:
+    if n >= policy.max_pending:
         words = f"Already pending, and first: {count_words(n, 'plan')}."
         return Need(service, step, "pile", words)
     age = case.now - min(one.completed_at for one in commits)

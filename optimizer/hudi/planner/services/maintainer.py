@@ -135,8 +135,8 @@ class HudiMaintainer(TableMaintainer):
 
     def look_again(self, task: OptimizeTask, *, now: datetime) -> None:
         """Let a look be due now: those of Hudi tables are due at some later time anyway."""
-        rows = HudiTable.objects.filter(pk=task.subject.pk, is_gone=False)
-        rows.update(look_due_at=now)
+        rows = HudiTable.objects.filter(pk=task.subject.pk, is_deleted=False)
+        rows.update(inspect_due_at=now)
 
     def allows_removal(self, lake: str) -> Callable[[RemovalPlan], bool]:
         """Return whether the policy of a list's table still has its service."""

@@ -27,7 +27,7 @@ def orders_of(tasks: QuerySet[OptimizeTask], policies: HudiPolicies) -> list[dic
     Raises:
         DataSafetyError: `hudi.not_approved`, a task would take away what nobody approved.
     """
-    ordered = tasks.order_by("-score", "noted_at", "pk")
+    ordered = tasks.order_by("-score", "created_at", "pk")
     found = (order_of(task, policies) for task in ordered)
     return [one for one in found if one is not None]
 
@@ -57,10 +57,10 @@ def order_of(task: OptimizeTask, policies: HudiPolicies) -> dict[str, Any] | Non
         "service": service.value,
         "step": step.value,
         "instants": task.instants,
-        "failed": sorted(lately_of(row, look, now=task.sent_at or look.looked_at).failed),
-        "most": policy.most_plans if task.instants is None and step is Step.EXECUTE else None,
+        "failed": sorted(lately_of(row, look, now=task.started_at or look.inspected_at).failed),
+        "most": policy.max_plans if task.instants is None and step is Step.EXECUTE else None,
         "lock": _lock(look, policy),
-        "takes_turns": policy.takes_turns,
+        "writer_serialized": policy.writer_serialized,
         "patience_seconds": policy.patience.total_seconds(),
         "settings": _settings(service, step, policy, plan),
         "properties": dict(row.properties),

@@ -56,7 +56,9 @@ def hudi_decide(lake: str, *, now: datetime, limit: int = AT_ONCE) -> int:
     Of the others on those whose policy may have changed since, and on those whose decision is an
     hour old, unless a look at them is due anyway.
     """
-    is_old = Q(decided_at__lt=now - AGAIN_AFTER) & (Q(look_due_at=None) | Q(look_due_at__gt=now))
+    is_old = Q(decided_at__lt=now - AGAIN_AFTER) & (
+        Q(inspect_due_at=None) | Q(inspect_due_at__gt=now)
+    )
     changed_at = hudi_policies_changed_at(lake)
     if changed_at is not None:
         is_old |= Q(decided_at__lt=changed_at)
@@ -75,16 +77,16 @@ def hudi_decide_table(
     Of two that decide at once the second changes nothing.
     """
     found = policies.of(row.db, row.table)
-    if row.is_resident != found.policy.stays:
-        HudiTable.objects.filter(pk=row.pk).update(is_resident=found.policy.stays)
+    if row.is_continuous != found.policy.stays:
+        HudiTable.objects.filter(pk=row.pk).update(is_continuous=found.policy.stays)
     try:
         look = look_of_table(row)
     except RuleViolation as error:
         _keep(row, (HudiVerdict(None, None, error.code, error.message),), error.message, now=now)
-        HudiTable.objects.filter(pk=row.pk).update(look_due_at=now)
+        HudiTable.objects.filter(pk=row.pk).update(inspect_due_at=now)
         return
     ended = last_end(row)
-    if look is None or (ended is not None and look.looked_at <= ended):
+    if look is None or (ended is not None and look.inspected_at <= ended):
         # What a run did is not in it; the look that is due then decides.
         HudiTable.objects.filter(pk=row.pk).update(decided_at=now)
         return
@@ -148,15 +150,15 @@ def _bring_in_line(table: _Table, decision: HudiDecision, *, now: datetime) -> N
         _propose(table, one, open_tasks.get(one.name), now=now)
     busy = {_name(one) for one in decision.verdicts if one.code == _BUSY}
     for kind, task in open_tasks.items():
-        if kind not in wanted | busy and task.state in NOT_SENT and not task.asked_by:
+        if kind not in wanted | busy and task.state in NOT_SENT and not task.requested_by:
             give_up(task, why=f"Not needed any more. {decision.words}", now=now)
 
 
 def _propose(table: _Table, one: HudiTask, task: OptimizeTask | None, *, now: datetime) -> None:
-    if task is not None and (task.state not in NOT_SENT or task.asked_by):
+    if task is not None and (task.state not in NOT_SENT or task.requested_by):
         return
     if task is None:
-        task = OptimizeTask(hudi=table.row, kind=one.name, noted_at=now)
+        task = OptimizeTask(hudi=table.row, kind=one.name, created_at=now)
     task.reason, task.instants = one.reason, list(one.instants) or None
     task.score = precedence(one.service, one.step)
     task.policy_versions = list(table.versions)
@@ -170,7 +172,7 @@ def _propose(table: _Table, one: HudiTask, task: OptimizeTask | None, *, now: da
 
 def _held(table: _Table, task: OptimizeTask, *, now: datetime) -> str:
     if table.row.is_paused:
-        return f"Paused by {table.row.paused_by}: {table.row.paused_why}"
+        return f"Paused by {table.row.paused_by}: {table.row.paused_reason}"
     if task.not_before is not None:
         return "Somebody was at work on the table a moment ago."
     return held_by_hour(table.found.policy, table.zone, now=now)

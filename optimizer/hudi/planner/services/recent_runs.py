@@ -40,25 +40,25 @@ def lately_of(row: HudiTable, look: HudiLook, *, now: datetime) -> Lately:
     failed: dict[str, datetime] = {}
     tried: dict[tuple[Service, Step], datetime] = {}
     refused: dict[Service, datetime] = {}
-    for task in ended.only("kind", "state", "sent_at", "ended_at", "outcome_code", "instants",
+    for task in ended.only("kind", "state", "started_at", "ended_at", "outcome_code", "instants",
                            "commits"):  # fmt: skip
         service, step = TASKS[task.kind]
         if task.ended_at is None:
             continue
         if task.outcome_code in REFUSED:
             refused[service] = task.ended_at
-        if task.sent_at is None:
+        if task.started_at is None:
             continue
         if step is Step.EXECUTE and task.state in _NOT_ALL:
             failed |= dict.fromkeys(_not_done(task), task.ended_at)
         if step is Step.SCHEDULE and (service is Service.TTL or task.state in _IN_VAIN):
-            tried[service, step] = task.sent_at
+            tried[service, step] = task.started_at
     return Lately(frozenset(running), frozenset(busy), failed, tried, refused)
 
 
 def last_end(row: HudiTable) -> datetime | None:
     """When a run last ended a task of the table: a look from before knows nothing of it."""
-    found = row.tasks.filter(ended_at__isnull=False, sent_at__isnull=False)
+    found = row.tasks.filter(ended_at__isnull=False, started_at__isnull=False)
     at: datetime | None = found.aggregate(at=Max("ended_at"))["at"]
     return at
 
@@ -66,7 +66,7 @@ def last_end(row: HudiTable) -> datetime | None:
 def given_way(row: HudiTable, *, now: datetime) -> dict[str, datetime]:
     """Return by kind until when a step waits that was given up for somebody who was at work."""
     since = now - WRITER_LEFT_ALONE
-    lost = row.tasks.filter(state=TaskState.ABANDONED, sent_at__isnull=False, ended_at__gt=since)
+    lost = row.tasks.filter(state=TaskState.ABANDONED, started_at__isnull=False, ended_at__gt=since)
     found = lost.order_by().values_list("kind").annotate(Max("ended_at"))
     return {kind: at + WRITER_LEFT_ALONE for kind, at in found}
 

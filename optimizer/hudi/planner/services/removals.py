@@ -73,9 +73,9 @@ def propose_list(task: OptimizeTask, listed: HudiList, *, now: datetime) -> Remo
         instants=listed.instants,
         partitions=listed.partitions,
         policy_versions=task.policy_versions,
-        asked_by=task.asked_by,
+        requested_by=task.requested_by,
         score=task.score,
-        noted_at=now,
+        created_at=now,
     )
     plans_of_kind = RemovalPlan.objects.filter(hudi=task.hudi, kind=kind)
     plan = RemovalPlan(
@@ -196,7 +196,7 @@ def _instants(task: OptimizeTask, found: Mapping[str, Any]) -> HudiList | None:
     if not rows:
         return None
     return HudiList(
-        [f"{row['action']} {row['instant']}, last sign of life {row['heard_at']}" for row in rows],
+        [f"{row['action']} {row['instant']}, last sign of life {row['event_at']}" for row in rows],
         len(rows),
         sum(int(row.get("n_files", 0)) for row in rows),
         0,

@@ -39,7 +39,9 @@ def arrange(lake: str, tasks: Sequence[OptimizeTask], *, now: datetime) -> Arran
     begin: list[OptimizeTask] = []
     held: list[tuple[OptimizeTask, str]] = []
     spent = None
-    for task in sorted(tasks, key=lambda one: (not one.asked_by, -one.score, one.noted_at, one.pk)):
+    for task in sorted(
+        tasks, key=lambda one: (not one.requested_by, -one.score, one.created_at, one.pk)
+    ):
         found = policies.of(task.subject.db, task.subject.table)
         if spent is None and found.policy.budget_gb_hours is not None:
             spent = seconds_spent(lake, now=now)
@@ -74,7 +76,7 @@ def begun_by_services(task: OptimizeTask) -> list[str]:
 def _held(task: OptimizeTask, found: ResolvedHudi, zone: tzinfo, *, now: datetime) -> str:
     if needs_a_list(task):
         return _LIST_IT
-    return "" if task.asked_by else held_by_hour(found.policy, zone, now=now)
+    return "" if task.requested_by else held_by_hour(found.policy, zone, now=now)
 
 
 def _too_much(
@@ -82,7 +84,7 @@ def _too_much(
 ) -> str:
     """Say that the day's budget is spent; what one task will take is not known before it ends."""
     whole = found.policy.budget_gb_hours
-    if whole is None or task.asked_by:
+    if whole is None or task.requested_by:
         return ""
     gb = (speed_of(lake) or UNMEASURED).memory_gb
     used = spent.get(found.sources[BUDGET], 0.0) * gb / 3600

@@ -11,7 +11,7 @@ MOST_WATCHED = 200
 
 def resident_tables(lake: str) -> list[int]:
     """Return the tables that a service shall stay with, the oldest first."""
-    rows = HudiTable.objects.filter(lake=lake, is_gone=False, is_resident=True)
+    rows = HudiTable.objects.filter(lake=lake, is_deleted=False, is_continuous=True)
     return list(rows.order_by("pk").values_list("pk", flat=True)[:MOST_WATCHED])
 
 

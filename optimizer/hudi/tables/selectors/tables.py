@@ -31,7 +31,7 @@ HUDI_ORDERS = {
     "stale": ("is_fresh", "stale_since"),
     "-logs": ("-log_bytes",),
     "-written": ("-written_at",),
-    "-looked": ("-looked_at",),
+    "-looked": ("-inspected_at",),
     "name": ("db", "table"),
     "-name": ("-db", "-table"),
 }
@@ -42,8 +42,8 @@ HUDI_SHOWS = {
     "stale": ("Read-optimized view is stale", Q(stale_since__isnull=False)),
     "stuck": ("With stuck instants", Q(n_stuck__gt=0)),
     "paused": ("Paused", Q(is_paused=True)),
-    "problem": ("Could not be inspected", ~Q(look_problem="")),
-    "gone": ("Gone from the lake", Q(is_gone=True)),
+    "problem": ("Could not be inspected", ~Q(inspection_error="")),
+    "gone": ("Gone from the lake", Q(is_deleted=True)),
 }
 # Numbers, because databases sort NULL lowest and compare truths each in their own way.
 _IS_UNSEEN = Case(When(health=None, then=1), default=0, output_field=IntegerField())

@@ -20,8 +20,8 @@ Name = tuple[str, str]
 _CHUNK = 500
 _GONE = "The table was dropped or moved, or its place has another name now."
 _HEARD = (
-    *("db", "table", "location", "place", "owner", "is_gone", "gone_at", "heard_at"),
-    *("properties", "look_due_at"),
+    *("db", "table", "location", "place", "owner", "is_deleted", "deleted_at", "event_at"),
+    *("properties", "inspect_due_at"),
 )
 
 
@@ -68,7 +68,7 @@ class _Rows:
         self.named.pop((row.db, row.table), None)
         self.placed.pop(row.place, None)
         self.gone[row.db, row.table, row.place] = row
-        row.is_gone, row.gone_at, row.look_due_at = True, self.now, None
+        row.is_deleted, row.deleted_at, row.inspect_due_at = True, self.now, None
         self.touched[id(row)] = row
 
     def _rename(self, former: Name, name: Name, after: HeardHudi | None) -> None:
@@ -97,7 +97,7 @@ class _Rows:
         row = self.gone.pop((after.db, after.table, after.place), None)
         if row is None:
             row = HudiTable(lake=self.lake, db=after.db, table=after.table, place=after.place)
-        row.is_gone, row.gone_at = False, None
+        row.is_deleted, row.deleted_at = False, None
         self.named[after.db, after.table] = row
         self.placed[after.place] = row
         return row
@@ -105,8 +105,8 @@ class _Rows:
     def _take_in(self, row: HudiTable, after: HeardHudi) -> None:
         row.owner = after.owner or row.owner
         row.location, row.properties = after.location, dict(after.properties)
-        row.heard_at = self.now
-        row.look_due_at = min(row.look_due_at or self.now, self.now)
+        row.event_at = self.now
+        row.inspect_due_at = min(row.inspect_due_at or self.now, self.now)
         self.touched[id(row)] = row
 
 
@@ -143,7 +143,7 @@ def hudi_note_gone(
     with transaction.atomic():
         rows = _Rows(lake, now)
         wanted = HudiTable.objects.filter(
-            pk__in=keys, lake=lake, is_gone=False, heard_at__lt=read_at
+            pk__in=keys, lake=lake, is_deleted=False, event_at__lt=read_at
         )
         for row in wanted.select_for_update().order_by("pk"):
             rows.end(row)
@@ -155,12 +155,12 @@ def _is_known(rows: _Rows, after: HeardHudi, *, read_at: datetime) -> bool:
     if row is not None:
         is_same = row.place == after.place and after.owner in ("", row.owner)
         is_same = is_same and row.properties == after.properties
-        return is_same or row.heard_at >= read_at
+        return is_same or row.event_at >= read_at
     other = rows.placed.get(after.place)
-    if other is not None and other.heard_at >= read_at:
+    if other is not None and other.event_at >= read_at:
         return True
     gone = rows.gone.get((after.db, after.table, after.place))
-    return gone is not None and gone.gone_at is not None and gone.gone_at >= read_at
+    return gone is not None and gone.deleted_at is not None and gone.deleted_at >= read_at
 
 
 def _places(said: Iterable[HudiWord]) -> set[str]:
@@ -171,10 +171,10 @@ def _locked(lake: str, names: set[Name], places: set[str], *, now: datetime) -> 
     """Lock the rows that these names and places mean now, and gone ones that may come back."""
     rows = _Rows(lake, now)
     named = Q(db__in={db for db, _ in names}, table__in={table for _, table in names})
-    wanted = (named & Q(is_gone=False)) | Q(place__in=places)
+    wanted = (named & Q(is_deleted=False)) | Q(place__in=places)
     found = HudiTable.objects.select_for_update().filter(wanted, lake=lake).order_by("pk")
     for row in found:
-        if row.is_gone:
+        if row.is_deleted:
             rows.gone[row.db, row.table, row.place] = row
         else:
             rows.named[row.db, row.table] = row
@@ -190,10 +190,10 @@ def _write(rows: _Rows) -> HudiNoted:
     HudiTable.objects.bulk_create(
         [row for row in touched if not row.pk], batch_size=_CHUNK, ignore_conflicts=True
     )
-    gone = tuple(row for row in touched if row.is_gone)
+    gone = tuple(row for row in touched if row.is_deleted)
     abandon_open(gone, why=_GONE, now=rows.now)
     alarms_end(gone, now=rows.now)
-    return HudiNoted(tuple(row for row in touched if not row.is_gone), gone)
+    return HudiNoted(tuple(row for row in touched if not row.is_deleted), gone)
 
 
 def _heard(row: HudiTable) -> HeardHudi:
@@ -203,4 +203,4 @@ def _heard(row: HudiTable) -> HeardHudi:
 def alarms_end(tables: Sequence[HudiTable], *, now: datetime) -> None:
     """Close the alarms of tables that are gone, without a word: they are told of as gone."""
     rows = HudiAlarm.objects.filter(table__in=[one.pk for one in tables], is_open=True)
-    rows.update(is_open=None, closed_at=now, over_told_at=now)
+    rows.update(is_open=None, closed_at=now, resolved_notified_at=now)

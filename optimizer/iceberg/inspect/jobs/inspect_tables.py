@@ -67,12 +67,12 @@ class _Looks:
 
     def run(self) -> dict[str, Any]:
         asked = list(self.job.params.get("tables", ()))
-        told_at = time.monotonic()
+        notified_at = time.monotonic()
         for n, row in enumerate(asked):
             self.job.check_control()
-            if not n or time.monotonic() - told_at >= _PROGRESS_SECONDS:
+            if not n or time.monotonic() - notified_at >= _PROGRESS_SECONDS:
                 self.job.progress("look", n, len(asked), f"{row['db']}.{row['table']}")
-                told_at = time.monotonic()
+                notified_at = time.monotonic()
             self._look(row)
         self.tables.flush()
         self.commits.flush()
@@ -81,7 +81,7 @@ class _Looks:
         return {
             "tables": len(asked) - len(self.failed),
             "failed": self.failed,
-            "asked_at": self.job.now.isoformat(),
+            "requested_at": self.job.now.isoformat(),
         }
 
     def _look(self, row: Mapping[str, Any]) -> None:

@@ -60,7 +60,7 @@ def newest_of(row: Row, *, before: datetime | None, oldest_at: datetime | None) 
 def commit_rows(rows: Iterable[Row], *, now: datetime) -> Iterator[Commit]:
     """Make the rows of commits that a look found."""
     for row in rows:
-        yield Commit(heard_at=now, source="look", **{**row, "operation": row["operation"] or ""})
+        yield Commit(event_at=now, source="look", **{**row, "operation": row["operation"] or ""})
 
 
 def _instant(micros: int | None) -> datetime | None:

@@ -44,14 +44,16 @@ Decide = Callable[..., object]
 
 def looks_due(lake: str, *, now: datetime) -> list[int]:
     """Return the tables whose look is due, longest due first; few enough for one run."""
-    due = IcebergTable.objects.filter(lake=lake, is_gone=False, look_due_at__lte=now)
-    return list(due.order_by("look_due_at", "pk").values_list("pk", flat=True)[:MOST_TABLES])
+    due = IcebergTable.objects.filter(lake=lake, is_deleted=False, inspect_due_at__lte=now)
+    return list(due.order_by("inspect_due_at", "pk").values_list("pk", flat=True)[:MOST_TABLES])
 
 
 def looks_request(lake: str, keys: list[int], *, now: datetime) -> list[Row]:
     """Return what the job must know of each table: its name, identity, and what it is held to."""
     policies = policies_of(lake)
-    tables = list(IcebergTable.objects.filter(lake=lake, is_gone=False, pk__in=keys).order_by("pk"))
+    tables = list(
+        IcebergTable.objects.filter(lake=lake, is_deleted=False, pk__in=keys).order_by("pk")
+    )
     asked = {row.pk: policies.of(row.db, row.table).policy for row in tables}
     writes = _writes({key: str(policy.layout) for key, policy in asked.items() if policy.layout})
     old_writes = writes_to_search(asked, now=now)
@@ -79,15 +81,15 @@ def looks_ingest(
     keys = {int(key) for key in run.params.get("tables", ())}
     seen: set[int] = set()
     if manifest["outcome"] == "done":
-        look = Look(run, datetime.fromisoformat(result["asked_at"]), now)
+        look = Look(run, datetime.fromisoformat(result["requested_at"]), now)
         for row in look.rows("tables"):
             seen.add(row["table_id"])
             look.take_in(row)
         look.take_in_commits(seen)
         writes_settle(look.rows("writes"), now=now)
-        seen |= _failed(run.lake, result["failed"], asked_at=look.asked_at, now=now)
-    rest = IcebergTable.objects.filter(pk__in=keys - seen, look_due_at__lte=now)
-    rest.update(look_due_at=now + RETRY)
+        seen |= _failed(run.lake, result["failed"], requested_at=look.requested_at, now=now)
+    rest = IcebergTable.objects.filter(pk__in=keys - seen, inspect_due_at__lte=now)
+    rest.update(inspect_due_at=now + RETRY)
     if seen and decide is not None:
         decide(run.lake, now=now)
 
@@ -97,7 +99,7 @@ class Look:
     """The results of one run."""
 
     run: Run
-    asked_at: datetime
+    requested_at: datetime
     now: datetime
 
     def rows(self, part: str, below: str = "results") -> Iterator[Row]:
@@ -118,9 +120,9 @@ class Look:
                 _partitions_load(row, chunk, tally)
         if tally.n_partitions != row["n_partitions"]:
             IcebergTable.objects.filter(pk=table_id).update(
-                look_problem=f"The run {self.run.pk} found {row['n_partitions']} partitions, and "
-                f"{tally.n_partitions} of them could be read; it is inspected again.",
-                look_due_at=self.now + RETRY,
+                inspection_error=f"The run {self.run.pk} found {row['n_partitions']} partitions, "
+                f"and {tally.n_partitions} of them could be read; it is inspected again.",
+                inspect_due_at=self.now + RETRY,
             )
             return
         self._flip(row, tally)
@@ -161,9 +163,9 @@ class Look:
         }
         table = IcebergTable.objects.filter(pk=row["table_id"])
         table.update(
-            looked_at=self.now,
+            inspected_at=self.now,
             looked_snapshot_id=row["snapshot_id"],
-            look_problem="",
+            inspection_error="",
             format_version=row["format_version"],
             n_manifests=row["n_manifests"],
             n_snapshots=row["n_snapshots"],
@@ -176,9 +178,9 @@ class Look:
         if row.get("n_outside"):
             # It stays so: older snapshots may name those files for a long time.
             table.update(uses_outside=True)
-        is_newest = Q(heard_at__lte=self.asked_at) | Q(snapshot_id=row["snapshot_id"])
-        table.filter(is_newest).update(look_due_at=None, n_rows=total.n_rows, **totals)
-        _point(row, health, n_small=tally.n_to_pack, at=self.asked_at, totals=totals)
+        is_newest = Q(event_at__lte=self.requested_at) | Q(snapshot_id=row["snapshot_id"])
+        table.filter(is_newest).update(inspect_due_at=None, n_rows=total.n_rows, **totals)
+        _point(row, health, n_small=tally.n_to_pack, at=self.requested_at, totals=totals)
 
 
 def _partitions_load(row: Row, chunk: list[Row], tally: Tally) -> None:
@@ -241,15 +243,15 @@ def _point(
 
 
 def _failed(
-    lake: str, failed: list[Mapping[str, Any]], *, asked_at: datetime, now: datetime
+    lake: str, failed: list[Mapping[str, Any]], *, requested_at: datetime, now: datetime
 ) -> set[int]:
     """Say at each table why it could not be looked at; one that is gone is gone."""
     gone = [int(one["table_id"]) for one in failed if one["code"] in _GONE]
-    note_gone(lake, gone, read_at=asked_at, now=now)
+    note_gone(lake, gone, read_at=requested_at, now=now)
     for one in failed:
         table = IcebergTable.objects.filter(pk=one["table_id"], lake=lake)
-        table.update(look_problem=one["reason"])
-        table.filter(is_gone=False).update(look_due_at=now + RETRY)
+        table.update(inspection_error=one["reason"])
+        table.filter(is_deleted=False).update(inspect_due_at=now + RETRY)
     return {int(one["table_id"]) for one in failed}
 
 

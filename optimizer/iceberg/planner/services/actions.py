@@ -31,7 +31,7 @@ def dry_run(row: IcebergTable, *, user: User | None, now: datetime) -> Plan:
         NotVisible: `optimizer.table`; StaleState: `optimizer.not_looked_at`.
     """
     check_visible(row, user)
-    if row.looked_at is None:
+    if row.inspected_at is None:
         raise StaleState(
             "optimizer.not_looked_at",
             f"The files of {row} have not been inspected yet, so nothing can be planned. An "

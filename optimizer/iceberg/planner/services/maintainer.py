@@ -128,8 +128,8 @@ class IcebergMaintainer(TableMaintainer):
 
     def look_again(self, task: OptimizeTask, *, now: datetime) -> None:
         """Let a look be due, unless one is already."""
-        rows = IcebergTable.objects.filter(pk=task.iceberg.pk, is_gone=False)
-        rows.update(look_due_at=Coalesce("look_due_at", now))
+        rows = IcebergTable.objects.filter(pk=task.iceberg.pk, is_deleted=False)
+        rows.update(inspect_due_at=Coalesce("inspect_due_at", now))
 
     def allows_removal(self, lake: str) -> Callable[[RemovalPlan], bool]:
         """Return whether the policy of a list's table still has its kind."""

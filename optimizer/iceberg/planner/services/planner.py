@@ -86,8 +86,8 @@ def queue_heard(tables: Iterable[IcebergTable], *, now: datetime) -> int:
                     score=score_of(candidate, speed=UNMEASURED),
                     estimate=word.estimate.as_dict(),
                     snapshot_id=row.snapshot_id,
-                    noted_at=now,
-                    heard_at=row.heard_at,
+                    created_at=now,
+                    event_at=row.event_at,
                     **(_until_looked_at(now) if row.pk in changed else {}),
                     **asked_of(found, TaskKind.MINOR),
                 )
@@ -126,7 +126,7 @@ def decide_table(
         scores = [_propose(row, one, open_tasks, found, speed=speed, now=now) for one in plan.tasks]
         kinds = {one.kind for one in plan.tasks}
         for kind, task in open_tasks.items():
-            if kind not in kinds and task.state in NOT_SENT and not task.asked_by:
+            if kind not in kinds and task.state in NOT_SENT and not task.requested_by:
                 take_back(task, why=f"Not needed any more. {plan.words}", now=now)
         IcebergTable.objects.filter(pk=row.pk).update(
             decided_at=now,
@@ -190,19 +190,19 @@ def _propose(
     now: datetime,
 ) -> float:
     task = open_tasks.get(one.kind)
-    since = task.noted_at if task else now
+    since = task.created_at if task else now
     risk = one.advice.risk if one.advice else 0.0
     candidate = Candidate(str(row.pk), one.estimate, since, is_cold=one.is_cold, risk=risk)
     score = score_of(candidate, speed=speed or UNMEASURED)
     if task is not None and task.state not in NOT_SENT:
         return score
     if task is None:
-        task = OptimizeTask(table=row, kind=one.kind, noted_at=now, heard_at=row.heard_at)
+        task = OptimizeTask(table=row, kind=one.kind, created_at=now, event_at=row.event_at)
     task.score, task.estimate = score, one.estimate.as_dict()
     task.risk, task.is_cold = risk, one.is_cold
     task.group_seconds = _finite(one.advice.seconds) if one.advice and not one.not_before else None
     # What a person asked for begins whatever others do, with the partitions that were named.
-    if not task.asked_by:
+    if not task.requested_by:
         task.reason = one.reason
         task.partitions = None if one.partitions is None else list(one.partitions)
         _wait_for_others(task, one)

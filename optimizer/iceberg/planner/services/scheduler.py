@@ -35,16 +35,18 @@ def arrange(lake: str, tasks: Sequence[OptimizeTask], *, now: datetime) -> Arran
     chosen: list[OptimizeTask] = []
     for one in _within_budgets(lake, free, found, now=now):
         task = rows[one.candidate.key]
-        if one.is_begun or task.asked_by:
+        if one.is_begun or task.requested_by:
             chosen.append(task)
         else:
             held.append((task, one.reason))
     first = {one.key: n for n, one in enumerate(rank(map(_candidate, chosen), speed=UNMEASURED))}
-    return Arranged(sorted(chosen, key=lambda one: (not one.asked_by, first[str(one.pk)])), held)
+    return Arranged(
+        sorted(chosen, key=lambda one: (not one.requested_by, first[str(one.pk)])), held
+    )
 
 
 def _held_by_hour(task: OptimizeTask, found: TablePolicy, zone: tzinfo, *, now: datetime) -> str:
-    if task.asked_by:
+    if task.requested_by:
         return ""
     if not found.policy.is_on:
         return "The optimizer is switched off for this table."
@@ -56,7 +58,7 @@ def _candidate(task: OptimizeTask) -> Candidate:
     return Candidate(
         str(task.pk),
         Estimate.from_dict(task.estimate),
-        task.noted_at,
+        task.created_at,
         is_cold=task.is_cold,
         risk=task.risk,
     )

@@ -34,12 +34,12 @@ class IcebergTableSerializer(serializers.ModelSerializer[IcebergTable]):
     class Meta:
         model = IcebergTable
         fields: tuple[str, ...] = (
-            *("id", "lake", "db", "table", "uuid", "owner", "is_gone", "gone_at"),
+            *("id", "lake", "db", "table", "uuid", "owner", "is_deleted", "deleted_at"),
             *("health", "band", "n_files", "n_small", "small_bytes", "n_bytes", "n_rows"),
             *("n_delete_files", "n_partitions", "n_manifests", "n_snapshots", "format_version"),
-            *("committed_at", "heard_at", "looked_at", "look_due_at", "look_problem"),
+            *("committed_at", "event_at", "inspected_at", "inspect_due_at", "inspection_error"),
             *("decided_at", "verdict", "score", "is_paused", "paused_by", "paused_at"),
-            "paused_why",
+            "paused_reason",
         )
         read_only_fields = fields
 
@@ -110,7 +110,7 @@ class IcebergCommitSerializer(serializers.ModelSerializer[Commit]):
     class Meta:
         model = Commit
         fields = (
-            *("snapshot_id", "parent_id", "sequence", "at", "heard_at", "operation", "is_ours"),
+            *("snapshot_id", "parent_id", "sequence", "at", "event_at", "operation", "is_ours"),
             *("n_added", "n_removed", "bytes_added", "bytes_removed", "n_deletes_added"),
             *("n_changed_partitions", "source", "report"),
         )

@@ -44,8 +44,8 @@ SHOWS = [
 _IS_UNSEEN = Case(When(health=None, then=1), default=0, output_field=IntegerField())
 _SHOWN = {
     "paused": Q(is_paused=True),
-    "problem": ~Q(look_problem=""),
-    "gone": Q(is_gone=True),
+    "problem": ~Q(inspection_error=""),
+    "gone": Q(is_deleted=True),
 }
 
 
@@ -153,7 +153,7 @@ def since_look(table: IcebergTable) -> SinceLook | None:
     look's: a page shows the look's counts and says what came since.
     """
     look = trend_of(table).order_by("-at").first()
-    if look is None or table.looked_at is None:
+    if look is None or table.inspected_at is None:
         return None
     seen = table.commits.filter(snapshot_id=look.snapshot_id or 0).values_list("at", flat=True)
     at = seen.first() or look.at

@@ -28,9 +28,9 @@ _HEARD = (
     "location",
     "metadata_location",
     "snapshot_id",
-    "is_gone",
-    "gone_at",
-    "heard_at",
+    "is_deleted",
+    "deleted_at",
+    "event_at",
     "committed_at",
     "n_files",
     "n_bytes",
@@ -39,7 +39,7 @@ _HEARD = (
     "n_snapshots",
     "columns",
     "partition_spec",
-    "look_due_at",
+    "inspect_due_at",
 )
 
 
@@ -85,7 +85,7 @@ class _Rows:
         """Let a table be gone; its history stays."""
         self.current.pop((row.db, row.table), None)
         self.gone[row.db, row.table, row.uuid] = row
-        row.is_gone, row.gone_at, row.look_due_at = True, self.now, None
+        row.is_deleted, row.deleted_at, row.inspect_due_at = True, self.now, None
         self.touched[id(row)] = row
 
     def _rename(self, former: Name, name: Name, after: HeardTable | None) -> None:
@@ -110,9 +110,9 @@ class _Rows:
         row = self.gone.pop((after.db, after.table, after.uuid), None)
         if row is None:
             row = IcebergTable(
-                lake=self.lake, db=after.db, table=after.table, uuid=after.uuid, heard_at=self.now
+                lake=self.lake, db=after.db, table=after.table, uuid=after.uuid, event_at=self.now
             )
-        row.is_gone, row.gone_at = False, None
+        row.is_deleted, row.deleted_at = False, None
         self.current[after.db, after.table] = row
         return row
 
@@ -121,8 +121,8 @@ class _Rows:
         row.owner = after.owner or row.owner
         row.location = after.location or row.location
         row.metadata_location = after.metadata_location
-        row.heard_at = self.now
-        row.look_due_at = row.look_due_at or self.now
+        row.event_at = self.now
+        row.inspect_due_at = row.inspect_due_at or self.now
         if after.columns is not None:
             row.columns = dict(after.columns)
         if after.partition_spec is not None:
@@ -169,7 +169,7 @@ def note_gone(lake: str, keys: Sequence[int], *, read_at: datetime, now: datetim
     """Let tables be gone that a poll did not find, unless they were heard of since it began."""
     with transaction.atomic():
         rows = _Rows(lake, "poll", now)
-        wanted = IcebergTable.objects.filter(pk__in=keys, is_gone=False, heard_at__lt=read_at)
+        wanted = IcebergTable.objects.filter(pk__in=keys, is_deleted=False, event_at__lt=read_at)
         for row in wanted.select_for_update().order_by("pk"):
             rows.end(row)
         return _write(rows)
@@ -185,9 +185,9 @@ def _is_known(rows: _Rows, after: HeardTable, *, read_at: datetime) -> bool:
     row = rows.current.get(name)
     if row is not None:
         same = _is_same(row, after) and row.metadata_location == after.metadata_location
-        return same or row.heard_at >= read_at
+        return same or row.event_at >= read_at
     gone = rows.gone.get((*name, after.uuid))
-    return gone is not None and gone.gone_at is not None and gone.gone_at >= read_at
+    return gone is not None and gone.deleted_at is not None and gone.deleted_at >= read_at
 
 
 def _uuids(said: Iterable[Heard]) -> set[str]:
@@ -199,10 +199,10 @@ def _locked(
 ) -> _Rows:
     """Lock the rows that these names mean now, and gone ones that may come back."""
     rows = _Rows(lake, source, now)
-    wanted = is_named(names, column="table") & (Q(is_gone=False) | Q(uuid__in=uuids))
+    wanted = is_named(names, column="table") & (Q(is_deleted=False) | Q(uuid__in=uuids))
     found = IcebergTable.objects.select_for_update().filter(wanted, lake=lake).order_by("pk")
     for row in found:
-        if row.is_gone:
+        if row.is_deleted:
             rows.gone[row.db, row.table, row.uuid] = row
         else:
             rows.current[row.db, row.table] = row
@@ -221,12 +221,12 @@ def _write(rows: _Rows) -> Noted:
         tables = [row.pk for row, snapshot in rows.snapshots if snapshot.is_ours]
         told = Commit.objects.filter(table__in=tables, snapshot_id__in=ours, is_ours=False)
         told.update(is_ours=True)
-    gone = [row for row in touched if row.is_gone]
+    gone = [row for row in touched if row.is_deleted]
     abandon_open(gone, why=_GONE, now=rows.now)
     by_others = {id(row): row for row, snapshot in rows.snapshots if not snapshot.is_ours}
     return Noted(
-        tuple(row for row in touched if not row.is_gone),
-        tuple(row for row in by_others.values() if not row.is_gone),
+        tuple(row for row in touched if not row.is_deleted),
+        tuple(row for row in by_others.values() if not row.is_deleted),
         len(gone),
     )
 
@@ -253,7 +253,7 @@ def _commit(row: IcebergTable, snapshot: HeardSnapshot, rows: _Rows) -> Commit:
         table_id=row.pk,
         snapshot_id=snapshot.snapshot_id,
         at=snapshot.at or rows.now,
-        heard_at=rows.now,
+        event_at=rows.now,
         operation=snapshot.operation,
         is_ours=snapshot.is_ours,
         n_added=snapshot.n_added,

@@ -21,7 +21,7 @@ def table_of_report(lake: str, db: str, table: str, *, user: User) -> IcebergTab
     """
     get_lake(lake)
     rows = IcebergTable.objects.filter(visible_to(user), lake=lake, db=db, table=table)
-    row = rows.filter(is_gone=False).order_by("-pk").first()
+    row = rows.filter(is_deleted=False).order_by("-pk").first()
     if row is None:
         raise NotVisible(
             "optimizer.table",
@@ -34,13 +34,15 @@ def table_of_report(lake: str, db: str, table: str, *, user: User) -> IcebergTab
 def commit_report(row: IcebergTable, report: CommitReport, *, now: datetime) -> Commit:
     """Keep a report with its commit and make a look due; said twice it changes nothing more."""
     with transaction.atomic():
-        IcebergTable.objects.filter(pk=row.pk).update(look_due_at=Coalesce("look_due_at", now))
+        IcebergTable.objects.filter(pk=row.pk).update(
+            inspect_due_at=Coalesce("inspect_due_at", now)
+        )
         commit, _ = Commit.objects.select_for_update().get_or_create(
             table=row,
             snapshot_id=report.snapshot_id,
             defaults={
                 "at": now,
-                "heard_at": now,
+                "event_at": now,
                 "source": "report",
                 "n_added": report.count("added-data-files"),
                 "n_removed": report.count("removed-data-files"),

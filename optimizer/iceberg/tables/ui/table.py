@@ -127,7 +127,7 @@ COMMITS = ListSpec(
     orders=COMMIT_ORDERS,
     filename="commits.csv",
     exports=(
-        "snapshot_id", "parent_id", "sequence", "at", "heard_at", "is_ours", "operation",
+        "snapshot_id", "parent_id", "sequence", "at", "event_at", "is_ours", "operation",
         "n_added", "n_removed", "bytes_added", "bytes_removed", "n_deletes_added",
         "n_changed_partitions", "source",
     ),
@@ -147,7 +147,7 @@ TASKS = ListSpec(
     filename="tasks.csv",
     exports=(
         "id", "kind", "state", "reason", "waits_for", "score", "layout", "target_bytes",
-        "asked_by", "noted_at", "heard_at", "sent_at", "ended_at", "run", "outcome_code",
+        "requested_by", "created_at", "event_at", "started_at", "ended_at", "run", "outcome_code",
         "outcome", "n_conflicts", "n_tries", "seconds", "estimate", "before", "after",
     ),
 )  # fmt: skip

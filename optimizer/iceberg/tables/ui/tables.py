@@ -41,8 +41,8 @@ TABLES = ListSpec(
     exports=(
         "lake", "db", "table", "uuid", "owner", "health", "n_files", "n_small", "small_bytes",
         "n_bytes", "n_rows", "n_delete_files", "n_partitions", "n_manifests", "n_snapshots",
-        "format_version", "committed_at", "heard_at", "looked_at", "look_problem", "verdict",
-        "score", "is_paused", "paused_by", "paused_why", "is_gone", "gone_at",
+        "format_version", "committed_at", "event_at", "inspected_at", "inspection_error", "verdict",
+        "score", "is_paused", "paused_by", "paused_reason", "is_deleted", "deleted_at",
     ),
 )  # fmt: skip
 

@@ -178,7 +178,7 @@ def test_who_changed_policy_or_a_hold_and_who_asked_counts_as_a_requester(world:
     clean_now_request(
         lake=LAKE,
         name=("sales", "orders", ""),
-        with_still_read=False,
+        with_recently_read=False,
         reason="old",
         user=world.person("alice"),
         now=NOW,

@@ -202,20 +202,20 @@ def test_cooling_off_ends_at_its_instant_and_the_approval_at_its_own(world: Worl
     plan = approve(world.plan(), world, "bert", "carl")
     assert plan.approval is not None
     assert plan.approval.cool_until == NOW + DAY
-    lapses_at = plan.approval.lapses_at
-    assert lapses_at == NOW + 3 * DAY
+    expires_at = plan.approval.expires_at
+    assert expires_at == NOW + 3 * DAY
     with pytest.raises(StaleState, match="cooling-off"):
         plan_execute(plan.pk, now=NOW + DAY - SECOND)
     with pytest.raises(StaleState, match="expired"):
-        plan_execute(plan.pk, now=lapses_at)
-    assert approvals_lapse(lapses_at - SECOND) == 0
-    assert plan_execute(plan.pk, now=lapses_at - SECOND).kind == "lifecycle.drop"
+        plan_execute(plan.pk, now=expires_at)
+    assert approvals_lapse(expires_at - SECOND) == 0
+    assert plan_execute(plan.pk, now=expires_at - SECOND).kind == "lifecycle.drop"
 
 
 def test_an_approval_that_nobody_used_in_time_ends_its_plan(world: World) -> None:
     plan = approve(world.plan(), world, "bert", "carl")
     assert plan.approval is not None
-    assert approvals_lapse(plan.approval.lapses_at) == 1
+    assert approvals_lapse(plan.approval.expires_at) == 1
     plan.refresh_from_db()
     assert (plan.state, plan.ended_reason) == (PlanState.LAPSED, "Nobody acted in time.")
 

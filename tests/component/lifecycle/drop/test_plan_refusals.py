@@ -174,13 +174,13 @@ def test_still_read_goes_only_with_the_yes_of_an_owner(world: World) -> None:
     world.scan([GOOD, changed(BAD, cls="STILL_READ")])
     name = ("sales", "orders", "")
     ask: dict[str, Any] = {"lake": LAKE, "name": name, "reason": "not needed", "now": NOW}
-    clean_now_request(**ask, with_still_read=False, user=world.person("alice"))
+    clean_now_request(**ask, with_recently_read=False, user=world.person("alice"))
     assert world.plan().left_out == {"STILL_READ": 1}
     DropPlan.objects.all().delete()
-    wish = clean_now_request(**ask, with_still_read=True, user=world.person("alice"))
+    wish = clean_now_request(**ask, with_recently_read=True, user=world.person("alice"))
     plan = world.plan()
     assert items_of(plan) == [GOOD.part_name, BAD.part_name]
-    assert plan.tables.get().n_still_read == 1
+    assert plan.tables.get().n_recently_read == 1
     assert "alice" in plan.requesters
     wish.refresh_from_db()
     assert (wish.state, wish.plan_id) == (DeletionRequest.State.PLANNED, plan.pk)

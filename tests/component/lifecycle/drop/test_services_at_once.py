@@ -60,7 +60,7 @@ def wish_of(world: World) -> DeletionRequest:
     return clean_now_request(
         lake=LAKE,
         name=("sales", "orders", ""),
-        with_still_read=False,
+        with_recently_read=False,
         reason="not needed",
         user=world.person("alice"),
         now=NOW,
@@ -98,7 +98,7 @@ def signed_in(world: World, name: str) -> Client:
 
 def test_two_admins_approve_at_the_same_moment_on_the_page_and_over_the_api(world: World) -> None:
     plan = world.plan()
-    Approval.objects.update(lapses_at=timezone.now() + HOUR)
+    Approval.objects.update(expires_at=timezone.now() + HOUR)
     page, api = signed_in(world, "bert"), signed_in(world, "carl")
     answers: dict[str, int] = {}
 

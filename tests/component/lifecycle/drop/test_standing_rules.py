@@ -100,7 +100,7 @@ def dropped_before(world: World) -> None:
         digest="0" * 64,
         state="USED",
         created_at=NOW - 9 * DAY,
-        lapses_at=NOW,
+        expires_at=NOW,
     )
     plan = DropPlan.objects.create(
         lake=LAKE,
@@ -233,7 +233,7 @@ def test_still_read_stays_explicit_even_with_the_owners_yes(world: World) -> Non
     clean_now_request(
         lake=LAKE,
         name=("sales", "orders", ""),
-        with_still_read=True,
+        with_recently_read=True,
         reason="yes",
         user=world.person("alice"),
         now=NOW,

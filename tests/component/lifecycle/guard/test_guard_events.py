@@ -229,7 +229,7 @@ def test_only_an_admin_closes_alarms_and_says_why(
     assert policy_alarms_close("main", ids, why="set back", user=people.admin, now=now) == 1
     assert policy_alarms_close("main", ids, why="again", user=people.admin, now=now) == 0
     closed = PolicyEvent.objects.get(is_alarm=True)
-    assert (closed.closed_by, closed.closed_why) == ("ada", "set back")
+    assert (closed.closed_by, closed.closed_reason) == ("ada", "set back")
     assert AuditEvent.objects.filter(action="policy.alarms_closed").count() == 1
 
 

@@ -93,7 +93,7 @@ def test_an_owner_asks_an_admin_agrees_and_the_next_scan_is_told(
     ]
     event = AuditEvent.objects.get(action="path_waiver.granted")
     assert (event.object_id, event.actor) == ("sales.stray", "ada")
-    assert event.data["asked_by"] == "paul"
+    assert event.data["requested_by"] == "paul"
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def waived_picture(lake: LakeConfig) -> None:
     """Take in a scan to which the table's rules were waived."""
     (stray, web) = PICTURE.findings
     reasons = stray.reasons
-    waived = replace(stray, reasons=(), waived=reasons, waived_until=UNTIL)
+    waived = replace(stray, reasons=(), waived=reasons, excepted_until=UNTIL)
     scan(lake, replace(PICTURE, findings=(waived, web)), now=NOW)
 
 
@@ -312,7 +312,7 @@ def test_nothing_is_planned_or_started_under_a_waiver_that_is_over(
         table="orders",
         owner="alice",
         waived=[Reason.OWNER_PATH_FAIL],
-        is_waived=True,
+        is_excepted=True,
     )
     now = plan_world.NOW
     request = waiver_request(

@@ -91,13 +91,13 @@ def test_nobody_says_it_for_an_owner_who_is_there(world: World, name: str) -> No
     if name == "dora":
         ask: dict[str, Any] = {"lake": LAKE, "name": ("sales", "orders", ""), "reason": "old"}
         with pytest.raises(NotAllowed):
-            clean_now_request(**ask, with_still_read=True, user=world.person(name), now=NOW)
+            clean_now_request(**ask, with_recently_read=True, user=world.person(name), now=NOW)
     assert not DeletionConsent.objects.exists()
 
 
 def test_an_admin_who_owns_the_table_may(world: World) -> None:
     TableFinding.objects.update(owner="anna")
-    assert say(world.person("anna")).said_by == "anna"
+    assert say(world.person("anna")).given_by == "anna"
     with pytest.raises(NotVisible):
         say(world.person("alice"))
 
@@ -107,7 +107,7 @@ def test_for_an_owner_who_left_the_owner_of_the_database_says_it(world: World) -
     assert names() == [""]
     User.objects.filter(username="alice").update(is_active=False)
     assert names() == [], "the word of who left counts no more"
-    assert say(world.person("dora")).said_by == "dora"
+    assert say(world.person("dora")).given_by == "dora"
     assert names() == [""]
     with pytest.raises(NotAllowed):
         say(world.person("anna"))
@@ -119,7 +119,7 @@ def test_the_people_behind_a_service_account_say_it(world: World) -> None:
         lake=LAKE, owner="etl", username="alice", added_by="anna", added_at=NOW
     )
     alice = User.objects.get(username="alice")
-    assert say(alice).said_by == "alice"
+    assert say(alice).given_by == "alice"
 
 
 @pytest.mark.parametrize(

@@ -311,7 +311,7 @@ def test_what_a_purge_left_alone_comes_last_and_papers_need_no_notice(world: Wor
 def test_pages_and_api_say_why_a_backup_is_still_there_and_what_was_seen(world: World) -> None:
     batch = backup(world.root, dropped_at=NOW - 30 * DAY)
     BackupBatch.objects.update(
-        purge_tried_at=NOW, purge_left_why="held: <b>law</b> suit", seconds=0.417
+        purge_tried_at=NOW, purge_skipped_reason="held: <b>law</b> suit", seconds=0.417
     )
     backup_totals_refresh(batch.lake, [batch.day])
     seen = {
@@ -332,9 +332,9 @@ def test_pages_and_api_say_why_a_backup_is_still_there_and_what_was_seen(world: 
     assert "part-1 was written to the old place (1 in all); registered again" in page
     assert "1 batch skipped by a purge" in alice.get("/lifecycle/backups/").content.decode()
     said = alice.get(f"/api/v1/lifecycle/backups/{batch.public_id}/").json()
-    assert (said["purge_left_why"], said["seconds"]) == ("held: <b>law</b> suit", 0.417)
+    assert (said["purge_skipped_reason"], said["seconds"]) == ("held: <b>law</b> suit", 0.417)
     assert said["probes"][0]["details"] == [seen]
-    BackupBatch.objects.update(state="PURGED", purged_at=NOW, purge_left_why="")
+    BackupBatch.objects.update(state="PURGED", purged_at=NOW, purge_skipped_reason="")
     page = alice.get(f"/lifecycle/backups/batches/{batch.public_id}/").content.decode()
     assert "Gone for good" in page
     assert "skipped" not in page

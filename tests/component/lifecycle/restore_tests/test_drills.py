@@ -145,7 +145,7 @@ def test_what_was_found_is_kept_once_and_a_failure_stands_until_a_proof(world: W
         found(bad, "SKIPPED", item="", remarks=["taken"], n_rows=None),
     )
     assert (drill.state, drill.n_items, drill.n_rows) == (DrillState.FAILED, 3, 7)
-    assert (drill.n_proven, drill.n_differing, drill.n_skipped) == (1, 1, 1)
+    assert (drill.n_verified, drill.n_differing, drill.n_skipped) == (1, 1, 1)
     states = {one.db: one.state for one in databases_proven(LAKE, now=NOW + DAY)}
     assert states == {"web": VerificationStatus.FAILED, "sales": VerificationStatus.PROVEN}
     assert list(states) == ["web", "sales"]
@@ -168,7 +168,7 @@ def test_proofs_are_counted_as_they_are_judged_in_one_query(world: World) -> Non
         RestoreVerification(
             lake=LAKE,
             db=f"db{n}",
-            proven_at=NOW - proven if proven is not None else None,
+            verified_at=NOW - proven if proven is not None else None,
             failed_at=NOW - failed if failed is not None else None,
             backed_up_since=(NOW - since).date() if since is not None else None,
             n_restorable=n % 5,
@@ -193,7 +193,7 @@ def test_a_drill_that_died_proves_nothing_and_the_next_says_it_is_cleared(world:
         "The driver's JVM has gone.",
         False,
     )
-    assert not RestoreVerification.objects.exclude(proven_at=None).exists()
+    assert not RestoreVerification.objects.exclude(verified_at=None).exists()
     ended(drill_request(LAKE, user=anna, now=NOW + DAY), found(batch))
     dead.refresh_from_db()
     assert dead.is_clean
@@ -262,7 +262,7 @@ def test_counts_of_a_drill_are_of_what_its_reader_may_see(world: World) -> None:
         found(mine, n_rows=7),
         found(others, "DIFFERS", n_rows=30),
     )
-    names = ("n_items", "n_proven", "n_differing", "n_bytes", "n_rows")
+    names = ("n_items", "n_verified", "n_differing", "n_bytes", "n_rows")
     seen = {"anna": (2, 1, 1, 300, 37), "alice": (1, 1, 0, 150, 7), "eve": (0, 0, 0, 0, 0)}
     for name, counts in seen.items():
         client = client_of(world, name)

@@ -92,7 +92,7 @@ def test_a_task_is_of_one_table_and_one_of_a_kind_is_open(now: datetime) -> None
     for fields in ({"hudi": row}, {"hudi": hudi("more", now=now), "table": iceberg(now=now)}, {}):
         with pytest.raises(IntegrityError), transaction.atomic():
             OptimizeTask.objects.create(
-                kind="HUDI_COMPACTION_EXECUTE", reason="why", noted_at=now, **fields
+                kind="HUDI_COMPACTION_EXECUTE", reason="why", created_at=now, **fields
             )
     hudi_task(row, now=now, kind="HUDI_CLUSTERING_EXECUTE")
 

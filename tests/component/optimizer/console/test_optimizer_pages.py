@@ -100,9 +100,9 @@ def test_a_table_that_was_never_looked_at_comes_after_the_worst(
 def test_filters_of_tables(people: People, now: datetime) -> None:
     task(iceberg("busy", now=now, health=20.0), now=now)
     task(iceberg("done", now=now, health=60.0), now=now, state=TaskState.DONE)
-    iceberg("paused", now=now, health=85.0, is_paused=True, paused_by="ada", paused_why="load")
-    iceberg("unseen", now=now, health=None, look_problem="No permission.", db="other")
-    iceberg("gone", now=now, is_gone=True, gone_at=now, owner="paul")
+    iceberg("paused", now=now, health=85.0, is_paused=True, paused_by="ada", paused_reason="load")
+    iceberg("unseen", now=now, health=None, inspection_error="No permission.", db="other")
+    iceberg("gone", now=now, is_deleted=True, deleted_at=now, owner="paul")
     for query, wanted in (
         ("", {"busy", "done", "paused", "unseen"}),
         ("band=POOR", {"busy"}),
@@ -257,7 +257,7 @@ def test_an_empty_room_says_what_comes(people: People, now: datetime) -> None:
     for words in ("Nothing waits", "Nothing runs now", "every 30s"):
         assert words in text, words
     row = iceberg(
-        now=now, health=None, looked_at=None, looked_snapshot_id=None, verdict="", n_small=None,
+        now=now, health=None, inspected_at=None, looked_snapshot_id=None, verdict="", n_small=None,
         deductions=[],
     )  # fmt: skip
     for tab, words in (
@@ -272,7 +272,12 @@ def test_an_empty_room_says_what_comes(people: People, now: datetime) -> None:
 
 def test_a_gone_and_a_paused_table_say_so(people: People, now: datetime) -> None:
     row = iceberg(
-        now=now, is_gone=True, gone_at=now, is_paused=True, paused_by="ada", paused_why="migration"
+        now=now,
+        is_deleted=True,
+        deleted_at=now,
+        is_paused=True,
+        paused_by="ada",
+        paused_reason="migration",
     )
     text = page(people.owner, f"{TABLES}{row.pk}/")
     for words in ("The table is gone", "Paused: nothing is done to it", "migration"):
@@ -301,12 +306,13 @@ def test_the_first_page_of_whoever_sees_all_is_read_from_the_index(people: Peopl
 def test_names_and_reasons_are_shown_as_text(people: People, now: datetime) -> None:
     evil = "<script>alert(1)</script>\"'"
     said = {"part": evil, "points": 3.0, "reason": evil}
-    row = iceberg(evil, now=now, verdict=evil, look_problem=evil, deductions=[said], owner=evil,
-                  is_paused=True, paused_by=evil, paused_why=evil, partition_spec=evil)  # fmt: skip
+    row = iceberg(evil, now=now, verdict=evil, inspection_error=evil, deductions=[said], owner=evil,
+                  is_paused=True, paused_by=evil, paused_reason=evil,
+                  partition_spec=evil)  # fmt: skip
     partition(row, evil, deductions=[said])
     row.layouts.create(write_id="w", layout=evil, snapshot_id=7, at=now, partition=evil)
     commit(row, 1, at=now, operation="<script>alert")
-    task(row, now=now, reason=evil, waits_for=evil, layout=evil, asked_by=evil)
+    task(row, now=now, reason=evil, waits_for=evil, layout=evil, requested_by=evil)
     task(row, now=now, kind=TaskKind.FULL, state=TaskState.FAILED, outcome=evil)
     for address in (TABLES, QUEUE, *(f"{TABLES}{row.pk}/{tab}" for tab in TABS)):
         assert "<script>alert" not in page(people.admin, address), address

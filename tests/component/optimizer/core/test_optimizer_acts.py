@@ -40,7 +40,7 @@ def test_an_owner_runs_pauses_and_resumes_a_table(people: People, now: datetime)
     answer: Any = client.post(f"{TABLES}{row.pk}/run/", WHY, follow=True)
     assert "It is in the queue" in answer.content.decode()
     asked = row.tasks.get()
-    assert (asked.kind, asked.state, asked.asked_by) == ("MINOR", "WAITING", "olga")
+    assert (asked.kind, asked.state, asked.requested_by) == ("MINOR", "WAITING", "olga")
     answer = client.post(f"{TABLES}{row.pk}/pause/", WHY, follow=True)
     text = answer.content.decode()
     for words in ("Paused: nothing is done to it", "before the report", "Resume the table"):
@@ -77,7 +77,7 @@ def test_a_dry_run_says_what_would_be_done_and_begins_nothing(
     assert found["tasks"][0]["partitions"] == ["dt=1"]
     assert found["tasks"][0]["is_timed"] is False
     assert not row.tasks.exists()
-    unseen = iceberg("unseen", now=now, looked_at=None, health=None)
+    unseen = iceberg("unseen", now=now, inspected_at=None, health=None)
     assert client.get(f"{TABLES}{unseen.pk}/plan/").status_code == 409
 
 
@@ -95,6 +95,6 @@ def test_programs_pause_and_resume(people: People, now: datetime) -> None:
     row = iceberg(now=now)
     client = client_of(people.admin)
     found = told(client, f"{row.pk}/pause/").json()
-    assert (found["is_paused"], found["paused_why"]) == (True, "before the report")
+    assert (found["is_paused"], found["paused_reason"]) == (True, "before the report")
     assert told(client, f"{row.pk}/run/").status_code == 409
     assert told(client, f"{row.pk}/resume/").json()["is_paused"] is False

@@ -33,7 +33,7 @@ def test_a_task_asked_for_waits_with_its_reason(row: IcebergTable, people: Peopl
     for _ in range(2):
         task = optimize_now(row, TaskKind.FULL, user=people.owner, reason="slow", now=NOW)
     assert OptimizeTask.objects.get() == task
-    assert (task.state, task.asked_by) == (TaskState.WAITING, "olga")
+    assert (task.state, task.requested_by) == (TaskState.WAITING, "olga")
     assert task.reason == "olga asked for it: slow"
     actions = set(AuditEvent.objects.values_list("action", "actor"))
     assert ("optimizer.asked", "olga") in actions
@@ -56,7 +56,7 @@ def test_a_task_is_cancelled_once(row: IcebergTable, people: People) -> None:
 
 def test_a_paused_table_is_left_alone_until_it_goes_on(row: IcebergTable, people: People) -> None:
     table_pause(row, user=people.owner, reason="migration", now=NOW)
-    assert (row.is_paused, row.paused_by, row.paused_why) == (True, "olga", "migration")
+    assert (row.is_paused, row.paused_by, row.paused_reason) == (True, "olga", "migration")
     commit(40, now=at(1))
     assert not OptimizeTask.objects.exists()
     for asked in (
@@ -66,7 +66,7 @@ def test_a_paused_table_is_left_alone_until_it_goes_on(row: IcebergTable, people
         with pytest.raises(StaleState):
             asked()
     table_resume(row, user=people.operator, reason="done", now=at(2))
-    assert (row.is_paused, row.look_due_at) == (False, at(2))
+    assert (row.is_paused, row.inspect_due_at) == (False, at(2))
     with pytest.raises(StaleState):
         table_resume(row, user=people.operator, reason="done", now=at(2))
 

@@ -70,7 +70,7 @@ def test_tasks_go_after_their_days_but_for_the_last_of_each_kind_and_outcome(
     gone.append(ended(row, 260, state=TaskState.NOTHING))
     last_full = ended(row, 400, kind=TaskKind.FULL)
     last_quiet = ended(quiet, 999)
-    waits = task(row, kind=TaskKind.CLUSTER, noted_at=ago(999))
+    waits = task(row, kind=TaskKind.CLUSTER, created_at=ago(999))
     elsewhere = [ended(iceberg(lake="other"), days) for days in (200, 300)]
     elsewhere.append(ended(elsewhere[0].iceberg, 400))
     monkeypatch.setattr(retention, "CHUNK", 2)

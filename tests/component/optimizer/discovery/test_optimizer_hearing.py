@@ -47,7 +47,7 @@ def begin(n_commits: int = 1, *, uuid: str = CLICKS, now: datetime = NOW) -> Ice
 
 def task_for(row: IcebergTable, state: TaskState = TaskState.WAITING) -> OptimizeTask:
     return OptimizeTask.objects.create(
-        table=row, kind=TaskKind.MINOR, state=state, reason="many", target_bytes=1, noted_at=NOW
+        table=row, kind=TaskKind.MINOR, state=state, reason="many", target_bytes=1, created_at=NOW
     )
 
 
@@ -55,14 +55,14 @@ def test_a_made_table_is_known_before_its_first_commit() -> None:
     on_event(created(parameters(0)), NOW)
     row = IcebergTable.objects.get()
     assert (row.db, row.table, row.uuid, row.owner) == ("shop", "clicks", CLICKS, "olga")
-    assert (row.snapshot_id, row.look_due_at, row.columns) == (None, NOW, {"id": "long"})
+    assert (row.snapshot_id, row.inspect_due_at, row.columns) == (None, NOW, {"id": "long"})
     assert not Commit.objects.exists()
 
 
 def test_commits_of_one_batch_are_kept_each_and_make_one_look_due() -> None:
     row = begin(3)
     assert (row.snapshot_id, row.n_files, row.n_bytes) == (7003, 3, 3000)
-    assert (row.committed_at, row.look_due_at) == (at(3), NOW)
+    assert (row.committed_at, row.inspect_due_at) == (at(3), NOW)
     found = Commit.objects.order_by("snapshot_id").values_list("snapshot_id", "at", "n_added")
     assert list(found) == [(7001, at(1), 1), (7002, at(2), 1), (7003, at(3), 1)]
     assert set(Commit.objects.values_list("operation", "source", "is_ours")) == {
@@ -70,7 +70,7 @@ def test_commits_of_one_batch_are_kept_each_and_make_one_look_due() -> None:
     }
     on_event(altered(parameters(3), parameters(4)), at(5))
     row.refresh_from_db()
-    assert (row.look_due_at, row.heard_at) == (NOW, at(5)), "who waits keeps their place"
+    assert (row.inspect_due_at, row.event_at) == (NOW, at(5)), "who waits keeps their place"
 
 
 def test_the_same_events_twice_change_nothing() -> None:
@@ -89,19 +89,19 @@ def test_a_commit_that_takes_files_away_is_no_append() -> None:
 
 def test_a_commit_of_ours_is_known_and_makes_a_look_due() -> None:
     begin(1)
-    IcebergTable.objects.update(look_due_at=None)
+    IcebergTable.objects.update(inspect_due_at=None)
     on_event(altered(parameters(1), parameters(2, summary={TASK_KEY: 12})), at(9))
     assert Commit.objects.get(snapshot_id=7002).is_ours
-    assert IcebergTable.objects.get().look_due_at == at(9)
+    assert IcebergTable.objects.get().inspect_due_at == at(9)
 
 
 def test_a_writer_that_tells_no_snapshot_makes_a_look_due() -> None:
     row = begin(1)
-    IcebergTable.objects.update(look_due_at=None)
+    IcebergTable.objects.update(inspect_due_at=None)
     silent = parameters(1) | {"metadata_location": "file:/lake/x/metadata/00002.json"}
     on_event(altered(parameters(1), silent), at(9))
     row.refresh_from_db()
-    assert (row.look_due_at, row.snapshot_id, row.metadata_location[-10:]) == (
+    assert (row.inspect_due_at, row.snapshot_id, row.metadata_location[-10:]) == (
         at(9),
         7001,
         "00002.json",
@@ -128,7 +128,7 @@ def test_a_dropped_table_is_gone_and_its_tasks_are_given_up() -> None:
     on_event(dropped(), at(9))
     row.refresh_from_db()
     waiting.refresh_from_db()
-    assert (row.is_gone, row.gone_at, row.look_due_at) == (True, at(9), None)
+    assert (row.is_deleted, row.deleted_at, row.inspect_due_at) == (True, at(9), None)
     assert (waiting.state, waiting.is_open, waiting.outcome_code) == (
         TaskState.ABANDONED,
         None,
@@ -141,8 +141,8 @@ def test_a_name_that_comes_to_mean_another_table_begins_anew() -> None:
     first = begin(1)
     on_events([dropped(), created(parameters(0, uuid=OTHER), owner="stan")], at(9))
     first.refresh_from_db()
-    second = IcebergTable.objects.get(is_gone=False)
-    assert (first.is_gone, second.uuid, second.owner) == (True, OTHER, "stan")
+    second = IcebergTable.objects.get(is_deleted=False)
+    assert (first.is_deleted, second.uuid, second.owner) == (True, OTHER, "stan")
     assert not second.commits.exists()
 
 
@@ -150,8 +150,8 @@ def test_a_name_replaced_without_a_word_of_the_drop_begins_anew() -> None:
     first = begin(1)
     on_event(altered(parameters(1), parameters(1, uuid=OTHER)), at(9))
     first.refresh_from_db()
-    assert first.is_gone
-    assert IcebergTable.objects.get(is_gone=False).commits.count() == 1
+    assert first.is_deleted
+    assert IcebergTable.objects.get(is_deleted=False).commits.count() == 1
 
 
 def test_a_renamed_table_keeps_its_history() -> None:
@@ -160,7 +160,7 @@ def test_a_renamed_table_keeps_its_history() -> None:
     on_event(altered(parameters(2), parameters(2), table="taps", former="clicks"), at(9))
     row.refresh_from_db()
     task.refresh_from_db()
-    assert (row.table, row.is_gone, row.commits.count()) == ("taps", False, 2)
+    assert (row.table, row.is_deleted, row.commits.count()) == ("taps", False, 2)
     assert task.state == TaskState.WAITING
     on_event(altered(parameters(2), parameters(2), table="clicks", former="taps"), at(10))
     row.refresh_from_db()
@@ -171,7 +171,7 @@ def test_a_table_made_anew_under_its_uuid_comes_back_with_its_history() -> None:
     row = begin(2)
     on_events([dropped(), created(parameters(2))], at(9))
     row.refresh_from_db()
-    assert (row.is_gone, row.gone_at, row.commits.count()) == (False, None, 2)
+    assert (row.is_deleted, row.deleted_at, row.commits.count()) == (False, None, 2)
     assert IcebergTable.objects.count() == 1
 
 
@@ -179,11 +179,11 @@ def test_a_table_registered_without_its_uuid_is_itself_again_once_that_is_told()
     row = begin(2)
     told = {key: text for key, text in parameters(2).items() if key != "uuid"}
     on_events([dropped(), created(told)], at(9))
-    assert IcebergTable.objects.get(is_gone=False).uuid == ""
+    assert IcebergTable.objects.get(is_deleted=False).uuid == ""
     on_event(altered(told, parameters(3)), at(10))
     row.refresh_from_db()
-    assert (row.is_gone, row.snapshot_id, row.commits.count()) == (False, 7003, 3)
-    assert list(IcebergTable.objects.filter(is_gone=True).values_list("uuid", flat=True)) == [""]
+    assert (row.is_deleted, row.snapshot_id, row.commits.count()) == (False, 7003, 3)
+    assert list(IcebergTable.objects.filter(is_deleted=True).values_list("uuid", flat=True)) == [""]
 
 
 def test_a_poll_gets_past_a_table_registered_without_its_uuid() -> None:
@@ -192,7 +192,7 @@ def test_a_poll_gets_past_a_table_registered_without_its_uuid() -> None:
     on_events([dropped(), created(told)], at(9))
     assert polled(("clicks", 3, CLICKS), ("taps", 1, OTHER), read_at=at(10), now=at(11)) == (2, 0)
     row.refresh_from_db()
-    assert (row.is_gone, row.snapshot_id) == (False, 7003)
+    assert (row.is_deleted, row.snapshot_id) == (False, 7003)
 
 
 def test_a_message_of_another_form_parks_the_table() -> None:
@@ -222,7 +222,7 @@ def test_a_poll_takes_in_what_was_there_before_the_portal() -> None:
     found = polled(("clicks", 3, CLICKS), ("taps", 1, OTHER), read_at=NOW, now=at(1))
     assert found == (2, 0)
     row = IcebergTable.objects.get(table="clicks")
-    assert (row.snapshot_id, row.owner, row.look_due_at) == (7003, "olga", at(1))
+    assert (row.snapshot_id, row.owner, row.inspect_due_at) == (7003, "olga", at(1))
     assert Commit.objects.get(table=row).source == "poll"
     again = polled(("clicks", 3, CLICKS), ("taps", 1, OTHER), read_at=at(2), now=at(3))
     assert again == (0, 0)
@@ -231,12 +231,12 @@ def test_a_poll_takes_in_what_was_there_before_the_portal() -> None:
 def test_a_poll_finds_what_no_event_told() -> None:
     begin(1)
     polled(("taps", 1, OTHER), read_at=at(-1), now=NOW)
-    IcebergTable.objects.update(look_due_at=None)
+    IcebergTable.objects.update(inspect_due_at=None)
     assert polled(("clicks", 4, CLICKS), read_at=at(2), now=at(3)) == (1, 1)
     row = IcebergTable.objects.get(table="clicks")
-    assert (row.snapshot_id, row.look_due_at) == (7004, at(3))
+    assert (row.snapshot_id, row.inspect_due_at) == (7004, at(3))
     gone = IcebergTable.objects.get(table="taps")
-    assert (gone.is_gone, gone.gone_at) == (True, at(3))
+    assert (gone.is_deleted, gone.deleted_at) == (True, at(3))
 
 
 def test_a_poll_knows_less_than_what_was_heard_since_it_began() -> None:
@@ -246,13 +246,13 @@ def test_a_poll_knows_less_than_what_was_heard_since_it_began() -> None:
     assert polled(read_at=at(4), now=at(6)) == (0, 0), "made while the poll read"
     on_event(dropped(), at(7))
     assert polled(("clicks", 3, CLICKS), read_at=at(6), now=at(8)) == (0, 0)
-    assert IcebergTable.objects.get().is_gone
+    assert IcebergTable.objects.get().is_deleted
 
 
 def test_a_poll_finds_a_name_that_means_another_table() -> None:
     begin(1)
     assert polled(("clicks", 1, OTHER), read_at=at(2), now=at(3))[0] == 1
-    assert list(IcebergTable.objects.order_by("pk").values_list("uuid", "is_gone")) == [
+    assert list(IcebergTable.objects.order_by("pk").values_list("uuid", "is_deleted")) == [
         (CLICKS, True),
         (OTHER, False),
     ]
@@ -293,7 +293,7 @@ def test_a_recorded_log_is_heard_through_the_follower(lake: LakeConfig) -> None:
         log.newest = newest
         follow_log("main", log, epoch=1, clock=lambda: at(5))
     assert not EventAlarm.objects.exists()
-    rows = IcebergTable.objects.order_by("pk").values_list("table", "is_gone", "snapshot_id")
+    rows = IcebergTable.objects.order_by("pk").values_list("table", "is_deleted", "snapshot_id")
     assert list(rows) == [("taps", True, 5859585096735693143), ("wide", False, None)]
     commits = Commit.objects.order_by("at").values_list("operation", "n_added", "n_deletes_added")
     assert list(commits) == [("append", 1, 0), ("append", 1, 0), ("", 0, 2)]

@@ -52,9 +52,9 @@ def test_a_poll_that_failed_is_asked_for_again_within_minutes_and_ever_later(
     assert waits == [2, 4, 8, 16, 32, 60, 60, 60]
 
     ended(RunState.DONE, at=now)
-    asked_at = Run.objects.latest("queued_at").queued_at
+    requested_at = Run.objects.latest("queued_at").queued_at
     assert n_asked(now, 50) == 0
-    assert n_asked(asked_at + EVERY, 1) == 1
+    assert n_asked(requested_at + EVERY, 1) == 1
     ended(RunState.FAILED, at=now + EVERY)
     assert n_asked(now + EVERY + FIRST_RETRY, 1) == 1, "failures of before count no more"
 

@@ -55,7 +55,7 @@ LOST = {
 STUCK = {
     "instants": [
         {"instant": name(10), "action": "deltacommit", "state": "inflight", "n_files": 2,
-         "heard_at": NOW.isoformat()}
+         "event_at": NOW.isoformat()}
     ]
 }  # fmt: skip
 
@@ -66,7 +66,7 @@ def listed(
     """Have a run draw a list up."""
     made = hudi_task(row, kind=kind, instants=None, **values)
     run = run_of()
-    OptimizeTask.objects.filter(pk=made.pk).update(state="SENT", run=run.pk, sent_at=NOW)
+    OptimizeTask.objects.filter(pk=made.pk).update(state="SENT", run=run.pk, started_at=NOW)
     made.refresh_from_db()
     manifest = said(made, "NOTHING", found=found)
     for _ in range(2):

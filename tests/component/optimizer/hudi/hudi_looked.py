@@ -26,7 +26,7 @@ class LookedHudi:
             kind=KIND,
             params=params,
             requested_by="schedule",
-            queued_at=tables[0].heard_at,
+            queued_at=tables[0].event_at,
         )
         spool = Spool.for_run(config, str(self.run.pk), 1)
         spool.create()
@@ -49,7 +49,7 @@ class LookedHudi:
         def decide(lake: str, *, now: datetime) -> None:
             decided.append(lake)
 
-        result = {"tables": 1, "failed": self.failed, "asked_at": now.isoformat()}
+        result = {"tables": 1, "failed": self.failed, "requested_at": now.isoformat()}
         manifest = {"outcome": outcome, "error": None, "result": result}
         hudi_looks_ingest(self.run, manifest, now=now, decide=decide)
         return decided

@@ -19,7 +19,7 @@ def hudi(name: str = "clicks", *, now: datetime = NOW, **values: Any) -> HudiTab
         "owner": "olga",
         "location": location,
         "place": sha256(location.encode()).hexdigest(),
-        "heard_at": now,
+        "event_at": now,
     }
     return HudiTable.objects.create(table=name, **{**fields, **values})
 
@@ -27,5 +27,5 @@ def hudi(name: str = "clicks", *, now: datetime = NOW, **values: Any) -> HudiTab
 def keep_look(of: HudiTable, look: HudiLook) -> StoredInspection:
     """Keep a look as the last one of a table."""
     return StoredInspection.objects.create(
-        table=of, at=look.looked_at, packed=StoredInspection.pack(look)
+        table=of, at=look.inspected_at, packed=StoredInspection.pack(look)
     )

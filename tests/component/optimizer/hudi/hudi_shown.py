@@ -136,7 +136,7 @@ def hudi(
         "owner": "olga",
         "location": location,
         "place": sha256(location.encode()).hexdigest(),
-        "heard_at": now,
+        "event_at": now,
     }
     if seen is not None:
         fields |= _found(seen, settings or policy(), now)
@@ -166,7 +166,7 @@ def _found(seen: HudiLook, settings: HudiPolicy, now: datetime) -> dict[str, Any
     decision = decide(seen, policy=settings, now=now)
     stale = staleness_of(seen)
     return {
-        "looked_at": now,
+        "inspected_at": now,
         "table_type": str(seen.table.table_type),
         "version": seen.table.version,
         "health": found.score if found else None,

@@ -21,23 +21,23 @@ def hudi(name: str = "rides", *, now: datetime = NOW, **values: Any) -> HudiTabl
         "owner": "olga",
         "location": location,
         "place": sha256(location.encode()).hexdigest(),
-        "heard_at": now,
+        "event_at": now,
     }
     return HudiTable.objects.create(table=name, **{**fields, **values})
 
 
 def looked(name: str, look: HudiLook, **values: Any) -> HudiTable:
     """Make a table whose last look is this one."""
-    made = hudi(name, now=look.looked_at, looked_at=look.looked_at, **values)
+    made = hudi(name, now=look.inspected_at, inspected_at=look.inspected_at, **values)
     look_again(made, look)
     return made
 
 
 def look_again(row: HudiTable, look: HudiLook) -> None:
     """Keep a look as the last one of a table."""
-    fields = {"at": look.looked_at, "packed": StoredInspection.pack(look)}
+    fields = {"at": look.inspected_at, "packed": StoredInspection.pack(look)}
     StoredInspection.objects.update_or_create(table=row, defaults=fields)
-    HudiTable.objects.filter(pk=row.pk).update(looked_at=look.looked_at, look_due_at=None)
+    HudiTable.objects.filter(pk=row.pk).update(inspected_at=look.inspected_at, inspect_due_at=None)
     row.refresh_from_db()
 
 
@@ -53,18 +53,18 @@ def hudi_task(
     fields: dict[str, Any] = {
         "reason": "2 plans of compaction pending.",
         "instants": ["20260302000100000"],
-        "noted_at": now - timedelta(minutes=9),
+        "created_at": now - timedelta(minutes=9),
     }
     if state in FINAL:
         fields |= {
             "is_open": None,
             "ended_at": now - timedelta(minutes=1),
-            "sent_at": now - timedelta(minutes=4),
+            "started_at": now - timedelta(minutes=4),
             "outcome": "2 plans were executed.",
             "seconds": 12.5,
         }
     if state is TaskState.SENT:
-        fields["sent_at"] = now - timedelta(minutes=1)
+        fields["started_at"] = now - timedelta(minutes=1)
     return OptimizeTask.objects.create(hudi=of, kind=kind, state=state, **{**fields, **values})
 
 

@@ -30,8 +30,8 @@ def iceberg_table(name: str = "events", **values: Any) -> IcebergTable:
             "db": "etl",
             "table": name,
             "uuid": f"uuid-{name}",
-            "heard_at": NOW,
-            "look_due_at": NOW,
+            "event_at": NOW,
+            "inspect_due_at": NOW,
             "snapshot_id": 7,
             **values,
         }
@@ -57,7 +57,9 @@ def micros(at: datetime) -> int:
 class Looked:
     """One run of a look, and what it found."""
 
-    def __init__(self, config: LakeConfig, *tables: IcebergTable, asked_at: datetime = NOW) -> None:
+    def __init__(
+        self, config: LakeConfig, *tables: IcebergTable, requested_at: datetime = NOW
+    ) -> None:
         self.run = Run.objects.create(
             lake=LAKE,
             kind=KIND,
@@ -69,7 +71,7 @@ class Looked:
         self.spool.create()
         self.run.spool = str(self.spool.root)
         self.run.save()
-        self.asked_at = asked_at
+        self.requested_at = requested_at
         self.failed: list[dict[str, Any]] = []
         self._tables: list[Mapping[str, Any]] = []
         self._commits: list[Mapping[str, Any]] = []
@@ -119,7 +121,7 @@ class Looked:
         result = {
             "tables": len(self._tables),
             "failed": self.failed,
-            "asked_at": self.asked_at.isoformat(),
+            "requested_at": self.requested_at.isoformat(),
         }
         return {"outcome": outcome, "error": None, "result": result if outcome == "done" else {}}
 

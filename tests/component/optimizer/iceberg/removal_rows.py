@@ -35,7 +35,7 @@ def proposed(
     *,
     now: datetime,
     kind: TaskKind = TaskKind.EXPIRE,
-    asked_by: str = "",
+    requested_by: str = "",
     versions: tuple[int, ...] = (),
     **values: Any,
 ) -> RemovalPlan:
@@ -47,7 +47,7 @@ def proposed(
         kind=kind,
         state=TaskState.SENT,
         run=run.pk,
-        asked_by=asked_by,
+        requested_by=requested_by,
         policy_versions=list(versions),
         reason="30 snapshots; 10 stay.",
     )

@@ -44,7 +44,7 @@ def test_a_scope_says_one_thing_of_hudi_tables_and_another_of_iceberg_tables(
     policies = hudi_policies_of(LAKE)
     found = policies.of("shop", "clicks")
     assert (found.policy.profile, found.policy.commits) == (Profile.NEAR_LINE, 3)
-    assert found.policy.is_resident
+    assert found.policy.is_continuous
     assert found.policy.has_lock
     assert found.sources["commits"] == "shop.clicks"
     assert found.sources["is_on"] == "*"
@@ -81,7 +81,7 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_kept(
 
 def test_the_table_must_be_a_hudi_table_that_they_see(people: People) -> None:
     hudi("clicks", db="shop")
-    hudi("old", db="shop", is_gone=True)
+    hudi("old", db="shop", is_deleted=True)
     for scope, user in (("shop.clicks", people.stranger), ("shop.old", people.admin)):
         with pytest.raises(NotVisible, match="no Hudi table"):
             policy_set(change(scope, is_on=True), user=user, now=NOW)

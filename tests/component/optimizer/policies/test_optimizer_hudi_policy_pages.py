@@ -62,7 +62,7 @@ def test_the_page_of_a_table_shows_what_holds_and_takes_its_own_settings(people:
         people.owner,
         of_table(row),
         lock=LOCK,
-        takes_turns="on",
+        writer_serialized="on",
         small_bytes="64 MiB",
         ttl_days="30",
         kinds=["COMPACTION", "TTL"],
@@ -74,7 +74,7 @@ def test_the_page_of_a_table_shows_what_holds_and_takes_its_own_settings(people:
     assert (own.format, own.by, own.version) == ("hudi", "olga", 1)
     assert own.values == {
         "lock": LOCK,
-        "takes_turns": True,
+        "writer_serialized": True,
         "small_bytes": 64 * 1024**2,
         "ttl_days": 30,
         "kinds": ["COMPACTION", "TTL"],
@@ -131,7 +131,7 @@ def test_each_format_has_its_list_and_its_scopes(people: People) -> None:
 def test_who_does_not_see_the_table_or_asks_for_one_that_is_gone_is_told_nothing(
     people: People,
 ) -> None:
-    row, gone = hudi(), hudi("gone", is_gone=True)
+    row, gone = hudi(), hudi("gone", is_deleted=True)
     odd = hudi("a b")
     assert client_of(people.stranger).get(of_table(row)).status_code == 404
     for one in (gone, odd):

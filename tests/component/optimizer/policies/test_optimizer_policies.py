@@ -30,7 +30,7 @@ def table(db: None) -> IcebergTable:
         table="events",
         uuid="u-1",
         owner="olga",
-        heard_at=NOW,
+        event_at=NOW,
         columns={"a": "int", "b": "string", "m": "map<string, int>"},
     )
 

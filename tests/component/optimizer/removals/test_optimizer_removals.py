@@ -79,7 +79,7 @@ def run_of(kind: str = "optimizer.remove") -> Run:
 
 def test_a_list_waits_for_two_who_neither_asked_nor_wrote_the_policy(people: People) -> None:
     row = iceberg()
-    plan = proposed(row, now=NOW, asked_by="olga", versions=expiring(by="ada"))
+    plan = proposed(row, now=NOW, requested_by="olga", versions=expiring(by="ada"))
     made = OptimizeTask.objects.get()
     assert (plan.state, plan.requesters, made.state) == ("PENDING", ["olga", "ada"], "TO_APPROVE")
     assert (made.run, made.is_open) == (None, True)
@@ -167,7 +167,7 @@ def test_one_no_ends_it_until_it_begins_and_it_is_not_asked_again_for_a_week(
 
 
 def test_who_asked_takes_it_back_until_somebody_decided(people: People) -> None:
-    plan = proposed(iceberg(), now=NOW, asked_by="olga")
+    plan = proposed(iceberg(), now=NOW, requested_by="olga")
 
     def back(user: User) -> RemovalPlan:
         return removal_withdraw(plan.pk, user=user, reason="never mind", now=NOW)
@@ -176,7 +176,7 @@ def test_who_asked_takes_it_back_until_somebody_decided(people: People) -> None:
     assert code(lambda: back(people.stranger)) == "removal.unknown"
     assert back(people.owner).state == "WITHDRAWN"
     assert OptimizeTask.objects.get().outcome_code == "removal.withdrawn"
-    other = proposed(iceberg("other"), now=NOW, asked_by="olga")
+    other = proposed(iceberg("other"), now=NOW, requested_by="olga")
     decide(other, people.second)
     with pytest.raises(PortalError):
         removal_withdraw(other.pk, user=people.owner, reason="too late", now=NOW)
@@ -221,7 +221,7 @@ def test_what_is_approved_goes_once_after_the_cooling_off_with_exactly_its_diges
     made = OptimizeTask.objects.get()
     assert (made.state, made.is_open, made.outcome) == (TaskState.DONE, None, words)
     row.refresh_from_db()
-    assert row.look_due_at == LATER
+    assert row.inspect_due_at == LATER
 
 
 def test_a_draft_is_asked_for_without_an_approval_and_the_policy_of_now_goes_along(
@@ -268,7 +268,7 @@ def test_a_run_that_died_uses_the_approval_up_and_the_rest_is_drawn_up_anew(
     people: People,
 ) -> None:
     plan = approved(iceberg(), people)
-    OptimizeTask.objects.update(asked_by="olga")
+    OptimizeTask.objects.update(requested_by="olga")
     run = run_of()
     assert lists_claim(ICEBERG, run, now=LATER) == 1
     Run.objects.filter(pk=run.pk).update(state=RunState.FAILED, finished_at=LATER)
@@ -284,7 +284,7 @@ def test_a_run_that_died_uses_the_approval_up_and_the_rest_is_drawn_up_anew(
 
 def test_the_page_shows_what_would_go_and_lets_only_those_decide_who_may(people: People) -> None:
     row = iceberg()
-    plan = proposed(row, now=timezone.now(), asked_by="olga")
+    plan = proposed(row, now=timezone.now(), requested_by="olga")
     page = f"{PAGES}{plan.pk}/"
 
     def client(user: User, *, fresh: bool = True) -> Client:
@@ -336,9 +336,11 @@ def test_a_removal_that_is_cancelled_in_its_run_asks_nobody_and_is_not_repeated(
     row = iceberg()
     if is_draft:
         run = run_of("optimize")
-        made = task(row, kind=TaskKind.EXPIRE, state=TaskState.SENT, run=run.pk, asked_by="olga")
+        made = task(
+            row, kind=TaskKind.EXPIRE, state=TaskState.SENT, run=run.pk, requested_by="olga"
+        )
     else:
-        made, run = approved(row, people, asked_by="olga").task, run_of()
+        made, run = approved(row, people, requested_by="olga").task, run_of()
         assert lists_claim(ICEBERG, run, now=LATER) == 1
     task_cancel(made, user=people.owner, reason="not today", now=LATER)
     said = result_of(made, proposal=proposal()) if is_draft else {"result": {"results": []}}
@@ -381,7 +383,7 @@ def test_an_owner_asks_for_a_list_and_nothing_goes_by_that(people: People) -> No
     why = {"reason": "the disk is full"}
     assert client.post(address, {**why, "kind": "EXPIRE"}).status_code == 302
     made = OptimizeTask.objects.get()
-    assert (made.kind, made.state, made.asked_by) == ("EXPIRE", "WAITING", "olga")
+    assert (made.kind, made.state, made.requested_by) == ("EXPIRE", "WAITING", "olga")
     for wrong in ("MINOR", "", "expire"):
         assert client.post(address, {**why, "kind": wrong}).status_code == 400
     OptimizeTask.objects.update(state=TaskState.TO_APPROVE)
@@ -392,7 +394,7 @@ def test_an_owner_asks_for_a_list_and_nothing_goes_by_that(people: People) -> No
 
 
 def test_an_admin_sees_on_the_home_page_what_waits(people: People) -> None:
-    proposed(iceberg(), now=timezone.now(), asked_by="ben")
+    proposed(iceberg(), now=timezone.now(), requested_by="ben")
     for user, is_told in ((people.admin, True), (people.second, False), (people.owner, False)):
         client = Client()
         client.force_login(user)

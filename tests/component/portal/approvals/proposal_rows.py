@@ -122,7 +122,7 @@ def _request(who: str, now: datetime, n: int) -> Proposal:
 
 
 def _removal(who: str, now: datetime, n: int) -> RemovalPlan:
-    return proposed(iceberg(f"t{n}", now=now), now=now, asked_by=who)
+    return proposed(iceberg(f"t{n}", now=now), now=now, requested_by=who)
 
 
 CASES = {

@@ -124,7 +124,7 @@ class Approvals(RuleBasedStateMachine):
         self.yes: set[str] = set()
         self.ended = True
         self.used = False
-        self.asked_at = self.now
+        self.requested_at = self.now
         self.approved_at: datetime | None = None
 
     def teardown(self) -> None:
@@ -237,7 +237,7 @@ class Approvals(RuleBasedStateMachine):
             return
         if self.ended or digest != self.digest:
             self.asker, self.digest, self.yes = who, self.asked or digest, set()
-            self.ended, self.used, self.asked_at = False, False, self.now
+            self.ended, self.used, self.requested_at = False, False, self.now
             self.approved_at = None
 
     @rule(
@@ -363,7 +363,7 @@ class Approvals(RuleBasedStateMachine):
         return {who for who in self.yes if self._is_admin(who)} - self._requesters()
 
     def _is_lapsed(self) -> bool:
-        return self.now - (self.approved_at or self.asked_at) >= timedelta(hours=72)
+        return self.now - (self.approved_at or self.requested_at) >= timedelta(hours=72)
 
     def _may_run(self) -> bool:
         return (

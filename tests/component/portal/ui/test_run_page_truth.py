@@ -38,7 +38,12 @@ def test_a_run_of_the_schedule_names_the_people_who_requested_its_tasks(
 ) -> None:
     run = a_run(now)
     task(
-        iceberg(now=now), now=now, asked_by="otto", run=run.pk, state=TaskState.DONE, is_open=False
+        iceberg(now=now),
+        now=now,
+        requested_by="otto",
+        run=run.pk,
+        state=TaskState.DONE,
+        is_open=False,
     )
     assert "schedule, for otto" in text_of(people, run)
     client = Client()
@@ -63,7 +68,7 @@ def test_the_list_asks_once_for_the_people_of_all_its_runs(
     table = iceberg(now=now)
     for run, name in zip(runs, ("otto", "anna", "otto"), strict=True):
         for _ in range(2):
-            task(table, now=now, asked_by=name, run=run.pk, state=TaskState.DONE, is_open=None)
+            task(table, now=now, requested_by=name, run=run.pk, state=TaskState.DONE, is_open=None)
     with django_assert_num_queries(1):
         read_causes(runs)
     assert [vars(run)["causes"] for run in runs] == [["otto"], ["anna"], ["otto"]]

@@ -234,7 +234,7 @@ def test_who_keeps_the_lake_and_who_owns_the_table_is_told_once(
     look(now=now)
     FreshnessRule.objects.filter(table="sales").update(owner="dora")
     n_told = late_tell("main", now=now)
-    assert n_told == ExpectedPartition.objects.exclude(told_at=None).count() == 23
+    assert n_told == ExpectedPartition.objects.exclude(notified_at=None).count() == 23
     mails = {one.recipient: one for one in Notice.objects.all()}
     assert sorted(mails) == ["ada", "ben", "cem", "dora", "olga", "otto"]
     assert mails["olga"].subject == f"[Lakewarden] Late: {DAY} of shop.notes is not ready"

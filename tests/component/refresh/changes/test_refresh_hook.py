@@ -94,7 +94,7 @@ def test_no_partitions_mean_the_table(hive: HookLake, people: People, table: str
     said = tell(people.operator, table=table).json()
     watched = WatchedTable.objects.get()
     assert said["is_whole"]
-    assert watched.whole_at == datetime.fromisoformat(said["written_at"])
+    assert watched.table_changed_at == datetime.fromisoformat(said["written_at"])
     assert watched.is_partitioned is (table == "shop.sales")
 
 
@@ -177,7 +177,7 @@ def test_a_metastore_that_is_away_costs_a_whole_refresh_and_loses_nothing(
     said = tell(people.operator, "dt=2026-11-21/hour=00").json()
     assert "metastore does not answer" in said["degraded"]
     assert said["is_whole"]
-    assert WatchedTable.objects.get().whole_at is not None
+    assert WatchedTable.objects.get().table_changed_at is not None
     assert changed() == {"dt=2026-11-21/hour=00": Touch.UPDATED}
     # Who it belongs to was never heard, or is known not to be this person.
     assert tell(people.stranger).status_code == 502
@@ -198,7 +198,7 @@ def test_a_metastore_that_breaks_between_two_questions_loses_nothing(
     hive.breaks_at_names = True
     said = tell(people.operator, "dt=2026-11-21").json()
     assert said["degraded"]
-    assert WatchedTable.objects.get().whole_at is not None
+    assert WatchedTable.objects.get().table_changed_at is not None
 
 
 def test_each_question_is_charged_and_a_metastore_that_rests_is_not_asked(
@@ -255,7 +255,7 @@ def test_a_hundred_thousand_partitions_are_taken_in_as_their_table(
     hive.names["sales"] = names
     said = tell(people.operator, *names).json()
     assert (said["n_partitions"], said["is_whole"]) == (MOST_PARTITIONS, True)
-    assert WatchedTable.objects.get().whole_at is not None
+    assert WatchedTable.objects.get().table_changed_at is not None
     target = RefreshTarget.objects.get()
     assert (target.is_urgent, target.danger) == (True, Danger.WRONG)
     assert ChangedPartition.objects.count() == StepLimits().most_by_name

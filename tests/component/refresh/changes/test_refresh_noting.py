@@ -70,14 +70,14 @@ def test_r3_an_updated_partition_is_a_danger_at_once_and_stays_one() -> None:
     note_change(change(dt_2=Touch.ADDED), now=at(1))
     row = RefreshTarget.objects.get()
     assert (row.freshness, row.danger, row.is_urgent) == (Freshness.STALE, Danger.WRONG, True)
-    assert row.behind_since == NOW
+    assert row.stale_since == NOW
 
 
 def test_who_opted_out_is_shown_stale_but_does_not_wait() -> None:
     cluster()
     note_change(change(), now=NOW)
     RefreshTarget.objects.update(due_at=None, waits_since=None, freshness=Freshness.FRESH)
-    WatchedTable.objects.update(is_off=True)
+    WatchedTable.objects.update(is_opted_out=True)
     note_change(change(dt_1=Touch.UPDATED), now=at(1))
     row = RefreshTarget.objects.get()
     assert (row.freshness, row.due_at, row.is_urgent) == (Freshness.STALE, None, False)
@@ -89,9 +89,9 @@ def test_r6_an_event_names_the_partitions_that_it_touched() -> None:
     on_event(event("DROP_PARTITION", "dt=3"), at(1))
     found = dict(ChangedPartition.objects.values_list("name", "touch"))
     assert found == {"dt=1": Touch.ADDED, "dt=2": Touch.ADDED, "dt=3": Touch.DROPPED}
-    assert WatchedTable.objects.get().whole_at is None
+    assert WatchedTable.objects.get().table_changed_at is None
     on_event(event("INSERT"), at(2))
-    assert WatchedTable.objects.get().whole_at == at(2)
+    assert WatchedTable.objects.get().table_changed_at == at(2)
 
 
 def test_a_name_that_the_portal_does_not_act_on_is_refused_by_its_rule() -> None:
@@ -112,7 +112,7 @@ def test_what_was_missed_makes_the_hot_ones_wait_and_all_unknown_before() -> Non
     on_missed(Missed("main", "", "", "the log was cleaned"), now)
     waiting = RefreshTarget.objects.exclude(due_at=None)
     assert [row.table for row in waiting] == ["sales"]
-    assert set(WatchedTable.objects.values_list("known_since", flat=True)) == {now}
+    assert set(WatchedTable.objects.values_list("tracked_since", flat=True)) == {now}
 
 
 def test_thousands_of_partitions_are_taken_in_at_once() -> None:

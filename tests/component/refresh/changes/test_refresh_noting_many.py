@@ -73,8 +73,10 @@ def live_on(chance: random.Random) -> None:
             not_before=chance.choice([None, at(60)]),
         )
     for watched in WatchedTable.objects.all():
-        is_off = chance.random() < 0.2
-        WatchedTable.objects.filter(pk=watched.pk).update(is_off=is_off, causes=["EVENT"])
+        is_opted_out = chance.random() < 0.2
+        WatchedTable.objects.filter(pk=watched.pk).update(
+            is_opted_out=is_opted_out, causes=["EVENT"]
+        )
         if chance.random() < 0.5:
             watched.changed.all().delete()
 

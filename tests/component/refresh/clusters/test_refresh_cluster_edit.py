@@ -56,7 +56,7 @@ def test_other_addresses_are_tried_out_kept_and_recorded_and_the_history_stays(
     wish = replace(before, addresses=tuple(reversed(places(cluster))))
     assert cluster_retest(row, wish).warnings == []
     cluster_edit(row, wish, version=0, by=KEEPER, now=now)
-    assert Cluster.objects.get().read_asked_at == now, "by the worker"
+    assert Cluster.objects.get().read_requested_at == now, "by the worker"
     cluster_read(row, now=now)
     kept = Cluster.objects.get()
     assert (ClusterWish.of(kept), kept.version) == (wish, 1)

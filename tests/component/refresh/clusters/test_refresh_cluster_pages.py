@@ -198,7 +198,7 @@ def test_pausing_bounding_and_removing_by_page(ada: Client, otto: Client) -> Non
     limits = reverse("refresh:cluster-limits", args=["bi"])
     assert otto.post(limits, {"per_fe": "1", "per_catalog": "9"}).status_code == 400
     assert otto.post(limits, {"per_fe": "x"}).status_code == 400
-    odd = {"per_fe": "5", "per_catalog": "9", "giants_hours": "at night"}
+    odd = {"per_fe": "5", "per_catalog": "9", "large_table_window": "at night"}
     assert otto.post(limits, odd).status_code == 400
     assert otto.post(limits, {"per_fe": "5", "per_catalog": "9"}).status_code == 302
     row.refresh_from_db()
@@ -228,10 +228,10 @@ def test_the_api_does_what_the_pages_do(
     assert api(otto, "cluster-limits", "bi", per_fe=5, per_catalog=7).json()["per_fe"] == 5
     assert api(otto, "cluster-limits", "bi", per_fe=0, per_catalog=7).status_code == 400
     asked = api(otto, "cluster-read", "bi")
-    assert (asked.status_code, asked.json()["read_asked_at"] is not None) == (202, True)
+    assert (asked.status_code, asked.json()["read_requested_at"] is not None) == (202, True)
     read()
     known = otto.get(reverse("refresh-api:cluster", args=["bi"])).json()["cluster"]
-    assert (known["read_asked_at"], known["problem"]) == (None, "")
+    assert (known["read_requested_at"], known["problem"]) == (None, "")
     assert api(otto, "cluster-remove", "bi", reason="old", typed="bi").status_code == 403
     assert api(ada, "cluster-remove", "bi", reason="old", typed="bi").status_code == 204
     assert api(ada, "cluster-read", "bi").status_code == 404

@@ -193,10 +193,10 @@ def test_an_added_cluster_is_read_by_the_worker_and_twice_is_no_change(
     cluster: RunningCluster, tmp_path: Path
 ) -> None:
     row = added(cluster, tmp_path)
-    assert (row.read_asked_at, row.front_ends.count()) == (NOW, 0)
+    assert (row.read_requested_at, row.front_ends.count()) == (NOW, 0)
     cluster_read(row, now=NOW)
     row.refresh_from_db()
-    assert row.read_asked_at is None
+    assert row.read_requested_at is None
     assert row.front_ends.count() == 3
     assert row.catalogs.get().lake == "main"
     assert row.problem == ""
@@ -216,7 +216,7 @@ def test_pausing_and_going_on_are_said_why_and_recorded_once(
     for _ in range(2):
         cluster_pause(row, by=KEEPER, reason=" upgrade ", now=now)
     row.refresh_from_db()
-    assert (row.is_paused, row.paused_by, row.paused_at, row.paused_why) == (
+    assert (row.is_paused, row.paused_by, row.paused_at, row.paused_reason) == (
         True,
         "otto",
         now,
@@ -225,7 +225,7 @@ def test_pausing_and_going_on_are_said_why_and_recorded_once(
     for _ in range(2):
         cluster_resume(row, by=ADMIN, reason="done", now=now)
     row.refresh_from_db()
-    assert (row.is_paused, row.paused_by, row.paused_at, row.paused_why) == (False, "", None, "")
+    assert (row.is_paused, row.paused_by, row.paused_at, row.paused_reason) == (False, "", None, "")
     actions = list(AuditEvent.objects.order_by("seq").values_list("action", "actor"))[1:]
     assert actions == [("refresh.cluster_paused", "otto"), ("refresh.cluster_resumed", "ada")]
     with pytest.raises(RuleViolation, match="Enter a reason"):
@@ -238,7 +238,7 @@ def test_limits_leave_each_lane_its_place(
     row = added(cluster, tmp_path)
     cluster_limits(row, Limits(5, 7), hours="Mon-Sun 20:00-06:00", by=KEEPER, now=now)
     row.refresh_from_db()
-    assert (row.per_fe, row.per_catalog, row.giants_hours) == (5, 7, "Mon-Sun 20:00-06:00")
+    assert (row.per_fe, row.per_catalog, row.large_table_window) == (5, 7, "Mon-Sun 20:00-06:00")
     with pytest.raises(RuleViolation, match="lanes needs a place"):
         Limits(1, 7)
     with pytest.raises(RuleViolation, match="At most 64"):
@@ -302,9 +302,9 @@ def test_who_asks_while_it_is_read_is_not_answered_by_that_reading(
     row = added(cluster, tmp_path)
     cluster_read_ask(row, by=KEEPER, now=NOW + timedelta(seconds=1))
     cluster_read(row, now=NOW)
-    assert Cluster.objects.get().read_asked_at == NOW + timedelta(seconds=1)
+    assert Cluster.objects.get().read_requested_at == NOW + timedelta(seconds=1)
     cluster_read(row, now=NOW + timedelta(seconds=2))
-    assert Cluster.objects.get().read_asked_at is None
+    assert Cluster.objects.get().read_requested_at is None
 
 
 def test_a_page_does_not_wait_for_a_listing_that_a_frozen_one_holds_up(

@@ -70,7 +70,7 @@ def test_the_history_names_who_took_a_statement_by_its_address(
     (listed,) = rows_of(people.admin, HISTORY)
     assert listed["taker_address"] == ONE
     (listed,) = got(people, "history/")["results"]
-    assert listed["taker"] == ONE
+    assert listed["coordinator"] == ONE
     assert listed["on_fes"][ONE] == ["DONE", ""]
     shown = page(people.admin, f"{HISTORY}{Refresh.objects.get().public_id}/")
     assert f"<code>{ONE}</code>" in shown

@@ -151,8 +151,8 @@ def test_s3_rows_change_with_the_headline_and_before_any_statement_ends(set_: Sc
     target = set_.target
     assert (target.freshness, target.danger) == (Freshness.STALE, Danger.WRONG)
     assert rows_of(set_) == [(Freshness.STALE, Danger.WRONG)] * 3
-    since = TargetFrontEnd.objects.values_list("behind_since", flat=True)
-    assert list(since) == [target.behind_since] * 3
+    since = TargetFrontEnd.objects.values_list("stale_since", flat=True)
+    assert list(since) == [target.stale_since] * 3
 
 
 def test_s3_one_that_freezes_is_not_shown_fresh_and_the_headline_follows(set_: Scene) -> None:

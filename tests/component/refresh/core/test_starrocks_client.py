@@ -89,7 +89,7 @@ def test_r5_a_refresh_is_seen_everywhere_and_tells_who_missed_it(
         answer = one.refresh(SALES)
         assert answer is not None
         assert answer.meaning is Meaning.PARTIAL
-        came = outcomes(answer.text, taker=every[0], every=every)
+        came = outcomes(answer.text, coordinator=every[0], every=every)
         assert came[every[1].name].outcome is Outcome.FAILED
         assert came[every[2].name].outcome is Outcome.DONE
 

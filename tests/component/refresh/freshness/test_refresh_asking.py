@@ -66,7 +66,7 @@ def test_asking_for_the_table_queues_it_in_every_cluster(
     assert rows.count() == 2
     assert all(row.due_at is not None for row in rows)
     watched = WatchedTable.objects.get()
-    assert (watched.whole_at, watched.causes) == (NOW, ["PERSON"])
+    assert (watched.table_changed_at, watched.causes) == (NOW, ["PERSON"])
     assert recorded() == [("refresh.asked", "olga", "shop.sales")]
 
 
@@ -77,7 +77,7 @@ def test_partitions_that_a_person_names_are_urgent(sales: RefreshTarget, people:
         ("dt=2", Touch.UPDATED),
     ]
     assert again(sales).is_urgent
-    assert WatchedTable.objects.get().whole_at is None
+    assert WatchedTable.objects.get().table_changed_at is None
     assert AuditEvent.objects.get().data["partitions"] == ["dt=1", "dt=2"]
 
 
@@ -117,7 +117,7 @@ def test_a_repair_is_a_refresh_of_the_table_and_names_the_front_end(
     with pytest.raises(RuleViolation):
         repair_ask(sales, front_end="fe-of-others", user=people.operator, now=NOW)
     repair_ask(sales, front_end="bi-fe1", user=people.operator, now=NOW)
-    assert WatchedTable.objects.get().whole_at == NOW
+    assert WatchedTable.objects.get().table_changed_at == NOW
     event = AuditEvent.objects.get()
     assert (event.action, event.data["front_end"]) == ("refresh.repair_asked", "127.0.0.3:9030")
 
@@ -139,7 +139,7 @@ def test_opted_out_nothing_waits_and_back_in_what_changed_is_owed(people: People
     assert again(row).due_at is None
     table_opt_in(again(row), user=people.operator, reason="not moved", now=at(9))
     found = again(row)
-    assert (found.waits_since, found.is_urgent, found.watched.is_off) == (at(9), True, False)
+    assert (found.waits_since, found.is_urgent, found.watched.is_opted_out) == (at(9), True, False)
     with pytest.raises(StaleState):
         table_opt_in(found, user=people.operator, reason="x", now=at(10))
     assert [action for action, _, _ in recorded()] == ["refresh.opted_out", "refresh.opted_in"]
@@ -177,7 +177,11 @@ def test_the_same_over_the_api(sales: RefreshTarget, people: People, now: dateti
     assert post(people.operator, f"{root}repair/", names, api=True).status_code == 202
     assert post(people.admin, f"{root}opt-out/", {}, api=True).status_code == 400
     off = post(people.admin, f"{root}opt-out/", {"reason": "moved"}, api=True)
-    assert (off.status_code, off.json()["off_by"], off.json()["is_off"]) == (200, "ada", True)
+    assert (off.status_code, off.json()["opted_out_by"], off.json()["is_opted_out"]) == (
+        200,
+        "ada",
+        True,
+    )
     on = post(people.admin, f"{root}opt-in/", {"reason": "back"}, api=True)
-    assert (on.status_code, on.json()["is_off"]) == (200, False)
+    assert (on.status_code, on.json()["is_opted_out"]) == (200, False)
     assert post(people.stranger, f"{root}ask/", {}, api=True).status_code == 404

@@ -46,11 +46,15 @@ def test_rows_become_what_the_domain_knows() -> None:
     TargetFrontEnd.objects.update(disproof_at=at(3), disproof_why="2 of 3")
     changes = changes_of(WatchedTable.objects.get())
     assert changes.partitions == {"dt=1": (NOW, Touch.UPDATED)}
-    assert (changes.is_partitioned, changes.whole_at, changes.known_since) == (True, None, NOW)
+    assert (changes.is_partitioned, changes.table_changed_at, changes.tracked_since) == (
+        True,
+        None,
+        NOW,
+    )
     first, second = records_of(target)
     assert first.done == (Done(at(1), at(2), frozenset({"dt=1"})),)
-    assert first.disproof is not None
-    assert (first.name, first.disproof.why) == ("bi-fe0", "2 of 3")
+    assert first.divergence is not None
+    assert (first.name, first.divergence.why) == ("bi-fe0", "2 of 3")
     assert (second.name, second.done, second.empty_after) == ("bi-fe1", (), at(9))
 
 
@@ -59,7 +63,7 @@ def test_the_worst_live_front_end_speaks_for_the_table() -> None:
     target = note(dt_1=Touch.UPDATED)
     did(target, "bi-fe0", Done(at(1), at(2)))
     row = judged(target)
-    assert (row.freshness, row.danger, row.behind_since) == (Freshness.STALE, Danger.WRONG, NOW)
+    assert (row.freshness, row.danger, row.stale_since) == (Freshness.STALE, Danger.WRONG, NOW)
     assert row.why == "127.0.0.3:9030: Changed and not refreshed since: dt=1."
     assert row.refreshed_at is None
     found = dict(TargetFrontEnd.objects.values_list("fe__name", "freshness"))
@@ -73,7 +77,7 @@ def test_a_table_is_refreshed_when_nobody_alive_owes_anything() -> None:
     ClusterFrontEnd.objects.filter(name="bi-fe1").update(is_alive=False, error="refused")
     row = judged(target)
     assert (row.freshness, row.danger) == (Freshness.FRESH, Danger.NONE)
-    assert (row.refreshed_at, row.behind_since) == (at(2), None)
+    assert (row.refreshed_at, row.stale_since) == (at(2), None)
     assert judged(row).refreshed_at == at(2)
     assert TargetFrontEnd.objects.get(fe__name="bi-fe0").done_at == at(2)
 
@@ -90,9 +94,11 @@ def test_a_cluster_without_a_live_front_end_is_unknown() -> None:
 def test_opted_out_and_gone_tables_are_said_so() -> None:
     cluster()
     target = note()
-    WatchedTable.objects.update(is_off=True, off_by="olga", off_why="a scratch table")
+    WatchedTable.objects.update(
+        is_opted_out=True, opted_out_by="olga", opted_out_reason="a scratch table"
+    )
     assert judged(target).why.startswith("Opted out by olga (a scratch table)")
-    WatchedTable.objects.update(is_off=False, is_gone=True)
+    WatchedTable.objects.update(is_opted_out=False, is_deleted=True)
     assert judged(target).why.startswith("The metastore has it no more.")
 
 

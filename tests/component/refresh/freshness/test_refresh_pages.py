@@ -73,7 +73,7 @@ def test_r3_what_is_answered_wrongly_now_comes_first(people: People, now: dateti
 
 def test_ux10_what_is_opted_out_is_grey_in_both_places(people: People, now: datetime) -> None:
     row = wrong(cluster(), "orders", now=now)
-    row.watched.is_off, row.watched.off_by, row.watched.off_at = True, "olga", now
+    row.watched.is_opted_out, row.watched.opted_out_by, row.watched.opted_out_at = True, "olga", now
     row.watched.save()
     text = page(people.admin, TABLES)
     assert "127.0.0.3:9030: Not maintained" in text
@@ -90,11 +90,11 @@ def test_ux36_what_went_a_day_ago_and_is_well_is_listed_only_on_demand(
     for name, days, danger in (("lately", 0, Danger.NONE), ("well", 2, Danger.NONE)):
         row = target(bi, name, now=now, danger=danger)
         WatchedTable.objects.filter(pk=row.watched_id).update(
-            is_gone=True, changed_at=now - timedelta(days=days)
+            is_deleted=True, changed_at=now - timedelta(days=days)
         )
     late = wrong(bi, "late", now=now)
     WatchedTable.objects.filter(pk=late.watched_id).update(
-        is_gone=True, changed_at=now - timedelta(days=2)
+        is_deleted=True, changed_at=now - timedelta(days=2)
     )
     assert named(people.admin, TABLES) == ["late", "lately"]
     assert named(people.admin, f"{TABLES}?show=gone") == ["late", "lately", "well"]
@@ -107,7 +107,7 @@ def test_filters_of_tables(people: People, now: datetime) -> None:
     running(etl, "clicks", now=now)
     target(etl, "visits", now=now, n_tries=2, not_before=now, due_at=now)
     off = target(bi, "left_out", now=now)
-    off.watched.is_off = True
+    off.watched.is_opted_out = True
     off.watched.save()
     for query, wanted in (
         ("cluster=etl", {"clicks", "visits"}),
@@ -154,7 +154,7 @@ def test_n12_the_table_page_says_state_and_reason_on_every_front_end(
     on_fe.save()
     row.on_fes.get(fe__name="bi-fe2").delete()
     unread = "Permission denied: /user/<b>olga</b>/orders"
-    TableSweep.objects.create(table=row.watched, looked_at=now, problem=unread)
+    TableSweep.objects.create(table=row.watched, inspected_at=now, problem=unread)
     TargetProbe.objects.create(target=row, probed_at=now, problem="The front end does not answer.")
     statement(row, began=now - timedelta(minutes=3))
     statement(row, began=now - timedelta(minutes=2), ending=Ending.PARTIAL, said="1 of 2 missed it")
@@ -177,7 +177,7 @@ def test_n12_the_table_page_says_state_and_reason_on_every_front_end(
     said = client_of(people.admin).get(f"/api/v1/refresh/tables/{row.pk}/").json()
     assert said["sweep"]["problem"] == unread
     assert said["probe"]["problem"] == "The front end does not answer."
-    row.watched.is_gone = True
+    row.watched.is_deleted = True
     row.watched.save()
     assert "Ask if it is back" in page(people.admin, f"{TABLES}{row.pk}/")
     owner = page(people.owner, f"{TABLES}{row.pk}/")
@@ -232,7 +232,7 @@ def test_a_queue_at_rest_is_asked_less_often_and_says_what_hinders_it(
     people: People, now: datetime
 ) -> None:
     bi, etl = cluster(), cluster("etl")
-    bi.is_paused, bi.paused_by, bi.paused_at, bi.paused_why = True, "ada", now, "upgrade"
+    bi.is_paused, bi.paused_by, bi.paused_at, bi.paused_reason = True, "ada", now, "upgrade"
     bi.save()
     etl.pressure = Pressure.FULL
     etl.save()

@@ -126,11 +126,11 @@ def test_n14_a_list_of_front_ends_from_before_the_write_proves_nothing(people: P
 
 @pytest.mark.usefixtures("told")
 def test_n14_what_can_never_be_proven_is_over_at_once(people: People) -> None:
-    WatchedTable.objects.update(is_off=True, off_by="olga")
+    WatchedTable.objects.update(is_opted_out=True, opted_out_by="olga")
     answer = ask(people.operator, timeout="60")
     assert judged(answer) == (False, True, False)
     assert "olga opted it out" in answer.json()["why"]
-    WatchedTable.objects.update(is_off=False, is_partitioned=True)
+    WatchedTable.objects.update(is_opted_out=False, is_partitioned=True)
     ClusterFrontEnd.objects.update(version="2.2.9")
     answer = ask(people.operator, timeout="60", strict="false")
     assert judged(answer) == (False, True, True)
@@ -139,7 +139,7 @@ def test_n14_what_can_never_be_proven_is_over_at_once(people: People) -> None:
 
 @pytest.mark.usefixtures("told")
 def test_n14_a_paused_cluster_says_so(people: People) -> None:
-    Cluster.objects.update(is_paused=True, paused_by="otto", paused_why="an upgrade")
+    Cluster.objects.update(is_paused=True, paused_by="otto", paused_reason="an upgrade")
     problem = ask(people.operator).json()["clusters"][0]["problem"]
     assert problem == "otto paused this cluster: an upgrade"
 

@@ -86,7 +86,7 @@ def test_s8_many_tables_take_a_number_of_statements_that_grows_by_the_page(set_:
             sweep(row, clock=timezone.now, limits=small)
         assert row.swept_after == keys[3 * turn - 1]
         assert len(seen) < 400, "three tables were looked at"
-    WatchedTable.objects.filter(pk__in=keys[:-1]).update(is_off=True)
+    WatchedTable.objects.filter(pk__in=keys[:-1]).update(is_opted_out=True)
     sweep(row, clock=timezone.now, limits=small)
     assert row.swept_after == 0, "after the last page the first one follows"
 

@@ -51,7 +51,7 @@ def test_n13_keepers_are_told_once_a_divergence_and_once_when_it_is_over(
     # Refreshed, but no probe has agreed: found again, it is still the same divergence.
     assert states() == [Freshness.FRESH] * 3
     diverge(set_, size=300_000)
-    TargetProbe.objects.update(mended_at=timezone.now() - timedelta(hours=2))
+    TargetProbe.objects.update(repaired_at=timezone.now() - timedelta(hours=2))
     assert swept(set_).diverged == 1
     assert (told(DIVERGED), told(AGREES)) == (KEEPERS, [])
     set_.work()
@@ -62,7 +62,7 @@ def test_n13_keepers_are_told_once_a_divergence_and_once_when_it_is_over(
     assert (
         over.subject == "[Lakewarden] Resolved: 3 front ends of bi agree on hive.shop.sales again"
     )
-    assert not TargetFrontEnd.objects.exclude(diverged_told_at=None).exists()
+    assert not TargetFrontEnd.objects.exclude(divergence_notified_at=None).exists()
     diverge(set_, size=400_000)
     assert told(DIVERGED) == [*KEEPERS, *KEEPERS], "another divergence on the same day"
 

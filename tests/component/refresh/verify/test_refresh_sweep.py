@@ -152,7 +152,7 @@ def test_an_unpartitioned_table_is_one_directory(set_: Scene) -> None:
     (folder / "part-0.parquet").write_bytes(b"xyz")
     swept(set_)
     watched = WatchedTable.objects.get(table="shops")
-    assert watched.whole_at is not None
+    assert watched.table_changed_at is not None
     set_.work()
     assert RefreshTarget.objects.get(table="shops").freshness == Freshness.FRESH
 
@@ -197,7 +197,7 @@ def test_n13_a_front_end_that_missed_a_partition_is_found_and_repaired(set_: Sce
     refresh_one(set_, 1)
     refresh_one(set_, 2)
     # The first look would find the new name too: here only the front ends are asked.
-    TableSweep.objects.update(looked_at=timezone.now())
+    TableSweep.objects.update(inspected_at=timezone.now())
     limits = replace(LIMITS, shortest=timedelta(minutes=5))
     TargetProbe.objects.update(probed_at=None)
     result = sweep(set_.row, clock=timezone.now, limits=limits)
@@ -246,7 +246,7 @@ def test_s1_a_partition_that_two_cached_differently_is_named(set_: Scene) -> Non
     set_.hive.put("sales", DAY, size=260_000)
     refresh_one(set_, 2, DAY)
     set_.cluster.restart("127.0.0.4")
-    TableSweep.objects.update(looked_at=timezone.now())
+    TableSweep.objects.update(inspected_at=timezone.now())
     TargetProbe.objects.update(probed_at=None)
     assert sweep(set_.row, clock=timezone.now, limits=PROBED).diverged == 1
     assert states() == [Freshness.DIVERGED, Freshness.DIVERGED, Freshness.STALE]
@@ -270,7 +270,7 @@ def test_what_a_refresh_does_not_mend_is_not_refreshed_again_and_again(set_: Sce
         assert swept(set_).diverged == 1
         set_.work()
     assert states() == [Freshness.DIVERGED] * 3, "shown, and left to people for an hour"
-    TargetProbe.objects.update(mended_at=timezone.now() - timedelta(hours=2))
+    TargetProbe.objects.update(repaired_at=timezone.now() - timedelta(hours=2))
     assert swept(set_).diverged == 1
     set_.work()
     assert states() == [Freshness.FRESH] * 3
@@ -295,7 +295,7 @@ def test_a_probe_during_a_change_concludes_nothing(set_: Scene) -> None:
 
 def test_a_probe_over_a_metastore_that_moves_concludes_nothing(set_: Scene) -> None:
     set_.hive.put("sales", NEXT, size=2600)
-    TableSweep.objects.update(looked_at=timezone.now())
+    TableSweep.objects.update(inspected_at=timezone.now())
     TargetProbe.objects.update(probed_at=None)
     asked = set_.lake.asked.count("shop.sales")
 
@@ -323,9 +323,9 @@ def test_a_front_end_whose_metastore_is_away_says_nothing(set_: Scene) -> None:
 
 def test_who_is_paused_or_opted_out_is_left_alone(set_: Scene) -> None:
     set_.lake.write("sales", DAY, 260_000)
-    WatchedTable.objects.update(is_off=True)
+    WatchedTable.objects.update(is_opted_out=True)
     assert swept(set_) == Swept()
-    WatchedTable.objects.update(is_off=False)
+    WatchedTable.objects.update(is_opted_out=False)
     set_.row.is_paused = True
     set_.row.save()
     assert swept(set_) == Swept()
@@ -345,7 +345,7 @@ def test_before_catalogs_each_partition_is_named_to_repair_it(
     with scene(tmp_path, settings, version=OLD) as old:
         begin(old)
         old.hive.put("sales", NEXT, size=2600)
-        TableSweep.objects.update(looked_at=timezone.now())
+        TableSweep.objects.update(inspected_at=timezone.now())
         TargetProbe.objects.update(probed_at=None)
         assert sweep(old.row, clock=timezone.now).diverged == 1
         assert states() == [Freshness.DIVERGED] * 3
@@ -365,7 +365,7 @@ def test_the_worker_sweeps_and_so_does_the_command(
     assert said.startswith("bi: 2 directories of 1 tables checked")
     set_.work()
     set_.lake.write("sales", DAY, 520_000)
-    TableSweep.objects.update(looked_at=None)
+    TableSweep.objects.update(inspected_at=None)
     old = statement(set_.target, began=timezone.now() - timedelta(days=91))
     set_.worker._swept_at[set_.row.pk] = timezone.now() - timedelta(minutes=1)
     set_.worker.turn()

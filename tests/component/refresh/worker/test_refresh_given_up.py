@@ -28,7 +28,7 @@ def test_what_was_given_up_for_a_login_or_a_right_is_tried_again() -> None:
     given_up("right_of_resource", 1142)
     given_up("wrong_statement", 1064)
     off = given_up("opted_out", 1045)
-    off.watched.is_off = True
+    off.watched.is_opted_out = True
     off.watched.save()
     mended = given_up("mended", 1045)
     statement(mended, began=now)

@@ -108,7 +108,7 @@ class Story:
         for _ in range(12):
             self.scene.look()
             RefreshTarget.objects.filter(problem__gt="", due_at=None).update(problem="")
-            RefreshTarget.objects.update(unsure_until=None)
+            RefreshTarget.objects.update(outcome_unknown_until=None)
             self.scene.retry_now()
             self.scene.look()
             self.scene.work(seconds=60)

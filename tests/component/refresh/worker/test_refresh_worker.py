@@ -151,13 +151,13 @@ def test_r4_on_2_2_a_giant_waits_for_its_hours(old: Scene) -> None:
     old.tell(DAY)
     RefreshTarget.objects.update(past={"TABLE": [[60.0, 2]], "PARTITIONS": [[60.0, 1]]})
     day = (timezone.now() + timedelta(days=3)).strftime("%a")
-    old.row.giants_hours = f"{day} 00:00-01:00"
+    old.row.large_table_window = f"{day} 00:00-01:00"
     old.row.save()
     for _ in range(3):
         assert old.worker.turn() == 0
         assert old.worker.wait_idle(10)
     assert old.target.lane == Lane.GIANT
-    old.row.giants_hours = ""
+    old.row.large_table_window = ""
     old.row.save()
     old.work()
     assert set(Refresh.objects.values_list("ending", flat=True)) == {Ending.DONE}
@@ -177,7 +177,7 @@ def test_a_table_that_is_gone_leaves_every_front_end(set_: Scene) -> None:
     set_.hive.drop_table("sales")
     set_.tell()
     set_.work()
-    assert set(Refresh.objects.values_list("taker", "ending")) == {
+    assert set(Refresh.objects.values_list("coordinator", "ending")) == {
         (fe.name, Ending.DONE) for fe in set_.row.front_ends.all()
     }
     assert set_.target.due_at is None
@@ -237,7 +237,7 @@ def test_what_a_dead_worker_left_is_called_lost_and_done_again(set_: Scene) -> N
     Refresh.objects.create(
         cluster=set_.row,
         target=set_.target,
-        taker=set_.row.front_ends.order_by("name")[0].name,
+        coordinator=set_.row.front_ends.order_by("name")[0].name,
         kind="TABLE",
         n_partitions=0,
         lane=0,
@@ -360,5 +360,5 @@ def test_the_worker_reads_at_once_what_somebody_asked_to_have_read(set_: Scene) 
     cluster_read_ask(set_.row, by=AT_THE_SHELL, now=timezone.now())
     set_.work()
     set_.row.refresh_from_db()
-    assert (set_.row.read_asked_at, set_.row.problem) == (None, "")
+    assert (set_.row.read_requested_at, set_.row.problem) == (None, "")
     assert set_.row.front_ends.filter(config_at=None).count() == 0

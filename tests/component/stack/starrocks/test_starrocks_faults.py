@@ -76,7 +76,7 @@ def test_r5_one_that_fails_is_named_and_the_others_are_refreshed(
         5074,
         f"refresh external table failed: refresh fe {TWO} failed: {why};",
     )
-    came = outcomes(text, taker=every[0], every=every)
+    came = outcomes(text, coordinator=every[0], every=every)
     assert [came[fe.name].outcome for fe in every] == [
         Outcome.DONE,
         Outcome.FAILED,

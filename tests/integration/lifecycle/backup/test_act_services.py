@@ -343,14 +343,14 @@ def test_a_purge_waits_for_its_day_and_leaves_nothing_but_the_row(
     assert _purge(portal, row, at=instant()).counts == {"SKIPPED": 1}
     row.refresh_from_db()
     assert row.state == BackupState.DROPPED
-    assert row.purge_left_why == "its days are not over"
+    assert row.purge_skipped_reason == "its days are not over"
     after = instant() + timedelta(days=16)
     assert purgeable_batches("main", now=after).get() == row
     assert _purge(portal, row, at=after).counts == {"PURGED": 1}
     row.refresh_from_db()
     assert row.state == BackupState.PURGED
     assert row.purged_at is not None
-    assert row.purge_left_why == ""
+    assert row.purge_skipped_reason == ""
     assert not purgeable_batches("main", now=after).exists()
     sealed = portal.lake.config.path(row.path)
     assert portal.lake.fs.status(sealed.parent) is None

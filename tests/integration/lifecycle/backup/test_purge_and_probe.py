@@ -271,13 +271,15 @@ def purge_takes_only_what_it_may(
     assert run.result["counts"] == {"PURGED": 1, "SKIPPED": 4}
 
     gone = scene.row("gone")
-    assert (gone.state, gone.purge_left_why) == (BackupState.PURGED, "")
+    assert (gone.state, gone.purge_skipped_reason) == (BackupState.PURGED, "")
     assert gone.purged_at is not None
     assert scene.lake.fs.status(scene.lake.config.path(gone.path).parent) is None
     recorded = [event.action for event in events("backup.purge_begun", "backup.purged")]
     assert recorded == ["backup.purge_begun", "backup.purged"]
     assert re.search(r"purged\s+<time", scene.page("gone"))
-    why = {table: scene.row(table).purge_left_why for table in ("kept", "taken", "live", "came")}
+    why = {
+        table: scene.row(table).purge_skipped_reason for table in ("kept", "taken", "live", "came")
+    }
     assert why["kept"] == "held: a law suit"
     assert why["taken"].startswith("another run has this backup")
     assert why["live"].startswith("a live table or partition is in the backups of its day")

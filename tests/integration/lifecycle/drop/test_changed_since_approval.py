@@ -143,9 +143,9 @@ def test_what_is_shared_strange_or_anothers_by_now_is_left_with_its_reason(
         db=story.db,
         table="agreed",
         tbl_id=agreed.tbl_id,
-        said_by="alice",
+        given_by="alice",
         reason="Copied elsewhere.",
-        said_at=timezone.now(),
+        given_at=timezone.now(),
         until=timezone.now().date() + timedelta(days=9),
     )
     run = story.executed_now(plan, spark)

@@ -251,7 +251,7 @@ def test_what_is_waived_passes_until_its_day_and_is_still_named(
     assert (found[""]["reasons"], found[""]["waived"]) == ([], ["TBL_NOT_SUB_DB"])
     assert found["dt=away"]["reasons"] == []
     assert found["dt=away"]["waived"] == ["PART_PATH_NOT_IN_TBL"]
-    assert found["dt=away"]["waived_until"].isoformat() == until
+    assert found["dt=away"]["excepted_until"].isoformat() == until
     # A location that cannot be read is never waived.
     assert found["dt=odd"]["reasons"] == ["PART_PATH_NOT_IN_TBL"]
     over = [{**one, "until": "2026-11-21"} for one in waivers]

@@ -64,7 +64,7 @@ def test_a_drill_on_hdfs_proves_and_leaves_nothing(lake: ActLake, spark: SparkSe
     assert run.state == "DONE", run.error
     drill.refresh_from_db()
     said = {item.name: item.said for item in drill.items.all()}
-    assert (drill.state, drill.n_proven, drill.n_differing) == (DrillState.PROVEN, 3, 0), said
+    assert (drill.state, drill.n_verified, drill.n_differing) == (DrillState.PROVEN, 3, 0), said
     assert drill.is_clean
     assert sum(one.n_rows or 0 for one in drill.items.filter(table="parts")) == 3 + 4
     assert seen(lake) == before

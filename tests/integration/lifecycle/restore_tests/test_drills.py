@@ -114,7 +114,7 @@ def test_a_backup_is_proven_and_what_is_damaged_is_named(scene: Scene) -> None:
     assert len(last_read) > 6
     assert scene.last_read() == last_read, "a restore test is no reader of the data"
     said = {item.name: item.said for item in RestoreTestItem.objects.all()}
-    assert (drill.state, drill.n_proven, drill.n_differing) == (DrillState.PROVEN, 3, 0), said
+    assert (drill.state, drill.n_verified, drill.n_differing) == (DrillState.PROVEN, 3, 0), said
     assert drill.is_clean
     assert scene.tree() == before
     assert scene.scratch() == []
@@ -141,7 +141,7 @@ def _a_flipped_byte_and_a_missing_file_are_named(scene: Scene) -> None:
     gone.unlink()
     damaged = scene.tree()
     drill = scene.drill()
-    assert (drill.state, drill.n_proven, drill.n_differing) == (DrillState.FAILED, 1, 2)
+    assert (drill.state, drill.n_verified, drill.n_differing) == (DrillState.FAILED, 1, 2)
     wrong = {item.table: item.said for item in drill.items.filter(outcome=Compared.DIFFERS)}
     assert data.name in wrong["parts"]
     assert "cannot be read" in wrong["parts"]

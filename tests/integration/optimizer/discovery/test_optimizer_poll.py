@@ -77,4 +77,4 @@ def test_all_iceberg_tables_and_no_others_are_read(
     assert (clicks.owner, clicks.location) == ("alice", f"{root}/{DB}.db/clicks")
     assert clicks.metadata_location.endswith("/00003.json")
     assert [commit.source for commit in clicks.commits.all()] == ["poll"]
-    assert clicks.look_due_at is not None
+    assert clicks.inspect_due_at is not None

@@ -135,7 +135,7 @@ def test_r6_a_renamed_table_is_gone_under_its_old_name_and_there_under_the_new(
         with client, pytest.raises(ExternalFailure):
             client.plan(ExternalTable(ClusterId("bi"), CATALOG, DB, "sales"))
     gone = RefreshTarget.objects.get(table="sales")
-    assert gone.watched.is_gone
+    assert gone.watched.is_deleted
     assert gone.due_at is None
 
 

@@ -104,7 +104,7 @@ def test_r4_behind_the_one_lock_giants_wait_for_their_hours_and_then_for_the_oth
     follow()
     work(worker)
     another_day = DAYS[(timezone.now().weekday() + 3) % len(DAYS)]
-    Cluster.objects.filter(pk=cluster.pk).update(giants_hours=f"{another_day} 00:00-01:00")
+    Cluster.objects.filter(pk=cluster.pk).update(large_table_window=f"{another_day} 00:00-01:00")
     Refresh.objects.all().delete()
     change_all(embedded_sql)
     for _ in range(6):
@@ -117,7 +117,7 @@ def test_r4_behind_the_one_lock_giants_wait_for_their_hours_and_then_for_the_oth
     RefreshTarget.objects.exclude(due_at=None).update(due_at=timezone.now(), not_before=None)
     turn(worker)
     assert not RefreshTarget.objects.filter(steps=None).exists(), "all are planned"
-    Cluster.objects.filter(pk=cluster.pk).update(giants_hours="")
+    Cluster.objects.filter(pk=cluster.pk).update(large_table_window="")
     while RefreshTarget.objects.filter(table=SMALL).exclude(due_at=None).exists():
         turn(worker)
     n_small = sent().count(SMALL)

@@ -141,7 +141,7 @@ def table(**facts: Any) -> HudiTable:
 def look(*instants: Instant, **facts: Any) -> HudiLook:
     """Return a look at a table that has these instants, and besides what is named."""
     facts = {"table": table(), **facts}
-    return HudiLook(looked_at=NOW, instants=instants, **facts)
+    return HudiLook(inspected_at=NOW, instants=instants, **facts)
 
 
 def policy(profile: Profile = Profile.ETL, **settings: Any) -> HudiPolicy:
@@ -212,10 +212,10 @@ def looks(draw: st.DrawFn) -> HudiLook:
 POLICIES = st.sampled_from(
     [
         policy(),
-        policy(Profile.NEAR_LINE, takes_turns=True),
-        policy(kinds=frozenset({Service.CLEAN}), most_plans=1),
+        policy(Profile.NEAR_LINE, writer_serialized=True),
+        policy(kinds=frozenset({Service.CLEAN}), max_plans=1),
         locked(),
-        locked(most_plans=2, commits=1, cluster_files=1, clean_commits=1, stuck_minutes=10),
+        locked(max_plans=2, commits=1, cluster_files=1, clean_commits=1, stuck_minutes=10),
         policy(is_on=False),
         policy(commits=0),
     ]

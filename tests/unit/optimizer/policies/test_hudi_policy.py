@@ -36,7 +36,7 @@ POLICIES = st.builds(
     is_on=st.booleans(),
     profile=st.sampled_from(Profile),
     lock=st.sampled_from(["", LOCK, "x.InProcessLockProvider"]),
-    takes_turns=st.booleans(),
+    writer_serialized=st.booleans(),
     kinds=st.frozensets(st.sampled_from(Service)),
     commits=NUMBER,
     minutes=NUMBER,
@@ -62,14 +62,14 @@ def test_a_profile_gives_what_no_level_names() -> None:
     near = resolve(levels, db="ads_x", table="t")
     assert (near.policy.commits, near.policy.minutes) == (7, 5)
     assert near.policy.quiet is None
-    assert near.policy.is_resident
+    assert near.policy.is_continuous
     assert near.sources["stale_minutes"] == "default for near-line"
     assert {near.sources["commits"], near.sources["minutes"]} == {"*", "ads*"}
 
 
 def test_near_line_is_served_more_eagerly_than_etl_in_every_way() -> None:
     etl, near = PROFILES[Profile.ETL], PROFILES[Profile.NEAR_LINE]
-    for one in ("commits", "minutes", "stuck_minutes", "stale_minutes", "most_pending"):
+    for one in ("commits", "minutes", "stuck_minutes", "stale_minutes", "max_pending"):
         assert getattr(near, one) < getattr(etl, one)
 
 

@@ -25,7 +25,7 @@ REQUEST = Request(
     digest="d1",
     requesters=frozenset({"rita"}),
     n_needed=2,
-    lapses_at=NOW + timedelta(hours=1),
+    expires_at=NOW + timedelta(hours=1),
 )
 APPROVED = replace(REQUEST, state=ApprovalState.APPROVED, cool_until=NOW)
 ADA = Person("ada", ROLES, is_active=True, authenticated_at=NOW - timedelta(minutes=1))
@@ -57,7 +57,7 @@ def test_an_admin_with_a_fresh_login_may_decide() -> None:
             NotAllowed,
             "approval.fresh_login",
         ),
-        (replace(REQUEST, lapses_at=NOW), ADA, YES, StaleState, "approval.lapsed"),
+        (replace(REQUEST, expires_at=NOW), ADA, YES, StaleState, "approval.lapsed"),
         (replace(REQUEST, state=ApprovalState.REJECTED), ADA, YES, StaleState, "approval.closed"),
         (APPROVED, ADA, YES, StaleState, "approval.closed"),
         (REQUEST, ADA, replace(YES, digest="d2"), StaleState, "approval.changed"),
@@ -116,7 +116,7 @@ def test_what_two_approved_may_run_after_cooling_off() -> None:
     [
         (APPROVED, TWO, "d2", "approval.changed"),
         (REQUEST, TWO, "d1", "approval.not_approved"),
-        (replace(APPROVED, lapses_at=NOW), TWO, "d1", "approval.lapsed"),
+        (replace(APPROVED, expires_at=NOW), TWO, "d1", "approval.lapsed"),
         (
             replace(APPROVED, cool_until=NOW + timedelta(seconds=1)),
             TWO,

@@ -64,8 +64,8 @@ def test_a_tag_names_run_and_epoch() -> None:
 
 
 @given(st.integers(0, 200))
-def test_a_message_is_repeated_ever_more_slowly(n_hints: int) -> None:
-    assert hint_again_after(n_hints) <= hint_again_after(n_hints + 1) <= LAST_HINT_AGAIN
+def test_a_message_is_repeated_ever_more_slowly(n_messages: int) -> None:
+    assert hint_again_after(n_messages) <= hint_again_after(n_messages + 1) <= LAST_HINT_AGAIN
 
 
 def ending(outcome: str | None, **changes: object) -> Ending:

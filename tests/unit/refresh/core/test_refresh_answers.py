@@ -214,32 +214,32 @@ def test_a_fan_out_names_everybody_who_failed(failed: dict[str, tuple[str, bool]
 def test_each_front_end_has_its_own_outcome() -> None:
     every = [front_end(name) for name in ("a", "b", "c")]
     text = "refresh external table failed: refresh fe c failed: Socket is closed by peer.;"
-    found = outcomes(text, taker=every[0], every=every)
+    found = outcomes(text, coordinator=every[0], every=every)
     assert {name: one.outcome for name, one in found.items()} == {
         "a": Outcome.DONE,
         "b": Outcome.DONE,
         "c": Outcome.FAILED,
     }
     assert found["c"].why == "Socket is closed by peer."
-    fine = outcomes(None, taker=every[1], every=every)
+    fine = outcomes(None, coordinator=every[1], every=every)
     assert {one.outcome for one in fine.values()} == {Outcome.DONE}
 
 
 @given(
     hosts=st.lists(st.sampled_from("xyz"), min_size=1, max_size=6),
     failed=st.sets(st.sampled_from("xyz")),
-    taker=st.integers(0, 5),
+    coordinator=st.integers(0, 5),
 )
 def test_nobody_counts_as_done_of_whom_it_is_not_known(
-    hosts: list[str], failed: set[str], taker: int
+    hosts: list[str], failed: set[str], coordinator: int
 ) -> None:
     """Model the fan-out: skip the own host, call each other one, keep one answer per host."""
     every = [front_end(f"fe{n}", host=host) for n, host in enumerate(hosts)]
-    took = every[taker % len(every)]
+    took = every[coordinator % len(every)]
     said = sorted({fe.host for fe in every if fe.host != took.host} & failed)
     text = "".join(f"refresh fe {host} failed: no;" for host in said)
     found = outcomes(
-        f"refresh external table failed: {text}" if said else None, taker=took, every=every
+        f"refresh external table failed: {text}" if said else None, coordinator=took, every=every
     )
     for fe in every:
         alone = sum(other.host == fe.host for other in every) == 1
@@ -250,7 +250,7 @@ def test_nobody_counts_as_done_of_whom_it_is_not_known(
 @pytest.mark.parametrize("text", ["", "garbage", "refresh external table failed: "])
 def test_a_partial_answer_that_names_nobody_proves_nothing(text: str) -> None:
     every = [front_end("a"), front_end("b")]
-    found = outcomes(text, taker=every[0], every=every)
+    found = outcomes(text, coordinator=every[0], every=every)
     assert {one.outcome for one in found.values()} == {Outcome.UNKNOWN}
 
 

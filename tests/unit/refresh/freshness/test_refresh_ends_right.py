@@ -153,14 +153,16 @@ class Portal:
         if attempt is None:
             return
         alive = [one for one in self.fes if one.state is FeState.ALIVE]
-        taker = self.chance.choice([one for one in alive if attempt.only_on in ("", one.row.name)])
+        coordinator = self.chance.choice(
+            [one for one in alive if attempt.only_on in ("", one.row.name)]
+        )
         names = attempt.pending.partitions.keys() & self.metastore.versions.keys()
         found = InMetastore(exists=True, is_partitioned=True, partitions=names)
         for step in steps_for(attempt.pending, found=found, dialect=self.dialect, limits=LIMITS):
             if self.chance.random() < self.fault_rate / 4:
                 self.write()  # somebody writes between two statements
-            if not self.send(step, taker):
-                self.tries[taker.row.name] = self.tries.get(taker.row.name, 0) + 1
+            if not self.send(step, coordinator):
+                self.tries[coordinator.row.name] = self.tries.get(coordinator.row.name, 0) + 1
                 return
         if not self.chance.randrange(3):
             self.changes = settled(self.changes, self.records())
@@ -170,20 +172,20 @@ class Portal:
             IN_CATALOG, self.changes, self.records(), tries=self.tries, causes=CAUSES
         )
 
-    def send(self, step: Step, taker: Seen) -> bool:
+    def send(self, step: Step, coordinator: Seen) -> bool:
         """Refresh the taker, then ask the others: the text of 5074 names those that failed."""
         began_at, read = self.tick(), self.metastore.copy()
         self.n_statements += 1
-        if self.fails(taker) or not self.renew(taker, step, read):
+        if self.fails(coordinator) or not self.renew(coordinator, step, read):
             return False
         text = ""
         for one in self.fes:
-            if one is not taker and (self.fails(one) or not self.renew(one, step, read)):
+            if one is not coordinator and (self.fails(one) or not self.renew(one, step, read)):
                 text += f"refresh fe {one.row.host} failed: Read timed out;"
         ended_at = self.tick()
         found = outcomes(
             f"refresh external table failed: {text}" if text else None,
-            taker=taker.row,
+            coordinator=coordinator.row,
             every=[one.row for one in self.fes],
         )
         for one in self.fes:
@@ -301,13 +303,13 @@ def test_a_broken_front_end_keeps_nobody_else_waiting() -> None:
     done = (Done(START + timedelta(seconds=1), START + timedelta(seconds=2)),)
     a, b, c = (FeRecord(name, FeState.ALIVE, Dialect.CATALOGS) for name in "abc")
 
-    def taker(*fes: FeRecord, **tries: int) -> str | None:
+    def coordinator(*fes: FeRecord, **tries: int) -> str | None:
         found = next_attempt(IN_CATALOG, changes, fes, tries=tries, causes=CAUSES)
         return None if found is None else found.only_on
 
-    assert taker(a, b, c) == ""
-    assert taker(a, b, c, a=1) == "b"
-    assert taker(replace(a, done=done), b, c) == "b"
-    assert taker(replace(a, done=done), b, c, b=3) == "c"
-    assert taker(replace(a, done=done)) is None
-    assert taker(replace(a, state=FeState.FROZEN), replace(b, state=FeState.DEAD)) is None
+    assert coordinator(a, b, c) == ""
+    assert coordinator(a, b, c, a=1) == "b"
+    assert coordinator(replace(a, done=done), b, c) == "b"
+    assert coordinator(replace(a, done=done), b, c, b=3) == "c"
+    assert coordinator(replace(a, done=done)) is None
+    assert coordinator(replace(a, state=FeState.FROZEN), replace(b, state=FeState.DEAD)) is None

@@ -99,9 +99,9 @@ def record(
     state: FeState = FeState.ALIVE,
     dialect: Dialect = Dialect.CATALOGS,
     empty_after: datetime | None = None,
-    disproof: Disproof | None = None,
+    divergence: Disproof | None = None,
 ) -> FeRecord:
-    return FeRecord("fe", state, dialect, done, empty_after, disproof)
+    return FeRecord("fe", state, dialect, done, empty_after, divergence)
 
 
 WISH = Wish(at(10), is_partitioned=True, partitions=frozenset({"dt=1"}))
@@ -126,11 +126,11 @@ PART_AFTER = Done(at(11), at(12), frozenset({"dt=1", "dt=2"}))
         (record(TABLE_AFTER, state=FeState.FROZEN), Visibility.FROZEN),
         (record(empty_after=at(11)), Visibility.VISIBLE),
         (record(empty_after=at(10)), Visibility.NOT_YET),
-        (record(TABLE_AFTER, disproof=Disproof(at(15), "x")), Visibility.DISPROVED),
-        (record(TABLE_AFTER, disproof=Disproof(at(5), "x")), Visibility.VISIBLE),
-        (record(empty_after=at(11), disproof=Disproof(at(15), "x")), Visibility.NOT_YET),
+        (record(TABLE_AFTER, divergence=Disproof(at(15), "x")), Visibility.DISPROVED),
+        (record(TABLE_AFTER, divergence=Disproof(at(5), "x")), Visibility.VISIBLE),
+        (record(empty_after=at(11), divergence=Disproof(at(15), "x")), Visibility.NOT_YET),
         (
-            record(TABLE_AFTER, Done(at(16), at(17)), disproof=Disproof(at(15), "x")),
+            record(TABLE_AFTER, Done(at(16), at(17)), divergence=Disproof(at(15), "x")),
             Visibility.VISIBLE,
         ),
     ],
@@ -143,7 +143,7 @@ def test_one_front_end_is_judged(fe: FeRecord, visibility: Visibility) -> None:
 
 def judged_by_hand(wish: Wish, fe: FeRecord) -> bool:
     """Read the rule again, name by name, without sets and shortcuts."""
-    after = max([wish.written_at, *([fe.disproof.at] if fe.disproof else [])])
+    after = max([wish.written_at, *([fe.divergence.at] if fe.divergence else [])])
     if fe.empty_after and fe.empty_after > after:
         return True
     is_new = fe.dialect is Dialect.CATALOGS
@@ -175,23 +175,23 @@ wishes = st.builds(Wish, instants, st.booleans(), st.frozensets(st.sampled_from(
     done=st.lists(dones, max_size=4).map(tuple),
     dialect=st.sampled_from(Dialect),
     empty_after=st.none() | instants,
-    disproof=st.none() | instants.map(lambda when: Disproof(when, "x")),
+    divergence=st.none() | instants.map(lambda when: Disproof(when, "x")),
 )
 def test_the_rule_equals_a_plain_reading_of_it(
     wish: Wish,
     done: tuple[Done, ...],
     dialect: Dialect,
     empty_after: datetime | None,
-    disproof: Disproof | None,
+    divergence: Disproof | None,
 ) -> None:
-    fe = FeRecord("fe", FeState.ALIVE, dialect, done, empty_after, disproof)
+    fe = FeRecord("fe", FeState.ALIVE, dialect, done, empty_after, divergence)
     judged = judge(wish, fe).visibility
     assert (judged is Visibility.VISIBLE) == judged_by_hand(wish, fe)
     if judged is Visibility.UNPROVABLE:
         assert not is_provable(wish, dialect=dialect)
     # One more refresh never makes anything less visible.
     more = FeRecord(
-        "fe", FeState.ALIVE, dialect, (*done, Done(at(8), at(9))), empty_after, disproof
+        "fe", FeState.ALIVE, dialect, (*done, Done(at(8), at(9))), empty_after, divergence
     )
     assert judged is not Visibility.VISIBLE or judge(wish, more).visibility is judged
     assert set(missing(wish, more.done, dialect=dialect)) <= set(
@@ -233,7 +233,7 @@ def test_an_answer_names_who_lacks_it_and_best_effort_never_calls_it_visible() -
         (record(TABLE_AFTER), Freshness.STALE, Danger.INCOMPLETE),
         (record(Done(at(21), at(22))), Freshness.FRESH, Danger.NONE),
         (
-            record(Done(at(21), at(22)), disproof=Disproof(at(30), "x")),
+            record(Done(at(21), at(22)), divergence=Disproof(at(30), "x")),
             Freshness.DIVERGED,
             Danger.WRONG,
         ),
@@ -254,7 +254,7 @@ def test_a_table_on_a_front_end_has_its_state(
     )
     found = standing(changes, fe)
     assert (found.freshness, found.danger) == (freshness, danger)
-    assert (found.behind_since is None) == (freshness not in (Freshness.STALE, Freshness.DIVERGED))
+    assert (found.stale_since is None) == (freshness not in (Freshness.STALE, Freshness.DIVERGED))
 
 
 def test_what_was_cached_before_we_watched_is_unknown_until_it_is_renewed() -> None:

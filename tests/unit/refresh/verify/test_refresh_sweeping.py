@@ -49,7 +49,9 @@ def test_a_turn_takes_the_most_recent_of_what_is_due(tables: list[Hot]) -> None:
     assert taken == sorted(taken, reverse=True)
     for one in tables:
         quiet = NOW - one.active_at
-        rested = one.looked_at is None or NOW - one.looked_at >= interval(quiet, limits=LIMITS)
+        rested = one.inspected_at is None or NOW - one.inspected_at >= interval(
+            quiet, limits=LIMITS
+        )
         is_due = quiet <= LIMITS.hot_for and rested
         if one.key in chosen_keys:
             assert is_due
@@ -62,13 +64,13 @@ def test_a_turn_takes_the_most_recent_of_what_is_due(tables: list[Hot]) -> None:
 def test_the_newest_and_those_changed_lately_are_looked_at(
     names: list[str], before: list[str]
 ) -> None:
-    found, all_from = chosen(names, before, limits=LIMITS)
+    found, scanned_from = chosen(names, before, limits=LIMITS)
     assert found == sorted(set(found))
     assert set(found) <= set(names)
     assert len(found) <= LIMITS.newest + LIMITS.changed
     assert set(sorted(names)[-LIMITS.newest :]) <= set(found)
-    assert {name for name in names if name >= all_from} <= set(found)
-    old = [name for name in dict.fromkeys(before) if name in names and name < all_from]
+    assert {name for name in names if name >= scanned_from} <= set(found)
+    old = [name for name in dict.fromkeys(before) if name in names and name < scanned_from]
     assert set(old[: LIMITS.changed]) <= set(found)
 
 
@@ -76,8 +78,8 @@ def test_the_newest_and_those_changed_lately_are_looked_at(
 def test_a_look_says_what_differs_in_what_was_seen_twice_and_nothing_that_is_not_so(
     before: dict[str, Stamp], now: dict[str, Stamp], first: list[str], second: list[str]
 ) -> None:
-    names, all_from = chosen(sorted(before), first, limits=LIMITS)
-    known = Known({name: before[name] for name in names}, all_from)
+    names, scanned_from = chosen(sorted(before), first, limits=LIMITS)
+    known = Known({name: before[name] for name in names}, scanned_from)
     wanted, _ = chosen(sorted(now), second, limits=LIMITS)
     seen = {name: now[name] for name in wanted}
     found = changed(known, seen, existing=now)
@@ -90,7 +92,7 @@ def test_a_look_says_what_differs_in_what_was_seen_twice_and_nothing_that_is_not
     for name in known.stamps.keys() & seen.keys():
         assert (found.get(name) is Touch.UPDATED) == (before[name] != now[name])
     assert known.stamps.keys() - now.keys() <= found.keys()
-    assert {name for name in seen if name >= all_from} - before.keys() <= found.keys()
+    assert {name for name in seen if name >= scanned_from} - before.keys() <= found.keys()
 
 
 def test_the_first_look_concludes_nothing() -> None:

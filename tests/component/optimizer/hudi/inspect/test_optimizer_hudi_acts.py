@@ -67,7 +67,7 @@ def piled() -> HudiLook:
 
 def locked(table: HudiTable) -> HudiTable:
     """Declare the lock for the table, and take three plans for too many."""
-    values = {"is_on": True, "lock": LOCK, "quiet": None, "most_pending": 2}
+    values = {"is_on": True, "lock": LOCK, "quiet": None, "max_pending": 2}
     PolicyVersion.objects.create(
         lake="main", scope=str(table), version=1, values=values, format="hudi", by="ada", at=NOW
     )
@@ -204,10 +204,10 @@ def test_a_look_is_asked_for_with_keys_or_without(people: People) -> None:
     row = hudi(seen=healthy())
     assert post(people.owner, row, "look", read_keys="1").status_code == 302
     row.refresh_from_db()
-    assert row.look_due_at == NOW
+    assert row.inspect_due_at == NOW
     assert Run.objects.filter(lake="main", requested_by="olga").count() == 1
     assert OptimizeTask.objects.count() == 0
-    gone = hudi("gone", seen=healthy(), is_gone=True)
+    gone = hudi("gone", seen=healthy(), is_deleted=True)
     assert post(people.owner, gone, "look").status_code == 404
     assert "Refresh status" not in page(people.owner, gone)
 
@@ -248,6 +248,6 @@ def task(
     table: HudiTable, kind: str, state: TaskState, *, noted: datetime = NOW, **values: Any
 ) -> OptimizeTask:
     return OptimizeTask.objects.create(
-        hudi=table, kind=kind, state=state, reason="It is due.", noted_at=noted,
-        sent_at=noted + timedelta(seconds=1), **values,
+        hudi=table, kind=kind, state=state, reason="It is due.", created_at=noted,
+        started_at=noted + timedelta(seconds=1), **values,
     )  # fmt: skip

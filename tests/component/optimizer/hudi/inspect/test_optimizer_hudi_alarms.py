@@ -49,15 +49,15 @@ def ill(at: datetime = NOW, **facts: Any) -> HudiLook:
         has_read_keys=True,
         **facts,
     )
-    return replace(found, looked_at=at)
+    return replace(found, inspected_at=at)
 
 
 def well(at: datetime) -> HudiLook:
-    return replace(look(done(0), has_read_logs=True, has_read_keys=True), looked_at=at)
+    return replace(look(done(0), has_read_logs=True, has_read_keys=True), inspected_at=at)
 
 
 def taken_in(lake: LakeConfig, row: HudiTable, found: HudiLook) -> None:
-    LookedHudi(lake, row, keys=True).found(row, found).taken_in(found.looked_at + DAYS)
+    LookedHudi(lake, row, keys=True).found(row, found).taken_in(found.inspected_at + DAYS)
 
 
 def mails(kind: str) -> dict[str, str]:
@@ -82,7 +82,7 @@ def test_an_alarm_is_opened_told_once_renewed_and_closed(lake: LakeConfig) -> No
 
     taken_in(lake, row, well(NOW + 2 * MINUTE))
     assert not alarms_open(LAKE).exists()
-    assert HudiAlarm.objects.exclude(closed_at=None).exclude(over_told_at=None).count() == 2
+    assert HudiAlarm.objects.exclude(closed_at=None).exclude(resolved_notified_at=None).count() == 2
     assert set(mails(OVER)) == {"olga", "ada", "ben", "cem", "otto"}
 
     taken_in(lake, row, ill(NOW + 3 * MINUTE))

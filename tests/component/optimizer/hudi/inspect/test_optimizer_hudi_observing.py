@@ -43,7 +43,7 @@ LATER = NOW + timedelta(minutes=1)
 def known(name: str = "clicks", **values: Any) -> HudiTable:
     """A table that was heard of an hour before the look, whose look is due."""
     at = NOW - timedelta(hours=1)
-    return hudi(name, now=at, **{"look_due_at": at, **values})
+    return hudi(name, now=at, **{"inspect_due_at": at, **values})
 
 
 def stale_look(**facts: Any) -> HudiLook:
@@ -65,7 +65,7 @@ def test_a_look_shows_counts_findings_health_and_trend(lake: LakeConfig) -> None
     decided = LookedHudi(lake, row).found(row, stale_look()).taken_in(LATER)
     assert decided == [LAKE]
     row.refresh_from_db()
-    assert (row.looked_at, row.look_problem, row.version) == (NOW, "", 9)
+    assert (row.inspected_at, row.inspection_error, row.version) == (NOW, "", 9)
     assert (row.table_type, row.n_pending, row.n_stuck) == ("MERGE_ON_READ", 1, 0)
     assert (row.n_file_groups, row.base_bytes, row.log_bytes) == (2, 200, 30)
     assert row.stale_since is not None
@@ -75,7 +75,7 @@ def test_a_look_shows_counts_findings_health_and_trend(lake: LakeConfig) -> None
     assert row.deductions
     assert (row.logs_read_at, row.keys_read_at) == (NOW, None)
     assert row.unseen == ["Record keys were not compared: duplicates do not show."]
-    assert row.look_due_at == NOW + EVERY
+    assert row.inspect_due_at == NOW + EVERY
     kept = StoredInspection.objects.get()
     assert (kept.at, kept.look()) == (NOW, stale_look())
     point = HudiPoint.objects.get()
@@ -88,7 +88,7 @@ def test_taken_in_twice_it_is_the_same_and_an_older_look_changes_nothing(lake: L
     newest = LookedHudi(lake, row).found(row, stale_look())
     newest.taken_in(LATER)
     before = HudiTable.objects.values().get()
-    older = replace(look(done(0)), looked_at=NOW - timedelta(minutes=5))
+    older = replace(look(done(0)), inspected_at=NOW - timedelta(minutes=5))
     assert LookedHudi(lake, row).found(row, older).taken_in(LATER) == []
     newest.taken_in(LATER + timedelta(minutes=1))
     assert HudiTable.objects.values().get() == before
@@ -102,22 +102,22 @@ def test_what_was_heard_or_asked_for_since_stays_due(lake: LakeConfig) -> None:
     looked = LookedHudi(lake, heard, wanted, gone, served)
     for row in (heard, wanted, gone, served):
         looked.found(row, stale_look())
-    HudiTable.objects.filter(pk=heard.pk).update(heard_at=LATER, look_due_at=LATER)
-    HudiTable.objects.filter(pk=served.pk).update(look_due_at=LATER)
-    HudiTable.objects.filter(pk=gone.pk).update(is_gone=True, look_due_at=None)
+    HudiTable.objects.filter(pk=heard.pk).update(event_at=LATER, inspect_due_at=LATER)
+    HudiTable.objects.filter(pk=served.pk).update(inspect_due_at=LATER)
+    HudiTable.objects.filter(pk=gone.pk).update(is_deleted=True, inspect_due_at=None)
     looked.taken_in(LATER)
     for row in (heard, wanted, gone, served):
         row.refresh_from_db()
-    assert (served.looked_at, served.look_due_at) == (NOW, LATER)
-    assert (heard.looked_at, heard.look_due_at) == (NOW, LATER)
-    assert wanted.look_due_at is not None
-    assert wanted.look_due_at < NOW
-    assert (gone.looked_at, gone.look_due_at) == (None, None)
-    with_keys = replace(stale_look(), looked_at=LATER, has_read_keys=True)
+    assert (served.inspected_at, served.inspect_due_at) == (NOW, LATER)
+    assert (heard.inspected_at, heard.inspect_due_at) == (NOW, LATER)
+    assert wanted.inspect_due_at is not None
+    assert wanted.inspect_due_at < NOW
+    assert (gone.inspected_at, gone.inspect_due_at) == (None, None)
+    with_keys = replace(stale_look(), inspected_at=LATER, has_read_keys=True)
     LookedHudi(lake, wanted, keys=True).found(wanted, with_keys).taken_in(LATER)
     wanted.refresh_from_db()
     assert (wanted.wants_keys, wanted.keys_read_at) == (False, LATER)
-    assert wanted.look_due_at == LATER + EVERY
+    assert wanted.inspect_due_at == LATER + EVERY
     assert wanted.unseen == []
 
 
@@ -135,7 +135,7 @@ def test_a_resident_service_has_its_table_looked_at_more_often(lake: LakeConfig)
     row = known()
     LookedHudi(lake, row).found(row, stale_look()).taken_in(LATER)
     row.refresh_from_db()
-    assert row.look_due_at == NOW + RESIDENT_EVERY
+    assert row.inspect_due_at == NOW + RESIDENT_EVERY
 
 
 def test_what_logs_told_holds_until_they_are_read_again(lake: LakeConfig) -> None:
@@ -143,17 +143,17 @@ def test_what_logs_told_holds_until_they_are_read_again(lake: LakeConfig) -> Non
     ill = stale_look(blocks=(block(10, BlockState.CORRUPT, BlockKind.CORRUPT),))
     ill = replace(ill, slices=(*ill.slices, replace(logs("f", 10), group=ill.blocks[0].group)))
     LookedHudi(lake, row).found(row, ill).taken_in(LATER)
-    again = replace(ill, looked_at=LATER, blocks=(), has_read_logs=False)
+    again = replace(ill, inspected_at=LATER, blocks=(), has_read_logs=False)
     LookedHudi(lake, row, logs=False).found(row, again).taken_in(LATER)
     row.refresh_from_db()
     assert [one["code"] for one in row.findings if one["code"] == "corrupt-blocks"]
     assert row.logs_read_at == NOW
     assert StoredInspection.objects.get().look().blocks == ill.blocks
-    HudiTable.objects.update(look_due_at=LATER)
+    HudiTable.objects.update(inspect_due_at=LATER)
     Run.objects.update(finished_at=LATER)
     params = ObserveHudiKind().scheduled_params(LAKE, now=LATER)
     assert params == {"tables": [row.pk], "logs": [row.pk], "keys": [row.pk]}
-    well = replace(again, looked_at=LATER + EVERY, has_read_logs=True)
+    well = replace(again, inspected_at=LATER + EVERY, has_read_logs=True)
     LookedHudi(lake, row).found(row, well).taken_in(LATER + EVERY)
     row.refresh_from_db()
     assert not [one["code"] for one in row.findings if one["code"] == "corrupt-blocks"]
@@ -173,40 +173,40 @@ def test_tables_that_cannot_be_looked_at_say_why_and_stop_no_other(
     looked.failed = [{"table_id": gone.pk, "code": "hudi.gone", "reason": "It is not there."}]
     assert looked.taken_in(LATER) == [LAKE]
     said = {row.table: row for row in HudiTable.objects.all()}
-    assert (said["gone"].look_problem, said["gone"].look_due_at) == (
+    assert (said["gone"].inspection_error, said["gone"].inspect_due_at) == (
         "It is not there.",
         LATER + RETRY,
     )
-    assert "cannot be read" in said["torn"].look_problem
-    assert "3 file groups" in said["huge"].look_problem
-    assert said["huge"].look_due_at == LATER + REFUSED_RETRY
-    assert (said["missed"].look_problem, said["missed"].look_due_at) == ("", LATER + RETRY)
-    assert "Hudi 0.x" in said["old"].look_problem
-    assert (said["old"].health, said["old"].looked_at) == (None, NOW)
-    assert (said["well"].look_problem, said["well"].looked_at) == ("", NOW)
+    assert "cannot be read" in said["torn"].inspection_error
+    assert "3 file groups" in said["huge"].inspection_error
+    assert said["huge"].inspect_due_at == LATER + REFUSED_RETRY
+    assert (said["missed"].inspection_error, said["missed"].inspect_due_at) == ("", LATER + RETRY)
+    assert "Hudi 0.x" in said["old"].inspection_error
+    assert (said["old"].health, said["old"].inspected_at) == (None, NOW)
+    assert (said["well"].inspection_error, said["well"].inspected_at) == ("", NOW)
     monkeypatch.setattr(snapshot_rows, "MOST_PACKED", 10)
-    later = replace(stale_look(), looked_at=LATER)
+    later = replace(stale_look(), inspected_at=LATER)
     assert LookedHudi(lake, well).found(well, later).taken_in(LATER) == []
     well.refresh_from_db()
-    assert "packed" in well.look_problem
-    assert well.looked_at == NOW
+    assert "packed" in well.inspection_error
+    assert well.inspected_at == NOW
 
 
 def test_a_run_that_failed_is_tried_again_later(lake: LakeConfig) -> None:
     row = known()
     assert LookedHudi(lake, row).taken_in(LATER, outcome="failed") == []
     row.refresh_from_db()
-    assert (row.looked_at, row.look_due_at) == (None, LATER + RETRY)
+    assert (row.inspected_at, row.inspect_due_at) == (None, LATER + RETRY)
 
 
 def test_what_is_due_longest_comes_first_and_one_run_at_a_time(lake: LakeConfig) -> None:
     kind = get_kind(KIND)
     assert kind.scheduled_params(LAKE, now=NOW) is None
     rows = [
-        known(f"t{n:03}", look_due_at=NOW - timedelta(seconds=n)) for n in range(MOST_TABLES + 1)
+        known(f"t{n:03}", inspect_due_at=NOW - timedelta(seconds=n)) for n in range(MOST_TABLES + 1)
     ]
-    known("later", look_due_at=LATER)
-    known("gone", is_gone=True)
+    known("later", inspect_due_at=LATER)
+    known("gone", is_deleted=True)
     params = kind.scheduled_params(LAKE, now=NOW)
     assert params is not None
     assert params["tables"] == [row.pk for row in reversed(rows)][:MOST_TABLES]
@@ -225,17 +225,17 @@ def test_what_is_due_longest_comes_first_and_one_run_at_a_time(lake: LakeConfig)
 
 def test_a_person_has_a_table_looked_at_now_and_its_keys_compared(lake: LakeConfig) -> None:
     at = NOW - timedelta(minutes=5)
-    row = known(look_due_at=LATER, logs_read_at=at, keys_read_at=at)
+    row = known(inspect_due_at=LATER, logs_read_at=at, keys_read_at=at)
     run = hudi_look_ask(LAKE, row.pk, by="olga", now=NOW)
     assert (run.kind, run.requested_by) == (KIND, "olga")
     assert run.params == {"tables": [row.pk], "logs": [row.pk], "keys": []}
     assert hudi_look_ask(LAKE, row.pk, by="olga", read_keys=True, now=NOW) == run
     row.refresh_from_db()
-    assert (row.wants_logs, row.wants_keys, row.look_due_at) == (True, True, NOW)
+    assert (row.include_logs, row.wants_keys, row.inspect_due_at) == (True, True, NOW)
     found = stale_look()
     looked = LookedHudi(lake, row)
     looked.found(row, found).taken_in(LATER)
     row.refresh_from_db()
-    assert (row.wants_logs, row.wants_keys) == (False, True)
+    assert (row.include_logs, row.wants_keys) == (False, True)
     with pytest.raises(NotVisible):
         hudi_look_ask("other", row.pk, by="olga", now=NOW)

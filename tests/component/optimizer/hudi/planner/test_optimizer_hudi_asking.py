@@ -64,12 +64,16 @@ def test_run_now_goes_first_whatever_the_hour_and_the_switch_say(people: People)
     allow(quiet="08:00-20:00")
     row = looked("rides", TWO)
     made = ask(row, people.owner)
-    assert (made.kind, made.state, made.asked_by) == ("HUDI_COMPACTION_EXECUTE", "WAITING", "olga")
+    assert (made.kind, made.state, made.requested_by) == (
+        "HUDI_COMPACTION_EXECUTE",
+        "WAITING",
+        "olga",
+    )
     assert made.instants == [name(10), name(20)]
     PolicyVersion.objects.update(values={"is_on": False})
     assert choose(HUDI, "main", now=NOW) == [made]
     again = ask(row, people.admin, COMPACTION, EXECUTE, name(10))
-    assert (again.pk, again.instants, again.asked_by) == (made.pk, [name(10)], "ada")
+    assert (again.pk, again.instants, again.requested_by) == (made.pk, [name(10)], "ada")
     event = AuditEvent.objects.filter(action="optimizer.asked").latest("pk")
     assert event.data["kind"] == "HUDI_COMPACTION_EXECUTE"
     assert event.data["instants"] == [name(10)]
@@ -95,7 +99,7 @@ def test_refusals_say_what_would_allow_it(people: People) -> None:
     assert refused(row, people.owner, Service.ROLLBACK).code == "hudi.nothing"
     assert refused(row, people.owner, Service.TTL, SCHEDULE).code == "hudi.ttl-days"
     assert refused(hudi("fresh"), people.owner).code == "hudi.not_looked_at"
-    gone = looked("gone", TWO, is_gone=True)
+    gone = looked("gone", TWO, is_deleted=True)
     assert refused(gone, people.owner).code == "optimizer.gone"
     unlocked = looked("unlocked", look(done(5)))
     allow(scope="shop.unlocked", lock="")
@@ -129,7 +133,7 @@ def test_a_pause_holds_and_a_resumption_looks_again(people: People) -> None:
     assert refused(row, people.owner).code == "optimizer.paused"
     assert choose(HUDI, "main", now=NOW) == []
     resumed = hudi_resume(row.pk, user=people.owner, reason="done", now=NOW)
-    assert (resumed.is_paused, resumed.look_due_at) == (False, NOW)
+    assert (resumed.is_paused, resumed.inspect_due_at) == (False, NOW)
     assert len(choose(HUDI, "main", now=NOW)) == 1
 
 

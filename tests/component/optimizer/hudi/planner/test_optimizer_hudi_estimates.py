@@ -59,8 +59,8 @@ def test_the_queue_tells_bytes_at_once_and_seconds_after_a_measured_task(people:
 def test_the_page_of_services_tells_it_of_each_plan(people: People) -> None:
     allow()
     now = timezone.now()
-    row = looked("rides", replace(PLANNED, looked_at=now))
-    plain = looked("plain", replace(look(asked(10), plans=(plan(10),)), looked_at=now))
+    row = looked("rides", replace(PLANNED, inspected_at=now))
+    plain = looked("plain", replace(look(asked(10), plans=(plan(10),)), inspected_at=now))
     measure("measured", 100 * MIB, 20.0)
     client = Client()
     client.force_login(people.admin)

@@ -66,7 +66,7 @@ CLEAN, CLEAN_LIST = "HUDI_CLEAN_EXECUTE", "HUDI_CLEAN_SCHEDULE"
 
 
 def later(found: HudiLook, minutes: int) -> HudiLook:
-    return replace(found, looked_at=found.looked_at + MINUTE * minutes)
+    return replace(found, inspected_at=found.inspected_at + MINUTE * minutes)
 
 
 def test_a_clean_is_listed_approved_by_two_and_done_by_exactly_that_list(people: People) -> None:
@@ -161,7 +161,7 @@ def test_the_page_and_the_api_say_what_would_go(
 def test_who_asked_or_set_the_policy_does_not_approve(people: People) -> None:
     version = allow(by="ada", clean_commits=3)
     row = looked("rides", look(asked(10, Action.CLEAN)))
-    found = listed(row, CLEAN_LIST, CLEANING, asked_by="ben", policy_versions=[version.pk])
+    found = listed(row, CLEAN_LIST, CLEANING, requested_by="ben", policy_versions=[version.pk])
     assert found.requesters == ["ben", "ada"]
     for user in (people.admin, people.second, people.owner):
         with pytest.raises((NotAllowed, StaleState)):
@@ -201,7 +201,7 @@ def test_a_writers_instant_is_rolled_back_by_approval_and_nothing_else_with_it(
     assert claim(HUDI, run, now=NOW) == 1
     rows = [
         {"instant": name(n), "action": action, "state": "inflight", "n_files": n,
-         "heard_at": NOW.isoformat()}
+         "event_at": NOW.isoformat()}
         for n, action in ((10, "deltacommit"), (20, "compaction"), (30, "savepoint"))
     ]  # fmt: skip
     results_ingest(HUDI, run, said(made, "NOTHING", found={"instants": rows}), now=NOW)
@@ -218,13 +218,13 @@ def test_a_writers_instant_is_rolled_back_by_approval_and_nothing_else_with_it(
 def test_no_run_takes_what_nobody_approved_however_it_came_into_the_queue(kind: str) -> None:
     allow(kinds=["CLEAN", "TTL", "ROLLBACK"], ttl_days=30)
     row = looked("rides", look(asked(10, Action.CLEAN), begun(20, heartbeat_at=NOW - DAY)))
-    made = hudi_task(row, kind=kind, instants=[name(20)], partitions=["day=1"], asked_by="olga")
+    made = hudi_task(row, kind=kind, instants=[name(20)], partitions=["day=1"], requested_by="olga")
     assert choose(HUDI, "main", now=NOW) == []
     run = run_of()
     assert claim(HUDI, run, now=NOW) == 0
     assert lists_claim(HUDI, run_of("hudi_remove"), now=NOW) == 0
     # Even one that somebody put into a run by hand is given no order.
-    OptimizeTask.objects.filter(pk=made.pk).update(state="SENT", run=run.pk, sent_at=NOW)
+    OptimizeTask.objects.filter(pk=made.pk).update(state="SENT", run=run.pk, started_at=NOW)
     if kind in BY_LIST:
         with pytest.raises(DataSafetyError):
             orders(HudiServicesKind(), run)
@@ -271,7 +271,7 @@ def test_a_list_ends_with_a_no_a_withdrawal_or_a_policy_that_takes_it_back(peopl
     assert not OptimizeTask.objects.filter(hudi=row, is_open=True).exists()
 
     other = looked("trips", look(asked(10, Action.CLEAN)))
-    asked_for = listed(other, CLEAN_LIST, CLEANING, asked_by="ada")
+    asked_for = listed(other, CLEAN_LIST, CLEANING, requested_by="ada")
     removal_withdraw(asked_for.pk, user=people.admin, reason="a mistake", now=NOW)
     assert OptimizeTask.objects.get(pk=asked_for.task_id).state == "CANCELLED"
 
@@ -323,7 +323,7 @@ def test_a_clean_that_a_dead_run_left_pending_is_named_on_the_next_list(
     look_again(row, later(look(asked(10, Action.CLEAN)), 2))
     made = hudi_task(row, kind=CLEAN_LIST, instants=None)
     again = run_of()
-    OptimizeTask.objects.filter(pk=made.pk).update(state="SENT", run=again.pk, sent_at=NOW)
+    OptimizeTask.objects.filter(pk=made.pk).update(state="SENT", run=again.pk, started_at=NOW)
     pending = {**DRAWN, "instant": name(10)}
     results_ingest(HUDI, again, said(made, "NOTHING", found=pending), now=cool(lost))
     found = RemovalPlan.objects.get(hudi=row, state="PENDING")

@@ -50,7 +50,7 @@ FREE = look(done(10), slices=(logs("a", 10),), uncompacted=waiting(10))
 
 
 def later(found: HudiLook, minutes: int) -> HudiLook:
-    return replace(found, looked_at=found.looked_at + MINUTE * minutes)
+    return replace(found, inspected_at=found.inspected_at + MINUTE * minutes)
 
 
 def open_of(row: HudiTable) -> list[tuple[str, str]]:
@@ -98,7 +98,7 @@ def test_the_order_says_what_the_job_has_to_know() -> None:
         "failed": [],
         "most": None,
         "lock": {"hoodie.write.lock.provider": LOCK},
-        "takes_turns": False,
+        "writer_serialized": False,
         "patience_seconds": 5400.0,
         "settings": {},
         "properties": {"hoodie.compact.inline": "false"},
@@ -122,7 +122,7 @@ def test_what_a_run_did_is_kept_and_the_table_is_looked_at_before_it_is_decided_
     row.refresh_from_db()
     assert (made.state, made.is_open, made.seconds, made.n_tries) == ("DONE", None, 40.0, 1)
     assert made.outcome == "2 instants of its timeline, 4 files."
-    assert row.look_due_at == end
+    assert row.inspect_due_at == end
     # The look of before the run is no reason to do it again.
     HudiTable.objects.update(decided_at=None)
     hudi_decide("main", now=end)
@@ -139,7 +139,7 @@ def test_a_task_whose_need_is_gone_ends_and_one_that_is_wanted_still_is_refreshe
     look_again(row, later(look(asked(20), plans=(plan(20, "b"),)), 1))
     hudi_decide("main", now=NOW + MINUTE)
     made = OptimizeTask.objects.get(hudi=row)
-    assert (made.instants, made.noted_at) == ([name(20)], NOW)
+    assert (made.instants, made.created_at) == ([name(20)], NOW)
     look_again(row, later(look(done(20)), 2))
     hudi_decide("main", now=NOW + 2 * MINUTE)
     made.refresh_from_db()
@@ -150,7 +150,7 @@ def test_a_task_whose_need_is_gone_ends_and_one_that_is_wanted_still_is_refreshe
 def test_what_people_asked_for_stays_until_people_take_it_back() -> None:
     allow(kinds=["COMPACTION"])
     row = looked("rides", look(done(20)))
-    hudi_task(row, asked_by="olga", kind=PLAN, instants=None)
+    hudi_task(row, requested_by="olga", kind=PLAN, instants=None)
     hudi_decide("main", now=NOW)
     assert open_of(row) == [(PLAN, "WAITING")]
 
@@ -162,16 +162,16 @@ def test_quiet_hours_a_switch_and_a_pause_hold_it_and_say_so() -> None:
     made = OptimizeTask.objects.get(hudi=row)
     assert (made.state, made.waits_for[:15]) == ("HELD", "Blackout window")
     assert choose(HUDI, "main", now=NOW) == []
-    OptimizeTask.objects.update(asked_by="olga")
+    OptimizeTask.objects.update(requested_by="olga")
     assert choose(HUDI, "main", now=NOW) == [made]
-    OptimizeTask.objects.update(asked_by="")
+    OptimizeTask.objects.update(requested_by="")
     PolicyVersion.objects.filter(pk=policy.pk).update(values={**policy.values, "is_on": False})
     assert choose(HUDI, "main", now=NOW) == []
     made.refresh_from_db()
     assert made.waits_for == "Services are switched off for this table."
     PolicyVersion.objects.filter(pk=policy.pk).update(values={**policy.values, "quiet": None})
     assert choose(HUDI, "main", now=NOW) == [made]
-    HudiTable.objects.update(is_paused=True, paused_by="olga", paused_why="a repair")
+    HudiTable.objects.update(is_paused=True, paused_by="olga", paused_reason="a repair")
     assert choose(HUDI, "main", now=NOW) == []
     HudiTable.objects.update(decided_at=None)
     hudi_decide("main", now=NOW)
@@ -224,7 +224,7 @@ def test_a_lost_run_gives_its_tasks_back_until_the_third_time() -> None:
         made.refresh_from_db()
         assert (made.state, made.n_tries) == ("WAITING" if n < 3 else "FAILED", n)
     assert made.hudi is not None
-    assert made.hudi.look_due_at == NOW
+    assert made.hudi.inspect_due_at == NOW
 
 
 def test_an_instant_that_failed_waits_an_hour_and_comes_last_then() -> None:

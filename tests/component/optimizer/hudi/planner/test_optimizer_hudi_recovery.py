@@ -54,7 +54,7 @@ def test_lost_rows_are_listed_by_a_persons_wish_and_come_back_by_exactly_that_li
         "service": Service.RECOVERY, "step": Step.SCHEDULE, "reason": "missed"
     }  # fmt: skip
     made = service_ask(row.pk, user=people.admin, now=NOW, **wish)
-    assert (made.kind, made.asked_by) == ("HUDI_RECOVERY_SCHEDULE", "ada")
+    assert (made.kind, made.requested_by) == ("HUDI_RECOVERY_SCHEDULE", "ada")
     with pytest.raises(StaleState, match="no block"):
         service_ask(looked("well", look(done(9))).pk, user=people.admin, now=NOW, **wish)
 

@@ -86,17 +86,17 @@ class Staying:
 
 
 def resident(table: str = "rides", found: HudiLook = PLANNED, **values: Any) -> HudiTable:
-    return looked(table, found, is_resident=True, **values)
+    return looked(table, found, is_continuous=True, **values)
 
 
 def test_a_policy_says_with_which_tables_a_service_stays(lake: LakeConfig) -> None:
     row = looked("rides", PLANNED)
     kind = HudiResidentKind()
-    allow(is_resident=True)
+    allow(is_continuous=True)
     assert kind.scheduled_params(LAKE, now=NOW) is None
     hudi_decide(LAKE, now=NOW)
     row.refresh_from_db()
-    assert row.is_resident
+    assert row.is_continuous
     assert kind.scheduled_params(LAKE, now=NOW) == {}
     run = run_of(RESIDENT)
     assert kind.request(run) == {"stay_seconds": STAY.total_seconds()}
@@ -111,25 +111,25 @@ def test_a_policy_says_with_which_tables_a_service_stays(lake: LakeConfig) -> No
 
 def test_a_policy_that_changed_is_acted_on_at_once(lake: LakeConfig) -> None:
     row = looked("rides", PLANNED)
-    allow(is_resident=True)
+    allow(is_continuous=True)
     assert hudi_decide(LAKE, now=NOW + MINUTE) == 1
     assert hudi_decide(LAKE, now=NOW + 2 * MINUTE) == 0
-    changed = allow(version=2, scope="shop.rides", is_resident=False)
+    changed = allow(version=2, scope="shop.rides", is_continuous=False)
     type(changed).objects.filter(pk=changed.pk).update(at=NOW + 3 * MINUTE)
     assert hudi_decide(LAKE, now=NOW + 4 * MINUTE) == 1
     row.refresh_from_db()
-    assert not row.is_resident
-    off = allow(version=3, scope="shop.*", is_resident=True, is_on=False)
+    assert not row.is_continuous
+    off = allow(version=3, scope="shop.*", is_continuous=True, is_on=False)
     type(off).objects.filter(pk=off.pk).update(at=NOW + 5 * MINUTE)
     hudi_decide(LAKE, now=NOW + 6 * MINUTE)
-    assert not HudiTable.objects.get().is_resident
+    assert not HudiTable.objects.get().is_continuous
 
 
 def test_only_while_one_stays_do_other_runs_leave_its_tables_to_it(lake: LakeConfig) -> None:
     allow()
     hers, other = resident("hers"), looked("other", PLANNED)
     mine, his = hudi_task(hers), hudi_task(other)
-    HudiTable.objects.update(look_due_at=NOW)
+    HudiTable.objects.update(inspect_due_at=NOW)
     assert choose(HUDI, LAKE, now=NOW) == [mine, his]
     assert choose(HUDI, LAKE, now=NOW, rows=HUDI.watched(LAKE, now=NOW)) == []
     both = hudi_looks_due(LAKE, now=NOW)
@@ -160,7 +160,7 @@ def test_it_is_given_tasks_once_and_what_came_of_them_is_kept(lake: LakeConfig) 
     task.refresh_from_db()
     row.refresh_from_db()
     assert (task.state, task.seconds, task.ended_at) == ("DONE", 7.0, NOW + MINUTE)
-    assert row.look_due_at == NOW + MINUTE
+    assert row.inspect_due_at == NOW + MINUTE
     (watched,) = staying.spool.read_control()["watch"]
     assert (watched["table_id"], watched["due"]) == (row.pk, (NOW + MINUTE).isoformat())
 
@@ -180,7 +180,7 @@ def test_one_that_was_left_comes_back_as_a_new_turn(lake: LakeConfig) -> None:
 
 def test_a_task_of_which_nothing_is_left_ends_and_holds_nobody_up(lake: LakeConfig) -> None:
     allow()
-    row, staying = hudi("never", is_resident=True), Staying(lake)
+    row, staying = hudi("never", is_continuous=True), Staying(lake)
     task = hudi_task(row)
     assert staying.beat()["orders"] == []
     task.refresh_from_db()
@@ -225,14 +225,14 @@ def test_it_has_so_many_tasks_at_once(lake: LakeConfig) -> None:
 
 
 def test_a_look_of_its_is_shown_and_decided_on_once(lake: LakeConfig) -> None:
-    allow(is_resident=True)
+    allow(is_continuous=True)
     row, staying = resident(found=WELL), Staying(lake)
     staying.beat()
-    newer = replace(PLANNED, looked_at=NOW + MINUTE)
+    newer = replace(PLANNED, inspected_at=NOW + MINUTE)
     staying.saw(row, newer, "1")
     control = staying.beat(minutes=2)
     row.refresh_from_db()
-    assert (row.looked_at, row.n_pending, staying.decided) == (NOW + MINUTE, 1, 1)
+    assert (row.inspected_at, row.n_pending, staying.decided) == (NOW + MINUTE, 1, 1)
     (order,) = control["orders"]
     assert order["instants"] == [name(10)]
     assert control["seen"] == {str(row.pk): "1"}
@@ -244,21 +244,21 @@ def test_a_look_of_its_is_shown_and_decided_on_once(lake: LakeConfig) -> None:
     ("found", "due_in"),
     [
         ({"failed": "It has vanished."}, 12 * MINUTE),
-        ({"look": {"looked_at": "yesterday"}}, REFUSED_RETRY + 2 * MINUTE),
+        ({"look": {"inspected_at": "yesterday"}}, REFUSED_RETRY + 2 * MINUTE),
         ([1], REFUSED_RETRY + 2 * MINUTE),
     ],
 )
 def test_a_look_that_found_nothing_says_so_and_is_read_once(
     lake: LakeConfig, found: Any, due_in: timedelta
 ) -> None:
-    allow(is_resident=True)
+    allow(is_continuous=True)
     row, staying = resident(found=WELL), Staying(lake)
     staying.saw(row, found, "1")
     for minutes in (2, 3):
         staying.beat(minutes=minutes)
     row.refresh_from_db()
-    assert row.look_problem
-    assert row.look_due_at == NOW + due_in
+    assert row.inspection_error
+    assert row.inspect_due_at == NOW + due_in
 
 
 def test_what_it_did_before_it_died_is_kept_and_the_rest_waits_again(lake: LakeConfig) -> None:
@@ -292,20 +292,20 @@ def test_one_that_a_cluster_has_not_begun_yet_is_given_nothing(lake: LakeConfig)
 
 
 def test_a_look_is_read_once_also_of_a_table_that_is_watched_no_more(lake: LakeConfig) -> None:
-    allow(is_resident=True)
+    allow(is_continuous=True)
     row, staying = resident(found=WELL), Staying(lake)
     staying.saw(row, {"failed": "It has vanished."}, "1")
     staying.beat(minutes=1)
-    HudiTable.objects.update(is_resident=False, look_due_at=NOW)
+    HudiTable.objects.update(is_continuous=False, inspect_due_at=NOW)
     assert staying.beat(minutes=2)["watch"] == []
     row.refresh_from_db()
-    assert row.look_due_at == NOW
+    assert row.inspect_due_at == NOW
 
 
 def test_a_table_whose_service_is_long_at_work_is_looked_at_by_others(lake: LakeConfig) -> None:
     row = resident()
     Staying(lake)
-    HudiTable.objects.update(look_due_at=NOW)
+    HudiTable.objects.update(inspect_due_at=NOW)
     assert hudi_looks_due(LAKE, now=NOW + 4 * MINUTE) is None
     due = hudi_looks_due(LAKE, now=NOW + 6 * MINUTE)
     assert due is not None

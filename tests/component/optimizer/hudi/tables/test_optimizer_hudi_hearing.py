@@ -20,7 +20,7 @@ LAKE, A, B = "main", "file:/lake/a", "file:/lake/b"
 
 def there() -> dict[str, str]:
     """Return the tables that are there and their places."""
-    rows = HudiTable.objects.filter(lake=LAKE, is_gone=False)
+    rows = HudiTable.objects.filter(lake=LAKE, is_deleted=False)
     return dict(rows.values_list("table", "location"))
 
 
@@ -36,7 +36,7 @@ def test_a_table_is_known_by_its_provider_or_its_reader_and_no_other_is() -> Non
     )
     assert there() == {"spark": A, "hive": B}
     row = HudiTable.objects.get(table="spark")
-    assert (row.owner, row.heard_at, row.look_due_at) == ("olga", NOW, NOW)
+    assert (row.owner, row.event_at, row.inspect_due_at) == ("olga", NOW, NOW)
     assert IcebergTable.objects.count() == 1
 
 
@@ -47,10 +47,10 @@ def test_the_serdes_path_is_believed_where_spark_put_no_place_beside_it() -> Non
 
 def test_a_commit_that_the_writer_tells_of_makes_a_look_due() -> None:
     on_event(created("t", A), NOW)
-    HudiTable.objects.update(look_due_at=at(15))
+    HudiTable.objects.update(inspect_due_at=at(15))
     on_event(altered("t", A), at(1))
     row = HudiTable.objects.get()
-    assert (row.heard_at, row.look_due_at) == (at(1), at(1))
+    assert (row.event_at, row.inspect_due_at) == (at(1), at(1))
 
 
 def test_a_renamed_table_keeps_its_row_and_one_at_another_place_is_another() -> None:
@@ -62,9 +62,9 @@ def test_a_renamed_table_keeps_its_row_and_one_at_another_place_is_another() -> 
     on_event(altered("u", B, was=A), at(2))
     assert there() == {"u": B}
     old = HudiTable.objects.get(pk=key)
-    assert (old.is_gone, old.gone_at, old.look_due_at) == (True, at(2), None)
+    assert (old.is_deleted, old.deleted_at, old.inspect_due_at) == (True, at(2), None)
     on_event(altered("u", A, was=B), at(3))
-    assert HudiTable.objects.get(is_gone=False).pk == key
+    assert HudiTable.objects.get(is_deleted=False).pk == key
 
 
 def test_a_dropped_table_is_gone_unless_its_name_means_another_by_now() -> None:
@@ -130,5 +130,5 @@ def test_after_any_changes_and_a_poll_each_place_is_one_row_by_its_best_name(
     again = hudi_compare(LAKE, list(best.values()), read_at=at(62), now=at(63))
     assert again == (0, 0)
     assert list(HudiTable.objects.order_by("pk").values()) == before
-    due = HudiTable.objects.filter(is_gone=False, look_due_at__gt=NOW + timedelta(hours=2))
+    due = HudiTable.objects.filter(is_deleted=False, inspect_due_at__gt=NOW + timedelta(hours=2))
     assert not due.exists()

@@ -60,7 +60,7 @@ def named(user: User, query: str = "") -> list[str]:
 def test_the_worst_table_comes_first_with_what_is_wrong(people: People) -> None:
     hudi("well", seen=healthy())
     points(hudi("ill", seen=ill()), [96, 60, 22])
-    hudi("unseen", look_problem="Permission denied.")
+    hudi("unseen", inspection_error="Permission denied.")
     assert named(people.admin) == ["ill", "well", "unseen"]
     assert named(people.admin, "sort=-critical")[0] == "ill"
     assert named(people.admin, "sort=stale")[0] == "ill"
@@ -84,8 +84,8 @@ def test_filters_of_tables(people: People) -> None:
     hudi("ill", seen=ill())
     hudi("well", seen=healthy(), db="other", is_paused=True)
     hudi("cow", seen=cow)
-    hudi("unseen", look_problem="Permission denied.")
-    hudi("gone", seen=healthy(), is_gone=True, owner="paul")
+    hudi("unseen", inspection_error="Permission denied.")
+    hudi("gone", seen=healthy(), is_deleted=True, owner="paul")
     for query, wanted in (
         ("", {"ill", "well", "cow", "unseen"}),
         ("show=findings", {"ill"}),
@@ -271,7 +271,7 @@ def test_a_view_that_is_hardly_behind_is_drawn_in_minutes(people: People) -> Non
 
 
 def test_a_table_with_which_a_service_stays_says_so(people: People) -> None:
-    row = hudi("near", seen=healthy(), is_resident=True)
+    row = hudi("near", seen=healthy(), is_continuous=True)
     address = f"{HUDI}{row.pk}/services/"
     assert "none runs now" in page(people.owner, address)
     run = Run.objects.create(
@@ -296,8 +296,8 @@ def test_names_and_words_are_shown_as_text(people: People) -> None:
     evil = "<script>alert(1)</script>\"'"
     seen = ill(table=table(faults=(evil,)))
     said = {"service": "CLEAN", "step": "EXECUTE", "code": "task", "reason": evil}
-    row = hudi(evil, seen=seen, verdict=evil, verdicts=[said], look_problem=evil, owner=evil,
-               is_paused=True, paused_by=evil, paused_why=evil)  # fmt: skip
+    row = hudi(evil, seen=seen, verdict=evil, verdicts=[said], inspection_error=evil, owner=evil,
+               is_paused=True, paused_by=evil, paused_reason=evil)  # fmt: skip
     for address in (HUDI, *(f"{HUDI}{row.pk}/{tab}" for tab in TABS)):
         assert "<script>alert" not in page(people.admin, address), address
 

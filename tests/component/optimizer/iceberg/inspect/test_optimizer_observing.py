@@ -56,7 +56,7 @@ def taken_in(looked: Looked, *, now: datetime = LATER) -> list[str]:
 
 def test_a_look_shows_partitions_table_trend_and_commits(lake: LakeConfig) -> None:
     table = iceberg_table(columns={"a": "long"})
-    Commit.objects.create(table=table, snapshot_id=6, at=NOW, heard_at=NOW, source="event")
+    Commit.objects.create(table=table, snapshot_id=6, at=NOW, event_at=NOW, source="event")
     looked = Looked(lake, table)
     parts = [
         partition("dt=1", *[MIB] * 100, newest_commit_us=micros(NOW)),
@@ -75,7 +75,7 @@ def test_a_look_shows_partitions_table_trend_and_commits(lake: LakeConfig) -> No
     assert rows["dt=1"].deductions[0]["part"] == "small files"
     assert sum(rows["dt=1"].sizes) == 100
     assert {row.snapshot_id for row in rows.values()} == {7}
-    assert (table.looked_snapshot_id, table.looked_at, table.look_due_at) == (7, LATER, None)
+    assert (table.looked_snapshot_id, table.inspected_at, table.inspect_due_at) == (7, LATER, None)
     assert (table.n_files, table.n_small, table.n_partitions) == (102, 100, 2)
     assert (table.n_manifests, table.n_snapshots, table.format_version) == (3, 5, 2)
     assert table.health is not None
@@ -113,7 +113,7 @@ def test_rows_of_the_look_before_go_and_what_was_known_of_writers_stays(lake: La
     old = [partition("dt=1", MIB, newest_commit_us=micros(NOW)), partition("dt=0", MIB)]
     before.found(table, old)
     taken_in(before)
-    after = Looked(lake, table, asked_at=LATER)
+    after = Looked(lake, table, requested_at=LATER)
     rewritten = partition("dt=1", TARGET, newest_rewrite_us=micros(LATER))
     new = partition("dt=2", TARGET, newest_rewrite_us=micros(LATER))
     older = partition("dt=3", TARGET)
@@ -130,14 +130,14 @@ def test_rows_of_the_look_before_go_and_what_was_known_of_writers_stays(lake: La
 
 
 def test_a_table_stays_due_when_something_newer_was_heard_meanwhile(lake: LakeConfig) -> None:
-    heard = iceberg_table("heard", snapshot_id=9, heard_at=NOW + timedelta(seconds=1))
-    seen = iceberg_table("seen", snapshot_id=7, heard_at=NOW + timedelta(seconds=1))
+    heard = iceberg_table("heard", snapshot_id=9, event_at=NOW + timedelta(seconds=1))
+    seen = iceberg_table("seen", snapshot_id=7, event_at=NOW + timedelta(seconds=1))
     quiet = iceberg_table("quiet", snapshot_id=6)
     looked = Looked(lake, heard, seen, quiet)
     for table in (heard, seen, quiet):
         looked.found(table, [partition("", MIB)])
     taken_in(looked)
-    due = dict(IcebergTable.objects.values_list("table", "look_due_at"))
+    due = dict(IcebergTable.objects.values_list("table", "inspect_due_at"))
     assert due == {"heard": NOW, "seen": None, "quiet": None}
     assert IcebergTable.objects.get(table="heard").n_files is None
     assert set(IcebergTable.objects.values_list("looked_snapshot_id", flat=True)) == {7}
@@ -149,13 +149,13 @@ def test_an_empty_table_is_healthy(lake: LakeConfig) -> None:
     looked.found(table, [], snapshot_id=None)
     taken_in(looked)
     table.refresh_from_db()
-    assert (table.health, table.look_due_at, table.looked_at) == (100, None, LATER)
+    assert (table.health, table.inspect_due_at, table.inspected_at) == (100, None, LATER)
     assert "no files" in table.deductions[0]["reason"]
 
 
 def test_failures_are_said_and_what_is_gone_is_gone(lake: LakeConfig) -> None:
     broken, gone, missed = (iceberg_table(name) for name in ("broken", "gone", "missed"))
-    looked = Looked(lake, broken, gone, missed, asked_at=NOW + timedelta(seconds=1))
+    looked = Looked(lake, broken, gone, missed, requested_at=NOW + timedelta(seconds=1))
     looked.failed = [
         {"table_id": broken.pk, "code": "look.unreadable", "reason": "A manifest is missing."},
         {"table_id": gone.pk, "code": "iceberg.gone", "reason": "It is gone."},
@@ -163,9 +163,16 @@ def test_failures_are_said_and_what_is_gone_is_gone(lake: LakeConfig) -> None:
     taken_in(looked)
     for row in (broken, gone, missed):
         row.refresh_from_db()
-    assert (broken.look_problem, broken.look_due_at) == ("A manifest is missing.", LATER + RETRY)
-    assert (gone.is_gone, gone.look_due_at, gone.look_problem) == (True, None, "It is gone.")
-    assert (missed.look_problem, missed.look_due_at) == ("", LATER + RETRY)
+    assert (broken.inspection_error, broken.inspect_due_at) == (
+        "A manifest is missing.",
+        LATER + RETRY,
+    )
+    assert (gone.is_deleted, gone.inspect_due_at, gone.inspection_error) == (
+        True,
+        None,
+        "It is gone.",
+    )
+    assert (missed.inspection_error, missed.inspect_due_at) == ("", LATER + RETRY)
 
 
 def test_a_run_that_died_puts_its_tables_off_so_that_others_come(
@@ -184,9 +191,9 @@ def test_results_that_are_not_whole_are_not_shown(lake: LakeConfig) -> None:
     looked.found(table, [partition("dt=1", MIB)], n_partitions=2)
     taken_in(looked)
     table.refresh_from_db()
-    assert table.looked_at is None
-    assert "1 of them could be read" in table.look_problem
-    assert table.look_due_at == LATER + RETRY
+    assert table.inspected_at is None
+    assert "1 of them could be read" in table.inspection_error
+    assert table.inspect_due_at == LATER + RETRY
 
 
 def test_looks_are_asked_for_only_where_due_and_one_run_at_a_time(
@@ -194,10 +201,10 @@ def test_looks_are_asked_for_only_where_due_and_one_run_at_a_time(
 ) -> None:
     assert kind.scheduled_params(LAKE, now=NOW) is None
     assert look_ask(LAKE, by="ada", now=NOW) is None
-    iceberg_table("gone", is_gone=True)
-    iceberg_table("later", look_due_at=LATER)
-    iceberg_table("quiet", look_due_at=None)
-    late = iceberg_table("late", look_due_at=NOW - timedelta(minutes=1))
+    iceberg_table("gone", is_deleted=True)
+    iceberg_table("later", inspect_due_at=LATER)
+    iceberg_table("quiet", inspect_due_at=None)
+    late = iceberg_table("late", inspect_due_at=NOW - timedelta(minutes=1))
     due = iceberg_table("due")
     assert kind.scheduled_params(LAKE, now=NOW) == {"tables": [late.pk, due.pk]}
     run = look_ask(LAKE, by="ada", now=NOW)
@@ -234,7 +241,7 @@ def test_the_job_is_told_what_each_table_is_held_to(lake: LakeConfig) -> None:
 def test_the_trend_keeps_a_point_each_ten_minutes(lake: LakeConfig) -> None:
     table = iceberg_table()
     for minute in range(0, 40, 4):
-        looked = Looked(lake, table, asked_at=NOW + timedelta(minutes=minute))
+        looked = Looked(lake, table, requested_at=NOW + timedelta(minutes=minute))
         looked.found(table, [partition("", MIB)])
         taken_in(looked)
     points = HealthPoint.objects.filter(table=table).order_by("at")
@@ -250,7 +257,7 @@ def test_the_trend_keeps_each_fall_and_return_of_a_table_that_is_looked_at_each_
     table = iceberg_table()
     good, ill = [TARGET], [MIB] * 100
     for minute, sizes in enumerate([good, good, good, ill, ill, good, good, ill, good, good]):
-        looked = Looked(lake, table, asked_at=NOW + timedelta(minutes=minute))
+        looked = Looked(lake, table, requested_at=NOW + timedelta(minutes=minute))
         looked.found(table, [partition("", *sizes)], snapshot_id=minute)
         taken_in(looked)
     points = HealthPoint.objects.filter(table=table).order_by("at")
@@ -260,7 +267,7 @@ def test_the_trend_keeps_each_fall_and_return_of_a_table_that_is_looked_at_each_
 
 def test_many_partitions_are_taken_in_with_few_statements(lake: LakeConfig) -> None:
     table = iceberg_table()
-    few, many = Looked(lake, table), Looked(lake, table, asked_at=LATER)
+    few, many = Looked(lake, table), Looked(lake, table, requested_at=LATER)
     few.found(table, [partition(f"dt={n}", MIB) for n in range(10)])
     many.found(table, [partition(f"dt={n}", MIB) for n in range(3_000)], snapshot_id=8)
 

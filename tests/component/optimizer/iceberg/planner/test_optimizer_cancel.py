@@ -141,7 +141,7 @@ def test_a_cancelled_task_never_comes_back_from_a_run_that_died(
         results_ingest(ICEBERG, run, NOTHING_SAID, now=now)
     stops.refresh_from_db()
     assert (stops.state, stops.is_open) == (TaskState.CANCELLED, None)
-    assert IcebergTable.objects.get().look_due_at == now
+    assert IcebergTable.objects.get().inspect_due_at == now
 
 
 def test_programs_cancel_and_strangers_do_not(

@@ -32,7 +32,7 @@ def test_a_rewrite_and_a_removal_of_one_table_are_never_both_sent(
     people: People, first: str
 ) -> None:
     row = iceberg()
-    plan = approved(row, people, asked_by="olga")
+    plan = approved(row, people, requested_by="olga")
     policy(kinds=["MINOR"])
     waits = task(row, kind=TaskKind.MINOR)
     removes, rewrites = run_of(), run_of("optimize")
@@ -68,7 +68,7 @@ def test_a_rewrite_and_a_removal_of_one_table_are_never_both_sent(
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("lake")
 def test_of_two_at_once_each_yes_counts_once_and_one_run_has_the_list(people: People) -> None:
-    plan = proposed(iceberg(), now=NOW, asked_by="olga")
+    plan = proposed(iceberg(), now=NOW, requested_by="olga")
 
     def agree(user: User) -> Callable[[], object]:
         return lambda: decide(plan, user)

@@ -38,7 +38,7 @@ def overwritten(row: IcebergTable, now: datetime, *, first: int) -> None:
     for place in range(60):
         commit(row, first + place, at=now - timedelta(seconds=2 * place), operation="overwrite")
     row.partitions.filter(partition=HOT).update(newest_commit_at=now)
-    IcebergTable.objects.update(looked_at=now)
+    IcebergTable.objects.update(inspected_at=now)
     row.refresh_from_db()
 
 
@@ -88,7 +88,7 @@ def test_who_never_pauses_is_not_waited_for_longer_than_a_day_and_keeps_the_turn
     assert found.group_seconds == 20
     assert row.waits_since == NOW
     # A look before its run begins does not send it back to the end of the wait.
-    IcebergTable.objects.update(looked_at=later + timedelta(minutes=1))
+    IcebergTable.objects.update(inspected_at=later + timedelta(minutes=1))
     assert decided(row, now=later + timedelta(minutes=1)).partitions == [COLD, HOT]
     OptimizeTask.objects.update(
         state=TaskState.DONE, is_open=None, ended_at=later + timedelta(minutes=5)

@@ -61,7 +61,9 @@ def commit(n_files: int, *, now: datetime = NOW, ours: bool = False, table: str 
 def looked(n_files: int, *, now: datetime, n_bytes: int = MIB) -> IcebergTable:
     """Write what a look at the table's partition finds."""
     row = IcebergTable.objects.get()
-    IcebergTable.objects.update(looked_at=now, looked_snapshot_id=row.snapshot_id, n_partitions=1)
+    IcebergTable.objects.update(
+        inspected_at=now, looked_snapshot_id=row.snapshot_id, n_partitions=1
+    )
     PartitionHealth.objects.all().delete()
     PartitionHealth.objects.create(
         table=row,
@@ -123,11 +125,11 @@ def test_a_commit_is_queued_as_it_is_heard_without_a_look() -> None:
     task = OptimizeTask.objects.get()
     assert (task.kind, task.state, task.partitions) == (TaskKind.MINOR, TaskState.WAITING, None)
     assert "40 files of 1 MiB on average, and 128 MiB" in task.reason
-    assert (task.noted_at, task.heard_at, task.target_bytes) == (NOW, NOW, 128 * MIB)
+    assert (task.created_at, task.event_at, task.target_bytes) == (NOW, NOW, 128 * MIB)
     assert task.policy_versions == [PolicyVersion.objects.get().pk]
     assert (task.estimate["n_files_read"], task.estimate["n_files_written"]) == (40, 1)
     commit(41, now=at(1))
-    assert OptimizeTask.objects.get().noted_at == NOW, "one open task a table and kind"
+    assert OptimizeTask.objects.get().created_at == NOW, "one open task a table and kind"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,7 @@ def test_what_needs_nothing_or_may_not_is_not_queued(
     policy(**values)
     commit(n_files, ours=ours)
     assert not OptimizeTask.objects.exists()
-    assert IcebergTable.objects.get().look_due_at == NOW
+    assert IcebergTable.objects.get().inspect_due_at == NOW
 
 
 def test_a_table_just_rewritten_and_a_paused_one_are_left_alone() -> None:
@@ -171,7 +173,7 @@ def test_the_look_has_the_last_word() -> None:
     looked(40, now=at(1))
     assert decide_due("main", now=at(2)) == 1
     task = OptimizeTask.objects.get(is_open=True, kind=TaskKind.MINOR)
-    assert (task.partitions, task.noted_at) == (["dt=1"], NOW)
+    assert (task.partitions, task.created_at) == (["dt=1"], NOW)
     row = IcebergTable.objects.get()
     assert (row.decided_at, row.score) == (at(2), task.score)
     assert task.kind in row.verdict
@@ -186,7 +188,7 @@ def test_the_look_has_the_last_word() -> None:
 def test_what_a_person_asked_for_is_taken_back_by_people_only() -> None:
     policy()
     commit(40)
-    OptimizeTask.objects.update(asked_by="olga")
+    OptimizeTask.objects.update(requested_by="olga")
     looked(2, now=at(4), n_bytes=128 * MIB)
     decide_due("main", now=at(5))
     assert OptimizeTask.objects.get(kind=TaskKind.MINOR).state == TaskState.WAITING
@@ -223,7 +225,7 @@ def test_a_table_has_one_task_in_a_run() -> None:
     commit(40)
     row = IcebergTable.objects.get()
     OptimizeTask.objects.create(
-        table=row, kind=TaskKind.FULL, reason="many", target_bytes=1, noted_at=NOW
+        table=row, kind=TaskKind.FULL, reason="many", target_bytes=1, created_at=NOW
     )
     for _ in range(2):  # a person may start a run beside the one that is under way
         run_of()
@@ -241,9 +243,9 @@ def test_quiet_hours_hold_and_say_until_when(lake: LakeConfig) -> None:
     task = OptimizeTask.objects.get()
     assert task.state == TaskState.HELD
     assert f"begins at {later}" in task.waits_for
-    OptimizeTask.objects.update(asked_by="olga")
+    OptimizeTask.objects.update(requested_by="olga")
     assert choose(ICEBERG, "main", now=NOW), "who asks for it now does not wait"
-    OptimizeTask.objects.update(asked_by="")
+    OptimizeTask.objects.update(requested_by="")
     assert choose(ICEBERG, "main", now=at(61))
 
 
@@ -270,7 +272,7 @@ def test_an_outcome_is_kept_with_the_layout_of_its_writes() -> None:
     commit(40)
     task = OptimizeTask.objects.get()
     OptimizeTask.objects.update(layout="sort(id)", kind=TaskKind.CLUSTER)
-    IcebergTable.objects.update(look_due_at=None)
+    IcebergTable.objects.update(inspect_due_at=None)
     run = run_of()
     for _ in range(2):
         results_ingest(
@@ -282,7 +284,7 @@ def test_an_outcome_is_kept_with_the_layout_of_its_writes() -> None:
     assert (task.n_conflicts, task.n_tries, task.before) == (2, 1, {"n_files": 40})
     write = LayoutWrite.objects.get()
     assert (write.write_id, write.layout, write.partition) == ("w-1", "sort(id)", "dt=1")
-    assert IcebergTable.objects.get().look_due_at == at(1)
+    assert IcebergTable.objects.get().inspect_due_at == at(1)
 
 
 @pytest.mark.parametrize("state", ["NOTHING", "FAILED", "ABANDONED"])

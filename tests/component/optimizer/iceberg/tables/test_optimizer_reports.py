@@ -56,7 +56,7 @@ def send(user: User, body: Any = REPORT, *, address: str = ADDRESS) -> Any:
 def table() -> IcebergTable:
     """A table of olga's after one commit, looked at since."""
     on_events([created(parameters(0)), altered(parameters(0), parameters(1))], NOW)
-    IcebergTable.objects.update(look_due_at=None)
+    IcebergTable.objects.update(inspect_due_at=None)
     return IcebergTable.objects.get()
 
 
@@ -69,7 +69,7 @@ def test_a_report_before_the_event_is_kept(people: People, lake: LakeConfig) -> 
     assert (found.report["attempts"], found.report["total-duration-ms"]) == (4, 883)
     assert "odd" not in found.report
     assert "negative" not in found.report
-    assert IcebergTable.objects.get().look_due_at is not None
+    assert IcebergTable.objects.get().inspect_due_at is not None
     on_event(altered(parameters(1), parameters(2, summary={TASK_KEY: 1})), NOW)
     found.refresh_from_db()
     assert (found.is_ours, found.report["attempts"]) == (True, 4)
@@ -86,7 +86,7 @@ def test_a_scan_report_is_taken_and_not_kept(people: People) -> None:
     body = {"report-type": "scan-report", "snapshot-id": 7001, "filter": True, "metrics": {}}
     assert send(people.owner, body).status_code == 204
     assert Commit.objects.count() == 1
-    assert IcebergTable.objects.get().look_due_at is None
+    assert IcebergTable.objects.get().inspect_due_at is None
 
 
 @pytest.mark.parametrize(

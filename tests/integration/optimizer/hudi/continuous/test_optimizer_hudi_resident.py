@@ -51,7 +51,7 @@ class Staying:
         kind, ends = HudiResidentKind(), time.monotonic() + _PATIENCE_SECONDS
         while not is_there():
             assert time.monotonic() < ends, list(
-                HudiTable.objects.values("verdict", "look_problem")
+                HudiTable.objects.values("verdict", "inspection_error")
             )
             assert not self.program.done(), self.program.result()
             kind.beat(self.run)
@@ -96,7 +96,8 @@ def known(table: hudi_lake.HudiTable, **values: Any) -> HudiTable:
     now = timezone.now()
     row: HudiTable = HudiTable.objects.create(
         lake=LAKE, db="hudi", table=table.place.name, location=table.location, properties=APART,
-        place=sha256(table.location.encode()).hexdigest(), heard_at=now, is_resident=True, **values,
+        place=sha256(table.location.encode()).hexdigest(), event_at=now, is_continuous=True,
+        **values,
     )  # fmt: skip
     return row
 
@@ -115,7 +116,7 @@ def test_it_sees_each_plan_of_the_writers_by_itself_and_executes_it(
     row = known(table)
     done = OptimizeTask.objects.filter(hudi=row, state="DONE")
     with staying(spark, embedded_stack) as service:
-        service.until(lambda: HudiTable.objects.filter(looked_at__isnull=False).exists())
+        service.until(lambda: HudiTable.objects.filter(inspected_at__isnull=False).exists())
         for k in (2, 3):
             table.upsert([(i, dt, f"a{i} {k}", k) for i, dt, _, _ in rows], PLANS)
             wanted = table.rows()
@@ -129,7 +130,7 @@ def test_it_sees_each_plan_of_the_writers_by_itself_and_executes_it(
         assert ObserveHudiKind().scheduled_params(LAKE, now=later) is None
         service.end("ada")
     row.refresh_from_db()
-    assert (row.look_problem, row.stale_since, row.log_bytes) == ("", None, 0)
+    assert (row.inspection_error, row.stale_since, row.log_bytes) == ("", None, 0)
     assert not OptimizeTask.objects.filter(hudi=row, is_open=True).exists()
 
 
@@ -142,11 +143,11 @@ def test_a_table_that_vanished_says_so_and_the_others_are_looked_at(
     gone = known(hudi_lake.HudiTable(spark, tmp_path / "gone"))
     row = known(there)
     with staying(spark, embedded_stack) as service:
-        service.until(lambda: HudiTable.objects.get(pk=row.pk).looked_at is not None)
-        service.until(lambda: bool(HudiTable.objects.get(pk=gone.pk).look_problem))
+        service.until(lambda: HudiTable.objects.get(pk=row.pk).inspected_at is not None)
+        service.until(lambda: bool(HudiTable.objects.get(pk=gone.pk).inspection_error))
     gone.refresh_from_db()
-    assert "gone" in gone.look_problem
-    assert gone.looked_at is None
+    assert "gone" in gone.inspection_error
+    assert gone.inspected_at is None
 
 
 @pytest.mark.usefixtures("near_line")

@@ -206,11 +206,11 @@ def test_the_metadata_table_knows_one_writer_at_a_time(
         table.upsert([(2, "2026-05-02", "c", 3)], with_metadata)
 
     alone, beside = services.run(
-        order(table, "COMPACTION"), order(table, "COMPACTION", takes_turns=True)
+        order(table, "COMPACTION"), order(table, "COMPACTION", writer_serialized=True)
     )
     in_the_way.unlink()
     table.upsert([(2, "2026-05-02", "c", 3)], with_metadata)  # it rolls back what it left
-    done = services.one(table, "COMPACTION", takes_turns=True)
+    done = services.one(table, "COMPACTION", writer_serialized=True)
 
     assert (alone["outcome"], alone["code"]) == (_MAY_NOT, "hudi.metadata_table")
     assert (beside["outcome"], beside["code"]) == (_PASSES, "hudi.writer_at_work")

@@ -32,7 +32,7 @@ def look(row: HudiTable, spark: SparkSession) -> None:
     run = run_request("observe_hudi", lake=LAKE, params=params, requested_by="schedule", now=now)
     assert run_here(run, spark).state == "DONE"
     row.refresh_from_db()
-    assert row.look_problem == ""
+    assert row.inspection_error == ""
 
 
 def serve(spark: SparkSession) -> None:
@@ -63,7 +63,7 @@ def test_a_plan_of_the_writers_is_executed_and_the_table_is_well_again(
     HudiTable.objects.all().delete()
     row = HudiTable.objects.create(
         lake=LAKE, db="hudi", table="carts", location=table.location, properties=APART,
-        place=sha256(table.location.encode()).hexdigest(), heard_at=now, look_due_at=now,
+        place=sha256(table.location.encode()).hexdigest(), event_at=now, inspect_due_at=now,
     )  # fmt: skip
 
     look(row, spark)

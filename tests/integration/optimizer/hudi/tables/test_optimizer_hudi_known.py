@@ -64,7 +64,7 @@ def test_a_real_table_is_heard_of_polled_and_looked_at(
         registered(metastore, "gone", f"file:{tmp_path}/gone", by_spark=False)
     follow()
 
-    carts, gone = HudiTable.objects.filter(db=DB, is_gone=False).order_by("table")
+    carts, gone = HudiTable.objects.filter(db=DB, is_deleted=False).order_by("table")
     assert (carts.table, carts.location, carts.owner) == ("carts", table.location, "alice")
     assert carts.properties == SAYS
     assert gone.table == "gone"
@@ -82,10 +82,14 @@ def test_a_real_table_is_heard_of_polled_and_looked_at(
     run_here(run, spark)
     carts.refresh_from_db()
     gone.refresh_from_db()
-    assert (carts.look_problem, carts.table_type, carts.n_file_groups) == ("", "MERGE_ON_READ", 2)
+    assert (carts.inspection_error, carts.table_type, carts.n_file_groups) == (
+        "",
+        "MERGE_ON_READ",
+        2,
+    )
     assert (carts.n_pending, carts.n_stuck, carts.unseen) == (0, 0, [])
     assert carts.log_bytes == sum(path.stat().st_size for path in table.logs())
-    assert carts.look_due_at is not None
+    assert carts.inspect_due_at is not None
     assert carts.written_at is not None
     assert carts.stale_since is not None
     assert abs(carts.stale_since - carts.written_at) < timedelta(seconds=1)
@@ -93,5 +97,5 @@ def test_a_real_table_is_heard_of_polled_and_looked_at(
     assert len(kept.uncompacted) == 1
     assert kept.table.properties["hoodie.clean.automatic"] == "false"
     assert HudiPoint.objects.get(table=carts).n_uncompacted == 1
-    assert "gone" in gone.look_problem
-    assert gone.looked_at is None
+    assert "gone" in gone.inspection_error
+    assert gone.inspected_at is None

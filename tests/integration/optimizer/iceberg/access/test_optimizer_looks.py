@@ -24,7 +24,7 @@ from stack.stack import LAKE, Stack
 from tests.support.run_here import run_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.spark]
-DB = "looked_at"
+DB = "inspected_at"
 Key = tuple[int, str]
 TYPES = "id BIGINT, s STRING, d DATE, ts TIMESTAMP, tn TIMESTAMP_NTZ, dec DECIMAL(20, 10), b BINARY"
 BY = "s, d, ts, tn, dec, b, days(tn), truncate(2, s), bucket(4, id)"
@@ -84,8 +84,8 @@ class Tables:
                 db=DB,
                 table=name,
                 uuid=self.opened(name).uuid,
-                heard_at=now - timedelta(seconds=1),
-                look_due_at=now,
+                event_at=now - timedelta(seconds=1),
+                inspect_due_at=now,
             )
             for name in names
         }
@@ -140,8 +140,8 @@ def rows_of(table: IcebergTable) -> dict[Key, PartitionHealth]:
 def check(tables: Tables, table: IcebergTable) -> dict[Key, PartitionHealth]:
     """Compare a table's rows with Iceberg's plan."""
     table.refresh_from_db()
-    assert table.look_problem == ""
-    assert table.look_due_at is None
+    assert table.inspection_error == ""
+    assert table.inspect_due_at is None
     rows, planned = rows_of(table), tables.planned(table.table)
     assert rows.keys() == planned.keys()
     for key, one in planned.items():
@@ -192,7 +192,7 @@ def test_each_partition_is_counted_as_iceberg_plans_it(tables: Tables) -> None:
     assert {row.source for row in commits} == {"look"}
     empty = heard["empty"]
     empty.refresh_from_db()
-    assert (empty.health, empty.n_partitions, empty.look_due_at) == (100, 0, None)
+    assert (empty.health, empty.n_partitions, empty.inspect_due_at) == (100, 0, None)
     odd = heard["odd"]
     assert {spec_id for spec_id, _ in rows_of(odd)} == {0, odd_spec(tables)}
     assert (heard["v3"].format_version, odd.format_version) == (3, 2)
@@ -218,7 +218,7 @@ def look_again(tables: Tables, table: IcebergTable) -> None:
     tables.fill(table.table, 2)
     n_before = table.commits.count()
     now = timezone.now()
-    IcebergTable.objects.filter(pk=table.pk).update(look_due_at=now, heard_at=now)
+    IcebergTable.objects.filter(pk=table.pk).update(inspect_due_at=now, event_at=now)
     tables.look()
     rows = check(tables, table)
     assert table.commits.count() == n_before + 2
@@ -248,7 +248,7 @@ def test_old_writes_go_when_no_snapshot_has_a_file_of_theirs(tables: Tables) -> 
     now = timezone.now()
     table.java.expireSnapshots().expireOlderThan(int(now.timestamp() * 1000)).commit()
     row.layouts.update(searched_at=None)
-    IcebergTable.objects.filter(pk=row.pk).update(look_due_at=now)
+    IcebergTable.objects.filter(pk=row.pk).update(inspect_due_at=now)
     tables.look()
     assert set(row.layouts.values_list("write_id", flat=True)) == {ids[1], "last"}
 
@@ -273,10 +273,10 @@ def test_a_table_that_cannot_be_looked_at_says_why_and_stops_no_other(tables: Ta
         row.refresh_from_db()
     assert heard["whole"].health is not None
     for name in ("corrupt", "missing"):
-        assert "its metadata cannot be read" in heard[name].look_problem
+        assert "its metadata cannot be read" in heard[name].inspection_error
         assert heard[name].health is None
-        assert heard[name].look_due_at is not None
-    assert [heard[name].is_gone for name in heard] == [False, False, True, True, False]
+        assert heard[name].inspect_due_at is not None
+    assert [heard[name].is_deleted for name in heard] == [False, False, True, True, False]
     assert run.state == "DONE"
 
 

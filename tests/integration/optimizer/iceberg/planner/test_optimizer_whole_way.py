@@ -40,12 +40,12 @@ def lake(iceberg_lake: IcebergLake, embedded_stack: Stack, settings: Any) -> Ice
 
 def look(lake: IcebergLake, row: IcebergTable) -> None:
     """Look at what is due, as the minute's run does."""
-    IcebergTable.objects.exclude(pk=row.pk).update(look_due_at=None)
+    IcebergTable.objects.exclude(pk=row.pk).update(inspect_due_at=None)
     run = look_ask(LAKE, by="schedule", now=timezone.now() + timedelta(seconds=1))
     assert run is not None
     assert run_here(run, lake.spark).state == "DONE"
     row.refresh_from_db()
-    assert (row.look_problem, row.look_due_at) == ("", None)
+    assert (row.inspection_error, row.inspect_due_at) == ("", None)
 
 
 def optimize(lake: IcebergLake) -> None:
@@ -64,7 +64,7 @@ def test_small_files_are_heard_of_seen_and_packed_by_themselves(lake: IcebergLak
     table = small_files(lake.table(), 13)
     rows = table.rows()
     follow()
-    row = IcebergTable.objects.get(table=table.name, is_gone=False)
+    row = IcebergTable.objects.get(table=table.name, is_deleted=False)
     assert row.n_files == 26
     look(lake, row)
     ill = row.health
@@ -107,7 +107,7 @@ def test_an_orphan_file_goes_once_two_people_have_approved_exactly_the_list(
     table = small_files(lake.table(), 2)
     orphan, young = planted(table, "data/old.parquet", days=9), planted(table, "data/x", days=1)
     follow()
-    row = IcebergTable.objects.get(table=table.name, is_gone=False)
+    row = IcebergTable.objects.get(table=table.name, is_deleted=False)
     OptimizeTask.objects.filter(table=row).delete()
     task = removal_ask(row, "ORPHANS", user=None, reason="the disk is full", now=timezone.now())
 
@@ -136,13 +136,13 @@ def test_an_orphan_file_goes_once_two_people_have_approved_exactly_the_list(
     assert "1 orphan file moved into quarantine" in plan.outcome
     assert len(table.rows()) == 12
     row.refresh_from_db()
-    assert row.look_due_at is not None
+    assert row.inspect_due_at is not None
 
 
 def test_manifests_asked_for_are_few_at_the_next_look(lake: IcebergLake) -> None:
     table = small_files(lake.table(by=""), 22)
     follow()
-    row = IcebergTable.objects.get(table=table.name, is_gone=False)
+    row = IcebergTable.objects.get(table=table.name, is_deleted=False)
     look(lake, row)
     OptimizeTask.objects.filter(table=row).delete()
     ill = row.health

@@ -46,7 +46,7 @@ def test_a_commit_is_a_queued_task_by_the_follower_s_next_turn(
     sql.run(f"create table ice.{DB}.clicks (id bigint) using iceberg")
     follow()
     made = IcebergTable.objects.get(db=DB)
-    assert (made.snapshot_id, made.is_gone) == (None, False)
+    assert (made.snapshot_id, made.is_deleted) == (None, False)
     spread = "select /*+ repartition(14) */ id from range(140)"
     sql.run(f"insert into ice.{DB}.clicks {spread}")
     follow()
@@ -55,7 +55,7 @@ def test_a_commit_is_a_queued_task_by_the_follower_s_next_turn(
     assert (task.table_id, task.state) == (made.pk, TaskState.WAITING)
     assert "14 files" in task.reason
     assert made.committed_at is not None
-    assert made.committed_at <= task.noted_at
+    assert made.committed_at <= task.created_at
     assert rows_of(made.commits.all()) == [("append", 14, "event")]
 
     sql.run(f"alter table ice.{DB}.clicks rename to ice.{DB}.taps")
@@ -66,6 +66,6 @@ def test_a_commit_is_a_queued_task_by_the_follower_s_next_turn(
     follow()
     made.refresh_from_db()
     task.refresh_from_db()
-    assert (made.is_gone, task.state) == (True, TaskState.ABANDONED)
-    assert IcebergTable.objects.get(db=DB, is_gone=False).uuid != made.uuid
+    assert (made.is_deleted, task.state) == (True, TaskState.ABANDONED)
+    assert IcebergTable.objects.get(db=DB, is_deleted=False).uuid != made.uuid
     assert not alarms_open(LAKE).exists()

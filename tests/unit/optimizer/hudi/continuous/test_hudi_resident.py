@@ -16,7 +16,7 @@ def test_the_table_that_waited_longest_is_looked_at_first(monkeypatch: pytest.Mo
     service._watched[3] = Watched("now of 3", check_at=10.0)
     assert service._first_to_look_at(watch) == watch[1], "3 did not change, 2 was asked before 1"
     watch[0]["due"] = watch[2]["due"] = "12:00"
-    service._watched[1].looked_at, service._watched[3].looked_at = 9.0, 8.0
+    service._watched[1].inspected_at, service._watched[3].inspected_at = 9.0, 8.0
     assert service._first_to_look_at(watch) == watch[2]
     watch.append({"table_id": 4, "due": ""})
     assert service._first_to_look_at(watch) == watch[3], "it was never inspected"
@@ -26,7 +26,7 @@ def test_a_wish_is_met_once_and_again_only_if_it_stays() -> None:
     table = Watched()
     assert not table.is_wanted("", now=100.0)
     assert table.is_wanted("12:00", now=100.0)
-    table.due, table.looked_at = "12:00", 100.0
+    table.due, table.inspected_at = "12:00", 100.0
     assert not table.is_wanted("12:00", now=130.0)
     assert not table.is_wanted("", now=1000.0)
     assert table.is_wanted("12:05", now=101.0)

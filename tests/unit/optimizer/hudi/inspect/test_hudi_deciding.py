@@ -74,7 +74,7 @@ def test_what_the_writer_scheduled_is_executed_all_of_it_and_the_oldest_first() 
 
 def test_one_task_takes_no_more_plans_than_the_policy_says_and_never_the_newest_first() -> None:
     seen = look(asked(30), asked(10), asked(20), plans=(plan(10), plan(20), plan(30)))
-    found = decide(seen, policy=replace(NEAR, most_plans=2), now=NOW)
+    found = decide(seen, policy=replace(NEAR, max_plans=2), now=NOW)
     assert found.proposals[0].instants == (name(10), name(20))
     assert "2 of them go now" in found.proposals[0].reason
 
@@ -116,7 +116,7 @@ def test_no_more_is_scheduled_while_plans_pile_up() -> None:
         slices=(logs("c", 5),),
         uncompacted=waiting(5),
     )
-    found = decide(seen, policy=locked(most_pending=2, commits=1), now=NOW)
+    found = decide(seen, policy=locked(max_pending=2, commits=1), now=NOW)
     assert verdict(found, Service.COMPACTION, SCHEDULE) == "pile"
 
 
@@ -277,7 +277,7 @@ def test_everything_has_its_reason_and_no_pending_plan_is_passed_over(
     for service in (Service.COMPACTION, Service.CLUSTERING, Service.CLEAN):
         plans = [one.instant for one in pending(seen, ACTIONS[service])]
         untold = set(plans) - told
-        assert not untold or len(set(plans) & told) >= settings.most_plans
+        assert not untold or len(set(plans) & told) >= settings.max_plans
 
 
 @given(looks(), POLICIES, st.randoms())
@@ -303,7 +303,7 @@ def test_round_after_round_every_plan_is_executed_and_a_poisoned_one_holds_nobod
     minutes: list[int], most: int, data: st.DataObject
 ) -> None:
     poisoned = data.draw(st.none() | st.sampled_from(minutes).map(name))
-    settings = replace(NEAR, most_plans=most)
+    settings = replace(NEAR, max_plans=most)
     left = {minute: plan(minute, str(minute)) for minute in minutes}
     failed: dict[str, datetime] = {}
     executed: list[str] = []

@@ -31,7 +31,7 @@ COUNT = st.integers(0, 2**60)
 GROUP = st.builds(FileGroupId, WORD, WORD)
 LOOKS = st.builds(
     HudiLook,
-    looked_at=AT,
+    inspected_at=AT,
     table=st.builds(
         HudiTable,
         location=WORD,
@@ -101,7 +101,7 @@ def empty() -> HudiLook:
     table = HudiTable(
         location="/t", table_type=TableType.MERGE_ON_READ, version=9, layout_version=2
     )
-    return HudiLook(looked_at=datetime(2026, 3, 1, tzinfo=UTC), table=table)
+    return HudiLook(inspected_at=datetime(2026, 3, 1, tzinfo=UTC), table=table)
 
 
 @given(LOOKS)
@@ -112,7 +112,7 @@ def test_a_look_comes_back_from_its_json(look: HudiLook) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"looked_at": "yesterday"},
+        {"inspected_at": "yesterday"},
         {"table": {}},
         {"instants": [{"instant": "1"}]},
         {"slices": None},

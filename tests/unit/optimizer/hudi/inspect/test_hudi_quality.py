@@ -195,7 +195,7 @@ def test_a_remedy_executes_only_the_plans_that_take_nothing_damaged() -> None:
         blocks=(torn,),
         has_read_logs=True,
     )
-    settings = replace(locked(), most_pending=1)
+    settings = replace(locked(), max_pending=1)
     pile = next(one for one in failures(some, settings, NOW) if one.code is Code.PLANS_PILE_UP)
     assert pile.remedy is not None
     assert pile.remedy.instants == (name(10), name(30))

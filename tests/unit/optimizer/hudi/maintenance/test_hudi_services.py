@@ -150,7 +150,7 @@ def test_the_metadata_table_knows_one_writer_so_without_a_lock_the_two_take_turn
     idle, writing = look(done(1), table=on), look(done(1), begun(2), table=on)
     refused = may(idle, policy(), Service.COMPACTION, EXECUTE)
     assert refused.code == "metadata-table"
-    turns = policy(takes_turns=True)
+    turns = policy(writer_serialized=True)
     assert may(idle, turns, Service.COMPACTION, EXECUTE).is_allowed
     waits = may(writing, turns, Service.COMPACTION, EXECUTE)
     assert waits.code == "writer-at-work"
@@ -198,7 +198,7 @@ def test_every_ruling_has_words_and_no_lock_never_schedules_beside_a_writer(
     one: object, has_lock: bool, turns: bool, asked: tuple[Service, Step]
 ) -> None:
     service, step = asked
-    settings = locked(takes_turns=turns) if has_lock else policy(takes_turns=turns)
+    settings = locked(writer_serialized=turns) if has_lock else policy(writer_serialized=turns)
     seen = look(done(1), table=one)
     ruling = may(seen, settings, service, step)
     assert ruling.reason.endswith((".", "look."))
