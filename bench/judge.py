@@ -28,7 +28,7 @@ from typing import Any
 
 from bench.judge_lake import DAY_MS, NOW, OWNERS, READ, SOON, UNSUPPORTED, Key, Maker, connect
 from bench.judge_portal import ACCOUNT, ADMIN, BEHIND, DBA, LAKE, Portal, Reader
-from bench.judge_surfaces import Table, Tally, Truth, World, compare_portal
+from bench.judge_surfaces import LoginTally, Table, Truth, World, compare_portal
 from portal.connectors.lake_config import LakeConfig, load_lakes
 from stack.stack import Stack
 from tests.support import path_oracle
@@ -203,7 +203,7 @@ def _pairs(row: dict[str, Any], truth: Truth) -> dict[str, Any]:
     return pairs | {"due_on": truth.due_on, "n_files": truth.n_files, "n_bytes": truth.n_bytes}
 
 
-def compare_files(judge: Judge, scanned: Any, tally: Tally) -> None:
+def compare_files(judge: Judge, scanned: Any, tally: LoginTally) -> None:
     """Compare what stands in the scan's result files."""
     rows = {(row["db"], row["tbl"], row["part_name"]): row for row in scanned.rows("items")}
     truths = dict(judge.items())
@@ -234,7 +234,7 @@ def readers(administered: list[str]) -> list[Reader]:
     ]
 
 
-def judge_seed(lake: Lake, portal: Portal, *, seed: int, n_tables: int) -> Tally:
+def judge_seed(lake: Lake, portal: Portal, *, seed: int, n_tables: int) -> LoginTally:
     """Make a lake, scan it, have the portal take it in, and compare all that is said of it."""
     client, root = lake.client, lake.work / f"lake {seed}"
     for name in client.get_all_databases():
@@ -247,7 +247,7 @@ def judge_seed(lake: Lake, portal: Portal, *, seed: int, n_tables: int) -> Tally
         "holds": [],
         "previous": None,
     }
-    judge, tally = Judge(client, root, lake.config.zone), Tally()
+    judge, tally = Judge(client, root, lake.config.zone), LoginTally()
     scanned = scan_here(lake.spark, lake.config, params, now=NOW)
     compare_files(judge, scanned, tally)
     _, first, second, third, *_ = sorted(one.name for one in judge.databases)
@@ -282,7 +282,7 @@ def main(argv: list[str]) -> int:
     return 1 if n_said else 0
 
 
-def report(seed: int, tally: Tally) -> int:
+def report(seed: int, tally: LoginTally) -> int:
     """Print each difference, and how many there are of how many by surface."""
     for surface, said in tally.said.items():
         sys.stdout.write("".join(f"{surface}: {one}\n" for one in said))

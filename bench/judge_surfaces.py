@@ -24,7 +24,7 @@ UNITS = ("B", "KiB", "MiB", "GiB")
 
 
 @dataclass
-class Tally:
+class LoginTally:
     """What was compared and what differs, surface by surface."""
 
     compared: Counter[str] = field(default_factory=Counter)
@@ -112,7 +112,7 @@ class World:
         return sum(one.n(cls) for one in self.tables), sum(one.n_bytes(cls) for one in self.tables)
 
 
-def compare_portal(session: Session, reader: Reader, world: World, tally: Tally) -> None:
+def compare_portal(session: Session, reader: Reader, world: World, tally: LoginTally) -> None:
     """Compare everything that one person is told."""
     mine = world.of(reader)
     _tables(session, mine, tally)
@@ -125,7 +125,7 @@ def compare_portal(session: Session, reader: Reader, world: World, tally: Tally)
         _picture(session, mine, tally)
 
 
-def _tables(session: Session, world: World, tally: Tally) -> None:
+def _tables(session: Session, world: World, tally: LoginTally) -> None:
     api, lines = session.listed("tables/"), session.csv("expiring/")
     for surface, rows in (("api tables", api), ("csv tables", lines)):
         names = [(one.db, one.name) for one in world.tables]
@@ -146,7 +146,7 @@ def _tables(session: Session, world: World, tally: Tally) -> None:
     tally.rows("api tables", "week", [(row["db"], row["table"]) for row in rows], week)
 
 
-def _table(surface: str, row: Any, table: Table, world: World, tally: Tally) -> None:
+def _table(surface: str, row: Any, table: Table, world: World, tally: LoginTally) -> None:
     name, is_csv = f"{table.db}.{table.name}", surface.startswith("csv")
 
     def same(key: str, wanted: object) -> None:
@@ -194,7 +194,7 @@ def _due_day(said: date | None, wanted: date) -> date:
     return said if said is not None and earliest <= said <= wanted else wanted
 
 
-def _items(session: Session, world: World, tally: Tally) -> None:
+def _items(session: Session, world: World, tally: LoginTally) -> None:
     for table in world.tables:
         place = f"tables/{table.db}/{table.name}/"
         for surface, rows in (
@@ -209,7 +209,7 @@ def _items(session: Session, world: World, tally: Tally) -> None:
                     _item(surface, f"{what}/{row['partition']}", row, item, tally)
 
 
-def _item(surface: str, name: str, row: Any, item: Truth, tally: Tally) -> None:
+def _item(surface: str, name: str, row: Any, item: Truth, tally: LoginTally) -> None:
     is_csv = surface.startswith("csv")
     tally.same(surface, f"{name} cls", row["cls"], item.cls)
     if item.due_on is None or item.cls not in FALLS_DUE:
@@ -224,7 +224,7 @@ def _item(surface: str, name: str, row: Any, item: Truth, tally: Tally) -> None:
         tally.same(surface, f"{name} {key}", row[key], _cell(wanted) if is_csv else wanted)
 
 
-def _paths(session: Session, world: World, tally: Tally) -> None:
+def _paths(session: Session, world: World, tally: LoginTally) -> None:
     broken = world.paths()
     for surface, rows in (
         ("api paths", session.listed("paths/")),
@@ -241,7 +241,7 @@ def _paths(session: Session, world: World, tally: Tally) -> None:
         tally.same("api paths", f"paths that break {reason}", found, n)
 
 
-def _databases(session: Session, world: World, tally: Tally) -> None:
+def _databases(session: Session, world: World, tally: LoginTally) -> None:
     for surface, rows in (
         ("api databases", session.listed("databases/")),
         ("csv databases", session.csv("databases/")),
@@ -265,7 +265,7 @@ def _databases(session: Session, world: World, tally: Tally) -> None:
                 tally.same(surface, f"{db} {key}", row[key], _cell(value) if is_csv else value)
 
 
-def _needs_answer(session: Session, reader: Reader, world: World, tally: Tally) -> None:
+def _needs_answer(session: Session, reader: Reader, world: World, tally: LoginTally) -> None:
     said = session.get("/api/v1/lifecycle/needs-answer/").json()
     for part, is_told in (("waiting", True), ("observed", False)):
         tables = [one for one in world.tables if (world.mode(one.db) != "OBSERVE") is is_told]
@@ -279,7 +279,7 @@ def _needs_answer(session: Session, reader: Reader, world: World, tally: Tally) 
         )
 
 
-def _tiles(session: Session, reader: Reader, world: World, tally: Tally) -> None:
+def _tiles(session: Session, reader: Reader, world: World, tally: LoginTally) -> None:
     home, page = session.tiles("/"), session.tiles("/lifecycle/expiring/")
     n_paths = len(world.paths())
     _number(tally, "home", f"{reader.name} paths", home.get("Path rule violations"), n_paths)
@@ -304,13 +304,13 @@ def _tiles(session: Session, reader: Reader, world: World, tally: Tally) -> None
 
 
 def _number(
-    tally: Tally, surface: str, what: str, tile: tuple[str, str] | None, wanted: int
+    tally: LoginTally, surface: str, what: str, tile: tuple[str, str] | None, wanted: int
 ) -> None:
     said = None if tile is None else next(numbers_in(tile[0]), None)
     tally.same(surface, what, said, wanted)
 
 
-def _picture(session: Session, world: World, tally: Tally) -> None:
+def _picture(session: Session, world: World, tally: LoginTally) -> None:
     totals = session.get("/api/v1/lifecycle/picture/").json()["totals"]
     for cls in CLASSES:
         said = totals["classes"].get(cls, {})

@@ -28,7 +28,7 @@ from portal.notices.models import Notice
 from portal.people.models import ApiToken
 from portal.runs.domain import ACTIVE, RunState
 from portal.runs.models import Lease, Outbox, Run
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 
 
 class MayMonitor(BasePermission):
@@ -37,7 +37,7 @@ class MayMonitor(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:
         """Whether the numbers are shown; the token's scope was looked at before."""
         by_token = isinstance(request.auth, ApiToken)
-        is_keeper = isinstance(request.user, User) and request.user.is_lake_keeper
+        is_keeper = isinstance(request.user, User) and request.user.is_lake_staff
         return by_token or is_keeper or is_from_this_host(request._request)
 
 
@@ -133,7 +133,7 @@ def _grouped_notices() -> Iterator[Sample]:
 
 def _red_buttons() -> Iterator[Sample]:
     for lake in sorted(all_lakes()):
-        yield {"lake": lake}, 1.0 if red_button_state(lake) else 0.0
+        yield {"lake": lake}, 1.0 if emergency_stop_state(lake) else 0.0
 
 
 def _leases() -> Iterator[Sample]:

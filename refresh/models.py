@@ -13,7 +13,7 @@ from refresh.clusters.models import (
     DeclaredTable,
     MetastoreLoad,
 )
-from refresh.history.models import Ending, Refresh
+from refresh.history.models import Refresh, RefreshOutcome
 from refresh.verify.models import FileStamp, TableSweep, TargetProbe
 
 __all__ = [
@@ -22,10 +22,10 @@ __all__ = [
     "ClusterCatalog",
     "ClusterFrontEnd",
     "DeclaredTable",
-    "Ending",
     "FileStamp",
     "MetastoreLoad",
     "Refresh",
+    "RefreshOutcome",
     "RefreshTarget",
     "TableSweep",
     "TargetFrontEnd",

@@ -38,7 +38,7 @@ from lifecycle.planning.services.approved_runs import (
 )
 from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
-from portal.access.models import KEEPERS
+from portal.access.models import STAFF
 from portal.runs.execution.settling import will_try_again
 from portal.runs.kinds import registry as run_kinds
 from portal.runs.models import Run
@@ -51,7 +51,7 @@ class PlanKind(run_kinds.RunKind):
     name = PLAN_KIND
     title = "Create a drop plan"
     queue = "plan"
-    start_roles = KEEPERS
+    start_roles = STAFF
 
     def execute(self, run: Run) -> dict[str, Any]:
         """Draw the plan up; at the instant that the request named, as in played days."""

@@ -85,7 +85,7 @@ class EnrolmentPreview(ApiView):
     )
     def get(self) -> object:
         """Count the tables of a choice, and what would go under `level` and `ttl`."""
-        if not self.user.is_lake_keeper:
+        if not self.user.is_lake_staff:
             raise NotAllowed("enrol.role", "Admins and operators ask for enrollments.")
         params = self.request.query_params
         selection = {key: params.get(key, "") for key in FILTER_KEYS}
@@ -125,7 +125,7 @@ class EnrolmentItems(KeysetList):
 def _detail(found: Enrollment, user: User) -> object:
     shown: Any = found
     shown.transitions = ENROLMENTS.steps(found, user, now=timezone.now()).names
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         shown.what_if = {}  # counts tables that are not theirs
     return shown
 

@@ -22,7 +22,7 @@ class EnrolmentQuerySet(models.QuerySet["Enrollment"]):
 
     def for_user(self, user: User) -> "EnrolmentQuerySet":
         """Admins and operators see all; others those that name a table of theirs."""
-        if user.is_lake_keeper:
+        if user.is_lake_staff:
             return self
         items = EnrollmentItem.objects.for_user(user).filter(enrolment=OuterRef("pk"))
         return self.filter(Exists(items))
@@ -33,7 +33,7 @@ class EnrolmentItemQuerySet(models.QuerySet["EnrollmentItem"]):
 
     def for_user(self, user: User) -> "EnrolmentItemQuerySet":
         """Admins and operators see all; others the tables that are theirs now."""
-        if user.is_lake_keeper:
+        if user.is_lake_staff:
             return self
         mine = TableFinding.objects.for_user(user).filter(
             generation_id__in=LatestScan.objects.values("generation_id"),

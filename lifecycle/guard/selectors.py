@@ -15,7 +15,7 @@ from lifecycle.models import DroppedObject, PolicyEvent
 from portal.access.models import User
 from portal.connectors.metastore import from_json
 from portal.lake.errors import NotVisible
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import DayInput, ListFilter, prefix
 
 DROPPED_ORDERS = {
@@ -59,7 +59,7 @@ class PolicyFilterSet(ListFilter):
     open = filters.ChoiceFilter(label="Alarms", choices=OPENS, method="filter_open")
     outcome = filters.ChoiceFilter(
         label="Result",
-        choices=lambda: [(one.value, look_of(one.value).word) for one in Outcome],
+        choices=lambda: [(one.value, badge_for(one.value).word) for one in Outcome],
     )
     db = prefix("db", "Database")
     table = prefix("table", "Table")
@@ -102,7 +102,7 @@ class DroppedDetail:
 def dropped_visible(lake: str, user: User) -> QuerySet[DroppedObject]:
     """Return what was dropped and `user` may see: what they owned, or their databases' objects."""
     mine = DroppedObject.objects.filter(visible_to(user), lake=lake)
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         # Their own are looked up first; else a page in order of time reads everybody's.
         mine = DroppedObject.objects.filter(pk__in=mine.values("pk"))
     return mine.defer("struct")

@@ -43,7 +43,7 @@ class PolicyKind(run_kinds.RunKind):
             request_fail(_request(run), manifest.get("error") or {}, now=timezone.now())
 
 
-class PolicyLookKind(run_kinds.RunKind):
+class PolicyReadRunKind(run_kinds.RunKind):
     """Reads LEVEL, TTL and owner from the metastore."""
 
     name = LOOK_KIND
@@ -92,5 +92,5 @@ class GrantedRequests(PolicyRequests):
 def register_policy_kinds() -> None:
     """Tell the platform of the runs and the approval of this file."""
     run_kinds.register(PolicyKind())
-    run_kinds.register(PolicyLookKind())
+    run_kinds.register(PolicyReadRunKind())
     GrantedRequests().register()

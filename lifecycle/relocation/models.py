@@ -45,7 +45,7 @@ class PathFixQuerySet(models.QuerySet["RelocationPlan"]):
 
     def for_user(self, user: User) -> Self:
         """Keep what `user` may see: all for admins and operators, else plans with own tables."""
-        if user.is_lake_keeper:
+        if user.is_lake_staff:
             return self
         mine = RelocationMove.objects.for_user(user).filter(fix=OuterRef("pk"))
         return self.filter(Exists(mine))

@@ -17,7 +17,7 @@ from lifecycle.restore_tests.services.drills import (
     drill_wanted,
 )
 from lifecycle.restore_tests.services.results import drill_ingest
-from portal.access.models import KEEPERS
+from portal.access.models import STAFF
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
@@ -36,7 +36,7 @@ class DrillKind(RunKind):
     title = "Restore test"
     queue = "restore"
     attempts = 1
-    start_roles = KEEPERS
+    start_roles = STAFF
     schedule = Schedule(daily_at_hour=5)
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:

@@ -107,7 +107,7 @@ def drill_run(drill: RestoreTest) -> Run | None:
 def items_visible(drill: RestoreTest, user: User) -> QuerySet[RestoreTestItem]:
     """Return what a restore test compared, of the backups that this person may see."""
     rows = RestoreTestItem.objects.filter(drill=drill)
-    if user.is_lake_keeper:
+    if user.is_lake_staff:
         return rows
     return rows.filter(backups_owned_by(user))
 
@@ -118,7 +118,7 @@ def count_for(drills: Sequence[RestoreTest], *, user: User) -> None:
     Admins and operators see all, so theirs stay as stored. The rows are changed in memory only and
     must not be saved. One query for any number of restore tests.
     """
-    if user.is_lake_keeper or not drills:
+    if user.is_lake_staff or not drills:
         return
     items = RestoreTestItem.objects.filter(backups_owned_by(user), drill__in=drills).order_by()
     by_outcome = {
@@ -153,7 +153,7 @@ def databases_proven(lake: str, *, now: datetime, user: User | None = None) -> l
     """
     rows = RestoreVerification.objects.filter(lake=lake, n_restorable__gt=0)
     rows = rows.select_related("proven_by", "failed_by")
-    if user is not None and not user.is_lake_keeper:
+    if user is not None and not user.is_lake_staff:
         mine = backup_totals_for_user(lake, user).order_by().values("db")
         sums = mine.annotate(
             since=Min("day"), left=Sum("n_restorable"), size=Sum("restorable_bytes")

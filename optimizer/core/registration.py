@@ -1,8 +1,8 @@
 """Registers `optimizer.core` with the platform."""
 
-from optimizer.core.ui.words import register_words
+from optimizer.core.ui.words import register_state_badges
 
 
 def register() -> None:
     """Add what this capability offers: runs, approvals, pages, home cards, numbers."""
-    register_words()
+    register_state_badges()

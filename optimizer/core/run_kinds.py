@@ -15,7 +15,7 @@ from optimizer.core.services.dispatcher import choice_of, choose, claim
 from optimizer.core.services.maintainers import TableMaintainer, maintainer_of
 from optimizer.core.services.results import reclaim, results_ingest, sent_of
 from optimizer.core.services.task_lifecycle import told_to_stop
-from portal.access.models import KEEPERS
+from portal.access.models import STAFF
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds.registry import RunKind, write_cancel
 from portal.runs.kinds.ticks import Tick
@@ -33,7 +33,7 @@ class InspectKind(RunKind):
     table_format: ClassVar[str]
     queue = "scan"
     results_pass = True
-    start_roles = KEEPERS
+    start_roles = STAFF
     attempts = 1
     longest = timedelta(hours=2)
     schedule = Schedule(every=timedelta(minutes=1))
@@ -64,7 +64,7 @@ class TasksKind(RunKind):
     writes_tables = True
     yields = True
     attempts = 1
-    start_roles = KEEPERS
+    start_roles = STAFF
     schedule = Schedule(every=TURN_EVERY)
 
     @property

@@ -2,11 +2,11 @@
 
 from optimizer.removals.services.claims import register_removal_approval
 from optimizer.removals.ui.nav import register_pages
-from optimizer.removals.ui.words import register_words
+from optimizer.removals.ui.words import register_state_badges
 
 
 def register() -> None:
     """Add what this capability offers: runs, approvals, pages, home cards, numbers."""
     register_removal_approval()
     register_pages()
-    register_words()
+    register_state_badges()

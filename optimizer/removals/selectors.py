@@ -18,7 +18,7 @@ from optimizer.models import Quarantine, RemovalPlan
 from optimizer.removals.domain.states import RemovalState
 from portal.access.models import User
 from portal.lake.errors import NotVisible
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 
 REMOVAL_ORDERS = {"-created": ("-created_at",), "created": ("created_at",), "-bytes": ("-n_bytes",)}
 
@@ -27,7 +27,7 @@ class RemovalFilter(FormatFilter):
     """Lists by state, kind and table."""
 
     state = filters.ChoiceFilter(
-        choices=lambda: [(one.value, look_of(f"REMOVAL_{one}").word) for one in RemovalState],
+        choices=lambda: [(one.value, badge_for(f"REMOVAL_{one}").word) for one in RemovalState],
         label="State",
         empty_label="Any",
     )

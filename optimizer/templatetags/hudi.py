@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from optimizer.hudi.inspect.domain.health import Part
 from optimizer.models import HudiTable, OptimizeTask
 from optimizer.templatetags.optimizer_words import with_whole
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.templatetags.lw import human_bytes, icon, state_badge
 
 register = template.Library()
@@ -27,7 +27,7 @@ def lost(deductions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 @register.simple_tag
 def counted_badge(state: str, n: int, one: str, many: str) -> SafeString:
     """Show how many there are of a state, by icon, number, word and colour."""
-    look = look_of(state)
+    look = badge_for(state)
     return format_html(
         '<span class="lw-state lw-{}" title="{}">{}{} {}</span>',
         look.tone,
@@ -62,7 +62,7 @@ def work_of(service: str, step: str) -> str:
 @register.filter
 def state_help(state: str) -> str:
     """Return what a state means."""
-    return look_of(state).help
+    return badge_for(state).help
 
 
 @register.simple_tag

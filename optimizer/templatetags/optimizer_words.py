@@ -13,14 +13,14 @@ from optimizer.core.ui.table_links import tasks_page
 from optimizer.hudi.planner.domain.deciding import service_priority
 from optimizer.iceberg.inspect.domain.health import whole_points
 from optimizer.models import HealthPoint, OptimizeTask, PolicyVersion, RemovalPlan
-from optimizer.policies.domain.formats import MANNERS, TableFormat
+from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.domain.words import changes, say
 from optimizer.policies.selectors.scopes import ScopeRow
 from optimizer.policies.services.preview import Move
 from optimizer.removals.ui.words import RECOVERY_LOOKS
 from portal.lake.counts import count_words
 from portal.ui.charts.sparklines import Spark, spark_of
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.templatetags.lw import NOTHING, human_bytes, human_span
 
 register = template.Library()
@@ -35,7 +35,7 @@ def band_state(health: float | None) -> str:
 @register.filter
 def band_tone(health: float | None) -> str:
     """Return the tone of a score; none for what is not known."""
-    return look_of(band_state(health)).tone
+    return badge_for(band_state(health)).tone
 
 
 @register.filter
@@ -113,7 +113,7 @@ def before_after(task: OptimizeTask) -> list[str]:
 @register.filter
 def policy_values(row: PolicyVersion | ScopeRow) -> list[str]:
     """Say what a version sets."""
-    settings = MANNERS[TableFormat(row.format)].settings
+    settings = POLICY_SCHEMAS[TableFormat(row.format)].settings
     return [
         f"{title}: {say(name, row.values[name])}"
         for name, (title, _) in settings.items()
@@ -124,7 +124,7 @@ def policy_values(row: PolicyVersion | ScopeRow) -> list[str]:
 @register.filter
 def policy_changes(row: PolicyVersion) -> list[str]:
     """Say what a version (with `before`) changed."""
-    settings = MANNERS[TableFormat(row.format)].settings
+    settings = POLICY_SCHEMAS[TableFormat(row.format)].settings
     return changes(getattr(row, "before", None) or {}, row.values, settings=settings)
 
 

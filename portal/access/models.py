@@ -8,7 +8,7 @@ from django.db import models
 ADMIN = "admin"
 OPERATOR = "operator"
 ROLES = frozenset({ADMIN, OPERATOR})
-KEEPERS = frozenset({ADMIN, OPERATOR})
+STAFF = frozenset({ADMIN, OPERATOR})
 
 
 class User(AbstractUser):
@@ -50,9 +50,9 @@ class User(AbstractUser):
         return OPERATOR in self.roles
 
     @property
-    def is_lake_keeper(self) -> bool:
+    def is_lake_staff(self) -> bool:
         """Say whether the person keeps the lake: admins and operators see and ask for all of it."""
-        return not KEEPERS.isdisjoint(self.roles)
+        return not STAFF.isdisjoint(self.roles)
 
 
 class DatabaseAdministrator(models.Model):

@@ -41,7 +41,7 @@ def person_create(
     return user
 
 
-def person_named(username: str) -> User | None:
+def get_user(username: str) -> User | None:
     """Return the account of a name, whatever its case: the database tells `Ada` and `ada` apart."""
     rows = User.objects.annotate(plain=Lower("username")).filter(plain=username.lower())
     return rows.order_by("pk").first()

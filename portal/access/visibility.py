@@ -20,7 +20,7 @@ def visible_to(user: User, *, prefix: str = "", owners: Sequence[str] = ("owner"
     """
     if not user.is_authenticated:
         return Q(pk__in=[])
-    if user.is_lake_keeper:
+    if user.is_lake_staff:
         return Q()
     mine = Q()
     for column in owners:
@@ -38,7 +38,7 @@ def may_see(user: User, hive: TableName, *, owner: str) -> bool:
     """Whether a person sees a table of this owner: the rule of `visible_to` for one name."""
     lake = str(hive.lake)
     return (
-        user.is_lake_keeper
+        user.is_lake_staff
         or user.username == owner
         or hive.db in user.administered.get(lake, ())
         or owner in user.stands_for.get(lake, ())

@@ -94,7 +94,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidWord:
+class DecisionInput:
     """What a person sent in, not judged yet, and the digest of what they read."""
 
     verdict: str

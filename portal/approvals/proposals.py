@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from portal.access.models import ADMIN, User
-from portal.approvals.domain import ApprovalState, SaidWord, Verdict
+from portal.approvals.domain import ApprovalState, DecisionInput, Verdict
 from portal.approvals.kinds import ApprovalKind, register
 from portal.approvals.models import Approval, Proposal
 from portal.approvals.selectors import Steps, steps_of
@@ -94,7 +94,7 @@ class ProposalKind(Generic[P]):
         """Return what every audit event of a proposal says."""
         return {"digest": proposal.digest}
 
-    def check_word(self, proposal: P, word: SaidWord, *, user: User) -> None:
+    def check_word(self, proposal: P, word: DecisionInput, *, user: User) -> None:
         """Refuse a word that the kind does not take."""
 
     def other_steps(self, proposal: P, user: User) -> Steps:
@@ -181,7 +181,7 @@ class ProposalKind(Generic[P]):
         proposal_id: UUID | str,
         *,
         user: User,
-        word: SaidWord,
+        word: DecisionInput,
         authenticated_at: datetime | None,
         now: datetime,
     ) -> P:
@@ -212,7 +212,7 @@ class ProposalKind(Generic[P]):
         proposal: P,
         *,
         user: User,
-        word: SaidWord,
+        word: DecisionInput,
         authenticated_at: datetime | None,
         now: datetime,
     ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import QuerySet
 
-from portal.access.models import KEEPERS, User
+from portal.access.models import STAFF, User
 from portal.connectors.directory import directory_read
 from portal.notices.addresses import address_problem
 from portal.people.leavers import departed
@@ -14,7 +14,7 @@ from portal.people.leavers import departed
 
 def keepers_reached() -> dict[str, str]:
     """Return the admins and operators who can be written to, with their addresses."""
-    return _reached(User.objects.filter(groups__name__in=KEEPERS))
+    return _reached(User.objects.filter(groups__name__in=STAFF))
 
 
 def people_reached(names: Iterable[str]) -> dict[str, str]:
@@ -22,7 +22,7 @@ def people_reached(names: Iterable[str]) -> dict[str, str]:
     return _reached(User.objects.filter(username__in=set(names)))
 
 
-def person_reached(username: str) -> str:
+def get_notified_user(username: str) -> str:
     """Return the address of a person; nothing for who left, is unknown, or has none."""
     if username in departed():
         return ""

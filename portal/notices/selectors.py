@@ -12,7 +12,7 @@ from portal.notices.models import Notice, NoticeState
 
 def notices_for_user(user: User) -> QuerySet[Notice]:
     """Return what a person may see: admins and operators all, others what was sent to them."""
-    if user.is_lake_keeper:
+    if user.is_lake_staff:
         return Notice.objects.all()
     return Notice.objects.filter(recipient=user.username)
 

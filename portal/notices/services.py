@@ -152,7 +152,7 @@ def notice_retry(notice_id: UUID | str, *, user: User, email: str = "", now: dat
         RuleViolation: the address is none.
         StaleState: it has not failed, or somebody tried it again just now.
     """
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         raise NotAllowed("notice.role", "Admins and operators have a mail sent again; ask one.")
     notice = Notice.objects.filter(pk=notice_id).first()
     if notice is None:

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 
 from portal.access.lakes import all_lakes
 from portal.access.models import User
-from portal.access.services import person_named
+from portal.access.services import get_user
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.connectors.identity import Identity
 from portal.connectors.sign_in_config import SignInConfig
@@ -75,7 +75,7 @@ def _account(
     oidc = config.oidc
     domain = oidc.username_domain if way is Way.OIDC and oidc else ""
     username = username_of(identity.username, domain=domain)
-    user = person_named(username)
+    user = get_user(username)
     if user is None:
         user = User(username=username)
         user.set_unusable_password()

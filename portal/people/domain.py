@@ -87,22 +87,22 @@ FREE_TRIES: Mapping[Counted, int] = {Counted.NAME: 5, Counted.ADDRESS: 30, Count
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class LoginTally:
     """How often it failed lately, and until when it may not be tried."""
 
     n_failed: int = 0
     last_at: datetime | None = None
     locked_until: datetime | None = None
 
-    def after_a_try(self, counted: Counted, now: datetime) -> "Tally":
+    def after_a_try(self, counted: Counted, now: datetime) -> "LoginTally":
         """Count one more try; each beyond the free ones doubles the wait, up to 15 minutes."""
         is_old = self.last_at is None or now - self.last_at > FORGOTTEN_AFTER
         n_failed = 1 if is_old else self.n_failed + 1
         beyond = n_failed - FREE_TRIES[counted]
         if beyond < 0:
-            return Tally(n_failed, now, None)
+            return LoginTally(n_failed, now, None)
         wait = backoff(beyond + 1, first=_FIRST_LOCK, longest=LONGEST_LOCK)
-        return Tally(n_failed, now, now + wait)
+        return LoginTally(n_failed, now, now + wait)
 
 
 def too_many_left(n_gone: int, *, of: int) -> bool:

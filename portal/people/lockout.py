@@ -15,10 +15,10 @@ from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 
-from portal.access.services import person_named
+from portal.access.services import get_user
 from portal.lake.errors import NotAllowed
 from portal.people.arrivals import audit_person
-from portal.people.domain import Counted, Tally, counted_name
+from portal.people.domain import Counted, LoginTally, counted_name
 from portal.people.models import LoginAttempts
 
 
@@ -91,13 +91,13 @@ def try_succeeded(tried: Try, *, now: datetime) -> None:
 
 def _count(row: LoginAttempts, tried: Try, *, now: datetime) -> None:
     counted = Counted(row.counted)
-    after = Tally(row.n_failed, row.last_at, row.locked_until).after_a_try(counted, now)
+    after = LoginTally(row.n_failed, row.last_at, row.locked_until).after_a_try(counted, now)
     row.n_failed, row.last_at, row.locked_until = after.n_failed, after.last_at, after.locked_until
     row.save(update_fields=["n_failed", "last_at", "locked_until"])
     if after.locked_until is None:
         return
     # Read as the log-in form reads it, so that the record names the account that was tried.
-    known = person_named(unicodedata.normalize("NFKC", tried.username).strip())
+    known = get_user(unicodedata.normalize("NFKC", tried.username).strip())
     data: dict[str, object] = {
         "counted": counted.value,
         "tries": after.n_failed,

@@ -73,7 +73,7 @@ def token_end(public_id: UUID, *, user: User, now: datetime) -> ApiToken:
     """
     with transaction.atomic():
         mine = ApiToken.objects.select_for_update()
-        if not user.is_lake_keeper:
+        if not user.is_lake_staff:
             mine = mine.filter(owner=user)
         token = mine.filter(public_id=public_id).first()
         if token is None:

@@ -9,14 +9,14 @@ from portal.safety.models import EmergencyStop
 RED_BUTTON_CODE = "red_button.pressed"
 
 
-def red_button_state(lake: str) -> EmergencyStop | None:
+def emergency_stop_state(lake: str) -> EmergencyStop | None:
     """Return the press that stands on `lake`, if any."""
     return EmergencyStop.objects.filter(lake=lake, released_at__isnull=True).first()
 
 
 def red_button_wait(lake: str) -> str:
     """Say that what acts on a lake waits, by whose press and why; empty while it may start."""
-    button = red_button_state(lake)
+    button = emergency_stop_state(lake)
     if button is None:
         return ""
     return (

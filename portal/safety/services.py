@@ -16,12 +16,14 @@ from portal.lake.reasons import check_reason, shown_text
 from portal.runs.domain import RunState
 from portal.runs.kinds.registry import all_kinds
 from portal.runs.models import Run
-from portal.runs.outbox.services import hint_run
+from portal.runs.outbox.services import publish_run
 from portal.safety.models import EmergencyStop
 from portal.safety.release import released
 
 
-def red_button_press(*, lake: str, pressed_by: str, reason: str, now: datetime) -> EmergencyStop:
+def emergency_stop_start(
+    *, lake: str, pressed_by: str, reason: str, now: datetime
+) -> EmergencyStop:
     """Stop all acting on `lake`; pressing it again keeps the first press and its reason.
 
     The program itself presses it as `system` on a DataSafetyError.
@@ -50,10 +52,10 @@ def red_button_on_danger(lake: str, *, run_id: str, reason: str, now: datetime) 
     """Stop all acting because a run met a DataSafetyError; the platform calls this."""
     # What a run met may name a path with any sign in it: the stop itself is never refused.
     why = shown_text(f"Run {run_id}: {reason}")
-    red_button_press(lake=lake, pressed_by="system", reason=why, now=now)
+    emergency_stop_start(lake=lake, pressed_by="system", reason=why, now=now)
 
 
-def red_button_release(*, lake: str, user: User, reason: str, now: datetime) -> None:
+def emergency_stop_end(*, lake: str, user: User, reason: str, now: datetime) -> None:
     """Let `lake` be acted on again: an admin, with a reason; StaleState when it is not pressed."""
     if not user.is_lake_admin:
         raise NotAllowed("red_button.admin", "Only an admin may end the emergency stop.")
@@ -85,4 +87,4 @@ def _hint_waiting(lake: str, *, now: datetime) -> None:
     """Tell workers at once of what waited; else they would hear of it within ten minutes."""
     kinds = [kind.name for kind in all_kinds() if kind.destroys]
     for run in Run.objects.filter(lake=lake, state=RunState.QUEUED, kind__in=kinds):
-        hint_run(run, now=now)
+        publish_run(run, now=now)

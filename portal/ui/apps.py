@@ -13,7 +13,7 @@ class UiConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the platform's own pages, and the check of its database."""
-        from portal.access.models import KEEPERS
+        from portal.access.models import STAFF
         from portal.access.registry import Page, register_home_card, register_page
         from portal.access.scopes import METRICS_SCOPE, Scope, register_scope
         from portal.collation import collation_check
@@ -26,10 +26,10 @@ class UiConfig(AppConfig):
             Page("Portal", "Runs", "ui:runs", "player-play", 800),
             Page("Portal", "Audit", "ui:audit", "history", 810),
             Page("Portal", "Mails", "ui:mails", "mail", 815),
-            Page("Portal", "People", "ui:people", "users", 812, KEEPERS),
-            Page("Portal", "Service accounts", "ui:owners", "users-group", 813, KEEPERS),
+            Page("Portal", "People", "ui:people", "users", 812, STAFF),
+            Page("Portal", "Service accounts", "ui:owners", "users-group", 813, STAFF),
             Page("Portal", "Emergency stop", "ui:red-button", "hand-stop", 820),
-            Page("Portal", "Health", "ui:health", "heartbeat", 825, KEEPERS),
+            Page("Portal", "Health", "ui:health", "heartbeat", 825, STAFF),
             Page("Portal", "API", "ui:api", "api", 830),
             Page("Portal", "API tokens", "ui:tokens", "key", 831),
         ):

@@ -7,7 +7,7 @@ from portal.people.domain import Way
 from portal.people.models import ApiToken
 from portal.people.selectors import HERE, LEFT
 from portal.people.token_rules import TokenState
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import ListFilter, prefix
 
 STATES = [(HERE, "Active"), (LEFT, "Disabled")]
@@ -49,7 +49,7 @@ class TokenFilter(ListFilter):
     name = prefix("name", "Token for")
     owner = filters.CharFilter(field_name="owner__username", label="Acts as")
     state = filters.ChoiceFilter(
-        choices=[(state.value, look_of(state.value).word) for state in TokenState], label="State"
+        choices=[(state.value, badge_for(state.value).word) for state in TokenState], label="State"
     )
 
     class Meta:

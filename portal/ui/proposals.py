@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.access.models import User
 from portal.access.registry import Card
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.approvals.models import Proposal
 from portal.approvals.proposals import ProposalKind
 from portal.approvals.selectors import decisions_of, requesters_shown
@@ -50,7 +50,7 @@ def decide_page(
     @require_fresh
     def view(request: HttpRequest, **key: UUID) -> HttpResponseBase:
         """Approve or reject exactly what the page showed."""
-        word = SaidWord(
+        word = DecisionInput(
             verdict=verdict or request.POST.get("verdict", ""),
             reason=request.POST.get("reason", ""),
             digest=request.POST.get("digest", ""),

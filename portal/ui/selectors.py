@@ -35,7 +35,7 @@ def register_owned_tables(provider: OwnedTables) -> OwnedTables:
 def runs_for_user(user: User, lake: str) -> QuerySet[Run]:
     """Return the runs of a lake that the person may see."""
     runs = Run.objects.filter(lake=lake)
-    return runs if user.is_lake_keeper else runs.filter(requested_by=user.username)
+    return runs if user.is_lake_staff else runs.filter(requested_by=user.username)
 
 
 def get_run_for_user(run_id: UUID | str, user: User) -> Run:
@@ -45,7 +45,7 @@ def get_run_for_user(run_id: UUID | str, user: User) -> Run:
         NotVisible: there is none for this person.
     """
     runs = Run.objects.all()
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         runs = runs.filter(requested_by=user.username)
     try:
         run = runs.filter(pk=run_id).first()
@@ -70,7 +70,7 @@ def run_lines(run: Run) -> QuerySet[RunEvent]:
 def audit_for_user(user: User, lake: str) -> QuerySet[AuditEvent]:
     """Return the events of a lake that the person may see, unordered."""
     events = AuditEvent.objects.filter(lake=lake).order_by()
-    if user.is_lake_keeper:
+    if user.is_lake_staff:
         return events
     slash = StrIndex("object_id", Value("/"))
     table_name = Case(

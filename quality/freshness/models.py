@@ -19,7 +19,7 @@ OWNER_LENGTH = 128
 KEY_LENGTH = 128
 
 
-class Standing(StrEnum):
+class FreshnessStatus(StrEnum):
     """How an awaited partition stands."""
 
     MISSING = "MISSING"
@@ -118,8 +118,8 @@ class ExpectedPartition(models.Model):
     due_at = models.DateTimeField(null=True)
     standing = models.CharField(
         max_length=8,
-        default=Standing.MISSING.value,
-        choices=[(one.value, one.value) for one in Standing],
+        default=FreshnessStatus.MISSING.value,
+        choices=[(one.value, one.value) for one in FreshnessStatus],
     )
     ready_at = models.DateTimeField(null=True)
     ready_by = models.CharField(max_length=150, blank=True, help_text="who said so; rule: the rule")
@@ -150,7 +150,7 @@ class ExpectedPartition(models.Model):
 
     def late_by(self, now: datetime) -> timedelta | None:
         """Return how late it is, or came; None: it is in time, or no time was declared."""
-        at = self.ready_at if self.standing == Standing.READY else now
+        at = self.ready_at if self.standing == FreshnessStatus.READY else now
         if self.due_at is None or at is None or at <= self.due_at:
             return None
         return at - self.due_at
@@ -164,4 +164,4 @@ class ExpectedPartition(models.Model):
     @property
     def waiting_since(self) -> datetime | None:
         """Since when it is awaited; None: it is ready."""
-        return None if self.standing == Standing.READY else self.end
+        return None if self.standing == FreshnessStatus.READY else self.end

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from portal.access.lakes import get_lake
-from portal.access.models import KEEPERS
+from portal.access.models import STAFF
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.runs.domain import RunState, Schedule
@@ -29,12 +29,12 @@ _AGAIN = timedelta(minutes=10)
 _OPEN = (RunState.QUEUED, RunState.CLAIMED, RunState.RUNNING, RunState.SETTLING)
 
 
-class LookKind(RunKind):
+class InspectionRunKind(RunKind):
     """Looks at what is awaited, lets rules say what is ready, and tells who is late."""
 
     name = KIND
     title = "Check for ready partitions"
-    start_roles = KEEPERS
+    start_roles = STAFF
     schedule = Schedule(every=timedelta(minutes=1))
     longest = timedelta(minutes=10)
 
@@ -78,7 +78,7 @@ class LookKind(RunKind):
 
 def register_look_kind() -> None:
     """Tell the platform of the runs of this file."""
-    register(LookKind())
+    register(InspectionRunKind())
 
 
 def _is_due(lake: str, *, now: datetime) -> bool:

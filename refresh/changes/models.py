@@ -9,7 +9,7 @@ from django.db import models
 
 from portal.access.models import User
 from portal.access.visibility import visible_to
-from refresh.changes.domain.changes import Touch
+from refresh.changes.domain.changes import PartitionChange
 from refresh.clusters.models import CATALOG_LENGTH, NAME_LENGTH, Cluster, ClusterFrontEnd
 from refresh.core.domain.names import ClusterId, ExternalTable
 from refresh.freshness.domain.freshness import Danger, Freshness, Standing, standing_away
@@ -60,7 +60,9 @@ class ChangedPartition(models.Model):
     digest = models.CharField(max_length=64, help_text="sha256 of the name")
     name = models.TextField()
     at = models.DateTimeField()
-    touch = models.CharField(max_length=8, choices=[(one.value, one.value) for one in Touch])
+    touch = models.CharField(
+        max_length=8, choices=[(one.value, one.value) for one in PartitionChange]
+    )
 
     class Meta:
         constraints: ClassVar = [
@@ -175,7 +177,7 @@ class TargetFrontEnd(models.Model):
     done_at = models.DateTimeField(null=True, help_text="when the last refresh there ended")
     n_tries = models.PositiveIntegerField(default=0, help_text="failures since the last success")
     problem = models.TextField(blank=True)
-    owes = models.BooleanField(
+    needs_refresh = models.BooleanField(
         default=False, help_text="a change was not taken in, whether it can be asked or not"
     )
     freshness = models.CharField(
@@ -204,7 +206,9 @@ class TargetFrontEnd(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["target", "fe"], name="refresh_on_fe_once")
         ]
-        indexes: ClassVar = [models.Index(fields=["fe", "owes"], name="refresh_on_fe_owes")]
+        indexes: ClassVar = [
+            models.Index(fields=["fe", "needs_refresh"], name="refresh_on_fe_owes")
+        ]
 
     def __str__(self) -> str:
         return f"{self.target} on {self.fe}"

@@ -1,8 +1,8 @@
 """Registers `refresh.core` with the platform."""
 
-from refresh.core.ui.words import register_words
+from refresh.core.ui.words import register_state_badges
 
 
 def register() -> None:
     """Add what this capability offers: events, pages, home cards, numbers."""
-    register_words()
+    register_state_badges()

@@ -14,7 +14,7 @@ from refresh.worker.domain.lanes import Lane
 from refresh.worker.domain.steps import StepKind
 
 
-class Ending(StrEnum):
+class RefreshOutcome(StrEnum):
     """How one statement ended; LOST: its worker ended first, so nothing is known of it."""
 
     RUNNING = "RUNNING"
@@ -50,8 +50,8 @@ class Refresh(models.Model):
     epoch = models.PositiveIntegerField()
     ending = models.CharField(
         max_length=8,
-        default=Ending.RUNNING.value,
-        choices=[(one.value, one.value) for one in Ending],
+        default=RefreshOutcome.RUNNING.value,
+        choices=[(one.value, one.value) for one in RefreshOutcome],
     )
     code = models.IntegerField(null=True)
     said = models.TextField(blank=True, help_text="the error in one short line")

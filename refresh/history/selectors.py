@@ -7,12 +7,12 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from portal.access.models import User
 from portal.lake.errors import NotVisible
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import DayInput, ListFilter
 from refresh.changes.domain.changes import Cause
 from refresh.core.selectors.addresses import addresses
 from refresh.core.selectors.filters import cluster_choices, named_from
-from refresh.models import Ending, Refresh, RefreshTarget
+from refresh.models import Refresh, RefreshOutcome, RefreshTarget
 
 # Statements are numbered as they are sent, and the number needs no further index.
 HISTORY_ORDERS = {"-began": ("-id",), "began": ("id",)}
@@ -20,11 +20,11 @@ PICTURED = 50
 
 
 def _causes() -> list[tuple[str, str]]:
-    return [(cause.value, look_of(f"CAUSE_{cause}").word) for cause in Cause]
+    return [(cause.value, badge_for(f"CAUSE_{cause}").word) for cause in Cause]
 
 
 def _endings() -> list[tuple[str, str]]:
-    return [(ending.value, look_of(ending).word) for ending in Ending]
+    return [(ending.value, badge_for(ending).word) for ending in RefreshOutcome]
 
 
 class HistoryFilter(ListFilter):
@@ -70,7 +70,7 @@ class HistoryFilter(ListFilter):
 def history_visible(lake: str, user: User) -> QuerySet[Refresh]:
     """Return the statements of a lake that the person may see."""
     rows = Refresh.objects.for_user(user)
-    if user.is_lake_keeper:
+    if user.is_lake_staff:
         # Walked from the newest on, each asked for its lake; a join would sort them all.
         found = RefreshTarget.objects.filter(pk=OuterRef("target_id"), watched__lake=lake)
         rows = rows.filter(Exists(found))

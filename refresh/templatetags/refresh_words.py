@@ -6,7 +6,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.templatetags.lw import NOTHING, icon
 from refresh.models import TargetFrontEnd
 from refresh.worker.domain.lanes import Lane
@@ -36,7 +36,7 @@ def _marks(marks: Sequence[tuple[str, str, str]]) -> SafeString:
         return NOTHING
     parts = []
     for name, state, why in marks:
-        look = look_of(state)
+        look = badge_for(state)
         said = f"{name}: {look.word}" + (f". {why}" if why else "")
         parts.append((look.tone, said, icon(look.icon), f"{name}: {look.word}"))
     return format_html(
@@ -53,7 +53,7 @@ def _marks(marks: Sequence[tuple[str, str, str]]) -> SafeString:
 @register.filter
 def causes(value: Sequence[str]) -> str:
     """Say causes in words."""
-    return ", ".join(look_of(f"CAUSE_{cause}").word for cause in value)
+    return ", ".join(badge_for(f"CAUSE_{cause}").word for cause in value)
 
 
 @register.filter

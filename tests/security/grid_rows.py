@@ -6,13 +6,13 @@ from typing import Any
 
 SIGNED_IN = frozenset({"owner", "dba", "stranger", "operator", "requester", "admin"})
 EVERYBODY = SIGNED_IN | {"nobody"}
-KEEPERS = frozenset({"operator", "requester", "admin"})
+STAFF = frozenset({"operator", "requester", "admin"})
 ADMINS = frozenset({"requester", "admin"})
 NO_ONE: frozenset[str] = frozenset()
 # Of a run: who asked for it. Of a table: who owns or administers it.
-OF_THE_RUN = KEEPERS | {"owner"}
-OF_THE_TABLE = KEEPERS | {"owner", "dba"}
-OF_THE_DATABASE = KEEPERS | {"dba"}
+OF_THE_RUN = STAFF | {"owner"}
+OF_THE_TABLE = STAFF | {"owner", "dba"}
+OF_THE_DATABASE = STAFF | {"dba"}
 
 
 @dataclass(frozen=True)

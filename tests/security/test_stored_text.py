@@ -26,7 +26,7 @@ from lifecycle.models import (
 from portal.audit.services import audit_record
 from portal.people.models import ApiToken
 from portal.runs.models import Run, RunEvent
-from portal.safety.services import red_button_press
+from portal.safety.services import emergency_stop_start
 from tests.component.lifecycle.plan_world import LAKE, NOW
 from tests.security.conftest import Target
 from tests.security.grid import GRID
@@ -91,7 +91,7 @@ def poison(target: Target, payload: str) -> None:
         data={"text": payload, payload: "key"},
         now=NOW,
     )
-    red_button_press(lake=LAKE, pressed_by="otto", reason=payload, now=NOW)
+    emergency_stop_start(lake=LAKE, pressed_by="otto", reason=payload, now=NOW)
 
 
 def readable() -> list[str]:

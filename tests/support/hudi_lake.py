@@ -14,7 +14,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.jobs.snapshot import Asked, look_at
 from optimizer.hudi.tables.jobs.table import OpenedTable, open_table
 from tests.support.scan_lake import NOW
@@ -102,7 +102,7 @@ class HudiTable:
         )
         return sorted(tuple(row) for row in found)
 
-    def look(self, **asked: bool) -> HudiLook:
+    def look(self, **asked: bool) -> HudiInspection:
         return look_at(self.opened, Asked(**asked), now=NOW)
 
     def copied(self, place: Path) -> "HudiTable":

@@ -6,13 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from optimizer.core.domain.tasks import TaskKind
-from optimizer.iceberg.rewrite.jobs.bin_packing import Picking, pick
+from optimizer.iceberg.rewrite.jobs.bin_packing import BinPacking, pick
 from optimizer.iceberg.rewrite.jobs.planning import Plan, plan_files
 from optimizer.iceberg.rewrite.jobs.rewrite_group import Staged, Wanted, stage_group
 from optimizer.iceberg.rewrite.jobs.staging import StagingArea
 from tests.support.iceberg_lake import WrittenTable
 
-PICKING = Picking(TaskKind.FULL, 1 << 20, 1 << 26)
+PICKING = BinPacking(TaskKind.FULL, 1 << 20, 1 << 26)
 
 
 def staged_by_hand(

@@ -6,7 +6,7 @@ from uuid import UUID
 from lifecycle.drop.services.plans import PLANS
 from lifecycle.models import DropPlan
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 
 
 def plan_approve(
@@ -20,7 +20,7 @@ def plan_approve(
     typed: str = "",
 ) -> DropPlan:
     """Let a person approve exactly the plan with this digest."""
-    word = SaidWord("APPROVE", reason, digest, typed)
+    word = DecisionInput("APPROVE", reason, digest, typed)
     return PLANS.decide(plan_id, user=user, word=word, authenticated_at=authenticated_at, now=now)
 
 
@@ -34,5 +34,5 @@ def plan_reject(
     reason: str,
 ) -> DropPlan:
     """Let a person end a plan with a reason."""
-    word = SaidWord("REJECT", reason, digest)
+    word = DecisionInput("REJECT", reason, digest)
     return PLANS.decide(plan_id, user=user, word=word, authenticated_at=authenticated_at, now=now)

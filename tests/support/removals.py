@@ -115,7 +115,7 @@ def cancel(job: JobContext) -> None:
     job.spool.write_control({"cancel": True})
 
 
-def give_up(job: JobContext) -> None:
+def abandon(job: JobContext) -> None:
     """Take a run's fence away, as settling it does."""
     spool = job.spool
     spool.fs.rename(spool.root.child(FENCE), spool.root.child(SEALED))

@@ -12,7 +12,7 @@ from lifecycle.backup.services.reach import Place
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
 from portal.safety.fence import LEASE_LENGTH, write_lease
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 from portal.spark.spool import Spool
 
 # The file of holds that this process wrote last, by spool, with the version that it tells.
@@ -26,7 +26,7 @@ def act_beat(run: Run, *, now: datetime, closed: Iterable[str] = ()) -> None:
     A fence that was sealed is left alone: its lease is not written back. Nothing is acted on in the
     databases that are `closed` by now: to the job each is one more hold.
     """
-    button = red_button_state(run.lake)
+    button = emergency_stop_state(run.lake)
     if run.spool:
         spool = open_spool(run)
         spool.write_control(

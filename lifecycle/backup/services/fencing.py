@@ -22,7 +22,7 @@ from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
 from portal.safety.fence import LEASE_LENGTH, move_directory, open_fence
-from portal.safety.selectors import RED_BUTTON_CODE, red_button_state
+from portal.safety.selectors import RED_BUTTON_CODE, emergency_stop_state
 
 # What is said of a backup that could not be had.
 _SAID = ("backup", "name")
@@ -280,7 +280,7 @@ def _place(
 
 
 def _check_red_button(lake: str) -> None:
-    button = red_button_state(lake)
+    button = emergency_stop_state(lake)
     if button is not None:
         raise NotAllowed(
             RED_BUTTON_CODE,

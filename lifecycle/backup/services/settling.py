@@ -18,7 +18,7 @@ from portal.lake.paths import LakePath
 from portal.runs.models import Run
 from portal.safety.ended import check_ended
 from portal.safety.fence import LEASE, move_directory
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 
 
 def act_settle(
@@ -45,7 +45,7 @@ def act_settle(
         may_finish = (
             still_approved is not None
             and not run.cancel_requested_by
-            and red_button_state(run.lake) is None
+            and emergency_stop_state(run.lake) is None
             and still_approved()
         )
         with settle_tools(place, now=now, may_finish=may_finish) as tools:

@@ -11,7 +11,7 @@ from lifecycle.inventory.models.findings import FindingKind
 from lifecycle.models import DatabaseFinding, PathFinding, SamplePartition
 from lifecycle.rules.domain.conformity import Reason
 from portal.access.models import DatabaseAdministrator, OwnerMapping
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import DayInput, ListFilter
 
 REASONS = [(reason.value, reason.value) for reason in Reason]
@@ -21,12 +21,12 @@ Choices = list[tuple[str, str]]
 
 def class_choices() -> Choices:
     """Return the classes by the words of their badges, which are known once all is registered."""
-    return [(cls.value, look_of(cls.value).word) for cls in ExpiryClass]
+    return [(cls.value, badge_for(cls.value).word) for cls in ExpiryClass]
 
 
 def mode_choices() -> Choices:
     """Return the modes by the words of their badges."""
-    return [(mode.value, look_of(mode.value).word) for mode in DatabaseMode]
+    return [(mode.value, badge_for(mode.value).word) for mode in DatabaseMode]
 
 
 PATH_ORDERS = {

@@ -5,44 +5,38 @@ from collections.abc import Mapping
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.rules.domain.conformity import Reason
-from portal.ui.frame.states import StateLook, register_states
+from portal.ui.frame.states import Badge, register_badges
 
-LOOKS: Mapping[str, StateLook] = {
-    ExpiryClass.CLEAN_NOW: StateLook("Due", "calendar-x", "bad", "Past its due day."),
-    ExpiryClass.SOON: StateLook(
-        "Due soon", "calendar-due", "warn", "Due within the notice period."
-    ),
-    ExpiryClass.NOT_NOW: StateLook("Not due", "calendar-check", "good", "Young enough to stay."),
-    ExpiryClass.STILL_READ: StateLook(
+BADGES: Mapping[str, Badge] = {
+    ExpiryClass.CLEAN_NOW: Badge("Due", "calendar-x", "bad", "Past its due day."),
+    ExpiryClass.SOON: Badge("Due soon", "calendar-due", "warn", "Due within the notice period."),
+    ExpiryClass.NOT_NOW: Badge("Not due", "calendar-check", "good", "Young enough to stay."),
+    ExpiryClass.STILL_READ: Badge(
         "Recently read",
         "eye",
         "warn",
         "Due, but read in the last 30 days: needs the owner's consent.",
     ),
-    ExpiryClass.HELD: StateLook("On hold", "lock", "info", "A hold keeps it."),
-    ExpiryClass.NOT_ENROLLED: StateLook(
+    ExpiryClass.HELD: Badge("On hold", "lock", "info", "A hold keeps it."),
+    ExpiryClass.NOT_ENROLLED: Badge(
         "Not enrolled", "circle-dashed", "quiet", "No LEVEL and TTL of its own: never judged."
     ),
-    ExpiryClass.UNSUPPORTED: StateLook(
-        "Unsupported", "ban", "quiet", "A format that is left alone."
-    ),
-    ExpiryClass.NONCONFORMING: StateLook(
+    ExpiryClass.UNSUPPORTED: Badge("Unsupported", "ban", "quiet", "A format that is left alone."),
+    ExpiryClass.NONCONFORMING: Badge(
         "Path rule violation", "route-off", "bad", "Its path violates the rules: only reported."
     ),
-    "WAIVED": StateLook("Excepted", "route", "info", "Its broken rules do not count for now."),
-    ExpiryClass.UNREADY: StateLook("Not ready", "progress", "info", "commit=false."),
-    ExpiryClass.KEEP_FOREVER: StateLook("Kept for ever", "infinity", "good", "LEVEL 0."),
-    ExpiryClass.MISSING_DIRECTORY: StateLook(
+    "WAIVED": Badge("Excepted", "route", "info", "Its broken rules do not count for now."),
+    ExpiryClass.UNREADY: Badge("Not ready", "progress", "info", "commit=false."),
+    ExpiryClass.KEEP_FOREVER: Badge("Kept for ever", "infinity", "good", "LEVEL 0."),
+    ExpiryClass.MISSING_DIRECTORY: Badge(
         "Directory missing", "folder-off", "bad", "The metastore names a place that is not there."
     ),
-    ExpiryClass.UNKNOWN: StateLook("Unknown", "help-circle", "quiet", "Could not be judged."),
-    DatabaseMode.OBSERVE: StateLook(
+    ExpiryClass.UNKNOWN: Badge("Unknown", "help-circle", "quiet", "Could not be judged."),
+    DatabaseMode.OBSERVE: Badge(
         DatabaseMode.OBSERVE.label, "eye", "quiet", "Nothing is mailed or dropped."
     ),
-    DatabaseMode.NOTIFY: StateLook(
-        DatabaseMode.NOTIFY.label, "mail", "info", "Owners are written to."
-    ),
-    DatabaseMode.ACT: StateLook(DatabaseMode.ACT.label, "bolt", "warn", "Drop plans may be made."),
+    DatabaseMode.NOTIFY: Badge(DatabaseMode.NOTIFY.label, "mail", "info", "Owners are written to."),
+    DatabaseMode.ACT: Badge(DatabaseMode.ACT.label, "bolt", "warn", "Drop plans may be made."),
 }
 
 REASON_WORDS: Mapping[Reason, tuple[str, str]] = {
@@ -77,9 +71,9 @@ REASON_WORDS: Mapping[Reason, tuple[str, str]] = {
 }
 
 
-def register_words() -> None:
+def register_state_badges() -> None:
     """Tell the kit how the room's states look."""
-    register_states({str(state): look for state, look in LOOKS.items()})
+    register_badges({str(state): look for state, look in BADGES.items()})
 
 
 def reason_word(reason: str) -> str:

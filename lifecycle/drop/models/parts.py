@@ -17,7 +17,7 @@ class PlanPartQuerySet(models.QuerySet["DropPlanPart"]):
 
     def for_user(self, user: User) -> Self:
         """Keep the rows that make up what `user` sees: the whole for admins and operators."""
-        if user.is_lake_keeper:
+        if user.is_lake_staff:
             return self.filter(WHOLE)
         return self.filter(visible_to(user)).exclude(WHOLE)
 

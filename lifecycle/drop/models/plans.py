@@ -56,7 +56,7 @@ class DropPlanQuerySet(models.QuerySet["DropPlan"]):
 
     def for_user(self, user: User) -> Self:
         """Keep what `user` may see: all for admins and operators, else plans with own tables."""
-        if user.is_lake_keeper:
+        if user.is_lake_staff:
             return self
         mine = DropPlanPart.objects.for_user(user).filter(plan=OuterRef("pk"))
         return self.filter(Exists(mine))

@@ -73,7 +73,7 @@ def clean_now_close(wish_id: UUID | str, *, user: User, reason: str, now: dateti
     """Close an open request: its author takes it back, or an admin declines it with a reason."""
     wish = DeletionRequest.objects.filter(pk=wish_id).first()
     is_own = wish is not None and wish.requested_by == user.username
-    if wish is None or not (is_own or user.is_lake_keeper):
+    if wish is None or not (is_own or user.is_lake_staff):
         raise NotVisible("clean_now.missing", "There is no such request, or you may not see it.")
     if not is_own and not user.is_lake_admin:
         raise NotAllowed("clean_now.close", "Only its author or an admin may close a request.")

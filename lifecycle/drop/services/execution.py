@@ -46,7 +46,7 @@ from portal.runs.kinds.hours import hours_check
 from portal.runs.models import Run
 from portal.runs.records.logs import run_log_many
 from portal.runs.requests.services import run_request
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 
 DROP_KIND = "lifecycle.drop"
 RESULTS_KEPT = 5_000
@@ -93,7 +93,7 @@ def plan_execute(plan_id: UUID | str, *, now: datetime) -> Run:
     plan = _locked(plan_id)
     if plan.state != PlanState.APPROVED:
         raise StaleState("plan.not_approved", "Only an approved plan can run.", state=plan.state)
-    if red_button_state(plan.lake) is not None:
+    if emergency_stop_state(plan.lake) is not None:
         raise StaleState("red_button.on", "The emergency stop is on: nothing is dropped.")
     hours_check(plan.lake, now=now)
     check_modes(plan.lake, DropPlanTable.objects.filter(plan=plan).values_list("db", flat=True))

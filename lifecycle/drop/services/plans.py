@@ -18,7 +18,7 @@ from lifecycle.drop.selectors.plans import get_plan_for_user, plan_loss, plans_v
 from lifecycle.models import DropPlan, PlanState
 from lifecycle.planning.services.parties import requesters_now
 from portal.access.models import User
-from portal.approvals.domain import SaidWord, Verdict
+from portal.approvals.domain import DecisionInput, Verdict
 from portal.approvals.proposals import ProposalKind
 from portal.approvals.selectors import Steps
 from portal.lake.errors import NotAllowed, RuleViolation
@@ -75,7 +75,7 @@ class DropPlans(ProposalKind[DropPlan]):
         """Return who ended it and why."""
         return {"ended_at": now, "ended_by": by, "ended_reason": reason} if to in ENDED else {}
 
-    def check_word(self, proposal: DropPlan, word: SaidWord, *, user: User) -> None:
+    def check_word(self, proposal: DropPlan, word: DecisionInput, *, user: User) -> None:
         """Refuse the approval of a big plan whose name was not typed, wherever it comes from."""
         wanted = typed_name(proposal)
         if word.verdict != Verdict.APPROVE or word.typed.strip() == wanted:
@@ -113,7 +113,7 @@ def plan_request(
 
     Each call makes a plan of its own; items that stand in a waiting plan are left out of it.
     """
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         raise NotAllowed(
             "plan.role", "Admins and operators make drop plans. Owners may request a deletion."
         )

@@ -24,7 +24,7 @@ from lifecycle.models import (
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.lake.errors import StaleState
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 
 _USED = (
     *(PlanState.APPROVED, PlanState.RUNNING, PlanState.DONE, PlanState.FAILED),
@@ -38,7 +38,7 @@ def standing_plans_make(lake: str, now: datetime) -> list[DropPlan]:
     None while the emergency stop is on: nobody looks at what such a plan would start by itself.
     """
     standing_rules_refresh(lake, now=now)
-    if red_button_state(lake) is not None:
+    if emergency_stop_state(lake) is not None:
         return []
     today = day_of(now, get_lake(lake).zone)
     made = []

@@ -116,7 +116,7 @@ class RuleWish:
 
 
 def _require_maker(user: User) -> None:
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         raise NotAllowed("standing.role", "Admins and operators ask for standing rules.")
 
 

@@ -41,7 +41,7 @@ class WishForm(forms.Form):
 def plan_new(request: HttpRequest) -> HttpResponse:
     """Choose databases and tables (GET shows what they hold), then make the plan (POST)."""
     lake, user = current_lake(request), person(request)
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         raise NotAllowed("plan.role", "Admins and operators make drop plans.")
     said = request.POST if request.method == "POST" else request.GET
     databases, tables = said.getlist("databases")[:MAX_CHOSEN], said.getlist("tables")[:MAX_CHOSEN]
@@ -105,7 +105,7 @@ def wishes(request: HttpRequest) -> HttpResponse:
     page = keyset_page(
         wishes_visible(lake, user), request.GET, orders={"-created": ("-created_at",)}
     )
-    context = {"page": page, "sees_all": user.is_lake_keeper}
+    context = {"page": page, "sees_all": user.is_lake_staff}
     return render(request, "lifecycle/wishes.html", context)
 
 

@@ -8,52 +8,52 @@ from lifecycle.drop.selectors.plans import plans_under_way, wishes_visible
 from lifecycle.drop.services.plans import PLANS
 from lifecycle.drop.services.standing_rules import RULES
 from lifecycle.models import DeletionRequest, DropPlan, PlanState
-from portal.access.models import KEEPERS
+from portal.access.models import STAFF
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
-from portal.ui.frame.states import StateLook, register_states
+from portal.ui.frame.states import Badge, register_badges
 from portal.ui.proposals import decide_card
 from portal.ui.templatetags.lw import human_bytes
 
 SECTION = "Lifecycle"
 
-LOOKS = {
-    PlanState.DRAFTING.value: StateLook("Preparing", "pencil", "busy"),
-    PlanState.NOT_CREATED.value: StateLook(
+BADGES = {
+    PlanState.DRAFTING.value: Badge("Preparing", "pencil", "busy"),
+    PlanState.NOT_CREATED.value: Badge(
         "Not created",
         "clipboard-off",
         "quiet",
         "Nothing of the selection may be dropped, or too much.",
     ),
-    "OPEN": StateLook("Open", "circle", "warn"),
-    "PLANNED": StateLook("In a plan", "clipboard-list", "info"),
-    "CLOSED": StateLook("Closed", "circle-check", "quiet"),
-    "ACTIVE": StateLook("Active", "repeat", "good"),
-    "ENDED": StateLook("Ended", "player-stop", "quiet"),
-    "SKIPPED": StateLook("Skipped", "player-skip-forward", "warn", "Changed since; skipped."),
-    "NOT_REACHED": StateLook(
+    "OPEN": Badge("Open", "circle", "warn"),
+    "PLANNED": Badge("In a plan", "clipboard-list", "info"),
+    "CLOSED": Badge("Closed", "circle-check", "quiet"),
+    "ACTIVE": Badge("Active", "repeat", "good"),
+    "ENDED": Badge("Ended", "player-stop", "quiet"),
+    "SKIPPED": Badge("Skipped", "player-skip-forward", "warn", "Changed since; skipped."),
+    "NOT_REACHED": Badge(
         "Not reached", "player-stop", "quiet", "The run ended before it came to them."
     ),
-    "RETURNED": StateLook("Moved back", "arrow-back-up", "info"),
-    "DEFERRED": StateLook("Deferred", "clock", "quiet"),
-    "NEW_DATA": StateLook("New data kept", "file-plus", "warn", "New data came meanwhile."),
-    "GONE": StateLook("Already deleted", "ghost", "quiet", "Somebody else had dropped it."),
-    "CONFLICT": StateLook("Conflict", "alert-triangle", "warn"),
-    "RESTORE": StateLook("Will be restored", "restore", "good"),
-    "DATA_ONLY": StateLook("Data will be restored", "restore", "good"),
-    "ALREADY_RESTORED": StateLook("Already restored", "circle-check", "quiet"),
-    "RESTORED_BEFORE": StateLook("Already restored", "circle-check", "quiet"),
-    "UNDER_WAY": StateLook("Being restored", "progress", "quiet", "By another restore."),
-    "NAME_TAKEN": StateLook("Name taken", "alert-triangle", "warn"),
-    "PLACE_TAKEN": StateLook("Place taken", "alert-triangle", "warn"),
-    "TABLE_REPLACED": StateLook("Table replaced", "alert-triangle", "warn"),
-    "STANDS": StateLook("Already present", "circle-check", "quiet", "It is not missing."),
-    "MISFIT": StateLook("Does not fit", "alert-triangle", "warn"),
-    "ELSEWHERE": StateLook("Other file system", "alert-triangle", "warn"),
-    "DAMAGED": StateLook("Damaged", "alert-circle", "bad"),
-    "DUE": StateLook("Planned", "clock", "quiet"),
-    "CLEAN": StateLook("As it should be", "circle-check", "good"),
-    "LATE_COMMIT": StateLook("Late commit", "alert-triangle", "warn", "Written after the drop."),
+    "RETURNED": Badge("Moved back", "arrow-back-up", "info"),
+    "DEFERRED": Badge("Deferred", "clock", "quiet"),
+    "NEW_DATA": Badge("New data kept", "file-plus", "warn", "New data came meanwhile."),
+    "GONE": Badge("Already deleted", "ghost", "quiet", "Somebody else had dropped it."),
+    "CONFLICT": Badge("Conflict", "alert-triangle", "warn"),
+    "RESTORE": Badge("Will be restored", "restore", "good"),
+    "DATA_ONLY": Badge("Data will be restored", "restore", "good"),
+    "ALREADY_RESTORED": Badge("Already restored", "circle-check", "quiet"),
+    "RESTORED_BEFORE": Badge("Already restored", "circle-check", "quiet"),
+    "UNDER_WAY": Badge("Being restored", "progress", "quiet", "By another restore."),
+    "NAME_TAKEN": Badge("Name taken", "alert-triangle", "warn"),
+    "PLACE_TAKEN": Badge("Place taken", "alert-triangle", "warn"),
+    "TABLE_REPLACED": Badge("Table replaced", "alert-triangle", "warn"),
+    "STANDS": Badge("Already present", "circle-check", "quiet", "It is not missing."),
+    "MISFIT": Badge("Does not fit", "alert-triangle", "warn"),
+    "ELSEWHERE": Badge("Other file system", "alert-triangle", "warn"),
+    "DAMAGED": Badge("Damaged", "alert-circle", "bad"),
+    "DUE": Badge("Planned", "clock", "quiet"),
+    "CLEAN": Badge("As it should be", "circle-check", "good"),
+    "LATE_COMMIT": Badge("Late commit", "alert-triangle", "warn", "Written after the drop."),
 }
 # These have their look as classes of the scan, or as what became of an item.
 _CLASSES = frozenset(
@@ -89,10 +89,10 @@ rules_card = decide_card(
 
 def register_pages() -> None:
     """Add the navigation, the home cards and the words."""
-    register_states(LOOKS)
-    register_states(
+    register_badges(BADGES)
+    register_badges(
         {
-            reason.value: StateLook(
+            reason.value: Badge(
                 reason.value.replace("_", " ").capitalize(), "filter", "quiet", EXPLANATIONS[reason]
             )
             for reason in LeftOut
@@ -100,9 +100,7 @@ def register_pages() -> None:
         }
     )
     register_page(Page(SECTION, "Drop plans", "lifecycle:plans", "clipboard-list", 22))
-    register_page(
-        Page(SECTION, "Standing rules", "lifecycle:standing-rules", "repeat", 23, KEEPERS)
-    )
+    register_page(Page(SECTION, "Standing rules", "lifecycle:standing-rules", "repeat", 23, STAFF))
     register_page(Page(SECTION, "Deletion requests", "lifecycle:wishes", "message-circle", 24))
     for card in (approve_card, rules_card, mine_card, wishes_card):
         register_home_card(card)
@@ -129,7 +127,7 @@ def mine_card(request: HttpRequest) -> Card | None:
 def wishes_card(request: HttpRequest) -> Card | None:
     """Tell makers of plans what owners ask for."""
     lake, user = lake_or_none(request), person(request)
-    if not lake or not user.is_lake_keeper:
+    if not lake or not user.is_lake_staff:
         return None
     n_open = wishes_visible(lake, user).filter(state=DeletionRequest.State.OPEN).count()
     if not n_open:

@@ -30,7 +30,7 @@ from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.names import TableName
 from portal.runs.models import Run
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 
 BATCH = 50
 SECONDS = 200.0
@@ -69,7 +69,7 @@ def _check_may_run(enrolment: Enrollment, *, now: datetime) -> None:
         run_id=str(enrolment.pk),
     )
     approval_use(approval.pk, run_id=str(enrolment.pk), now=now)
-    if red_button_state(enrolment.lake) is not None:
+    if emergency_stop_state(enrolment.lake) is not None:
         raise StaleState("red_button.on", "The emergency stop is on: no table is enrolled.")
 
 

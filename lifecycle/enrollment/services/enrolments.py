@@ -131,7 +131,7 @@ def enrolment_request(lake: str, wish: EnrolWish, *, user: User, now: datetime) 
         RuleViolation: no reason, odd values, no table, or more than one enrollment takes.
         StaleState: the choice holds other tables than the page showed.
     """
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         raise NotAllowed("enrol.role", "Admins and operators ask for enrollments.")
     check_reason(wish.reason, "enrol.reason", "Enter a reason; approvers and owners read it.")
     check_values(wish.wanted)

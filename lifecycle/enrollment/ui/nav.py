@@ -3,14 +3,14 @@
 from lifecycle.core.ui.links import list_url
 from lifecycle.enrollment.services.enrolments import ENROLMENTS
 from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
-from portal.access.models import KEEPERS
+from portal.access.models import STAFF
 from portal.access.registry import Page, register_home_card, register_page
-from portal.ui.frame.states import StateLook, register_states
+from portal.ui.frame.states import Badge, register_badges
 from portal.ui.proposals import decide_card
 
-LOOKS = {
-    EnrolmentState.UNDOING.value: StateLook("Being undone", "arrow-back-up", "busy"),
-    EnrolItemState.KEPT.value: StateLook(
+BADGES = {
+    EnrolmentState.UNDOING.value: Badge("Being undone", "arrow-back-up", "busy"),
+    EnrolItemState.KEPT.value: Badge(
         "Left as it is", "player-skip-forward", "warn", "Somebody changed it since."
     ),
 }
@@ -27,6 +27,6 @@ enrolments_card = decide_card(
 
 def register_pages() -> None:
     """Add the navigation, the words and the home card."""
-    register_states(LOOKS)
-    register_page(Page("Policy", "Enrollments", "lifecycle:enrolments", "login-2", 41, KEEPERS))
+    register_badges(BADGES)
+    register_page(Page("Policy", "Enrollments", "lifecycle:enrolments", "login-2", 41, STAFF))
     register_home_card(enrolments_card)

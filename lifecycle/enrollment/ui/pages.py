@@ -104,7 +104,7 @@ def enrolments(request: HttpRequest) -> HttpResponseBase:
     """List the enrollments that the person may see."""
     lake, user = current_lake(request), person(request)
     filterset = EnrolmentFilter(request.GET, queryset=enrolments_visible(lake, user))
-    context = {"may_make": user.is_lake_keeper}
+    context = {"may_make": user.is_lake_staff}
     return list_response(request, ENROLMENT_LIST, filterset=filterset, context=context)
 
 
@@ -112,7 +112,7 @@ def enrolments(request: HttpRequest) -> HttpResponseBase:
 def enrolment_new(request: HttpRequest) -> HttpResponse:
     """Choose tables and values and see what would go (GET), then ask two people (POST)."""
     lake, user = current_lake(request), person(request)
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         raise NotAllowed("enrol.role", "Admins and operators ask for enrollments.")
     if request.method == "POST":
         made = enrolment_request(lake, _wish(request), user=user, now=timezone.now())
@@ -148,7 +148,7 @@ def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
         "found": found,
         **proposal_context(ENROLMENTS, found, user, decide="lifecycle:enrolment-decide"),
         "counts": result_counts(found, user),
-        "sees_all": user.is_lake_keeper,
+        "sees_all": user.is_lake_staff,
         "lines": [
             {**found.what_if[name], "state": LINE_WORDS[name][0], "words": LINE_WORDS[name][1]}
             for name in LINE_WORDS

@@ -7,20 +7,20 @@ from lifecycle.guard.domain import Outcome
 from lifecycle.guard.selectors import policy_events_visible
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
-from portal.ui.frame.states import StateLook, register_states
+from portal.ui.frame.states import Badge, register_badges
 
 SHOWN_AT_MOST = 100
-LOOKS = {
-    Outcome.CHANGED.value: StateLook("Changed", "circle-check", "good", "By a lifecycle admin."),
-    Outcome.WOULD_REFUSE.value: StateLook(
+BADGES = {
+    Outcome.CHANGED.value: Badge("Changed", "circle-check", "good", "By a lifecycle admin."),
+    Outcome.WOULD_REFUSE.value: Badge(
         "Would be refused", "alert-triangle", "bad", "It happened: the guard is in audit mode."
     ),
-    Outcome.WARNED.value: StateLook("Warned", "route-off", "warn", "A path rule that only warns."),
-    Outcome.REFUSED.value: StateLook("Refused", "shield-check", "info", "It did not happen."),
-    Outcome.REPLACED.value: StateLook(
+    Outcome.WARNED.value: Badge("Warned", "route-off", "warn", "A path rule that only warns."),
+    Outcome.REFUSED.value: Badge("Refused", "shield-check", "info", "It did not happen."),
+    Outcome.REPLACED.value: Badge(
         "Replaced", "replace", "bad", "Dropped and created again with another LEVEL or TTL."
     ),
-    Outcome.UNSEEN.value: StateLook(
+    Outcome.UNSEEN.value: Badge(
         "Unseen", "eye-off", "bad", "LEVEL or TTL changed and the guard did not see it."
     ),
 }
@@ -28,7 +28,7 @@ LOOKS = {
 
 def register_pages() -> None:
     """Add the navigation, the words and the home card."""
-    register_states(LOOKS)
+    register_badges(BADGES)
     register_page(Page("Policy", "Dropped objects", "lifecycle:dropped", "trash", 44))
     register_page(
         Page("Policy", "Policy alarms", "lifecycle:policy-alarms", "shield-exclamation", 43)

@@ -51,7 +51,7 @@ def get_smaller_lake(run_id: UUID | str, *, user: User) -> SmallerLake:
     """
     run = Run.objects.filter(pk=run_id, kind=KIND, state=RunState.FAILED).first()
     error = (run.error if run is not None else None) or {}
-    if run is None or not user.is_lake_keeper or error.get("code") != SHRANK:
+    if run is None or not user.is_lake_staff or error.get("code") != SHRANK:
         raise NotVisible(
             "scan.missing", "There is no scan here that stopped because the lake had shrunk."
         )

@@ -24,7 +24,7 @@ from portal.runs.results.parquet import result_tables
 KIND = "lifecycle.why_look"
 
 
-class WhyLookKind(run_kinds.RunKind):
+class ItemDetailsRunKind(run_kinds.RunKind):
     """Brings one item of the last scan to its page."""
 
     name = KIND
@@ -97,4 +97,4 @@ def _key(found: TableFinding, partition: str) -> str:
 
 def register_look_kind() -> None:
     """Tell the platform of the run of this file."""
-    run_kinds.register(WhyLookKind())
+    run_kinds.register(ItemDetailsRunKind())

@@ -190,7 +190,7 @@ def _classes(found: TableFinding) -> list[dict[str, Any]]:
 
 
 def _chart(lake: str, generation: ScanSnapshot | None, user: User) -> Chart | None:
-    if generation is None or not user.is_lake_keeper:
+    if generation is None or not user.is_lake_staff:
         return None
     metrics = {
         "class.CLEAN_NOW.bytes": "due now",

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from lifecycle.core.ui.links import list_url
-from lifecycle.core.ui.words import register_words
+from lifecycle.core.ui.words import register_state_badges
 from lifecycle.inventory.selectors.due import NeedsAnswer, needs_answer
 from lifecycle.inventory.selectors.findings import (
     Totals,
@@ -41,7 +41,7 @@ _read: WeakKeyDictionary[HttpRequest, _Seen] = WeakKeyDictionary()
 
 def register_pages() -> None:
     """Add the navigation, the home cards and the words of findings."""
-    register_words()
+    register_state_badges()
     register_page(Page(SECTION, "Expiring data", "lifecycle:expiring", "calendar-due", 20))
     register_page(Page("Paths", "Path rule violations", "lifecycle:paths", "route-off", 30))
     register_page(Page("Policy", "Databases", "lifecycle:databases", "database", 40))
@@ -62,7 +62,7 @@ def owned_tables(user: User, lake: str) -> Iterator[str]:
 def waiting_card(request: HttpRequest) -> Card | None:
     """Tell an owner how much of theirs waits for an answer."""
     user, seen = person(request), _seen(request)
-    if seen is None or user.is_lake_keeper:
+    if seen is None or user.is_lake_staff:
         return None
     found = needs_answer(seen.generation, user, now=timezone.now())
     if not found.waiting.n_items:
@@ -154,7 +154,7 @@ def _seen(request: HttpRequest) -> _Seen | None:
 
 def _trend(seen: _Seen, user: User, metric: str) -> tuple[tuple[str, float], ...]:
     """Return the lake's own trend to who sees the whole lake; parts of it are not recorded."""
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         return ()
     points = trend(seen.lake, [metric], today=seen.generation.day)[metric]
     return tuple((day.isoformat(), float(value)) for day, value in points)

@@ -36,7 +36,7 @@ class RequestFilter(ListFilter):
 def requests_visible(lake: str, user: User) -> QuerySet[PolicyRequest]:
     """Return the requests that a person made, is to answer, or that are about what they see."""
     rows = PolicyRequest.objects.filter(lake=lake).select_related("approval")
-    if user.is_lake_keeper:
+    if user.is_lake_staff:
         return rows
     tables = tables_visible(lake, user).filter(db=OuterRef("db"), table=OuterRef("table"))
     databases = databases_visible(lake, user).filter(db=OuterRef("db"))

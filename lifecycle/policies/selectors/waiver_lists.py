@@ -43,7 +43,7 @@ def waivers_visible(lake: str, user: User, *, today: date) -> QuerySet[PathWaive
     rows: QuerySet[PathWaiver] = PathWaiver.objects.filter(lake=lake).annotate(
         is_standing=Q(ended_at=None, until__gte=today)
     )
-    if user.is_lake_keeper:
+    if user.is_lake_staff:
         return rows
     tables = tables_visible(lake, user).filter(db=OuterRef("db"), table=OuterRef("table"))
     databases = databases_visible(lake, user).filter(db=OuterRef("db"))

@@ -30,7 +30,7 @@ from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.names import TableName
 from portal.runs.models import Run
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 
 
 def policy_apply(request: PolicyRequest, run: Run, *, now: datetime) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _check_may_run(request: PolicyRequest, run: Run, *, now: datetime) -> None:
             run_id=str(run.pk),
         )
         approval_use(request.approval_id, run_id=str(run.pk), now=now)
-    if falls_due_sooner(request.seen, request.wanted) and red_button_state(request.lake):
+    if falls_due_sooner(request.seen, request.wanted) and emergency_stop_state(request.lake):
         raise StaleState(
             "red_button.on",
             "The emergency stop is on: nothing is made due sooner. Ask again later.",

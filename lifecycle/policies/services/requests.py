@@ -17,7 +17,7 @@ from lifecycle.models import PolicyRequest
 from lifecycle.policies.domain.states import REQUEST_TRANSITIONS, RequestState
 from lifecycle.policies.selectors.requests import get_request_for_user, may_accept, requests_visible
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind
 from portal.approvals.selectors import Steps
@@ -104,7 +104,7 @@ class PolicyRequests(ProposalKind[PolicyRequest]):
         proposal: PolicyRequest,
         *,
         user: User,
-        word: SaidWord,
+        word: DecisionInput,
         authenticated_at: datetime | None,
         now: datetime,
     ) -> None:
@@ -204,7 +204,9 @@ def _ask_an_admin(request: PolicyRequest, *, now: datetime) -> None:
 
 
 @transaction.atomic
-def _answer_offer(request: PolicyRequest, *, user: User, word: SaidWord, now: datetime) -> None:
+def _answer_offer(
+    request: PolicyRequest, *, user: User, word: DecisionInput, now: datetime
+) -> None:
     if not may_accept(request, user):
         raise NotAllowed(
             "policy_request.answer", "The new owner, or an admin who did not ask, answers this."

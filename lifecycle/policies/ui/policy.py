@@ -69,7 +69,7 @@ def policy(request: HttpRequest, db: str, table: str) -> HttpResponse:
         .filter(db=db, table=table)
         .order_by("-created_at")[:REQUESTS_SHOWN],
         "enrol_url": list_url("enrolment-new", lake, db=db, table=table),
-        "may_enrol": user.is_lake_keeper,
+        "may_enrol": user.is_lake_staff,
         **_what_if(found, ages, before=standing.values, after=wanted),
         **_way(standing.values, wanted, asker, written_to=is_written_to(lake, db)),
     }
@@ -103,8 +103,8 @@ def database_policy_page(request: HttpRequest, db: str) -> HttpResponse:
         .filter(db=db, table="")
         .order_by("-created_at")[:REQUESTS_SHOWN],
         "enrol_url": list_url("enrolment-new", lake, db=db),
-        "may_enrol": user.is_lake_keeper,
-        "may_look": user.is_lake_keeper,
+        "may_enrol": user.is_lake_staff,
+        "may_look": user.is_lake_staff,
         "days": days_of(lake, db),
         "kept": backups_kept(lake, db),
         "may_set_days": user.is_lake_admin,
@@ -118,7 +118,7 @@ def database_policy_look(request: HttpRequest, db: str) -> HttpResponseRedirect:
     """Have what new tables of a database get read from the metastore."""
     lake, user = current_lake(request), person(request)
     get_database_for_user(lake, db, user=user)
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         raise NotAllowed("policy.look", "Admins and operators have the metastore read.")
     policy_look_request(lake, db, user=user, now=timezone.now())
     messages.info(request, "It is being read; reload this page in a moment.")

@@ -90,6 +90,6 @@ def waiver_end_view(request: HttpRequest, waiver_id: UUID) -> HttpResponseRedire
 
 def _may_ask(lake: str, user: User) -> bool:
     """Whether to show the form: to admins, and to owners of something that breaks a rule."""
-    if user.is_lake_keeper:
+    if user.is_lake_staff:
         return user.is_lake_admin
     return paths_visible(lake, user).exists()

@@ -19,7 +19,7 @@ from portal.lake.errors import RuleViolation
 from portal.lake.paths import LakePath
 
 
-class Unfixable(StrEnum):
+class Immovable(StrEnum):
     """Why a nonconforming path is not moved."""
 
     DATABASE = "DATABASE"
@@ -75,14 +75,14 @@ class PathFixes:
 
     def __init__(self, lake: Lake, asked: Iterable[Asked]) -> None:
         self._lake = lake
-        self.refused: dict[Name, Unfixable] = {}
+        self.refused: dict[Name, Immovable] = {}
         self._moves: dict[Name, Move] = {}
         wanted = list(asked)
         # The last scan may have seen what is brought back, with its partitions, at its old place.
         self._back = frozenset(one.name for one in wanted if one.back_to is not None)
         for one in sorted(wanted, key=lambda one: bool(one.name.partition)):
             found = self._place(one)
-            if isinstance(found, Unfixable):
+            if isinstance(found, Immovable):
                 self.refused[one.name] = found
             else:
                 self._moves[one.name] = found
@@ -124,72 +124,72 @@ class PathFixes:
         table = self._moves.get(Name(name.db, name.table))
         falls = table is not None and table.name in self.refused
         if name.partition and falls and table and move.target.is_at_or_under(table.target):
-            self.refused.setdefault(name, Unfixable.TABLE_PLACE)
+            self.refused.setdefault(name, Immovable.TABLE_PLACE)
         return name in self.refused
 
     def _check_parts(self, move: Move) -> None:
         """A table is not moved while a partition that leaves its directory is still in it."""
         table = self._moves.get(Name(move.name.db, move.name.table))
         if move.name.partition and table and move.source.is_at_or_under(table.source):
-            self.refused.setdefault(table.name, Unfixable.PARTITIONS_FIRST)
+            self.refused.setdefault(table.name, Immovable.PARTITIONS_FIRST)
 
-    def _place(self, asked: Asked) -> Move | Unfixable:
+    def _place(self, asked: Asked) -> Move | Immovable:
         name, source = asked.name, asked.source
         if not name.table:
-            return Unfixable.DATABASE
+            return Immovable.DATABASE
         if source is None:
-            return Unfixable.UNREADABLE
+            return Immovable.UNREADABLE
         if source.depth == 0:
-            return Unfixable.SHARED_LOCATION
+            return Immovable.SHARED_LOCATION
         try:
             target = asked.back_to or self._target(name)
         except RuleViolation:
-            return Unfixable.UNREADABLE
-        if isinstance(target, Unfixable):
+            return Immovable.UNREADABLE
+        if isinstance(target, Immovable):
             return target
         if not source.same_file_system(target):
-            return Unfixable.OTHER_FILE_SYSTEM
+            return Immovable.OTHER_FILE_SYSTEM
         if source.is_at_or_under(target) or target.is_at_or_under(source):
-            return Unfixable.NESTED
+            return Immovable.NESTED
         return Move(name, source, target)
 
-    def _target(self, name: Name) -> LakePath | Unfixable:
+    def _target(self, name: Name) -> LakePath | Immovable:
         return self._partition_target(name) if name.partition else self._table_target(name)
 
-    def _table_target(self, name: Name) -> LakePath | Unfixable:
+    def _table_target(self, name: Name) -> LakePath | Immovable:
         db = self._lake.databases.get(name.db)
         table = self._lake.tables.get((name.db, name.table))
         reasons = self._lake.broken.get((name.db, name.table), frozenset())
         if db is None or db.location is None or Reason.DB_PATH_FAIL in reasons:
-            return Unfixable.DATABASE_PLACE
+            return Immovable.DATABASE_PLACE
         if table is None:
-            return Unfixable.UNREADABLE
+            return Immovable.UNREADABLE
         target = db.location.child(name.table)
         if not template_for(name.db, self._lake.templates).holds(target, table.owner):
-            return Unfixable.OWNERS_DIFFER
+            return Immovable.OWNERS_DIFFER
         return target
 
-    def _partition_target(self, name: Name) -> LakePath | Unfixable:
+    def _partition_target(self, name: Name) -> LakePath | Immovable:
         key = (name.db, name.table)
         moved = self._moves.get(Name(*key))
         table = self._lake.tables.get(key)
         home = moved.target if moved else table.location if table else None
         if home is None or (key in self._lake.broken and moved is None):
-            return Unfixable.TABLE_PLACE
+            return Immovable.TABLE_PLACE
         return home.child(*name.partition.split("/"))
 
     def _see(self, location: str, name: Name, *, is_planned: bool) -> None:
         for place in _self_and_above(location):
             for move in self._sources.get(place, ()):
                 if move.name != name and not _moves_along(move.name, name, is_planned=is_planned):
-                    self.refused.setdefault(move.name, Unfixable.SHARED_LOCATION)
+                    self.refused.setdefault(move.name, Immovable.SHARED_LOCATION)
             for move in self._targets.get(place, ()):
                 goes_along = _is_part(name, move.name) and (is_planned or move.name in self._back)
                 if move.name != name and not goes_along:
-                    self.refused.setdefault(move.name, Unfixable.TARGET_TAKEN)
+                    self.refused.setdefault(move.name, Immovable.TARGET_TAKEN)
         for move in self._above.get(location, ()):
             if move.name != name and not self._may_hold(name, move.name):
-                self.refused.setdefault(move.name, Unfixable.TARGET_INSIDE)
+                self.refused.setdefault(move.name, Immovable.TARGET_INSIDE)
 
     def _may_hold(self, holder: Name, moved: Name) -> bool:
         """Whether `holder` may lie above the new place: its own table or database may.

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.drop.domain.refusal import Name, Names
-from lifecycle.relocation.domain.moves import Unfixable
+from lifecycle.relocation.domain.moves import Immovable
 
 
 class NotNow(StrEnum):
@@ -32,19 +32,19 @@ class NotNow(StrEnum):
 
 
 WORDS: dict[str, str] = {
-    Unfixable.DATABASE: "A database is not moved by a plan: change its location or owner yourself.",
-    Unfixable.UNREADABLE: "Its location, or its place after the rules, cannot be read as a path.",
-    Unfixable.UNSUPPORTED: "A format that must be left alone.",
-    Unfixable.DATABASE_PLACE: "Its database itself is in a wrong place; put that right first.",
-    Unfixable.OWNERS_DIFFER: "Its owner is not its database's owner, so no place conforms: give "
+    Immovable.DATABASE: "A database is not moved by a plan: change its location or owner yourself.",
+    Immovable.UNREADABLE: "Its location, or its place after the rules, cannot be read as a path.",
+    Immovable.UNSUPPORTED: "A format that must be left alone.",
+    Immovable.DATABASE_PLACE: "Its database itself is in a wrong place; put that right first.",
+    Immovable.OWNERS_DIFFER: "Its owner is not its database's owner, so no place conforms: give "
     "both one owner, or have the rule waived.",
-    Unfixable.TABLE_PLACE: "Its table breaks the rules itself; put that right first.",
-    Unfixable.SHARED_LOCATION: "Another database, table or partition has its data there or below.",
-    Unfixable.NESTED: "Its old and its new place are in one another; move it by hand.",
-    Unfixable.TARGET_TAKEN: "Something else is registered at its new place, or below it.",
-    Unfixable.TARGET_INSIDE: "Its new place is in a directory of something else.",
-    Unfixable.OTHER_FILE_SYSTEM: "Its new place is on another file system; nothing is copied.",
-    Unfixable.PARTITIONS_FIRST: "Partitions leave its directory first; ask again afterwards.",
+    Immovable.TABLE_PLACE: "Its table breaks the rules itself; put that right first.",
+    Immovable.SHARED_LOCATION: "Another database, table or partition has its data there or below.",
+    Immovable.NESTED: "Its old and its new place are in one another; move it by hand.",
+    Immovable.TARGET_TAKEN: "Something else is registered at its new place, or below it.",
+    Immovable.TARGET_INSIDE: "Its new place is in a directory of something else.",
+    Immovable.OTHER_FILE_SYSTEM: "Its new place is on another file system; nothing is copied.",
+    Immovable.PARTITIONS_FIRST: "Partitions leave its directory first; ask again afterwards.",
     NotNow.NOT_ACT_MODE: "The database is not in Enforce mode.",
     NotNow.HELD: "On hold: a restore hold or a legal hold keeps it.",
     NotNow.TOUCHED: "The table was changed since the scan; the next scan judges it again.",

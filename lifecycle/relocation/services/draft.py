@@ -22,7 +22,7 @@ from lifecycle.models import (
     ScanSnapshot,
 )
 from lifecycle.planning.selectors.inputs import WAITING
-from lifecycle.relocation.domain.moves import Asked, Lake, Move, PathFixes, Unfixable
+from lifecycle.relocation.domain.moves import Asked, Immovable, Lake, Move, PathFixes
 from lifecycle.relocation.domain.refusal import NotNow, Today, not_now
 from lifecycle.relocation.services.look import Looker, move_line
 from lifecycle.rules.domain.conformity import DatabaseFacts, Reason, TableFacts
@@ -46,7 +46,7 @@ class FixDraft:
     """
 
     items: list[MoveItem] = field(default_factory=list)
-    left_out: dict[Name, NotNow | Unfixable] = field(default_factory=dict)
+    left_out: dict[Name, NotNow | Immovable] = field(default_factory=dict)
     targets: dict[Name, LakePath] = field(default_factory=dict)
     backup_root: str = ""
 
@@ -219,7 +219,7 @@ def _drop_orphans(found: FixDraft, *, is_undo: bool) -> None:
         key = (item.db, item.table)
         if key in left and key in wanted:
             found.items.remove(item)
-            found.left_out[Name(item.db, item.table, item.partition)] = Unfixable.TABLE_PLACE
+            found.left_out[Name(item.db, item.table, item.partition)] = Immovable.TABLE_PLACE
 
 
 def _templates(lake: str, config: LakeConfig) -> list[Template]:

@@ -34,7 +34,7 @@ from portal.runs.kinds.hours import hours_check
 from portal.runs.models import Run
 from portal.runs.records.logs import run_log_many
 from portal.runs.requests.services import run_request
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 
 FIX_KIND = "lifecycle.fix_path"
 UNDO_KIND = "lifecycle.undo_fix_path"
@@ -75,7 +75,7 @@ def fix_execute(fix_id: UUID | str, *, now: datetime) -> Run:
     fix = RelocationPlan.objects.select_for_update().get(pk=fix_id)
     if fix.state != PlanState.APPROVED:
         raise StaleState("fix.not_approved", "Only an approved plan can run.", state=fix.state)
-    if red_button_state(fix.lake) is not None:
+    if emergency_stop_state(fix.lake) is not None:
         raise StaleState("red_button.on", "The emergency stop is on: nothing is moved.")
     hours_check(fix.lake, now=now)
     check_modes(fix.lake, fix_databases(fix))

@@ -14,7 +14,7 @@ from lifecycle.backup.engine.facts import being_written, generation_of, list_her
 from lifecycle.backup.engine.metastore.registry import structs_of
 from lifecycle.backup.engine.move.records import MOST_PARTITIONS, MoveItem
 from lifecycle.drop.domain.refusal import Name
-from lifecycle.relocation.domain.moves import Move, Unfixable
+from lifecycle.relocation.domain.moves import Immovable, Move
 from lifecycle.relocation.domain.refusal import NotNow
 from portal.connectors.file_status import FileStatus
 from portal.connectors.filesystem import FileSystem, open_file_system
@@ -28,7 +28,7 @@ from portal.lake.readiness import is_ready
 
 _LISTED_AT_ONCE = 16
 
-Seen = MoveItem | NotNow | Unfixable
+Seen = MoveItem | NotNow | Immovable
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Looker:
         try:
             name = TableName(self.config.lake, *key)
         except RuleViolation:
-            yield from ((move.name, Unfixable.UNSUPPORTED) for move in moves)
+            yield from ((move.name, Immovable.UNSUPPORTED) for move in moves)
             return
         table = self.metastore.table_or_none(name)
         why = NotNow.CHANGED if table is None else _unsupported(table)
@@ -105,8 +105,8 @@ class Looker:
                 yield move, found
 
 
-def _unsupported(table: Any) -> Unfixable | None:
-    return Unfixable.UNSUPPORTED if isinstance(judge_table(table), Unsupported) else None
+def _unsupported(table: Any) -> Immovable | None:
+    return Immovable.UNSUPPORTED if isinstance(judge_table(table), Unsupported) else None
 
 
 def _line(

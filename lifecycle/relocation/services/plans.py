@@ -169,7 +169,7 @@ def fix_undo_request(
 
 
 def _check_asked(user: User, reason: str) -> None:
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         raise NotAllowed("fix.role", "Admins and operators make relocation plans; ask one of them.")
     check_reason(reason, "fix.reason", "Enter a reason; approvers and owners read it.")
 

@@ -3,15 +3,15 @@
 from lifecycle.core.ui.links import list_url
 from lifecycle.relocation.services.plans import FIXES
 from portal.access.registry import Page, register_home_card, register_page
-from portal.ui.frame.states import StateLook, register_states
+from portal.ui.frame.states import Badge, register_badges
 from portal.ui.proposals import decide_card
 
-LOOKS = {
-    "ASKED": StateLook("Being checked", "eye", "busy"),
-    "LEFT_OUT": StateLook("Left out", "filter", "quiet"),
-    "MOVED": StateLook("Moved", "folder-share", "good"),
-    "TAKEN_BACK": StateLook("Undone", "arrow-back-up", "info"),
-    "UNSETTLED": StateLook("Incomplete", "alert-circle", "bad", "Needs a person's attention."),
+BADGES = {
+    "ASKED": Badge("Being checked", "eye", "busy"),
+    "LEFT_OUT": Badge("Left out", "filter", "quiet"),
+    "MOVED": Badge("Moved", "folder-share", "good"),
+    "TAKEN_BACK": Badge("Undone", "arrow-back-up", "info"),
+    "UNSETTLED": Badge("Incomplete", "alert-circle", "bad", "Needs a person's attention."),
 }
 
 fixes_card = decide_card(
@@ -25,6 +25,6 @@ fixes_card = decide_card(
 
 def register_pages() -> None:
     """Add the navigation, the home card and the words."""
-    register_states(LOOKS)
+    register_badges(BADGES)
     register_page(Page("Paths", "Relocation plans", "lifecycle:path-fixes", "folder-share", 31))
     register_home_card(fixes_card)

@@ -111,7 +111,7 @@ def path_fixes(request: HttpRequest) -> HttpResponseBase:
     """List the relocation plans that the person may see."""
     lake, user = current_lake(request), person(request)
     filterset = PathFixFilter(request.GET, queryset=fixes_visible(lake, user))
-    context = {"may_make": user.is_lake_keeper}
+    context = {"may_make": user.is_lake_staff}
     return list_response(request, FIX_LIST, filterset=filterset, context=context)
 
 
@@ -119,7 +119,7 @@ def path_fixes(request: HttpRequest) -> HttpResponseBase:
 def path_fix_new(request: HttpRequest) -> HttpResponseBase:
     """Choose nonconforming paths (GET), then have a plan created for them (POST)."""
     lake, user = current_lake(request), person(request)
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         raise NotAllowed("fix.role", "Admins and operators make relocation plans; ask one of them.")
     if request.method == "POST":
         rows = [int(text) for text in request.POST.getlist("row") if _is_key(text)]

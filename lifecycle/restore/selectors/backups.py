@@ -71,7 +71,7 @@ def backups_owned_by(user: User) -> Q:
 def batches_for_user(lake: str, user: User) -> QuerySet[BackupBatch]:
     """Return the backups that a person may see: all for admins and operators, else their own."""
     rows = BackupBatch.objects.filter(lake=lake).exclude(state=BackupState.REPORTED)
-    if user.is_lake_keeper:
+    if user.is_lake_staff:
         return rows
     return rows.filter(backups_owned_by(user))
 
@@ -157,7 +157,7 @@ class BackupChoice:
 def backup_totals_for_user(lake: str, user: User) -> QuerySet[BackupTotals]:
     """Return the sums by day and table of what a person may see."""
     rows = BackupTotals.objects.filter(lake=lake).exclude(db="")
-    if user.is_lake_keeper:
+    if user.is_lake_staff:
         return rows
     mine = BackupTotals.objects.filter(backups_owned_by(user), lake=lake)
     return rows.filter(pk__in=mine.values("pk"))
@@ -165,7 +165,7 @@ def backup_totals_for_user(lake: str, user: User) -> QuerySet[BackupTotals]:
 
 def backup_day_rows(lake: str, user: User, *, limit: int) -> list[BackupTotals]:
     """Return a row a day, newest first: what lies in the backup and until when."""
-    if user.is_lake_keeper:
+    if user.is_lake_staff:
         return list(BackupTotals.objects.filter(lake=lake, db="").order_by("-day")[:limit])
     mine = backup_totals_for_user(lake, user).order_by().values("day")
     added = {f"of_{name}": Sum(name) for name in ADDED}
@@ -196,7 +196,7 @@ class Restorable:
 
 def restorable_totals(lake: str, user: User) -> Restorable:
     """Add up what can come back of what a person may see."""
-    if user.is_lake_keeper:
+    if user.is_lake_staff:
         rows = BackupTotals.objects.filter(lake=lake, db="")
     else:
         rows = backup_totals_for_user(lake, user)

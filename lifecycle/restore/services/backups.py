@@ -33,7 +33,7 @@ from portal.lake.reasons import check_reason, check_text
 from portal.runs.domain import ACTIVE
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 
 RESTORE_KIND = "lifecycle.restore"
 PREVIEW_KIND = "lifecycle.restore_preview"
@@ -110,9 +110,9 @@ def _check_ready(result: Mapping[str, Any]) -> None:
     if result.get("n_ready"):
         return
     rows = result.get("rows", ())
-    misfit = next((row["why"] for row in rows if row["choice"] == Choice.MISFIT), "")
-    if misfit:
-        raise RuleViolation("restore.misfit", f"Nothing was restored: {misfit}.")
+    mismatch = next((row["why"] for row in rows if row["choice"] == Choice.MISFIT), "")
+    if mismatch:
+        raise RuleViolation("restore.mismatch", f"Nothing was restored: {mismatch}.")
     raise StaleState("restore.nothing", "Nothing can be restored as it is; see the reasons.")
 
 
@@ -127,7 +127,7 @@ def restore_request(preview: Run, *, user: User, now: datetime) -> Run:
 def restore_start(preview: Run, result: Mapping[str, Any], *, user: User, now: datetime) -> Run:
     """Make the restore run of a preview with this result; a preview has one restore, ever."""
     _check_ready(result)
-    if red_button_state(preview.lake) is not None:
+    if emergency_stop_state(preview.lake) is not None:
         raise StaleState(
             "red_button.on", "The emergency stop is on: nothing is moved until it is off."
         )
@@ -179,7 +179,7 @@ def restore_run_of(preview: Run) -> Run | None:
 def get_preview_for_user(run_id: UUID | str, *, user: User) -> Run:
     """Return a preview that this person asked for (admins and operators: any)."""
     run = Run.objects.filter(pk=run_id, kind=PREVIEW_KIND).first()
-    if run is None or not (user.is_lake_keeper or run.requested_by == user.username):
+    if run is None or not (user.is_lake_staff or run.requested_by == user.username):
         raise NotVisible("restore.missing", "There is no such preview, or it is not yours to see.")
     return run
 

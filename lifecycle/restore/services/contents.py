@@ -102,7 +102,7 @@ def _rows(run: Run) -> Any:
     return BackupBatch.objects.filter(lake=run.lake, pk__in=run.params["ids"]).order_by("id")
 
 
-class LookKind(RunKind):
+class InspectionRunKind(RunKind):
     """Adds up the manifests of a table's backup inside a worker."""
 
     name = LOOK_KIND
@@ -132,5 +132,5 @@ class WideLookKind(RunKind):
 
 def register_look_kinds() -> None:
     """Tell the platform of the runs of this file."""
-    register(LookKind())
+    register(InspectionRunKind())
     register(WideLookKind())

@@ -24,7 +24,7 @@ from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.notices.models import NoticeState
 from portal.notices.services import Mail, notice_queue
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 
 PURGE_KIND = "lifecycle.purge"
 NOTICE_KIND = "lifecycle.last_chance"
@@ -131,7 +131,7 @@ def purge_due(lake: str, *, now: datetime) -> list[BackupBatch]:
 
     What holds no data any more needs no notice; only its papers go.
     """
-    if red_button_state(lake) is not None:
+    if emergency_stop_state(lake) is not None:
         return []
     last_day = day_of(now - LAST_CHANCE, get_lake(lake).zone)
     sent = PurgeNotice.objects.filter(notice__state=NoticeState.SENT, notice__sent_on__lte=last_day)

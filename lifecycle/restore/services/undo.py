@@ -32,7 +32,7 @@ from portal.runs.domain import ACTIVE
 from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 
 UNDO_KIND = "lifecycle.restore_undo"
 _SUBJECT = "restore"
@@ -63,7 +63,7 @@ def restore_undo_request(preview: Run, wish: UndoWish, *, user: User, now: datet
         )
     check_fresh(wish.authenticated_at, now)
     check_reason(wish.reason, "undo.reason", "Enter a reason for the undo.")
-    if red_button_state(preview.lake) is not None:
+    if emergency_stop_state(preview.lake) is not None:
         raise StaleState(
             "red_button.on", "The emergency stop is on: nothing is moved until it is off."
         )

@@ -23,7 +23,7 @@ from portal.lake.errors import NotAllowed, StaleState
 from portal.lake.reasons import check_text
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 
 KIND = "lifecycle.drill"
 # Among so many of a table's batches the lot is drawn.
@@ -38,7 +38,7 @@ def drill_request(lake: str, *, user: User, reason: str = "", now: datetime) -> 
         NotAllowed: `drill.role` for anyone but an admin or operator.
         StaleState: `red_button.on`, or `drill.nothing` where no backup can be restored.
     """
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         raise NotAllowed(
             "drill.role", "Only an admin or an operator starts a restore test; ask one."
         )
@@ -46,7 +46,7 @@ def drill_request(lake: str, *, user: User, reason: str = "", now: datetime) -> 
     under_way = drill_under_way(lake, now=now)
     if under_way is not None:
         return under_way
-    if red_button_state(lake) is not None:
+    if emergency_stop_state(lake) is not None:
         raise StaleState(
             "red_button.on", "The emergency stop is on: no restore test starts until it ends."
         )
@@ -95,7 +95,7 @@ def drill_wanted(lake: str, *, now: datetime) -> bool:
     Nothing stops it, and there is a backup.
     """
     return (
-        red_button_state(lake) is None
+        emergency_stop_state(lake) is None
         and drill_under_way(lake, now=now) is None
         and _has_backups(lake)
     )

@@ -8,24 +8,20 @@ from lifecycle.restore_tests.domain import VerificationStatus
 from lifecycle.restore_tests.selectors import proof_counts
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
-from portal.ui.frame.states import StateLook, register_states
+from portal.ui.frame.states import Badge, register_badges
 
 _LOOKS = {
-    "PROVEN": StateLook(
-        "Verified", "shield-check", "good", "A restore test restored it and compared."
-    ),
-    "DIFFERS": StateLook("Differs", "alert-circle", "bad", "It would not come back as it was."),
-    "INCOMPLETE": StateLook("Inconclusive", "help-circle", "warn"),
-    "WAITING": StateLook("Not verified yet", "hourglass", "quiet", "Its turn comes."),
-    "OVERDUE": StateLook(
-        "Overdue", "clock-exclamation", "warn", "Its last verification is too old."
-    ),
+    "PROVEN": Badge("Verified", "shield-check", "good", "A restore test restored it and compared."),
+    "DIFFERS": Badge("Differs", "alert-circle", "bad", "It would not come back as it was."),
+    "INCOMPLETE": Badge("Inconclusive", "help-circle", "warn"),
+    "WAITING": Badge("Not verified yet", "hourglass", "quiet", "Its turn comes."),
+    "OVERDUE": Badge("Overdue", "clock-exclamation", "warn", "Its last verification is too old."),
 }
 
 
 def register_pages() -> None:
     """Add the navigation, the home card and the words."""
-    register_states(_LOOKS)
+    register_badges(_LOOKS)
     register_page(Page("Lifecycle", "Restore tests", "lifecycle:drills", "test-pipe", 26))
     register_home_card(proofs_card)
 
@@ -33,7 +29,7 @@ def register_pages() -> None:
 def proofs_card(request: HttpRequest) -> Card | None:
     """Notify of databases whose restore failed in a restore test or was not verified for long."""
     user = person(request)
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         return None
     lake = lake_or_none(request)
     if lake is None:

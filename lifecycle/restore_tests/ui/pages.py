@@ -126,7 +126,7 @@ def drills(request: HttpRequest) -> HttpResponseBase:
         "databases": Table(DATABASES, databases, "Last verified restore, by database"),
         "proof_days": proof_lasts().days,
         "every_days": drill_every().days,
-        "may_drill": user.is_lake_keeper,
+        "may_drill": user.is_lake_staff,
     }
     complete = partial(count_for, user=user)
     return list_response(request, DRILLS, filterset=filterset, context=context, complete=complete)
@@ -137,8 +137,8 @@ def drill(request: HttpRequest, drill_id: UUID) -> HttpResponseBase:
     """Show one restore test: how it goes, and what it compared of what this person answers for."""
     user, found = person(request), get_drill(drill_id)
     count_for([found], user=user)
-    context: dict[str, Any] = {"drill": found, "may_drill": user.is_lake_keeper}
-    run = drill_run(found) if user.is_lake_keeper else None
+    context: dict[str, Any] = {"drill": found, "may_drill": user.is_lake_staff}
+    run = drill_run(found) if user.is_lake_staff else None
     if run is not None:
         context |= {
             **{"run": run, "run_lives": not run.is_final},

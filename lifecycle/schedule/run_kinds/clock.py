@@ -33,7 +33,7 @@ from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, register
 from portal.runs.kinds.ticks import Tick, register_tick
 from portal.runs.models import Run
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 
 
 class StandingPlansKind(RunKind):
@@ -51,7 +51,7 @@ class StandingPlansKind(RunKind):
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Wanted when there is a picture and a rule, and nothing stops what it would start."""
-        stopped = red_button_state(lake) is not None
+        stopped = emergency_stop_state(lake) is not None
         if stopped or current_generation(lake) is None or not standing_rules_live(lake):
             return None
         return {"now": now.isoformat()}
@@ -77,7 +77,7 @@ class ProbeKind(RunKind):
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Wanted when probes are due, nothing stops them and no other probe run is under way."""
         busy = Run.objects.filter(lake=lake, kind=self.name, finished_at=None)
-        if busy.exists() or red_button_state(lake) is not None:
+        if busy.exists() or emergency_stop_state(lake) is not None:
             return None
         return probes_request(lake, now=now)
 

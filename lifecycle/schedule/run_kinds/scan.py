@@ -22,7 +22,7 @@ from lifecycle.notices.services.week_ahead import week_ahead_queue
 from lifecycle.policies.services.waivers import waivers_lapse
 from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
-from portal.access.models import KEEPERS
+from portal.access.models import STAFF
 from portal.access.services import directory_sync
 from portal.events.services import alarms_rescanned
 from portal.runs.domain import Schedule
@@ -39,7 +39,7 @@ class ScanKind(RunKind):
     queue = "scan"
     results_pass = True
     title = "Scan of the lake"
-    start_roles = KEEPERS
+    start_roles = STAFF
     schedule = Schedule(daily_at_hour=2)
 
     def scheduled_key(self, lake: str, slot: str) -> str:

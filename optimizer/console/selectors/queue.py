@@ -17,7 +17,7 @@ from optimizer.core.selectors.tasks import (
 )
 from optimizer.models import OptimizeTask
 from portal.access.models import User
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 
 QUEUE_ORDERS = {
     "-score": ("-score",),
@@ -34,7 +34,7 @@ class QueueFilter(FormatFilter):
     """What waits, by why it waits, kind of work and table."""
 
     state = filters.ChoiceFilter(
-        choices=lambda: [(one.value, look_of(f"TASK_{one}").word) for one in NOT_BEGUN],
+        choices=lambda: [(one.value, badge_for(f"TASK_{one}").word) for one in NOT_BEGUN],
         label="State",
         empty_label="Any",
     )

@@ -7,7 +7,7 @@ from django.db.models import F, Q, QuerySet
 
 from optimizer.core.domain.bands import GOOD_FROM, POOR_BELOW, HealthBand
 from optimizer.core.models import MaintainedTable
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 
 # Django spells `is_gone=False` as NOT, for which no database takes an index.
 IS_THERE = Q(is_deleted__in=[False])
@@ -30,7 +30,7 @@ T = TypeVar("T", bound=MaintainedTable)
 
 def band_choices() -> list[tuple[str, str]]:
     """Return the bands in words, for lists of choices."""
-    return [(band.value, look_of(f"HEALTH_{band}").word) for band in HealthBand]
+    return [(band.value, badge_for(f"HEALTH_{band}").word) for band in HealthBand]
 
 
 def to_decide(tables: type[T], lake: str, *, again: Q) -> QuerySet[T]:

@@ -16,7 +16,7 @@ from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import ListFilter, prefix
 
 TASK_ORDERS = {"-noted": ("-created_at",), "noted": ("created_at",)}
@@ -32,13 +32,13 @@ def name_of(field: str, label: str) -> filters.CharFilter:
 
 def state_choices() -> list[tuple[str, str]]:
     """Return the states of a task in words, for lists of choices."""
-    return [(state.value, look_of(f"TASK_{state}").word) for state in TaskState]
+    return [(state.value, badge_for(f"TASK_{state}").word) for state in TaskState]
 
 
 def kind_choices(kinds: Iterable[str] | None = None) -> list[tuple[str, str]]:
     """Give kinds of work in words, for lists of choices; without an argument all that there are."""
     wanted = task_kinds() if kinds is None else kinds
-    return [(kind, look_of(f"WORK_{kind}").word) for kind in wanted]
+    return [(kind, badge_for(f"WORK_{kind}").word) for kind in wanted]
 
 
 def task_kinds() -> list[str]:

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from optimizer.core.domain.tasks import STOPPED, TaskState
 from optimizer.core.models import TABLE_FIELDS, MaintainedTable, OptimizeTask
-from optimizer.core.services.task_lifecycle import take_back, tell_to_stop
+from optimizer.core.services.task_lifecycle import request_stop, take_back
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.audit.services import audit_record
@@ -24,7 +24,7 @@ def asker(user: User | None) -> str:
     return AT_THE_SHELL if user is None else user.username
 
 
-def said_reason(reason: str) -> str:
+def parse_reason(reason: str) -> str:
     """Return why somebody asks, without which nothing is done.
 
     Raises:
@@ -137,7 +137,7 @@ def table_pause(row: MaintainedTable, *, user: User | None, reason: str, now: da
         StaleState: `optimizer.paused`.
     """
     check_visible(row, user)
-    why, by = said_reason(reason), asker(user)
+    why, by = parse_reason(reason), asker(user)
     with transaction.atomic():
         free = type(row)._default_manager.filter(pk=row.pk, is_paused=False)
         if not free.update(is_paused=True, paused_by=by, paused_at=now, paused_reason=why):
@@ -154,7 +154,7 @@ def table_resume(row: MaintainedTable, *, user: User | None, reason: str, now: d
         StaleState: `optimizer.not_paused`.
     """
     check_visible(row, user)
-    why, by = said_reason(reason), asker(user)
+    why, by = parse_reason(reason), asker(user)
     with transaction.atomic():
         paused = type(row)._default_manager.filter(pk=row.pk, is_paused=True)
         fields = {"is_paused": False, "paused_by": "", "paused_at": None, "paused_reason": ""}
@@ -177,10 +177,10 @@ def task_cancel(task: OptimizeTask, *, user: User | None, reason: str, now: date
     """
     row = task.subject
     check_visible(row, user)
-    why, by = said_reason(reason), asker(user)
+    why, by = parse_reason(reason), asker(user)
     with transaction.atomic():
         is_back = take_back(task, why=f"{by}: {why}", code=STOPPED, now=now)
-        if not is_back and not tell_to_stop(task, why=f"{by}: {why}"):
+        if not is_back and not request_stop(task, why=f"{by}: {why}"):
             raise _not_cancelled(task)
         was = "waiting" if is_back else "in a run"
         asked_audit("optimizer.cancelled", row, by=by, now=now, kind=task.kind, was=was, reason=why)

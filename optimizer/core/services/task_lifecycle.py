@@ -40,7 +40,7 @@ def abandon_open(tables: Iterable[MaintainedTable], *, why: str, now: datetime) 
     )
 
 
-def give_up(task: OptimizeTask, *, why: str, now: datetime) -> bool:
+def abandon(task: OptimizeTask, *, why: str, now: datetime) -> bool:
     """Let a task end that is in no run and whose need is gone; False where it was sent meanwhile.
 
     It is nobody's cancelling: what made it needed was done by others, or ended.
@@ -75,7 +75,7 @@ def take_back(
     )
 
 
-def tell_to_stop(task: OptimizeTask, *, why: str) -> bool:
+def request_stop(task: OptimizeTask, *, why: str) -> bool:
     """Have a run leave a task; False where it is in none, or was told already."""
     running = OptimizeTask.objects.filter(pk=task.pk, state=TaskState.SENT)
     return bool(running.exclude(outcome_code=STOPPED).update(outcome_code=STOPPED, outcome=why))

@@ -12,7 +12,7 @@ from optimizer.core.services.maintainers import all_maintainers
 from optimizer.core.services.retention import tasks_forget
 from optimizer.discovery.domain import Polled, next_poll_at
 from portal.access.lakes import get_lake
-from portal.access.models import KEEPERS
+from portal.access.models import STAFF
 from portal.events.registry import Missed
 from portal.events.services import alarms_rescanned
 from portal.runs.domain import RunState, Schedule
@@ -34,7 +34,7 @@ class PollKind(RunKind):
     title = "Poll of Iceberg and Hudi tables"
     queue = "scan"
     results_pass = True
-    start_roles = KEEPERS
+    start_roles = STAFF
     # How often it is asked whether one is due; `poll_times` says when that is.
     schedule = Schedule(every=timedelta(minutes=1))
     longest = timedelta(hours=1)

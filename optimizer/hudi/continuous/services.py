@@ -15,7 +15,7 @@ from optimizer.core.domain.tasks import LEAVE_OUT, TaskState
 from optimizer.core.services.dispatcher import claim_more
 from optimizer.core.services.results import result_take, sent_of
 from optimizer.core.services.task_lifecycle import told_to_stop
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.domain.schedule import RETRY
 from optimizer.hudi.inspect.services.alarms import alarms_tell
 from optimizer.hudi.inspect.services.inspection import (
@@ -143,7 +143,7 @@ def _keep(run: Run, key: int, policies: HudiPolicies, *, now: datetime) -> None:
         if "failed" in found:
             inspection_error(run.lake, key, str(found["failed"]), due_at=now + RETRY)
             return
-        look = HudiLook.from_dict(found.get("look") or {})
+        look = HudiInspection.from_dict(found.get("look") or {})
         read = ReadLook(look, bool(found.get("read_logs")), bool(found.get("read_keys")))
         look_keep(run.lake, key, read, policies.of(*name).policy, now=now)
     except RuleViolation as error:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.db import models
 
 from optimizer.core.models import MaintainedTable
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.maintenance.domain.tasks import LISTED, TASKS
 
 
@@ -118,7 +118,7 @@ class StoredInspection(models.Model):
     def __str__(self) -> str:
         return f"{self.table_id} at {self.at:%Y-%m-%d %H:%M}"
 
-    def look(self) -> HudiLook:
+    def look(self) -> HudiInspection:
         """Unpack it.
 
         Raises:
@@ -127,16 +127,16 @@ class StoredInspection(models.Model):
         return self.unpack(self.packed)
 
     @staticmethod
-    def unpack(packed: bytes | memoryview) -> HudiLook:
+    def unpack(packed: bytes | memoryview) -> HudiInspection:
         """Read what `pack` gave.
 
         Raises:
             RuleViolation: `hudi.look`, it was stored in another form.
         """
-        return HudiLook.from_dict(json.loads(zlib.decompress(packed)))
+        return HudiInspection.from_dict(json.loads(zlib.decompress(packed)))
 
     @staticmethod
-    def pack(look: HudiLook) -> bytes:
+    def pack(look: HudiInspection) -> bytes:
         """Return what `packed` holds of a look; a slice of a file group takes some 20 bytes."""
         return zlib.compress(json.dumps(look.as_dict()).encode())
 

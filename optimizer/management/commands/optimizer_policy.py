@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from optimizer.policies.domain.formats import MANNERS, TableFormat
+from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.domain.values import write_values
 from optimizer.policies.selectors.policies import policy_current
 from optimizer.policies.services.policies import PolicyChange, policy_set
@@ -45,7 +45,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no user {options['user']}.") from error
         values = _read(options["values"])
         table_format = TableFormat(options["format"])
-        read = MANNERS[table_format].read
+        read = POLICY_SCHEMAS[table_format].read
         try:
             stands = policy_current(lake, scope, table_format)
             if stands is not None and stands.values == write_values(read(values)):

@@ -14,7 +14,7 @@ from optimizer.policies.api.fields import (
     OptimizerPolicyWishSerializer,
     OptimizerScopeSerializer,
 )
-from optimizer.policies.domain.formats import MANNERS, TableFormat
+from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.selectors.policies import levels_of, policy_current
 from optimizer.policies.selectors.scopes import (
     HISTORY_ORDERS,
@@ -112,7 +112,7 @@ class PolicyHistory(KeysetList):
 def table_policy_settings(table: IcebergTable | HudiTable) -> dict[str, Any]:
     """Return every setting as it holds for a table now, with the scope that says so."""
     about, scope = format_of(table), scope_of_table(table)
-    manners, (levels, _) = MANNERS[about], levels_of(table.lake, about)
+    manners, (levels, _) = POLICY_SCHEMAS[about], levels_of(table.lake, about)
     found = manners.resolve(levels, db=table.db, table=table.table)
     own = policy_current(table.lake, scope, about) if scope else None
     values = manners.write(found.policy)

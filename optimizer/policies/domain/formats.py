@@ -35,7 +35,7 @@ class AnyResolved(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class PolicySchema:
     """What policies of one format are made of; settings stand in the order in which they show."""
 
     title: str
@@ -53,9 +53,9 @@ class Manners:
         return self.resolve(levels, db=db, table=table)
 
 
-MANNERS: Mapping[TableFormat, Manners] = MappingProxyType(
+POLICY_SCHEMAS: Mapping[TableFormat, PolicySchema] = MappingProxyType(
     {
-        TableFormat.ICEBERG: Manners(
+        TableFormat.ICEBERG: PolicySchema(
             "Iceberg",
             policy.FIELDS,
             words.SETTINGS,
@@ -65,7 +65,7 @@ MANNERS: Mapping[TableFormat, Manners] = MappingProxyType(
             policy.resolve,
             policy.contradiction,
         ),
-        TableFormat.HUDI: Manners(
+        TableFormat.HUDI: PolicySchema(
             "Hudi",
             hudi_policy.FIELDS,
             hudi_values.SETTINGS,

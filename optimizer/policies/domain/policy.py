@@ -30,7 +30,7 @@ BUILT_IN = "default"
 _SCOPE = re.compile(r"[\w*?$-]+(\.[\w*?$-]+)?")
 
 
-class Caution(StrEnum):
+class ConflictTolerance(StrEnum):
     """How much risk of losing a rewrite to another writer is taken."""
 
     LOW = "low"
@@ -40,7 +40,11 @@ class Caution(StrEnum):
     @property
     def most_risk(self) -> float:
         """The greatest chance of a conflict that a rewrite is begun with."""
-        return {Caution.LOW: 0.5, Caution.NORMAL: 0.2, Caution.HIGH: 0.05}[self]
+        return {
+            ConflictTolerance.LOW: 0.5,
+            ConflictTolerance.NORMAL: 0.2,
+            ConflictTolerance.HIGH: 0.05,
+        }[self]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,7 @@ class Policy:
     kinds: frozenset[TaskKind] = (
         frozenset(TaskKind) - DESTRUCTIVE - {TaskKind.FULL, TaskKind.STATISTICS}
     )
-    caution: Caution = Caution.NORMAL
+    caution: ConflictTolerance = ConflictTolerance.NORMAL
 
     @property
     def min_interval(self) -> timedelta:

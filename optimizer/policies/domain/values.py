@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.rewrite.domain.layouts import Layout, parse_layout
-from optimizer.policies.domain.policy import FIELDS, Caution, Policy, QuietHours
+from optimizer.policies.domain.policy import FIELDS, ConflictTolerance, Policy, QuietHours
 from portal.lake.errors import RuleViolation
 
 _HOURS = re.compile(r"\s*([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)\s*")
@@ -140,5 +140,5 @@ _READERS: Mapping[str, Reader] = {
     "quiet": read_quiet,
     "budget_gb_hours": read_budget,
     "kinds": partial(read_choices, choices=TaskKind),
-    "caution": partial(read_choice, choices=Caution),
+    "caution": partial(read_choice, choices=ConflictTolerance),
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from optimizer.models import PolicyVersion
-from optimizer.policies.domain.formats import MANNERS, AnyResolved, TableFormat, is_built_in
+from optimizer.policies.domain.formats import POLICY_SCHEMAS, AnyResolved, TableFormat, is_built_in
 from optimizer.policies.domain.policy import Level, Policy, resolve
 
 
@@ -40,7 +40,7 @@ def policies_of(lake: str) -> LakePolicies:
 def levels_of(lake: str, table_format: TableFormat) -> tuple[list[Level], dict[str, int]]:
     """Read what stands at each scope of a lake for tables of a format, and the rows' keys."""
     rows = list(PolicyVersion.objects.filter(lake=lake, format=table_format, is_current=True))
-    read = MANNERS[table_format].read
+    read = POLICY_SCHEMAS[table_format].read
     return [Level(row.scope, read(row.values)) for row in rows], {row.scope: row.pk for row in rows}
 
 
@@ -57,7 +57,7 @@ def inherited_by(
     own = Level(scope, {})
     levels, _ = levels_of(lake, table_format)
     wider = [one for one in levels if one.order < own.order]
-    return MANNERS[table_format].resolve_scope(wider, scope)
+    return POLICY_SCHEMAS[table_format].resolve_scope(wider, scope)
 
 
 def policy_current(

@@ -16,7 +16,7 @@ from django.db.models import F, JSONField, OuterRef, Q, QuerySet, Subquery
 
 from optimizer.core.selectors.tables import IS_THERE
 from optimizer.models import HudiTable, IcebergTable, PolicyVersion
-from optimizer.policies.domain.formats import MANNERS, TableFormat
+from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.domain.policy import Level, LevelKind, kind_of_scope
 from optimizer.policies.selectors.policies import policy_current, policy_history
 from portal.access.models import User
@@ -110,7 +110,7 @@ class ScopeRow:
 
 def _sets(table_format: TableFormat) -> filters.ChoiceFilter:
     return filters.ChoiceFilter(
-        choices=[(name, name) for name in MANNERS[table_format].fields],
+        choices=[(name, name) for name in POLICY_SCHEMAS[table_format].fields],
         label="Sets",
         empty_label="Any",
         method="filter_sets",
@@ -183,7 +183,7 @@ def scopes_visible(
 ) -> QuerySet[PolicyVersion]:
     """Return what stands at the scopes that the person may see, unordered."""
     rows = PolicyVersion.objects.filter(lake=lake, format=table_format, is_current=True)
-    if user.is_lake_keeper:
+    if user.is_lake_staff:
         return rows
     mine = [
         pk
@@ -206,7 +206,7 @@ def get_scope_for_user(
         NotVisible: `policy.scope`, nothing was ever set there, or not for this person to see.
     """
     found = policy_current(lake, scope, table_format)
-    is_seen = user.is_lake_keeper or _is_visible(lake, scope.lower(), user, names)
+    is_seen = user.is_lake_staff or _is_visible(lake, scope.lower(), user, names)
     if found is None or not is_seen:
         raise NotVisible("policy.scope", "There is no policy of this scope for you.")
     return found

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 
 from optimizer.iceberg.rewrite.domain.layouts import Layout, refuse_columns
 from optimizer.models import HudiTable, IcebergTable, PolicyVersion
-from optimizer.policies.domain.formats import MANNERS, TableFormat
+from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.domain.policy import Level, LevelKind, kind_of_scope
 from optimizer.policies.domain.values import write_values
 from optimizer.policies.selectors.policies import levels_of, policy_current
@@ -95,7 +95,7 @@ def policy_meant(change: PolicyChange, *, user: User) -> Level:
     """
     scope = change.scope.strip().lower()
     table = policy_allowed(change.lake, scope, user, change.table_format)
-    level = Level(scope, MANNERS[change.table_format].read(change.values))
+    level = Level(scope, POLICY_SCHEMAS[change.table_format].read(change.values))
     _check_meant(change, level, table)
     return level
 
@@ -136,7 +136,7 @@ def policy_allowed(
     )
     found = wanted.order_by("-pk").first()
     if found is None:
-        title = MANNERS[table_format].title
+        title = POLICY_SCHEMAS[table_format].title
         raise NotVisible("policy.table", f"There is no {title} table {scope} that you may see.")
     return found
 
@@ -145,7 +145,7 @@ def _check_meant(
     change: PolicyChange, level: Level, table: IcebergTable | HudiTable | None
 ) -> None:
     """Refuse settings that contradict what they stand under, or columns that are not there."""
-    manners = MANNERS[change.table_format]
+    manners = POLICY_SCHEMAS[change.table_format]
     levels, _ = levels_of(change.lake, change.table_format)
     others = [one for one in levels if one.scope != level.scope]
     refused = manners.contradiction(manners.resolve_scope([*others, level], level.scope).policy)

@@ -7,7 +7,7 @@ many tables only the first ones are looked at: it is asked while a person waits.
 from collections import Counter
 from dataclasses import dataclass
 
-from optimizer.policies.domain.formats import MANNERS
+from optimizer.policies.domain.formats import POLICY_SCHEMAS
 from optimizer.policies.domain.policy import Level, LevelKind
 from optimizer.policies.selectors.policies import levels_of
 from optimizer.policies.selectors.scopes import TableNames
@@ -54,7 +54,7 @@ def policy_preview(change: PolicyChange, *, user: User, names: TableNames) -> Pr
     Raises:
         As `policy_meant`: what could not be kept is not previewed either.
     """
-    after, manners = policy_meant(change, user=user), MANNERS[change.table_format]
+    after, manners = policy_meant(change, user=user), POLICY_SCHEMAS[change.table_format]
     levels = {one.scope: one for one in levels_of(change.lake, change.table_format)[0]}
     before = levels.pop(after.scope, Level(after.scope, {}))
     rest = [one for one in levels.values() if one.values]

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from optimizer.models import HudiTable, IcebergTable, PolicyVersion
-from optimizer.policies.domain.formats import MANNERS, TableFormat, is_built_in
+from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat, is_built_in
 from optimizer.policies.domain.words import say
 from optimizer.policies.selectors.policies import inherited_by, levels_of, policy_current
 from optimizer.policies.selectors.scopes import format_of, table_names
@@ -69,7 +69,7 @@ def scope_url(lake: str, scope: str, table_format: TableFormat = TableFormat.ICE
 def settings_of(table: IcebergTable | HudiTable) -> list[SettingRow]:
     """Return every setting of a table as it resolves now."""
     about = format_of(table)
-    manners, (levels, _) = MANNERS[about], levels_of(table.lake, about)
+    manners, (levels, _) = POLICY_SCHEMAS[about], levels_of(table.lake, about)
     found = manners.resolve(levels, db=table.db, table=table.table)
     values, own = manners.write(found.policy), str(table).lower()
     return [
@@ -133,7 +133,7 @@ def policy_said(
 
 
 def _inherits(lake: str, scope: str, table_format: TableFormat) -> Mapping[str, tuple[str, str]]:
-    found, manners = inherited_by(lake, scope, table_format), MANNERS[table_format]
+    found, manners = inherited_by(lake, scope, table_format), POLICY_SCHEMAS[table_format]
     values = manners.write(found.policy)
     return {name: (say(name, values[name]), _from(found.sources[name])) for name in manners.fields}
 

@@ -10,12 +10,12 @@ from django import forms
 from django.http import QueryDict
 
 from optimizer.core.domain.tasks import TaskKind
-from optimizer.policies.domain.formats import MANNERS, TableFormat
-from optimizer.policies.domain.policy import Caution
+from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
+from optimizer.policies.domain.policy import ConflictTolerance
 from optimizer.policies.domain.words import say
 from optimizer.policies.services.policies import MOST_WHY, PolicyChange
 from portal.lake.errors import PortalError, RuleViolation
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 
 INHERITED = [("", "Inherited")]
 ON_OFF = [*INHERITED, ("on", "on"), ("off", "off")]
@@ -48,7 +48,7 @@ class ScopeForm(forms.Form):
     ) -> None:
         # Other than the list's filters, which stand on the same page.
         super().__init__(data, initial=dict(initial or {}), auto_id="policy_%s")
-        self._manners = MANNERS[self.table_format]
+        self._manners = POLICY_SCHEMAS[self.table_format]
         for name in self._manners.fields:
             value, scope = inherits[name]
             title, means = self._manners.settings[name]
@@ -122,7 +122,7 @@ def shown(values: Mapping[str, object], seen: int) -> dict[str, Any]:
 
 
 def _kinds() -> list[tuple[str, str]]:
-    words = [(kind.value, f"{kind}: {look_of(f'WORK_{kind}').word}") for kind in TaskKind]
+    words = [(kind.value, f"{kind}: {badge_for(f'WORK_{kind}').word}") for kind in TaskKind]
     return [*words, (NOTHING, "Disable all")]
 
 
@@ -148,5 +148,5 @@ class PolicyForm(ScopeForm):
         choices=_kinds, required=False, widget=forms.CheckboxSelectMultiple
     )
     caution = forms.ChoiceField(
-        choices=[*INHERITED, *((one.value, one.value) for one in Caution)], required=False
+        choices=[*INHERITED, *((one.value, one.value) for one in ConflictTolerance)], required=False
     )

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from optimizer.core.ui.columns import cell
-from optimizer.policies.domain.formats import MANNERS, TableFormat
+from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.domain.policy import LevelKind, kind_of_scope
 from optimizer.policies.selectors.policies import policy_current
 from optimizer.policies.selectors.scopes import (
@@ -81,7 +81,7 @@ class About:
     @property
     def title(self) -> str:
         """The format's name."""
-        return MANNERS[self.table_format].title
+        return POLICY_SCHEMAS[self.table_format].title
 
     @property
     def is_hudi(self) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from optimizer.hudi.maintenance.domain.tasks import Service
-from optimizer.iceberg.tables.domain.table_metadata import MetadataSaid
+from optimizer.iceberg.tables.domain.table_metadata import ReportedMetadata
 from optimizer.models import Quarantine, RemovalPlan
 from optimizer.removals.domain.papers import SEALED, done_name, read_name
 from portal.access.lakes import get_lake
@@ -106,7 +106,7 @@ def snapshots_now(plan: RemovalPlan) -> set[int]:
     path = config.path(found.parameters["metadata_location"])
     data = open_file_system(path, config=config).read(path)
     text = (gzip.decompress(data) if ".gz." in path.name else data).decode()
-    return {one.snapshot_id for one in MetadataSaid.read(text).snapshots}
+    return {one.snapshot_id for one in ReportedMetadata.read(text).snapshots}
 
 
 def _were(n: int, one: str) -> str:

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 
 from optimizer.core.domain.tasks import TaskKind, TaskState
 from optimizer.models import OptimizeTask, PolicyVersion, RemovalPlan
-from optimizer.policies.domain.formats import MANNERS, TableFormat
+from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.selectors.policies import levels_of, versions_in
 from optimizer.removals.domain.states import OPEN, TRANSITIONS, RemovalState
 from optimizer.removals.selectors import get_removal_for_user, is_held, removals_visible
@@ -75,7 +75,7 @@ class Removals(ProposalKind[RemovalPlan]):
         table = proposal.subject
         about = TableFormat(proposal.table_format)
         levels, ids = levels_of(table.lake, about)
-        found = MANNERS[about].resolve(levels, db=table.db, table=table.table)
+        found = POLICY_SCHEMAS[about].resolve(levels, db=table.db, table=table.table)
         return _writers(versions_in(found, ids))
 
     def columns(

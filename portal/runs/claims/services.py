@@ -17,7 +17,7 @@ from portal.lake.errors import StaleState
 from portal.reliability.claims import claim
 from portal.runs.domain import RunState, can_move, tag_of
 from portal.runs.models import Run
-from portal.runs.outbox.services import hint_run
+from portal.runs.outbox.services import publish_run
 from portal.spark.process_table import host_identity
 
 _log = logging.getLogger(__name__)
@@ -88,7 +88,7 @@ def run_to_settling(run: Run, *, now: datetime, **changes: Any) -> None:
             n_messages=0,
             **changes,
         )
-        hint_run(run, now=now)
+        publish_run(run, now=now)
 
 
 def run_renew(run: Run, *, holder: str, now: datetime) -> bool:

@@ -13,10 +13,10 @@ from portal.runs.claims.services import beating, run_move
 from portal.runs.domain import FINAL, HOST_GONE_GRACE, Ending, RunState, end_state
 from portal.runs.execution.processes import find_by_tag
 from portal.runs.kinds import registry as run_kinds
-from portal.runs.kinds.hooks import stop_everything
+from portal.runs.kinds.hooks import engage_emergency_stop
 from portal.runs.kinds.registry import RunKind
 from portal.runs.models import Run
-from portal.runs.outbox.services import hint_run, outbox_drop
+from portal.runs.outbox.services import outbox_drop, publish_run
 from portal.runs.records.logs import line_of_job, run_log, run_log_many
 from portal.runs.records.spools import log_file, open_spool
 from portal.spark import launch
@@ -41,7 +41,7 @@ def run_settle(run: Run, kind: RunKind, *, holder: str) -> None:
             _settle_lake(run, kind)
             kind.ingest(run, manifest)
     except DataSafetyError as error:
-        run_endanger(run, error, now=now)
+        fail_unsafe(run, error, now=now)
     except ExternalFailure as error:
         if not error.retryable or (not kind.acting and run.n_settles >= MAX_SETTLES):
             _close(run, RunState.FAILED, error=error.as_dict(), now=now)
@@ -96,14 +96,14 @@ def manifest_of(run: Run) -> dict[str, Any]:
 def run_give_up(run: Run, error: dict[str, Any], *, acting: bool, now: datetime) -> None:
     """End a run that cannot be settled; one that acts leaves the lake unchecked: emergency stop."""
     if acting:
-        run_endanger(run, DataSafetyError(error["code"], error["message"]), now=now)
+        fail_unsafe(run, DataSafetyError(error["code"], error["message"]), now=now)
     else:
         _close(run, RunState.FAILED, error=error, now=now)
 
 
-def run_endanger(run: Run, error: DataSafetyError, *, now: datetime) -> None:
+def fail_unsafe(run: Run, error: DataSafetyError, *, now: datetime) -> None:
     """Data could be lost: the emergency stop first, then the run's end. Never tried again."""
-    stop_everything(run.lake, run_id=str(run.pk), reason=error.message, now=now)
+    engage_emergency_stop(run.lake, run_id=str(run.pk), reason=error.message, now=now)
     _close(run, RunState.FAILED, error=error.as_dict(), now=now)
 
 
@@ -115,7 +115,7 @@ def run_settle_later(run: Run, why: str, *, now: datetime) -> None:
             lease_owner="", lease_until=again, message=why[:500]
         )
         if n_changed:
-            hint_run(run, now=now, not_before=again)
+            publish_run(run, now=now, not_before=again)
             run_log(run, f"Settling again in 30 s: {why}", now=now, level="warning")
     run.refresh_from_db()
 
@@ -163,7 +163,7 @@ def _end(run: Run, kind: RunKind, manifest: dict[str, Any], *, now: datetime) ->
         return
     run_log_many(run, [line_of_job(str(text)) for text in manifest.get("log", [])], now=now)
     if error and error.get("kind") == DataSafetyError.__name__:
-        run_endanger(run, DataSafetyError(error["code"], error["message"]), now=now)
+        fail_unsafe(run, DataSafetyError(error["code"], error["message"]), now=now)
         return
     is_retryable = not kind.acting and is_worth_retrying(error or {})
     target = end_state(
@@ -216,7 +216,7 @@ def _again(run: Run, error: dict[str, Any] | None, *, now: datetime) -> None:
             message=why[:500],
             n_messages=0,
         )
-        hint_run(run, now=now, not_before=again)
+        publish_run(run, now=now, not_before=again)
         run_log(run, f"Trying again: {why}", now=now, level="warning")
 
 

@@ -17,7 +17,7 @@ from portal.runs.execution.launching import run_adopt
 from portal.runs.execution.processes import find_by_tag
 from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Outbox, Run
-from portal.runs.outbox.services import RUN, hint_run
+from portal.runs.outbox.services import RUN, publish_run
 from portal.runs.records.logs import run_log
 from portal.spark.process_table import host_identity, host_name
 
@@ -86,7 +86,7 @@ def _requeue(run: Run, *, now: datetime) -> None:
         return
     with transaction.atomic():
         run_move(run, RunState.QUEUED, lease_owner="", lease_until=None, n_messages=0)
-        hint_run(run, now=now)
+        publish_run(run, now=now)
         run_log(run, "Its worker died; another one starts over.", now=now, level="warning")
 
 
@@ -118,4 +118,4 @@ def _hint_again(now: datetime) -> None:
         last = run.last_published_at or run.queued_at
         if str(run.pk) not in pending and last + hint_again_after(run.n_messages) <= now:
             with transaction.atomic():
-                hint_run(run, now=now)
+                publish_run(run, now=now)

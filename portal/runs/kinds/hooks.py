@@ -24,7 +24,7 @@ def register_safety_hook(hook: SafetyHook) -> SafetyHook:
     return hook
 
 
-def stop_everything(lake: str, *, run_id: str, reason: str, now: datetime) -> None:
+def engage_emergency_stop(lake: str, *, run_id: str, reason: str, now: datetime) -> None:
     """Call every hook; one that raises does not keep the others from being called."""
     failed: Exception | None = None
     for hook in _hooks:

@@ -33,7 +33,7 @@ def outbox_add(
     )
 
 
-def hint_run(run: Run, *, now: datetime, not_before: datetime | None = None) -> None:
+def publish_run(run: Run, *, now: datetime, not_before: datetime | None = None) -> None:
     """Tell the workers that a run needs one of them; inside the caller's transaction."""
     outbox_add(RUN, row_id=str(run.pk), queue=run.queue, now=now, not_before=not_before)
     n_messages = run.n_messages + 1

@@ -21,7 +21,7 @@ from portal.runs.execution.steps import run_step
 from portal.runs.execution.takeover import watch
 from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
-from portal.runs.outbox.services import hint_run, outbox_drop
+from portal.runs.outbox.services import outbox_drop, publish_run
 from portal.runs.records.logs import run_log
 from portal.runs.requests.selectors import get_run
 
@@ -57,7 +57,7 @@ def run_request(  # noqa: PLR0913 - the agreed interface names them all
                 subject_id=subject[1],
                 queued_at=now,
             )
-            hint_run(run, now=now)
+            publish_run(run, now=now)
             _audit(run, "run.requested", actor=requested_by, now=now, reason=reason)
     except IntegrityError:
         known = _known(unique_key) if unique_key is not None else None
@@ -78,7 +78,7 @@ def run_cancel(run_id: UUID | str, *, user: User, reason: str = "", now: datetim
     """
     check_text(reason)
     run = get_run(run_id)
-    if not user.is_lake_keeper and user.username != run.requested_by:
+    if not user.is_lake_staff and user.username != run.requested_by:
         raise NotAllowed("run.cancel", "Only who asked for the run, or an operator, may cancel it.")
     if run.is_final:
         raise StaleState("run.ended", f"The run is already {run.state.lower()}.")

@@ -8,7 +8,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.approvals.models import Proposal
 from portal.approvals.proposals import ProposalKind
 from portal.ui.api.operations import ApiView, SerializerClass, operation
@@ -47,7 +47,7 @@ def decide_api(  # noqa: PLR0913 - what the schema says and what is done
         found = kind.decide(
             *key.values(),
             user=view.user,
-            word=SaidWord(**said),
+            word=DecisionInput(**said),
             authenticated_at=view.authenticated_at,
             now=timezone.now(),
         )

@@ -13,8 +13,8 @@ from portal.notices.services import notice_retry
 from portal.runs.kinds.hours import hours_wait, working_hours
 from portal.runs.requests.selectors import run_waits
 from portal.runs.requests.services import run_cancel
-from portal.safety.selectors import red_button_state
-from portal.safety.services import red_button_press, red_button_release
+from portal.safety.selectors import emergency_stop_state
+from portal.safety.services import emergency_stop_end, emergency_stop_start
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import (
@@ -130,7 +130,7 @@ class HealthView(ApiView):
     @operation("health_get", answer=HealthSerializer, many=True)
     def get(self) -> object:
         """Ask each part now; an absence says what goes on and what waits (admins, operators)."""
-        if not self.user.is_lake_keeper:
+        if not self.user.is_lake_staff:
             raise NotVisible("page.missing", "There is nothing at this address for you.")
         return health_now()
 
@@ -149,14 +149,16 @@ class RedButtonView(ApiView):
         reason = self.data["reason"]
         now = timezone.now()
         if self.data["do"] == "release":
-            red_button_release(lake=self.lake, user=self.user, reason=reason, now=now)
+            emergency_stop_end(lake=self.lake, user=self.user, reason=reason, now=now)
         else:
-            red_button_press(lake=self.lake, pressed_by=self.user.username, reason=reason, now=now)
+            emergency_stop_start(
+                lake=self.lake, pressed_by=self.user.username, reason=reason, now=now
+            )
         return self._answer()
 
     def _answer(self) -> Response:
         lake = self.lake
-        press = red_button_state(lake)
+        press = emergency_stop_state(lake)
         return Response(
             {
                 "lake": lake,

@@ -16,7 +16,7 @@ from portal.access.models import User
 from portal.access.registry import pages_for
 from portal.lake.errors import NotAllowed, NotVisible
 from portal.runs.requests.selectors import broker_problem
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 
 THEME_COOKIE = "lw_theme"
 THEMES = ("auto", "light", "dark")
@@ -108,9 +108,9 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "lakes": sorted(all_lakes()),
         "roles": sorted(user.roles) or ["owner"],
         "nav": _navigation(request),
-        "fresh": _freshness(lake, may_open=user.is_lake_keeper),
-        "red_button": red_button_state(lake) if lake else None,
-        "is_keeper": user.is_lake_keeper,
+        "fresh": _freshness(lake, may_open=user.is_lake_staff),
+        "red_button": emergency_stop_state(lake) if lake else None,
+        "is_keeper": user.is_lake_staff,
         "standstill": broker_problem(),
     }
     return {"frame": shown}

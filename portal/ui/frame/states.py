@@ -11,7 +11,7 @@ Tone = Literal["good", "info", "busy", "warn", "bad", "quiet"]
 
 
 @dataclass(frozen=True)
-class StateLook:
+class Badge:
     """How one state looks: its word, its icon (Tabler's name) and its tone."""
 
     word: str
@@ -20,43 +20,43 @@ class StateLook:
     help: str = ""
 
 
-_LOOKS: dict[str, StateLook] = {
-    "QUEUED": StateLook("Queued", "clock", "quiet", "Waits for a worker."),
-    "CLAIMED": StateLook("Claimed", "hand-grab", "busy", "A worker has taken it."),
-    "SUBMITTING": StateLook("Submitting", "upload", "busy", "The Spark application is starting."),
-    "RUNNING": StateLook("Running", "loader-2", "busy"),
-    "SETTLING": StateLook("Settling", "checks", "busy", "What happened is being checked."),
-    "DONE": StateLook("Done", "circle-check", "good"),
-    "FAILED": StateLook("Failed", "alert-circle", "bad"),
-    "CANCELLED": StateLook("Cancelled", "ban", "quiet"),
-    "PENDING": StateLook("Waiting for approval", "hourglass", "warn"),
-    "APPROVED": StateLook("Approved", "circle-check", "good"),
-    "REJECTED": StateLook("Rejected", "circle-x", "bad"),
-    "LAPSED": StateLook("Expired", "clock-off", "quiet", "Nobody decided in time."),
-    "WITHDRAWN": StateLook("Withdrawn", "arrow-back-up", "quiet"),
-    "USED": StateLook("Used", "check", "quiet"),
-    "SENDING": StateLook("Sending", "send", "busy"),
-    "SENT": StateLook("Sent", "mail-check", "good"),
-    "DROPPED": StateLook("In backup", "archive", "info", "Dropped; can be restored."),
-    "RESTORED": StateLook("Restored", "restore", "good"),
-    "UNDONE": StateLook("Undone", "arrow-back-up", "quiet"),
-    "PARTLY_RESTORED": StateLook("Partly restored", "restore", "warn"),
-    "PURGING": StateLook("Being purged", "trash-x", "bad", "Cannot be restored any more."),
-    "PURGED": StateLook("Purged", "trash-off", "bad", "Gone for good."),
-    "RED_BUTTON_ON": StateLook("On", "hand-stop", "bad"),
-    "RED_BUTTON_OFF": StateLook("Off", "circle-check", "good"),
-    "ANSWERS": StateLook("OK", "circle-check", "good"),
-    "SILENT": StateLook("Silent", "alert-circle", "bad", "It does not answer, or it is not there."),
-    "HERE": StateLook("Active", "user-check", "good"),
-    "LEFT": StateLook("Disabled", "user-off", "warn", "Cannot sign in, and gets no mail."),
-    "LIVE": StateLook("Active", "key", "good"),
-    "EXPIRED": StateLook("Expired", "clock-off", "quiet", "Its last day is over."),
-    "ENDED": StateLook("Ended", "player-stop", "quiet"),
-    "REPORTED": StateLook("Reported", "flag", "warn", "Left alone; see its run."),
+_LOOKS: dict[str, Badge] = {
+    "QUEUED": Badge("Queued", "clock", "quiet", "Waits for a worker."),
+    "CLAIMED": Badge("Claimed", "hand-grab", "busy", "A worker has taken it."),
+    "SUBMITTING": Badge("Submitting", "upload", "busy", "The Spark application is starting."),
+    "RUNNING": Badge("Running", "loader-2", "busy"),
+    "SETTLING": Badge("Settling", "checks", "busy", "What happened is being checked."),
+    "DONE": Badge("Done", "circle-check", "good"),
+    "FAILED": Badge("Failed", "alert-circle", "bad"),
+    "CANCELLED": Badge("Cancelled", "ban", "quiet"),
+    "PENDING": Badge("Waiting for approval", "hourglass", "warn"),
+    "APPROVED": Badge("Approved", "circle-check", "good"),
+    "REJECTED": Badge("Rejected", "circle-x", "bad"),
+    "LAPSED": Badge("Expired", "clock-off", "quiet", "Nobody decided in time."),
+    "WITHDRAWN": Badge("Withdrawn", "arrow-back-up", "quiet"),
+    "USED": Badge("Used", "check", "quiet"),
+    "SENDING": Badge("Sending", "send", "busy"),
+    "SENT": Badge("Sent", "mail-check", "good"),
+    "DROPPED": Badge("In backup", "archive", "info", "Dropped; can be restored."),
+    "RESTORED": Badge("Restored", "restore", "good"),
+    "UNDONE": Badge("Undone", "arrow-back-up", "quiet"),
+    "PARTLY_RESTORED": Badge("Partly restored", "restore", "warn"),
+    "PURGING": Badge("Being purged", "trash-x", "bad", "Cannot be restored any more."),
+    "PURGED": Badge("Purged", "trash-off", "bad", "Gone for good."),
+    "RED_BUTTON_ON": Badge("On", "hand-stop", "bad"),
+    "RED_BUTTON_OFF": Badge("Off", "circle-check", "good"),
+    "ANSWERS": Badge("OK", "circle-check", "good"),
+    "SILENT": Badge("Silent", "alert-circle", "bad", "It does not answer, or it is not there."),
+    "HERE": Badge("Active", "user-check", "good"),
+    "LEFT": Badge("Disabled", "user-off", "warn", "Cannot sign in, and gets no mail."),
+    "LIVE": Badge("Active", "key", "good"),
+    "EXPIRED": Badge("Expired", "clock-off", "quiet", "Its last day is over."),
+    "ENDED": Badge("Ended", "player-stop", "quiet"),
+    "REPORTED": Badge("Reported", "flag", "warn", "Left alone; see its run."),
 }
 
 
-def register_states(looks: Mapping[str, StateLook]) -> None:
+def register_badges(looks: Mapping[str, Badge]) -> None:
     """Add a room's states; a state that is known must look the same."""
     for state, look in looks.items():
         if _LOOKS.get(state, look) != look:
@@ -64,9 +64,9 @@ def register_states(looks: Mapping[str, StateLook]) -> None:
         _LOOKS[state] = look
 
 
-def look_of(state: str) -> StateLook:
+def badge_for(state: str) -> Badge:
     """Return a state's look; an unknown one is shown plainly by its own word."""
     known = _LOOKS.get(state)
     if known:
         return known
-    return StateLook(state.replace("_", " ").capitalize(), "point", "quiet")
+    return Badge(state.replace("_", " ").capitalize(), "point", "quiet")

@@ -15,7 +15,7 @@ from portal.notices.models import Notice, NoticeState
 from portal.runs.domain import RunState
 from portal.runs.kinds.registry import all_kinds
 from portal.runs.models import Run
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 
 
 class ListFilter(filters.FilterSet):  # type: ignore[misc]  # untyped base
@@ -52,7 +52,7 @@ class RunFilter(ListFilter):
 
     kind = filters.ChoiceFilter(choices=_kinds, label="Kind", empty_label="Any")
     state = filters.ChoiceFilter(
-        choices=[(state.value, look_of(state).word) for state in RunState],
+        choices=[(state.value, badge_for(state).word) for state in RunState],
         label="State",
         empty_label="Any",
     )
@@ -87,7 +87,7 @@ class MailFilter(ListFilter):
 
     kind = prefix("kind", "Kind")
     state = filters.ChoiceFilter(
-        choices=[(state.value, look_of(state).word) for state in NoticeState],
+        choices=[(state.value, badge_for(state).word) for state in NoticeState],
         label="State",
         empty_label="Any",
     )

@@ -18,7 +18,7 @@ from portal.lake.clock import from_epoch_seconds
 from portal.lake.errors import NotVisible
 from portal.runs.kinds.registry import get_kind
 from portal.ui.charts.figures import Chart
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.lists.tables import Cell, Table
 
 register = template.Library()
@@ -199,7 +199,7 @@ def icon(name: str) -> SafeString:
 @register.simple_tag
 def state_badge(state: str) -> SafeString:
     """Show a state by icon, word and colour."""
-    look = look_of(str(state))
+    look = badge_for(str(state))
     return format_html(
         '<span class="lw-state lw-{}" title="{}">{}{}</span>',
         look.tone,
@@ -218,7 +218,7 @@ def pairs(value: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
 @register.filter
 def state_word(state: str) -> str:
     """Return the word of a state, for text and option lists."""
-    return look_of(str(state)).word
+    return badge_for(str(state)).word
 
 
 @register.simple_tag(takes_context=True)

@@ -43,7 +43,7 @@ def audit(request: HttpRequest) -> HttpResponseBase:
         "page": page,
         "table": table,
         "head": head,
-        "sees_all": person(request).is_lake_keeper,
+        "sees_all": person(request).is_lake_staff,
         "chain": _chain(request, head.seq if head else 0),
     }
     return render(request, "portal/audit.html", context)
@@ -51,7 +51,7 @@ def audit(request: HttpRequest) -> HttpResponseBase:
 
 def _chain(request: HttpRequest, n_events: int) -> ChainReport | None:
     """Verify the chain for those who see all of it: at once if it is short, else when asked."""
-    if not person(request).is_lake_keeper:
+    if not person(request).is_lake_staff:
         return None
     if n_events <= VERIFY_AT_ONCE or request.GET.get("verify"):
         return audit_verify()

@@ -14,6 +14,6 @@ from portal.ui.frame.context import person
 @require_GET
 def health(request: HttpRequest) -> HttpResponse:
     """Show how each part answered just now (admins and operators)."""
-    if not person(request).is_lake_keeper:
+    if not person(request).is_lake_staff:
         raise NotVisible("page.missing", "There is nothing at this address for you.")
     return render(request, "portal/health.html", {"parts": health_now()})

@@ -67,7 +67,7 @@ def reopen(request: HttpRequest, username: str) -> HttpResponse:
 
 def check_keeper(request: HttpRequest) -> None:
     """Let admins and operators in; for others there is no such page."""
-    if not person(request).is_lake_keeper:
+    if not person(request).is_lake_staff:
         raise NotVisible("page.missing", "There is nothing at this address for you.")
 
 

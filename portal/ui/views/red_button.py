@@ -7,8 +7,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from portal.runs.kinds.hours import hours_wait, working_hours
-from portal.safety.selectors import red_button_state
-from portal.safety.services import red_button_press, red_button_release
+from portal.safety.selectors import emergency_stop_state
+from portal.safety.services import emergency_stop_end, emergency_stop_start
 from portal.ui.forms import ReasonForm
 from portal.ui.frame.context import current_lake, person
 
@@ -26,7 +26,7 @@ def red_button(request: HttpRequest) -> HttpResponse:
         return redirect("ui:red-button")
     context = {
         "form": form,
-        "press": red_button_state(lake),
+        "press": emergency_stop_state(lake),
         "hours": working_hours(lake),
         "hours_wait": hours_wait(lake, now=timezone.now()),
     }
@@ -37,11 +37,11 @@ def red_button(request: HttpRequest) -> HttpResponse:
 def _switch(request: HttpRequest, lake: str, reason: str) -> None:
     now = timezone.now()
     if request.POST.get("do") == "release":
-        red_button_release(lake=lake, user=person(request), reason=reason, now=now)
+        emergency_stop_end(lake=lake, user=person(request), reason=reason, now=now)
         messages.success(request, "Ended. Approved work may resume.")
     else:
         name = person(request).username
-        red_button_press(lake=lake, pressed_by=name, reason=reason, now=now)
+        emergency_stop_start(lake=lake, pressed_by=name, reason=reason, now=now)
         messages.warning(
             request, "Emergency stop started. Running jobs stop at their next item, within 10 s."
         )

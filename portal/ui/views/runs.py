@@ -17,7 +17,7 @@ from portal.runs.requests.selectors import run_waits
 from portal.runs.requests.services import run_cancel
 from portal.ui.forms import ReasonForm
 from portal.ui.frame.context import current_lake, person
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.filters import RunFilter
 from portal.ui.lists.keyset import keyset_page
@@ -114,7 +114,7 @@ def may_cancel(run: Run, user: User) -> bool:
     """Whether the page offers to cancel; the service decides again."""
     if run.is_final or run.cancel_requested_by:
         return False
-    return user.is_lake_keeper or run.requested_by == user.username
+    return user.is_lake_staff or run.requested_by == user.username
 
 
 def _seconds(run: Run, now: datetime) -> float | None:
@@ -141,4 +141,4 @@ def _counts(result: dict[str, Any]) -> list[tuple[str, int]]:
     counts = result.get("counts")
     if not isinstance(counts, dict):
         return []
-    return [(look_of(name).word.lower(), n) for name, n in counts.items() if isinstance(n, int)]
+    return [(badge_for(name).word.lower(), n) for name, n in counts.items() if isinstance(n, int)]

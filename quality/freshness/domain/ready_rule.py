@@ -65,25 +65,27 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class FreshnessDecision:
     """What is so, or what is to be done, and why."""
 
     verdict: Verdict
     reason: str
 
 
-def rule_on(rule: Rule, period: Period, seen: Seen, *, now: datetime) -> Ruling:
+def rule_on(rule: Rule, period: Period, seen: Seen, *, now: datetime) -> FreshnessDecision:
     """Decide on one period from what the metastore has of it."""
     if not seen.n_partitions:
-        return Ruling(Verdict.MISSING, "The metastore has no partition of it yet.")
+        return FreshnessDecision(Verdict.MISSING, "The metastore has no partition of it yet.")
     if not seen.n_unready:
-        return Ruling(Verdict.READY, "No partition of it is marked as not ready.")
+        return FreshnessDecision(Verdict.READY, "No partition of it is marked as not ready.")
     if not rule.sets:
-        return Ruling(Verdict.WAITS, "Nobody has said yet that it is ready; no rule does.")
+        return FreshnessDecision(
+            Verdict.WAITS, "Nobody has said yet that it is ready; no rule does."
+        )
     lacks = [*_time_lacks(rule, period, now=now), *_count_lacks(rule, seen)]
     if lacks:
-        return Ruling(Verdict.WAITS, f"The rule waits: {'; '.join(lacks)}.")
-    return Ruling(Verdict.SET, f"The rule holds: {'; '.join(_held(rule, seen))}.")
+        return FreshnessDecision(Verdict.WAITS, f"The rule waits: {'; '.join(lacks)}.")
+    return FreshnessDecision(Verdict.SET, f"The rule holds: {'; '.join(_held(rule, seen))}.")
 
 
 def _time_lacks(rule: Rule, period: Period, *, now: datetime) -> list[str]:

@@ -7,9 +7,9 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from portal.access.models import User
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import DayInput, ListFilter, prefix
-from quality.models import ExpectedPartition, Standing
+from quality.models import ExpectedPartition, FreshnessStatus
 
 # The day first: each list is of one lake, and the index gives it in this order.
 AWAITED_ORDERS = {"-start": ("-start",), "start": ("start",)}
@@ -18,7 +18,7 @@ _LATE = [("now", "Late now"), ("was", "Came late"), ("any", "Late now, or came l
 
 
 def _standings() -> list[tuple[str, str]]:
-    return [(one.value, look_of(f"PARTITION_{one}").word) for one in Standing]
+    return [(one.value, badge_for(f"PARTITION_{one}").word) for one in FreshnessStatus]
 
 
 class AwaitedFilter(ListFilter):
@@ -66,7 +66,7 @@ def _begin(day: date) -> datetime:
 
 def late_now(now: datetime) -> Q:
     """Return the condition for what should be ready by an instant and is not."""
-    return Q(due_at__lt=now, standing__in=(Standing.MISSING, Standing.UNREADY))
+    return Q(due_at__lt=now, standing__in=(FreshnessStatus.MISSING, FreshnessStatus.UNREADY))
 
 
 def late_unsaid(lake: str, *, now: datetime) -> QuerySet[ExpectedPartition]:

@@ -19,7 +19,7 @@ from portal.lake.lines import fitted
 from portal.lake.names import TableName
 from quality.freshness.domain.cadence import Cadence, TimeFormat
 from quality.freshness.models import OWNER_LENGTH
-from quality.models import FreshnessRule, Standing
+from quality.models import FreshnessRule, FreshnessStatus
 from quality.ready_flag.services.tables import keys_of, table_seen
 
 LONGEST_MINUTES = 60 * 24 * 60
@@ -150,7 +150,7 @@ def _changed(
         row.noted_until = cadence.period_at(now).start
     if before.sla_minutes != declared.sla_minutes:
         due = None if row.sla_minutes is None else F("end") + timedelta(minutes=row.sla_minutes)
-        row.awaited.exclude(standing=Standing.READY).update(due_at=due)
+        row.awaited.exclude(standing=FreshnessStatus.READY).update(due_at=due)
     row.version += 1
     row.set_by, row.set_at, row.look_at = user.username, now, now
     row.save()

@@ -20,9 +20,9 @@ from portal.lake.partition_specs import expand
 from portal.lake.readiness import FLAG, is_ready
 from quality.freshness.domain.cadence import Cadence, Period
 from quality.freshness.domain.inspection_schedule import FORGOTTEN, GIVEN_UP, next_look
-from quality.freshness.domain.ready_rule import Rule, Ruling, Seen, Verdict, rule_on
+from quality.freshness.domain.ready_rule import FreshnessDecision, Rule, Seen, Verdict, rule_on
 from quality.freshness.models import OWNER_LENGTH
-from quality.models import ExpectedPartition, FreshnessRule, Standing
+from quality.models import ExpectedPartition, FreshnessRule, FreshnessStatus
 from quality.ready_flag.services.arrivals import fresh
 from quality.ready_flag.services.marking import flags_set
 from quality.ready_flag.services.tables import keys_of
@@ -31,10 +31,10 @@ BY_RULE = "rule"
 _MOST_PERIODS = 400
 _RECORDED = 20
 _STANDINGS = {
-    Verdict.MISSING: Standing.MISSING,
-    Verdict.WAITS: Standing.UNREADY,
-    Verdict.SET: Standing.READY,
-    Verdict.READY: Standing.READY,
+    Verdict.MISSING: FreshnessStatus.MISSING,
+    Verdict.WAITS: FreshnessStatus.UNREADY,
+    Verdict.SET: FreshnessStatus.READY,
+    Verdict.READY: FreshnessStatus.READY,
 }
 _TAKEN = ("standing", "ready_at", "ready_by", "came_late", "reason", "seen_at", "is_held")
 Leaves = dict[str, Any]
@@ -50,7 +50,7 @@ def look_at(rule: FreshnessRule, metastore: Metastore, *, now: datetime) -> int:
     """
     cadence = rule.cadence(get_lake(rule.lake).zone)
     _note_periods(rule, cadence, now=now)
-    rows = rule.awaited.exclude(standing=Standing.READY)
+    rows = rule.awaited.exclude(standing=FreshnessStatus.READY)
     rows.filter(end__lt=now - GIVEN_UP).update(is_given_up=True)
     rule.awaited.filter(end__lt=now - FORGOTTEN).delete()
     pending = list(rows.filter(is_given_up=False).order_by("-start")[:_MOST_PERIODS])
@@ -112,7 +112,7 @@ def _look(
         unsaid = ExpectedPartition.objects.filter(pk=row.pk, seen_at=seen_before)
         unsaid.update(**{name: getattr(row, name) for name in _TAKEN})
     waiting = ExpectedPartition.objects.filter(pk__in=same_as_before).exclude(
-        standing=Standing.READY
+        standing=FreshnessStatus.READY
     )
     waiting.update(seen_at=now)
     if told:
@@ -152,10 +152,12 @@ def _set(rule: FreshnessRule, found: Leaves, metastore: Metastore) -> None:
         pass
 
 
-def _take(row: ExpectedPartition, ruling: Ruling, found: Leaves, *, now: datetime) -> None:
+def _take(
+    row: ExpectedPartition, ruling: FreshnessDecision, found: Leaves, *, now: datetime
+) -> None:
     """Write what is so now; one that was held keeps the word of who held it."""
     row.standing, row.seen_at = _STANDINGS[ruling.verdict], now
-    if row.standing is Standing.READY:
+    if row.standing is FreshnessStatus.READY:
         row.ready_at = now if ruling.verdict is Verdict.SET else _ready_since(found, now=now)
         row.ready_by = BY_RULE if ruling.verdict is Verdict.SET else ""
         row.came_late = row.late_by(now) is not None
@@ -173,7 +175,7 @@ def _ready_since(found: Leaves, *, now: datetime) -> datetime:
 
 
 def _plan_next(rule: FreshnessRule, cadence: Cadence, problem: str, *, now: datetime) -> None:
-    awaited = rule.awaited.exclude(standing=Standing.READY).filter(is_given_up=False)
+    awaited = rule.awaited.exclude(standing=FreshnessStatus.READY).filter(is_given_up=False)
     ends = list(awaited.order_by("-end").values_list("end", flat=True)[:1])
     next_end = now if _is_behind(rule, cadence, now=now) else cadence.period_at(now).end
     rule.look_at = next_look(ends, next_end=next_end, now=now)

@@ -19,7 +19,7 @@ from portal.lake.lines import one_line
 from portal.notices.reached import keepers_reached, people_reached
 from portal.notices.services import Mail, notice_queue, webhook_queue
 from quality.freshness.selectors.awaited import late_unsaid
-from quality.models import ExpectedPartition, Standing
+from quality.models import ExpectedPartition, FreshnessStatus
 
 LATE = "readiness.late"
 _MOST = 500
@@ -56,7 +56,7 @@ def late_tell(lake: str, *, now: datetime) -> int:
 def _mark(row: ExpectedPartition, *, now: datetime) -> bool:
     """Note that somebody writes of it; False if another did, or it came meanwhile."""
     mine = ExpectedPartition.objects.filter(pk=row.pk, notified_at=None).exclude(
-        standing=Standing.READY
+        standing=FreshnessStatus.READY
     )
     return bool(mine.update(notified_at=now))
 

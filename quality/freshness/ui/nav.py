@@ -9,14 +9,14 @@ from django.utils import timezone
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
 from quality.freshness.selectors.awaited import n_late
-from quality.freshness.ui.words import register_words
+from quality.freshness.ui.words import register_state_badges
 
 SECTION = "Data readiness"
 
 
 def register_pages() -> None:
     """Add the navigation, the home card and the words."""
-    register_words()
+    register_state_badges()
     register_page(Page(SECTION, "Expected partitions", "readiness:awaited", "calendar-time", 66))
     register_page(Page(SECTION, "Freshness rules (SLA)", "readiness:rules", "alarm", 67))
     register_home_card(late_card)

@@ -2,29 +2,29 @@
 
 from collections.abc import Mapping
 
-from portal.ui.frame.states import StateLook, register_states
-from quality.models import Standing
+from portal.ui.frame.states import Badge, register_badges
+from quality.models import FreshnessStatus
 
-LOOKS: Mapping[str, StateLook] = {
-    f"PARTITION_{Standing.MISSING}": StateLook(
+BADGES: Mapping[str, Badge] = {
+    f"PARTITION_{FreshnessStatus.MISSING}": Badge(
         "Not there", "circle-dashed", "warn", "The metastore has no partition of it yet."
     ),
-    f"PARTITION_{Standing.UNREADY}": StateLook(
+    f"PARTITION_{FreshnessStatus.UNREADY}": Badge(
         "Not ready", "hourglass", "warn", "It is there, and its flag says that it is not complete."
     ),
-    f"PARTITION_{Standing.READY}": StateLook("Ready", "circle-check", "good"),
-    "PARTITION_GIVEN_UP": StateLook(
+    f"PARTITION_{FreshnessStatus.READY}": Badge("Ready", "circle-check", "good"),
+    "PARTITION_GIVEN_UP": Badge(
         "Given up", "circle-x", "quiet", "It is not checked any more after 35 days."
     ),
-    "PARTITION_LATE": StateLook(
+    "PARTITION_LATE": Badge(
         "Late", "alarm", "bad", "It was not ready when it had to be, and is not yet."
     ),
-    "PARTITION_CAME_LATE": StateLook("Came late", "clock-exclamation", "warn"),
-    "HIDES": StateLook("Can hide", "eye-off", "good", "With the hook."),
-    "SHOWS": StateLook("Cannot hide", "eye", "warn", "It shows what is not ready."),
+    "PARTITION_CAME_LATE": Badge("Came late", "clock-exclamation", "warn"),
+    "HIDES": Badge("Can hide", "eye-off", "good", "With the hook."),
+    "SHOWS": Badge("Cannot hide", "eye", "warn", "It shows what is not ready."),
 }
 
 
-def register_words() -> None:
+def register_state_badges() -> None:
     """Tell the platform the room's words."""
-    register_states(LOOKS)
+    register_badges(BADGES)

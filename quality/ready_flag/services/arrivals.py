@@ -13,7 +13,7 @@ from django.db import transaction
 from portal.access.lakes import get_lake
 from portal.lake.names import PartitionName, TableName
 from quality.freshness.domain.cadence import Period
-from quality.models import ExpectedPartition, FreshnessRule, Standing
+from quality.models import ExpectedPartition, FreshnessRule, FreshnessStatus
 
 
 def arrivals_note(
@@ -55,8 +55,8 @@ def _arrive(rule: FreshnessRule, period: Period, *, by: str, now: datetime) -> N
     row, _ = ExpectedPartition.objects.get_or_create(
         rule=rule, start=period.start, defaults=fresh(rule, period)
     )
-    ExpectedPartition.objects.filter(pk=row.pk).exclude(standing=Standing.READY).update(
-        standing=Standing.READY,
+    ExpectedPartition.objects.filter(pk=row.pk).exclude(standing=FreshnessStatus.READY).update(
+        standing=FreshnessStatus.READY,
         ready_at=now,
         ready_by=by,
         came_late=row.due_at is not None and now > row.due_at,
@@ -68,9 +68,11 @@ def _arrive(rule: FreshnessRule, period: Period, *, by: str, now: datetime) -> N
 
 def _take_back(rule: FreshnessRule, periods: Sequence[Period], *, by: str, now: datetime) -> None:
     """What was ready and is said not to be any more is nobody's but theirs who said so."""
-    rows = rule.awaited.filter(start__in=[one.start for one in periods], standing=Standing.READY)
+    rows = rule.awaited.filter(
+        start__in=[one.start for one in periods], standing=FreshnessStatus.READY
+    )
     rows.update(
-        standing=Standing.UNREADY,
+        standing=FreshnessStatus.UNREADY,
         ready_at=None,
         ready_by="",
         came_late=False,

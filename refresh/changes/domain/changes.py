@@ -21,7 +21,7 @@ class Cause(StrEnum):
     PERSON = "PERSON"
 
 
-class Touch(StrEnum):
+class PartitionChange(StrEnum):
     """What happened to a partition; UPDATED ones are answered wrongly until they are refreshed.
 
     UNREADY: its data is not complete, so nobody owes it anything before its flag says that it is.
@@ -42,25 +42,25 @@ class Pending:
     last_at: datetime
     causes: frozenset[Cause]
     whole: bool = False
-    partitions: Mapping[str, Touch] = field(default_factory=dict)
+    partitions: Mapping[str, PartitionChange] = field(default_factory=dict)
 
     @property
     def is_urgent(self) -> bool:
         """Whether queries may be answered wrongly now, not merely without what is new."""
-        return Touch.UPDATED in self.partitions.values()
+        return PartitionChange.UPDATED in self.partitions.values()
 
 
 _PARTITION_EVENTS = {
-    "ADD_PARTITION": Touch.ADDED,
-    "ALTER_PARTITION": Touch.UPDATED,
-    "INSERT": Touch.UPDATED,
-    "DROP_PARTITION": Touch.DROPPED,
+    "ADD_PARTITION": PartitionChange.ADDED,
+    "ALTER_PARTITION": PartitionChange.UPDATED,
+    "INSERT": PartitionChange.UPDATED,
+    "DROP_PARTITION": PartitionChange.DROPPED,
 }
 _TABLE_EVENTS = frozenset({"CREATE_TABLE", "ALTER_TABLE", "DROP_TABLE"})
 EVENT_TYPES = _TABLE_EVENTS | _PARTITION_EVENTS.keys()
 
 
-def heard(kind: str, partitions: Iterable[str]) -> tuple[bool, dict[str, Touch]]:
+def heard(kind: str, partitions: Iterable[str]) -> tuple[bool, dict[str, PartitionChange]]:
     """Return what one notification means: whether the table itself changed, and which partitions.
 
     A partition event without names, such as an INSERT into an unpartitioned table, means the

@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db import connection
 
 from portal.lake.names import TableName
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.core.selectors.names import Named
 from refresh.models import ChangedPartition, RefreshTarget, WatchedTable
 
@@ -26,7 +26,7 @@ class Change:
     hive: TableName
     cause: Cause
     whole: bool = False
-    partitions: Mapping[str, Touch] = field(default_factory=dict)
+    partitions: Mapping[str, PartitionChange] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Merged:
 
     whole: bool = False
     causes: set[Cause] = field(default_factory=set)
-    partitions: dict[str, Touch] = field(default_factory=dict)
+    partitions: dict[str, PartitionChange] = field(default_factory=dict)
 
 
 def merged(changes: Iterable[Change]) -> dict[TableName, Merged]:
@@ -50,9 +50,9 @@ def merged(changes: Iterable[Change]) -> dict[TableName, Merged]:
     return dict(found)
 
 
-def both(before: str | None, touch: Touch) -> Touch:
+def both(before: str | None, touch: PartitionChange) -> PartitionChange:
     """Merge what was heard of a partition: one touched in two ways counts as updated."""
-    return touch if before in (None, touch.value) else Touch.UPDATED
+    return touch if before in (None, touch.value) else PartitionChange.UPDATED
 
 
 def digest_of(name: str) -> str:
@@ -89,7 +89,7 @@ def watched_rows(
 
 
 def write_partitions(
-    changes: Mapping[WatchedTable, Mapping[str, Touch]], *, now: datetime
+    changes: Mapping[WatchedTable, Mapping[str, PartitionChange]], *, now: datetime
 ) -> set[int]:
     """Write the latest change of each partition; returns the tables some of which count as updated.
 
@@ -106,14 +106,14 @@ def write_partitions(
         chunk = rows[start : start + _CHUNK]
         before = _touched(chunk)
         for row in chunk:
-            row.touch = both(before.get((row.table_id, row.digest)), Touch(row.touch))
+            row.touch = both(before.get((row.table_id, row.digest)), PartitionChange(row.touch))
         ChangedPartition.objects.bulk_create(
             chunk,
             update_conflicts=True,
             unique_fields=["table", "digest"] if named else None,
             update_fields=["at", "touch"],
         )
-    return {row.table_id for row in rows if row.touch is Touch.UPDATED}
+    return {row.table_id for row in rows if row.touch is PartitionChange.UPDATED}
 
 
 def make_targets(named: Mapping[WatchedTable, Sequence[Named]]) -> None:

@@ -12,7 +12,7 @@ from portal.events.registry import Missed, Subscriber, subscribe
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from refresh.changes.domain.changes import EVENT_TYPES, Cause, heard
-from refresh.changes.services.record_changes import Change, note_changes, queue
+from refresh.changes.services.record_changes import Change, queue, record_table_changes
 from refresh.core.selectors.names import is_shown
 from refresh.models import RefreshTarget, WatchedTable
 
@@ -34,7 +34,7 @@ def on_events(events: Sequence[LakeEvent], now: datetime) -> None:
     """Note what many notifications mean, all or none of them."""
     shown = {lake for lake in {event.lake for event in events} if is_shown(lake)}
     meant = (change for event in events if event.lake in shown for change in _meant(event))
-    note_changes(meant, now=now)
+    record_table_changes(meant, now=now)
 
 
 def _meant(event: LakeEvent) -> Iterator[Change]:

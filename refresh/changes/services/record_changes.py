@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Model, QuerySet, Value
 from django.db.models.functions import Coalesce
 
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.domain.pressure import Pressure, gather_for
 from refresh.changes.services.change_rows import (
     Change,
@@ -29,7 +29,15 @@ from refresh.freshness.domain.freshness import Danger, Freshness, rank_of
 from refresh.freshness.domain.pending_refresh import TableChanges
 from refresh.models import RefreshTarget, TargetFrontEnd, WatchedTable
 
-__all__ = ["Change", "digest_of", "note_change", "note_changes", "queue", "retouch", "settle"]
+__all__ = [
+    "Change",
+    "digest_of",
+    "note_change",
+    "queue",
+    "record_change",
+    "record_table_changes",
+    "settle",
+]
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Model)
@@ -41,10 +49,10 @@ def note_change(change: Change, *, now: datetime) -> int:
 
     The latest instant counts: only a refresh that begins after it takes the change in.
     """
-    return note_changes([change], now=now)
+    return record_table_changes([change], now=now)
 
 
-def note_changes(changes: Iterable[Change], *, now: datetime) -> int:
+def record_table_changes(changes: Iterable[Change], *, now: datetime) -> int:
     """Note many changes at once, with a number of queries that does not grow with the tables."""
     wanted = merged(changes)
     named = {hive: found for hive, found in named_for_all(wanted).items() if found}
@@ -68,7 +76,9 @@ def note_changes(changes: Iterable[Change], *, now: datetime) -> int:
     return sum(len(found) for found in named.values())
 
 
-def retouch(watched: WatchedTable, names: list[str], touch: Touch, *, until: datetime) -> None:
+def record_change(
+    watched: WatchedTable, names: list[str], touch: PartitionChange, *, until: datetime
+) -> None:
     """Correct what was heard of partitions, unless they changed again after `until`."""
     for chunk in _chunks(names):
         rows = watched.changed.filter(digest__in=map(digest_of, chunk), at__lte=until)
@@ -109,7 +119,7 @@ def queue(rows: QuerySet[RefreshTarget], *, is_urgent: bool, now: datetime) -> N
         # The same changes make the same difference on each front end, before any is asked.
         on_fes = TargetFrontEnd.objects.filter(target__in=chunk)
         _milder(on_fes, is_urgent=is_urgent).update(**shown)
-        on_fes.update(stale_since=Coalesce("stale_since", Value(now)), owes=True)
+        on_fes.update(stale_since=Coalesce("stale_since", Value(now)), needs_refresh=True)
     asked = defaultdict[str, list[int]](list)
     for pk, level in rows.filter(watched__is_opted_out=False).values_list(
         "pk", "cluster__pressure"

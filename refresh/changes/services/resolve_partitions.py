@@ -35,7 +35,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class ResolvedPartitions:
     """Full names that the metastore has, those that it has not, and what stands for nothing."""
 
     there: tuple[str, ...]
@@ -81,7 +81,7 @@ def check_seen(hive: TableName, *, user: User | None, otherwise: ExternalFailure
         raise _unseen(hive) if owner else otherwise
 
 
-def partitions_meant(found: Found, specs: Sequence[str], *, now: datetime) -> Meant:
+def partitions_meant(found: Found, specs: Sequence[str], *, now: datetime) -> ResolvedPartitions:
     """Find the partitions that names, or parts of names, stand for.
 
     Raises:
@@ -91,11 +91,11 @@ def partitions_meant(found: Found, specs: Sequence[str], *, now: datetime) -> Me
     """
     check_amount(specs)
     if not specs:
-        return Meant((), (), ())
+        return ResolvedPartitions((), (), ())
     meant = expand(specs, keys=found.keys, names=_names(found, now=now))
     check_amount(meant.names)
     gone = full_names(meant.unmatched, keys=found.keys)
-    return Meant(meant.names, gone, meant.unmatched)
+    return ResolvedPartitions(meant.names, gone, meant.unmatched)
 
 
 def check_amount(names: Sequence[str]) -> None:

@@ -16,12 +16,12 @@ from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import Busy, ExternalFailure, NotVisible
 from portal.lake.names import PartitionName, TableName
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.domain.pressure import Pressure, takes_in
 from refresh.changes.services.record_changes import Change, note_change
 from refresh.changes.services.resolve_partitions import (
     Found,
-    Meant,
+    ResolvedPartitions,
     check_amount,
     check_seen,
     look_up,
@@ -120,9 +120,11 @@ def no_partition(hive: TableName, specs: Sequence[str]) -> NotVisible:
     )
 
 
-def _change(hive: TableName, meant: Meant, shown: Sequence[Named]) -> Change:
+def _change(hive: TableName, meant: ResolvedPartitions, shown: Sequence[Named]) -> Change:
     """Note so many names only as are refreshed one by one; above, the table renews them all."""
-    touched = dict.fromkeys(meant.there, Touch.UPDATED) | dict.fromkeys(meant.gone, Touch.DROPPED)
+    touched = dict.fromkeys(meant.there, PartitionChange.UPDATED) | dict.fromkeys(
+        meant.gone, PartitionChange.DROPPED
+    )
     most = StepLimits().most_by_name
     is_whole = not touched or (len(touched) > most and not _has_old_ones(shown))
     if is_whole:
@@ -166,7 +168,7 @@ def _tell_blind(
     if specs and _has_old_ones(shown):
         # They renew updated partitions by their full names only, which nobody can tell now.
         raise error
-    touched = {str(PartitionName.parse(text)): Touch.UPDATED for text in specs}
+    touched = {str(PartitionName.parse(text)): PartitionChange.UPDATED for text in specs}
     why = f"The whole table is refreshed, because the metastore does not answer: {error.message}"
     taken = Taken(hive, now, shown_as(shown), is_whole=True, degraded=why)
     _note(Change(hive, Cause.HOOK, whole=True, partitions=touched), told, taken, user=user)

@@ -14,7 +14,7 @@ from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, 
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 from portal.runs.models import Lease
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import ListFilter, prefix
 from refresh.clusters.domain.frontends import FeState
 from refresh.models import Cluster, ClusterCatalog, ClusterFrontEnd, DeclaredTable, TargetFrontEnd
@@ -88,7 +88,7 @@ class DeclaredFilter(ListFilter):
     db = prefix("db", "Database")
     hive_table = prefix("hive_table", "Hive table")
     state = filters.ChoiceFilter(
-        choices=lambda: [(one.value, look_of(one.value).word) for one in DeclaredState],
+        choices=lambda: [(one.value, badge_for(one.value).word) for one in DeclaredState],
         label="Columns",
         empty_label="Any",
     )
@@ -96,7 +96,7 @@ class DeclaredFilter(ListFilter):
 
 def check_keeper(user: User) -> None:
     """Let admins and operators in; for others there is no such page."""
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         raise NotVisible("page.missing", "There is nothing at this address for you.")
 
 

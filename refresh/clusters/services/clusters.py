@@ -44,7 +44,7 @@ class Actor:
     @classmethod
     def of(cls, user: User, *, is_fresh: bool = False) -> "Actor":
         """Take a person with their roles."""
-        return cls(user.username, user.is_lake_keeper, user.is_lake_admin, is_fresh)
+        return cls(user.username, user.is_lake_staff, user.is_lake_admin, is_fresh)
 
     @property
     def reach(self) -> Reach:

@@ -14,7 +14,7 @@ from refresh.clusters.domain.frontends import FeState
 from refresh.clusters.services.fe_client import Member, connected
 from refresh.clusters.services.front_ends import login_of, problem_keep
 from refresh.core.connectors.front_end import FrontEndClient
-from refresh.core.domain.answers import Answer, Meaning
+from refresh.core.domain.answers import Answer, ErrorKind
 from refresh.core.domain.versions import Dialect
 from refresh.models import Cluster, ClusterFrontEnd
 
@@ -55,7 +55,7 @@ def _read(cluster: Cluster, fes: Sequence[ClusterFrontEnd], *, now: datetime) ->
         for _, client in connected([member], login=login):
             if isinstance(client, Answer):
                 # A refused login is said by the greeting, which also sees its end.
-                problem = problem if client.meaning is Meaning.BAD_LOGIN else client.short
+                problem = problem if client.meaning is ErrorKind.BAD_LOGIN else client.short
                 continue
             try:
                 row.config = _ask(client, row.dialect)

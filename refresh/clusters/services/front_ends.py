@@ -19,7 +19,7 @@ from refresh.clusters.services.fe_client import PATIENT, Member, connected, gree
 from refresh.clusters.services.reach import cluster_password
 from refresh.core.connectors.front_end import failure
 from refresh.core.connectors.session import Budget, Login, contact_of
-from refresh.core.domain.answers import Answer, Meaning
+from refresh.core.domain.answers import Answer, ErrorKind
 from refresh.models import Cluster, ClusterFrontEnd
 
 # A leader lists the start that it last heard of; a restart may be older than our look at it.
@@ -35,7 +35,7 @@ _SLOW = (
     "takes most of a minute, which a page does not wait: repair it first, or use the shell "
     "(manage.py refresh_cluster), which does"
 )
-_SAME_EVERYWHERE = (Meaning.BAD_LOGIN, Meaning.NO_RIGHT)
+_SAME_EVERYWHERE = (ErrorKind.BAD_LOGIN, ErrorKind.NO_RIGHT)
 
 
 def login_of(cluster: Cluster) -> Login:
@@ -107,7 +107,7 @@ def _greet(cluster: Cluster, members: Iterable[Member], *, login: Login, now: da
         f"{place}: {answer.short} Nothing is sent to it until it lets the portal in; that is "
         "tried every few seconds."
         for place, answer in answers.items()
-        if answer is not None and answer.meaning is Meaning.BAD_LOGIN
+        if answer is not None and answer.meaning is ErrorKind.BAD_LOGIN
     ]
     problem_keep(cluster, "Login", " ".join(refused))
 
@@ -135,11 +135,11 @@ def listing(
             listed = client.front_ends()
         except PortalError as error:
             failed.append(error.message)
-            is_silent = error.code == f"starrocks.{Meaning.FE_SILENT.lower()}"
+            is_silent = error.code == f"starrocks.{ErrorKind.FE_SILENT.lower()}"
             if is_silent and budget.read < PATIENT.read:
                 failed[-1] = _SLOW.format(place=member.place, seconds=budget.read)
                 break
-            if error.code == f"starrocks.{Meaning.NO_RIGHT.lower()}":
+            if error.code == f"starrocks.{ErrorKind.NO_RIGHT.lower()}":
                 break
             continue
         if listed:
@@ -232,7 +232,7 @@ def _write_answer(row: ClusterFrontEnd, answer: Answer | None) -> None:
     """Keep what an answer shows: that it has started, and whether it lets us in."""
     if answer is None:
         row.login_refused = ""
-    elif answer.meaning is Meaning.BAD_LOGIN:
+    elif answer.meaning is ErrorKind.BAD_LOGIN:
         row.login_refused = answer.short
     if row.unstarted_at is not None:
         # Nothing in its caches is older than its start.

@@ -22,14 +22,14 @@ from refresh.clusters.models import CATALOG_LENGTH, NAME_LENGTH
 from refresh.clusters.services.fe_client import connected, members_of
 from refresh.clusters.services.front_ends import lock, login_of, problem_keep
 from refresh.core.connectors.front_end import FrontEndClient, failure
-from refresh.core.domain.answers import Answer, Meaning
+from refresh.core.domain.answers import Answer, ErrorKind
 from refresh.core.domain.names import ClusterId, ExternalTable
 from refresh.core.domain.versions import Dialect
 from refresh.models import Cluster, ClusterCatalog, DeclaredTable
 
 _SYSTEM = frozenset({"information_schema", "_statistics_", "sys", "starrocks_monitor"})
 # What was listed a moment ago may be gone when it is looked at.
-_GONE = tuple(f"starrocks.{one.lower()}" for one in (Meaning.UNLINKED, Meaning.NAME_UNKNOWN))
+_GONE = tuple(f"starrocks.{one.lower()}" for one in (ErrorKind.UNLINKED, ErrorKind.NAME_UNKNOWN))
 _HIVE_DB_LENGTH = 128
 
 

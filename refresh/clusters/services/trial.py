@@ -17,7 +17,7 @@ from refresh.clusters.services.reach import Reach, cluster_password, not_allowed
 from refresh.clusters.services.table_names import lake_behind
 from refresh.core.connectors.front_end import FrontEndClient
 from refresh.core.connectors.session import Budget, Login, contact_of
-from refresh.core.domain.answers import Answer, Meaning
+from refresh.core.domain.answers import Answer, ErrorKind
 from refresh.core.domain.versions import Dialect
 from refresh.models import Cluster
 
@@ -31,10 +31,10 @@ _NEEDED_FOR = {
     "ALTER": "they are not refreshed until it is granted; that is tried again by itself.",
 }
 _NEXT = {
-    Meaning.FE_REFUSED: "nothing listens there. Is it up, and is this its query port (9030)?",
-    Meaning.FE_SILENT: "no front end answers there in time. Is it frozen, behind a firewall, "
+    ErrorKind.FE_REFUSED: "nothing listens there. Is it up, and is this its query port (9030)?",
+    ErrorKind.FE_SILENT: "no front end answers there in time. Is it frozen, behind a firewall, "
     "is its name known here, or is it another program's port?",
-    Meaning.BAD_LOGIN: "it refuses the login. Compare the user and the password in the file.",
+    ErrorKind.BAD_LOGIN: "it refuses the login. Compare the user and the password in the file.",
 }
 
 

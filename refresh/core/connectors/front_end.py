@@ -15,12 +15,12 @@ from refresh.clusters.domain.frontends import FrontEnd, read_frontends
 from refresh.clusters.domain.grants import Grant
 from refresh.core.connectors.session import Budget, Login, NoAnswerError, Session
 from refresh.core.domain import statements
-from refresh.core.domain.answers import Answer, Remedy
+from refresh.core.domain.answers import Answer, RecoveryAction
 from refresh.core.domain.names import ExternalTable
 from refresh.core.domain.versions import Dialect
 from refresh.verify.domain.probing import Costs, Picture, read_costs, read_ddl
 
-_RETRIED = (Remedy.RETRY, Remedy.ASK_METASTORE)
+_RETRIED = (RecoveryAction.RETRY, RecoveryAction.ASK_METASTORE)
 
 
 class FrontEndClient:

@@ -14,7 +14,7 @@ from pymysql.cursors import DictCursor
 
 from refresh.clusters.domain.frontends import Contact
 from refresh.core.domain import statements
-from refresh.core.domain.answers import Answer, Meaning, read_answer
+from refresh.core.domain.answers import Answer, ErrorKind, read_answer
 from refresh.core.domain.versions import Dialect
 
 # What a front end needs beyond the bound of its session: the call's own time-out, five tries of the
@@ -25,7 +25,7 @@ _SILENT = 2013
 _OUT_OF_ORDER = 2014
 _BAD_LOGIN = 1045
 _TELLING = ("mysql_clear_password", "dialog", "sha256_password", "caching_sha2_password")
-_CONTACTS = {Meaning.FE_REFUSED: Contact.REFUSED, Meaning.FE_SILENT: Contact.TIMED_OUT}
+_CONTACTS = {ErrorKind.FE_REFUSED: Contact.REFUSED, ErrorKind.FE_SILENT: Contact.TIMED_OUT}
 
 
 @dataclass(frozen=True, slots=True)

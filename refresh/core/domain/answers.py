@@ -15,7 +15,7 @@ from refresh.core.domain.versions import Dialect
 _SHORT = 200
 
 
-class Meaning(StrEnum):
+class ErrorKind(StrEnum):
     """What happened, as far as the answer tells."""
 
     PARTIAL = "PARTIAL"
@@ -36,7 +36,7 @@ class Meaning(StrEnum):
     UNKNOWN = "UNKNOWN"
 
 
-class Remedy(StrEnum):
+class RecoveryAction(StrEnum):
     """What is done next."""
 
     READ_OUTCOMES = "READ_OUTCOMES"
@@ -50,7 +50,7 @@ class Remedy(StrEnum):
     GIVE_UP = "GIVE_UP"
 
 
-class Suspect(StrEnum):
+class FaultSource(StrEnum):
     """Whose circuit breaker counts this as a failure."""
 
     NOBODY = "NOBODY"
@@ -64,7 +64,7 @@ class Answer:
 
     code: int
     text: str
-    meaning: Meaning
+    meaning: ErrorKind
 
     @property
     def short(self) -> str:
@@ -73,14 +73,14 @@ class Answer:
         return line if len(line) <= _SHORT else f"{line[: _SHORT - 1]}…"
 
     @property
-    def remedy(self) -> Remedy:
+    def remedy(self) -> RecoveryAction:
         """What is done next."""
         return _REMEDIES[self.meaning]
 
     @property
-    def suspect(self) -> Suspect:
+    def suspect(self) -> FaultSource:
         """Whose breaker counts it."""
-        return _SUSPECTS.get(self.meaning, Suspect.NOBODY)
+        return _SUSPECTS.get(self.meaning, FaultSource.NOBODY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class _Rule:
 
     code: int | None
     words: tuple[str, ...]
-    meaning: Meaning
+    meaning: ErrorKind
 
     def fits(self, code: int, text: str) -> bool:
         return self.code in (None, code) and all(word in text for word in self.words)
@@ -98,74 +98,74 @@ class _Rule:
 # PyMySQL's own codes: no connection, gone away, lost while waiting, packets out of order.
 _CLIENT = (
     # Only a host that refuses says that no process is there; one that cannot be reached may live.
-    _Rule(2003, ("refused",), Meaning.FE_REFUSED),
-    _Rule(2003, (), Meaning.FE_SILENT),
-    _Rule(2006, (), Meaning.FE_SILENT),
-    _Rule(2013, (), Meaning.FE_SILENT),
-    _Rule(2014, (), Meaning.FE_SILENT),
+    _Rule(2003, ("refused",), ErrorKind.FE_REFUSED),
+    _Rule(2003, (), ErrorKind.FE_SILENT),
+    _Rule(2006, (), ErrorKind.FE_SILENT),
+    _Rule(2013, (), ErrorKind.FE_SILENT),
+    _Rule(2014, (), ErrorKind.FE_SILENT),
 )
 _BOTH = (
     *_CLIENT,
-    _Rule(PARTIAL, (), Meaning.PARTIAL),
-    _Rule(1045, (), Meaning.BAD_LOGIN),
-    _Rule(1046, (), Meaning.BAD_STATEMENT),
-    _Rule(None, ("getting syntax error",), Meaning.BAD_STATEMENT),
-    _Rule(None, ("do not support refresh external table",), Meaning.UNSUPPORTED),
-    _Rule(None, ("could not connect to meta store",), Meaning.METASTORE_DOWN),
-    _Rule(1064, ("planner use long time",), Meaning.PLANNER_SLOW),
-    _Rule(None, ("null value in entry",), Meaning.PARTITION_UNKNOWN),
-    _Rule(None, ("nosuchobjectexception",), Meaning.NAME_UNKNOWN),
+    _Rule(PARTIAL, (), ErrorKind.PARTIAL),
+    _Rule(1045, (), ErrorKind.BAD_LOGIN),
+    _Rule(1046, (), ErrorKind.BAD_STATEMENT),
+    _Rule(None, ("getting syntax error",), ErrorKind.BAD_STATEMENT),
+    _Rule(None, ("do not support refresh external table",), ErrorKind.UNSUPPORTED),
+    _Rule(None, ("could not connect to meta store",), ErrorKind.METASTORE_DOWN),
+    _Rule(1064, ("planner use long time",), ErrorKind.PLANNER_SLOW),
+    _Rule(None, ("null value in entry",), ErrorKind.PARTITION_UNKNOWN),
+    _Rule(None, ("nosuchobjectexception",), ErrorKind.NAME_UNKNOWN),
 )
 _AFTER_BOTH = (
-    _Rule(1064, ("failed to get", "sockettimeoutexception"), Meaning.METASTORE_SLOW),
-    _Rule(None, ("index: 0, size: 0",), Meaning.NAME_UNKNOWN),
+    _Rule(1064, ("failed to get", "sockettimeoutexception"), ErrorKind.METASTORE_SLOW),
+    _Rule(None, ("index: 0, size: 0",), ErrorKind.NAME_UNKNOWN),
 )
 _RULES = {
     Dialect.CATALOGS: (
         *_BOTH,
-        _Rule(5078, (), Meaning.CATALOG_UNKNOWN),
-        _Rule(5203, (), Meaning.NO_RIGHT),
-        _Rule(5501, (), Meaning.NAME_UNKNOWN),
-        _Rule(5502, (), Meaning.NAME_UNKNOWN),
+        _Rule(5078, (), ErrorKind.CATALOG_UNKNOWN),
+        _Rule(5203, (), ErrorKind.NO_RIGHT),
+        _Rule(5501, (), ErrorKind.NAME_UNKNOWN),
+        _Rule(5502, (), ErrorKind.NAME_UNKNOWN),
         *_AFTER_BOTH,
-        _Rule(1064, ("failed to get",), Meaning.LOAD_FAILED),
+        _Rule(1064, ("failed to get",), ErrorKind.LOAD_FAILED),
     ),
     Dialect.RESOURCES: (
         *_BOTH,
-        _Rule(1049, (), Meaning.UNLINKED),
-        _Rule(1051, (), Meaning.UNLINKED),
-        _Rule(1142, (), Meaning.NO_RIGHT),
-        _Rule(None, ("is not hive/hudi external table",), Meaning.UNLINKED),
+        _Rule(1049, (), ErrorKind.UNLINKED),
+        _Rule(1051, (), ErrorKind.UNLINKED),
+        _Rule(1142, (), ErrorKind.NO_RIGHT),
+        _Rule(None, ("is not hive/hudi external table",), ErrorKind.UNLINKED),
         *_AFTER_BOTH,
-        _Rule(None, ("cache failed:", "timed out"), Meaning.METASTORE_SLOW),
-        _Rule(None, ("cached failed:", "timed out"), Meaning.METASTORE_SLOW),
-        _Rule(None, ("refresh table cache failed:",), Meaning.LOAD_FAILED),
-        _Rule(None, ("refresh partition cached failed:",), Meaning.LOAD_FAILED),
+        _Rule(None, ("cache failed:", "timed out"), ErrorKind.METASTORE_SLOW),
+        _Rule(None, ("cached failed:", "timed out"), ErrorKind.METASTORE_SLOW),
+        _Rule(None, ("refresh table cache failed:",), ErrorKind.LOAD_FAILED),
+        _Rule(None, ("refresh partition cached failed:",), ErrorKind.LOAD_FAILED),
     ),
 }
 _REMEDIES = {
-    Meaning.PARTIAL: Remedy.READ_OUTCOMES,
-    Meaning.NAME_UNKNOWN: Remedy.ASK_METASTORE,
-    Meaning.PARTITION_UNKNOWN: Remedy.ASK_METASTORE,
-    Meaning.LOAD_FAILED: Remedy.ASK_METASTORE,
-    Meaning.CATALOG_UNKNOWN: Remedy.READ_NAMES,
-    Meaning.UNLINKED: Remedy.READ_NAMES,
-    Meaning.PLANNER_SLOW: Remedy.RETRY,
-    Meaning.METASTORE_SLOW: Remedy.RETRY,
-    Meaning.METASTORE_DOWN: Remedy.RETRY,
-    Meaning.FE_REFUSED: Remedy.RETRY,
-    Meaning.FE_SILENT: Remedy.RETRY,
-    Meaning.UNKNOWN: Remedy.RETRY,
-    Meaning.NO_RIGHT: Remedy.RETRY_UNTIL_MENDED,
-    Meaning.BAD_LOGIN: Remedy.HOLD,
-    Meaning.BAD_STATEMENT: Remedy.GIVE_UP,
-    Meaning.UNSUPPORTED: Remedy.GIVE_UP,
+    ErrorKind.PARTIAL: RecoveryAction.READ_OUTCOMES,
+    ErrorKind.NAME_UNKNOWN: RecoveryAction.ASK_METASTORE,
+    ErrorKind.PARTITION_UNKNOWN: RecoveryAction.ASK_METASTORE,
+    ErrorKind.LOAD_FAILED: RecoveryAction.ASK_METASTORE,
+    ErrorKind.CATALOG_UNKNOWN: RecoveryAction.READ_NAMES,
+    ErrorKind.UNLINKED: RecoveryAction.READ_NAMES,
+    ErrorKind.PLANNER_SLOW: RecoveryAction.RETRY,
+    ErrorKind.METASTORE_SLOW: RecoveryAction.RETRY,
+    ErrorKind.METASTORE_DOWN: RecoveryAction.RETRY,
+    ErrorKind.FE_REFUSED: RecoveryAction.RETRY,
+    ErrorKind.FE_SILENT: RecoveryAction.RETRY,
+    ErrorKind.UNKNOWN: RecoveryAction.RETRY,
+    ErrorKind.NO_RIGHT: RecoveryAction.RETRY_UNTIL_MENDED,
+    ErrorKind.BAD_LOGIN: RecoveryAction.HOLD,
+    ErrorKind.BAD_STATEMENT: RecoveryAction.GIVE_UP,
+    ErrorKind.UNSUPPORTED: RecoveryAction.GIVE_UP,
 }
 _SUSPECTS = {
-    Meaning.METASTORE_SLOW: Suspect.METASTORE,
-    Meaning.METASTORE_DOWN: Suspect.METASTORE,
-    Meaning.FE_REFUSED: Suspect.FRONT_END,
-    Meaning.FE_SILENT: Suspect.FRONT_END,
+    ErrorKind.METASTORE_SLOW: FaultSource.METASTORE,
+    ErrorKind.METASTORE_DOWN: FaultSource.METASTORE,
+    ErrorKind.FE_REFUSED: FaultSource.FRONT_END,
+    ErrorKind.FE_SILENT: FaultSource.FRONT_END,
 }
 
 
@@ -175,10 +175,10 @@ def read_answer(code: int, text: str, *, dialect: Dialect) -> Answer:
     for rule in _RULES[dialect]:
         if rule.fits(code, low):
             return Answer(code, text, rule.meaning)
-    return Answer(code, text, Meaning.UNKNOWN)
+    return Answer(code, text, ErrorKind.UNKNOWN)
 
 
-class Asked(StrEnum):
+class MetastoreCheck(StrEnum):
     """What the metastore said when it was asked about the same names."""
 
     ALL_THERE = "ALL_THERE"
@@ -187,7 +187,7 @@ class Asked(StrEnum):
     NO_ANSWER = "NO_ANSWER"
 
 
-class Sequel(StrEnum):
+class NextStep(StrEnum):
     """How a doubtful error ends once the metastore was asked."""
 
     RETRY = "RETRY"
@@ -196,11 +196,11 @@ class Sequel(StrEnum):
     DROP_TABLE = "DROP_TABLE"
 
 
-def settle(asked: Asked) -> Sequel:
+def settle(asked: MetastoreCheck) -> NextStep:
     """Settle a doubtful error: only the metastore's own word makes a table gone."""
     return {
-        Asked.ALL_THERE: Sequel.RETRY,
-        Asked.NO_ANSWER: Sequel.RETRY_WHEN_METASTORE_IS_BACK,
-        Asked.PARTITIONS_GONE: Sequel.PLAN_AGAIN,
-        Asked.TABLE_GONE: Sequel.DROP_TABLE,
+        MetastoreCheck.ALL_THERE: NextStep.RETRY,
+        MetastoreCheck.NO_ANSWER: NextStep.RETRY_WHEN_METASTORE_IS_BACK,
+        MetastoreCheck.PARTITIONS_GONE: NextStep.PLAN_AGAIN,
+        MetastoreCheck.TABLE_GONE: NextStep.DROP_TABLE,
     }[asked]

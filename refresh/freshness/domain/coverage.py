@@ -28,7 +28,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CompletedRefresh:
     """A refresh that completed on one front end; no partitions = the table."""
 
     began_at: datetime
@@ -37,7 +37,11 @@ class Done:
 
 
 def missing(
-    wish: Wish, done: tuple[Done, ...], *, dialect: Dialect, after: datetime | None = None
+    wish: Wish,
+    done: tuple[CompletedRefresh, ...],
+    *,
+    dialect: Dialect,
+    after: datetime | None = None,
 ) -> tuple[str, ...]:
     """Say what no refresh renewed since the write: names of partitions, `""` for the table.
 
@@ -56,7 +60,7 @@ def missing(
     return (*(("",) if needs_table else ()), *sorted(_unnamed(wish, counted)))
 
 
-def _unnamed(wish: Wish, done: Sequence[Done]) -> set[str]:
+def _unnamed(wish: Wish, done: Sequence[CompletedRefresh]) -> set[str]:
     # Looked up one by one, because a request mostly names one and a list of refreshes thousands.
     return {name for name in wish.partitions if not any(name in one.partitions for one in done)}
 

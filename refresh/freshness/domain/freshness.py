@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from refresh.changes.domain.changes import Touch
+from refresh.changes.domain.changes import PartitionChange
 from refresh.clusters.domain.frontends import FeState
 from refresh.freshness.domain.coverage import Wish, is_provable, missing
-from refresh.freshness.domain.pending_refresh import TableChanges, owed_by
+from refresh.freshness.domain.pending_refresh import TableChanges, pending_for
 from refresh.freshness.domain.visibility import FeRecord, named
 
 
@@ -70,7 +70,7 @@ def standing(changes: TableChanges, fe: FeRecord) -> Standing:
     away = standing_away(fe.state)
     if away is not None:
         return away
-    lacking = owed_by(fe, changes)
+    lacking = pending_for(fe, changes)
     since = min((at for at, _ in lacking.values()), default=None)
     if fe.divergence is not None and not _is_renewed(changes, fe, since=fe.divergence.at):
         why = f"A probe contradicts the metastore: {fe.divergence.why}"
@@ -108,8 +108,8 @@ def is_renewed_whole(changes: TableChanges, fe: FeRecord) -> bool:
     return _is_renewed(changes, fe, since=changes.tracked_since)
 
 
-def _danger(touches: Iterable[Touch | None]) -> Danger:
-    return Danger.WRONG if Touch.UPDATED in set(touches) else Danger.INCOMPLETE
+def _danger(touches: Iterable[PartitionChange | None]) -> Danger:
+    return Danger.WRONG if PartitionChange.UPDATED in set(touches) else Danger.INCOMPLETE
 
 
 def _is_cold(changes: TableChanges, fe: FeRecord) -> bool:

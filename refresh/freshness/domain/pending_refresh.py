@@ -10,14 +10,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from refresh.changes.domain.changes import Cause, Pending, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange, Pending
 from refresh.clusters.domain.frontends import FeState
 from refresh.core.domain.names import ExternalTable
 from refresh.freshness.domain.coverage import Wish, missing
 from refresh.freshness.domain.visibility import FeRecord
 
 TABLE_ITSELF = ""
-Changed = tuple[datetime, Touch | None]
+Changed = tuple[datetime, PartitionChange | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class TableChanges:
     tracked_since: datetime
     is_partitioned: bool
     table_changed_at: datetime | None = None
-    partitions: Mapping[str, tuple[datetime, Touch]] = field(default_factory=dict)
+    partitions: Mapping[str, tuple[datetime, PartitionChange]] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
 
 
@@ -43,10 +43,12 @@ class Attempt:
     only_on: str
 
 
-def owed_by(fe: FeRecord, changes: TableChanges) -> dict[str, Changed]:
+def pending_for(fe: FeRecord, changes: TableChanges) -> dict[str, Changed]:
     """Return each change that no completed refresh, and no new beginning, took in."""
     known: dict[str, Changed] = {
-        name: one for name, one in changes.partitions.items() if one[1] is not Touch.UNREADY
+        name: one
+        for name, one in changes.partitions.items()
+        if one[1] is not PartitionChange.UNREADY
     }
     if changes.table_changed_at is not None:
         known[TABLE_ITSELF] = (changes.table_changed_at, None)
@@ -73,7 +75,7 @@ def next_attempt(
     anyone may take it.
     """
     asked = [fe for fe in fes if fe.state is FeState.ALIVE]
-    owed = {fe.name: found for fe in asked if (found := owed_by(fe, changes))}
+    owed = {fe.name: found for fe in asked if (found := pending_for(fe, changes))}
     if not owed:
         return None
     every: dict[str, Changed] = {}
@@ -111,12 +113,12 @@ def as_in_metastore(
     found = {}
     for name, (at, touch) in changes.partitions.items():
         if name not in existing:
-            found[name] = (at, Touch.DROPPED)
+            found[name] = (at, PartitionChange.DROPPED)
         elif name in unready:
-            found[name] = (at, Touch.UNREADY)
+            found[name] = (at, PartitionChange.UNREADY)
         else:
-            is_other = touch in (Touch.DROPPED, Touch.UNREADY)
-            found[name] = (at, Touch.UPDATED if is_other else touch)
+            is_other = touch in (PartitionChange.DROPPED, PartitionChange.UNREADY)
+            found[name] = (at, PartitionChange.UPDATED if is_other else touch)
     return replace(changes, partitions=found)
 
 
@@ -125,19 +127,19 @@ def settled(changes: TableChanges, fes: Sequence[FeRecord]) -> TableChanges:
 
     Those that wait for their flag are kept.
     """
-    owed = set[str]().union(*(owed_by(fe, changes) for fe in fes))
+    owed = set[str]().union(*(pending_for(fe, changes) for fe in fes))
     return replace(
         changes,
         table_changed_at=changes.table_changed_at if TABLE_ITSELF in owed else None,
         partitions={
             name: one
             for name, one in changes.partitions.items()
-            if name in owed or one[1] is Touch.UNREADY
+            if name in owed or one[1] is PartitionChange.UNREADY
         },
     )
 
 
-def _wish(name: str, at: datetime, touch: Touch | None, changes: TableChanges) -> Wish:
+def _wish(name: str, at: datetime, touch: PartitionChange | None, changes: TableChanges) -> Wish:
     # A dropped one cannot be named in a refresh: the list of names must have been renewed.
-    is_named = name != TABLE_ITSELF and touch is not Touch.DROPPED
+    is_named = name != TABLE_ITSELF and touch is not PartitionChange.DROPPED
     return Wish(at, changes.is_partitioned, frozenset({name} if is_named else ()))

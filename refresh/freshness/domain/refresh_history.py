@@ -6,7 +6,7 @@ Leaving one out only makes less provable, never more: what it took in is owed ag
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from refresh.freshness.domain.coverage import Done
+from refresh.freshness.domain.coverage import CompletedRefresh
 
 KEPT_FOR = timedelta(hours=1)
 MOST_ENTRIES = 200
@@ -15,12 +15,12 @@ MOST_NAMES = 5_000
 Written = list[str | list[str]]
 
 
-def read_done(rows: Sequence[Sequence[str | list[str]]]) -> tuple[Done, ...]:
+def read_done(rows: Sequence[Sequence[str | list[str]]]) -> tuple[CompletedRefresh, ...]:
     """Read `[[began, ended, [partitions]], ...]`."""
     return tuple(_read(*row) for row in rows)
 
 
-def write_done(done: Sequence[Done]) -> list[Written]:
+def write_done(done: Sequence[CompletedRefresh]) -> list[Written]:
     """Write what `read_done` reads, oldest first."""
     return [
         [one.began_at.isoformat(), one.ended_at.isoformat(), sorted(one.partitions)]
@@ -29,8 +29,8 @@ def write_done(done: Sequence[Done]) -> list[Written]:
 
 
 def pruned(
-    done: Sequence[Done], *, now: datetime, unsettled_since: datetime | None
-) -> tuple[Done, ...]:
+    done: Sequence[CompletedRefresh], *, now: datetime, unsettled_since: datetime | None
+) -> tuple[CompletedRefresh, ...]:
     """Leave out what proves nothing that a newer one does not, and then the oldest; oldest first.
 
     Kept are the last hour (for those who wait), the newest refresh of the table, and whatever
@@ -42,7 +42,7 @@ def pruned(
     newest = _newest_of_each(done)
     table = [one for one in newest if not one.partitions]
     named = [one for one in newest if one.partitions]
-    kept: list[Done] = []
+    kept: list[CompletedRefresh] = []
     room = MOST_NAMES
     for one in named[: MOST_ENTRIES - len(table)]:
         room -= len(one.partitions)
@@ -52,29 +52,29 @@ def pruned(
     return tuple(sorted([*table, *kept], key=_age))
 
 
-def _newest_of_each(done: Sequence[Done]) -> list[Done]:
+def _newest_of_each(done: Sequence[CompletedRefresh]) -> list[CompletedRefresh]:
     """Name the table and each partition once, where they began last; newest first.
 
     A later begin proves all that an earlier one does.
     """
-    found: list[Done] = []
+    found: list[CompletedRefresh] = []
     has_table = False
     seen: set[str] = set()
     for one in sorted(done, key=_age, reverse=True):
         fresh = frozenset(one.partitions - seen)
         if fresh or not (one.partitions or has_table):
-            found.append(Done(one.began_at, one.ended_at, fresh))
+            found.append(CompletedRefresh(one.began_at, one.ended_at, fresh))
         has_table = has_table or not one.partitions
         seen |= fresh
     return found
 
 
-def _age(done: Done) -> tuple[datetime, datetime]:
+def _age(done: CompletedRefresh) -> tuple[datetime, datetime]:
     return done.began_at, done.ended_at
 
 
-def _read(began: object, ended: object, partitions: object) -> Done:
+def _read(began: object, ended: object, partitions: object) -> CompletedRefresh:
     names = partitions if isinstance(partitions, list) else ()
-    return Done(
+    return CompletedRefresh(
         datetime.fromisoformat(str(began)), datetime.fromisoformat(str(ended)), frozenset(names)
     )

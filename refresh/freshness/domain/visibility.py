@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from refresh.clusters.domain.frontends import FeState
 from refresh.core.domain.versions import Dialect
-from refresh.freshness.domain.coverage import Done, Wish, is_provable, missing
+from refresh.freshness.domain.coverage import CompletedRefresh, Wish, is_provable, missing
 
 
 class Visibility(StrEnum):
@@ -45,7 +45,7 @@ class FeRecord:
     name: str
     state: FeState
     dialect: Dialect
-    done: tuple[Done, ...] = ()
+    done: tuple[CompletedRefresh, ...] = ()
     empty_after: datetime | None = None
     divergence: Disproof | None = None
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from refresh.changes.domain.changes import Touch
+from refresh.changes.domain.changes import PartitionChange
 from refresh.freshness.domain.pending_refresh import TableChanges
 from refresh.freshness.domain.refresh_history import read_done
 from refresh.freshness.domain.visibility import Disproof, FeRecord
@@ -32,10 +32,10 @@ def changes_of_all(watched: Iterable[WatchedTable]) -> dict[int, TableChanges]:
     A table that nobody looked at yet counts as partitioned, which asks for more.
     """
     rows = {one.pk: one for one in watched}
-    touched: defaultdict[int, dict[str, tuple[datetime, Touch]]] = defaultdict(dict)
+    touched: defaultdict[int, dict[str, tuple[datetime, PartitionChange]]] = defaultdict(dict)
     changed = ChangedPartition.objects.filter(table__in=rows).order_by("pk")
     for pk, name, at, touch in changed.values_list("table_id", "name", "at", "touch"):
-        touched[pk][name] = (at, Touch(touch))
+        touched[pk][name] = (at, PartitionChange(touch))
     return {
         pk: TableChanges(
             row.tracked_since, row.is_partitioned is not False, row.table_changed_at, touched[pk]
@@ -46,7 +46,7 @@ def changes_of_all(watched: Iterable[WatchedTable]) -> dict[int, TableChanges]:
 
 def has_unready(watched: WatchedTable) -> bool:
     """Whether partitions of a table wait for their flag, so that front ends may lack them."""
-    return watched.changed.filter(touch=Touch.UNREADY).exists()
+    return watched.changed.filter(touch=PartitionChange.UNREADY).exists()
 
 
 def records_of(target: RefreshTarget) -> list[FeRecord]:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from portal.access.models import DatabaseAdministrator, OwnerMapping, User
 from portal.lake.errors import NotVisible
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import ListFilter
 from refresh.clusters.domain.frontends import FeState
 from refresh.core.selectors.addresses import addresses
@@ -42,7 +42,7 @@ COUNTED_AT_MOST = 10_000
 
 def danger_choices() -> list[tuple[str, str]]:
     """Return what queries may see, in words, for lists of choices."""
-    return [(one.value, look_of(f"DANGER_{one}").word) for one in Danger]
+    return [(one.value, badge_for(f"DANGER_{one}").word) for one in Danger]
 
 
 class TargetFilter(ListFilter):
@@ -118,7 +118,7 @@ def answered_by(username: str) -> Q:
 def targets_of(lake: str, user: User) -> QuerySet[RefreshTarget]:
     """Return the tables of a lake that the person may see."""
     rows = RefreshTarget.objects.for_user(user)
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         return rows.filter(watched__lake=lake)
     # Of whoever sees all a join would read every table of the lake and sort them for one page;
     # so the list's own index is walked, and each row asked for its lake.

@@ -14,7 +14,7 @@ from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.names import PartitionName
 from portal.lake.reasons import check_reason
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import Change, note_change, queue
 from refresh.core.services.metastore_reader import hive_of
 from refresh.models import ChangedPartition, RefreshTarget, WatchedTable
@@ -108,7 +108,7 @@ def table_opt_in(target: RefreshTarget, *, user: User, reason: str, now: datetim
         _switch(watched, is_opted_out=False, by="", at=None, why="")
         changed = ChangedPartition.objects.filter(table=watched)
         if watched.table_changed_at is not None or changed.exists():
-            is_urgent = changed.filter(touch=Touch.UPDATED).exists()
+            is_urgent = changed.filter(touch=PartitionChange.UPDATED).exists()
             queue(watched.targets.all(), is_urgent=is_urgent, now=now)
         _record("refresh.opted_in", target, user=user, data={"reason": why}, now=now)
 
@@ -130,7 +130,7 @@ def _ask(
                 f"{watched.opted_out_by} opted the table out: {watched.opted_out_reason} "
                 "An admin or operator enables it again on its page.",
             )
-        touched = dict.fromkeys(names, Touch.UPDATED)
+        touched = dict.fromkeys(names, PartitionChange.UPDATED)
         change = Change(hive_of(watched), Cause.PERSON, whole=not names, partitions=touched)
         if not note_change(change, now=now):
             raise RuleViolation(
@@ -158,7 +158,7 @@ def _switch(
 
 
 def _check_keeper(user: User) -> None:
-    if not user.is_lake_keeper:
+    if not user.is_lake_staff:
         raise NotAllowed("refresh.role", "Admins and operators do this; ask one of them.")
 
 

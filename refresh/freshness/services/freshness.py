@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from refresh.clusters.domain.frontends import FeState
 from refresh.freshness.domain.freshness import Danger, Freshness, Standing, standing
-from refresh.freshness.domain.pending_refresh import owed_by
+from refresh.freshness.domain.pending_refresh import pending_for
 from refresh.freshness.domain.visibility import FeRecord
 from refresh.freshness.selectors.records import changes_of_all, records_of_all
 from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetFrontEnd, WatchedTable
@@ -17,7 +17,7 @@ from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetFrontE
 _CHUNK = 200
 # So few that whoever notes a change of one of them does not wait for long.
 _FEW = 50
-_ON_FE = ("owes", "freshness", "danger", "why", "stale_since")
+_ON_FE = ("needs_refresh", "freshness", "danger", "why", "stale_since")
 _ON_TARGET = ("freshness", "danger", "why", "stale_since", "rank", "refreshed_at")
 
 
@@ -63,7 +63,12 @@ def _judge(targets: Sequence[RefreshTarget]) -> None:
             for fe, record in records[target.pk]
         ]
         on_fes += [
-            _on_fe(target, fe, found, owes=bool(owed_by(record, changes[target.watched_id])))
+            _on_fe(
+                target,
+                fe,
+                found,
+                needs_refresh=bool(pending_for(record, changes[target.watched_id])),
+            )
             for fe, record, found in judged
         ]
         _sum_up(target, judged)
@@ -73,12 +78,12 @@ def _judge(targets: Sequence[RefreshTarget]) -> None:
 
 
 def _on_fe(
-    target: RefreshTarget, fe: ClusterFrontEnd, found: Standing, *, owes: bool
+    target: RefreshTarget, fe: ClusterFrontEnd, found: Standing, *, needs_refresh: bool
 ) -> TargetFrontEnd:
     return TargetFrontEnd(
         target=target,
         fe=fe,
-        owes=owes,
+        needs_refresh=needs_refresh,
         freshness=found.freshness,
         danger=found.danger,
         why=found.why,

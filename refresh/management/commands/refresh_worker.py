@@ -39,6 +39,6 @@ class Command(BaseCommand):
             except (DatabaseError, InterfaceError) as error:
                 _log.warning("the database did not answer: %s", error)
                 connection.close()
-            worker.poked.wait(SECONDS)
+            worker.wakeup.wait(SECONDS)
             stop.wait(BREATH)
         worker.stop()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from refresh.changes.domain.changes import Touch
+from refresh.changes.domain.changes import PartitionChange
 
 _QUIET_PER_LOOK = 12
 
@@ -87,7 +87,7 @@ def chosen(
 
 def changed(
     known: Known, seen: Mapping[str, Stamp], *, existing: Iterable[str]
-) -> dict[str, Touch]:
+) -> dict[str, PartitionChange]:
     """Say what changed since the last look; what is seen for the first time did only come.
 
     A name counts as added only where the last look knew all names, and so knew that it was not
@@ -96,13 +96,13 @@ def changed(
     if known.scanned_from is None:
         return {}
     there = set(existing)
-    found = dict.fromkeys(known.stamps.keys() - there, Touch.DROPPED)
+    found = dict.fromkeys(known.stamps.keys() - there, PartitionChange.DROPPED)
     for name, stamp in seen.items():
         before = known.stamps.get(name)
         if before is None and name >= known.scanned_from:
-            found[name] = Touch.ADDED
+            found[name] = PartitionChange.ADDED
         elif before is not None and before != stamp:
-            found[name] = Touch.UPDATED
+            found[name] = PartitionChange.UPDATED
     return found
 
 

@@ -14,13 +14,13 @@ from datetime import datetime
 from django.db import transaction
 
 from portal.lake.errors import PortalError
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import Change, digest_of, note_change
 from refresh.clusters.domain.frontends import FeState
 from refresh.core.domain.clock import Clock
 from refresh.core.services.metastore_reader import hive_of
 from refresh.core.services.rate_limit import metastore_pays
-from refresh.freshness.domain.pending_refresh import TABLE_ITSELF, TableChanges, owed_by
+from refresh.freshness.domain.pending_refresh import TABLE_ITSELF, TableChanges, pending_for
 from refresh.freshness.selectors.records import records_of_all
 from refresh.models import FileStamp, TableSweep, WatchedTable
 from refresh.verify.domain.sweeping import Known, Stamp, SweepLimits, changed
@@ -83,13 +83,13 @@ def _conclude(watched: WatchedTable, before: TableSweep, seen: FilesSeen, *, now
 
 def _untold(
     watched: WatchedTable,
-    touched: Mapping[str, Touch],
+    touched: Mapping[str, PartitionChange],
     seen: FilesSeen,
     *,
     since: datetime | None,
-) -> dict[str, Touch]:
+) -> dict[str, PartitionChange]:
     """Leave out names that came or went and that all who live took in since the last look."""
-    names = {name: touch for name, touch in touched.items() if touch is not Touch.UPDATED}
+    names = {name: touch for name, touch in touched.items() if touch is not PartitionChange.UPDATED}
     if not names or since is None:
         return dict(touched)
     changes = TableChanges(
@@ -106,14 +106,14 @@ def _untold(
     ]
     if not living:
         return dict(touched)
-    owed = set[str]().union(*(owed_by(record, changes) for record in living))
+    owed = set[str]().union(*(pending_for(record, changes) for record in living))
     return {name: touch for name, touch in touched.items() if name not in names or name in owed}
 
 
 def _keep_stamps(
     watched: WatchedTable,
     stamps: Mapping[str, Stamp],
-    touched: Mapping[str, Touch],
+    touched: Mapping[str, PartitionChange],
     *,
     now: datetime,
 ) -> None:
@@ -127,7 +127,7 @@ def _keep_stamps(
         row = rows.get(name) or FileStamp(table=watched, name=name, digest=digest_of(name))
         row.n_files, row.n_bytes, row.newest_ms = stamp.n_files, stamp.n_bytes, stamp.newest_ms
         row.seen_at = now
-        if touched.get(name) is Touch.UPDATED:
+        if touched.get(name) is PartitionChange.UPDATED:
             row.changed_at = now
         (old if row.pk else new).append(row)
     FileStamp.objects.bulk_create(new, ignore_conflicts=True)

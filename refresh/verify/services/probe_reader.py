@@ -16,7 +16,7 @@ from portal.lake.errors import ExternalFailure
 from refresh.clusters.domain.frontends import FeState
 from refresh.core.connectors.front_end import FrontEndClient, failure
 from refresh.core.connectors.session import Budget, Login
-from refresh.core.domain.answers import Answer, Meaning
+from refresh.core.domain.answers import Answer, ErrorKind
 from refresh.core.domain.clock import Clock
 from refresh.core.domain.names import ExternalTable
 from refresh.core.domain.versions import Dialect
@@ -147,7 +147,7 @@ def _plan(client: FrontEndClient, table: ExternalTable, name: str) -> Costs:
     try:
         return client.plan(table, where)
     except ExternalFailure as error:
-        if error.code != f"starrocks.{Meaning.PLANNER_SLOW.lower()}":
+        if error.code != f"starrocks.{ErrorKind.PLANNER_SLOW.lower()}":
             raise
         # What the first one loaded before it gave up is cached now.
         return client.plan(table, where)

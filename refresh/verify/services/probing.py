@@ -11,7 +11,7 @@ from django.db import transaction
 
 from portal.lake.errors import PortalError
 from portal.lake.lines import fitted
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import Change, note_change
 from refresh.clusters.services.front_ends import login_of
 from refresh.core.domain.clock import Clock
@@ -137,7 +137,7 @@ def _mend(target: RefreshTarget, truth: Truth, *, now: datetime) -> None:
         return
     fes = ClusterFrontEnd.objects.filter(cluster_id=target.cluster_id)
     is_old = oldest(fe.dialect for fe in fes) is Dialect.RESOURCES
-    touched = dict.fromkeys(truth.names, Touch.UPDATED) if is_old else {}
+    touched = dict.fromkeys(truth.names, PartitionChange.UPDATED) if is_old else {}
     change = Change(hive_of(target.watched), Cause.SWEEP, whole=True, partitions=touched)
     note_change(change, now=now)
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from portal.access.gauges import Gauge, Sample, register_gauge
 from refresh.freshness.domain.freshness import Danger
-from refresh.models import Ending, Refresh, RefreshTarget
+from refresh.models import Refresh, RefreshOutcome, RefreshTarget
 from refresh.worker.domain.lanes import Lane
 
 LOOK_BACK = timedelta(hours=1)
@@ -58,7 +58,7 @@ def worst_staleness() -> Iterator[Sample]:
 def statements_lately() -> Iterator[Sample]:
     """Count the statements of the last hour by ending; all of them would be read at each look."""
     rows = Refresh.objects.filter(began_at__gte=timezone.now() - LOOK_BACK)
-    for ending in Ending:
+    for ending in RefreshOutcome:
         yield {"ending": ending.value}, rows.filter(ending=ending).count()
 
 

@@ -12,10 +12,10 @@ from typing import Any
 from django.db import transaction
 
 from portal.lake.errors import ExternalFailure, PortalError
-from refresh.changes.domain.changes import Cause, Touch
-from refresh.changes.services.record_changes import retouch, settle
+from refresh.changes.domain.changes import Cause, PartitionChange
+from refresh.changes.services.record_changes import record_change, settle
 from refresh.clusters.domain.frontends import FeState
-from refresh.core.domain.answers import Asked
+from refresh.core.domain.answers import MetastoreCheck
 from refresh.core.domain.versions import oldest
 from refresh.core.services.metastore_reader import Look, hive_of, look
 from refresh.core.services.rate_limit import metastore_answered, metastore_may
@@ -84,16 +84,16 @@ def plan(target: RefreshTarget, *, now: datetime) -> None:
     _store(target, attempt, seen, fes=fes, now=now)
 
 
-def ask_again(watched: WatchedTable, names: list[str]) -> Asked:
+def ask_again(watched: WatchedTable, names: list[str]) -> MetastoreCheck:
     """Ask the metastore about the names of a statement that failed doubtfully."""
     try:
         seen = look(hive_of(watched), names)
     except PortalError:
-        return Asked.NO_ANSWER
+        return MetastoreCheck.NO_ANSWER
     if not seen.found.exists:
-        return Asked.TABLE_GONE
+        return MetastoreCheck.TABLE_GONE
     is_there = set(names) <= seen.found.partitions
-    return Asked.ALL_THERE if is_there else Asked.PARTITIONS_GONE
+    return MetastoreCheck.ALL_THERE if is_there else MetastoreCheck.PARTITIONS_GONE
 
 
 def _correct(
@@ -115,13 +115,13 @@ def _correct(
     if changes.partitions and not seen.found.is_partitioned:
         return _as_whole(watched, changes)
     corrected = as_in_metastore(changes, seen.found.partitions, unready=seen.unready)
-    wrong = defaultdict[Touch, list[str]](list)
+    wrong = defaultdict[PartitionChange, list[str]](list)
     for name, (_, touch) in corrected.partitions.items():
         if changes.partitions[name][1] is not touch:
             wrong[touch].append(name)
     newest = max((at for at, _ in changes.partitions.values()), default=now)
     for touch, names in wrong.items():
-        retouch(watched, names, touch, until=newest)
+        record_change(watched, names, touch, until=newest)
     return corrected
 
 

@@ -14,19 +14,27 @@ from django.db import transaction
 from portal.reliability.retry import RetryPolicy, retry_at
 from refresh.changes.services import record_changes
 from refresh.clusters.domain.frontends import FeState
-from refresh.core.domain.answers import Answer, Asked, Meaning, Remedy, Sequel, Suspect, settle
+from refresh.core.domain.answers import (
+    Answer,
+    ErrorKind,
+    FaultSource,
+    MetastoreCheck,
+    NextStep,
+    RecoveryAction,
+    settle,
+)
 from refresh.core.domain.fan_out import FeOutcome, Outcome, outcomes
 from refresh.core.services.rate_limit import fe_answered, metastore_answered
-from refresh.freshness.domain.coverage import Done
-from refresh.freshness.domain.pending_refresh import owed_by, settled
+from refresh.freshness.domain.coverage import CompletedRefresh
+from refresh.freshness.domain.pending_refresh import pending_for, settled
 from refresh.freshness.domain.refresh_history import pruned, read_done, write_done
 from refresh.freshness.selectors.records import changes_of, records_of, records_of_all
 from refresh.freshness.services.freshness import judge
 from refresh.models import (
     Cluster,
     ClusterFrontEnd,
-    Ending,
     Refresh,
+    RefreshOutcome,
     RefreshTarget,
     TargetFrontEnd,
     WatchedTable,
@@ -50,7 +58,7 @@ class Result:
     """An answer, and what the metastore said of it where the answer alone leaves a doubt."""
 
     answer: Answer | None
-    asked: Asked | None = None
+    asked: MetastoreCheck | None = None
 
     @property
     def is_taken_in(self) -> bool:
@@ -58,19 +66,21 @@ class Result:
         answer = self.answer
         return (
             answer is None
-            or answer.meaning is Meaning.PARTIAL
-            or (answer.meaning is Meaning.NAME_UNKNOWN and self.asked is Asked.TABLE_GONE)
+            or answer.meaning is ErrorKind.PARTIAL
+            or (
+                answer.meaning is ErrorKind.NAME_UNKNOWN and self.asked is MetastoreCheck.TABLE_GONE
+            )
         )
 
     @property
     def may_still_run(self) -> bool:
         """Whether nobody knows if it ended."""
-        return self.answer is not None and self.answer.meaning is Meaning.FE_SILENT
+        return self.answer is not None and self.answer.meaning is ErrorKind.FE_SILENT
 
 
-def look_into(order: Order, answer: Answer | None) -> Result:
+def load_result(order: Order, answer: Answer | None) -> Result:
     """Ask the metastore about a doubtful answer; outside any transaction."""
-    if answer is None or answer.remedy is not Remedy.ASK_METASTORE:
+    if answer is None or answer.remedy is not RecoveryAction.ASK_METASTORE:
         return Result(answer)
     row = Refresh.objects.select_related("target__watched").get(pk=order.refresh_id)
     return Result(answer, ask_again(row.target.watched, list(order.partitions)))
@@ -102,7 +112,7 @@ def give_up(refresh: Refresh, *, now: datetime) -> None:
         row = _claim(refresh.pk)
         if row is None:
             return
-        row.ending, row.ended_at = Ending.LOST, now
+        row.ending, row.ended_at = RefreshOutcome.LOST, now
         row.said = "Its worker ended before the answer came."
         row.save(update_fields=["ending", "ended_at", "said"])
         row.target.watched = WatchedTable.objects.select_for_update().get(pk=row.target.watched_id)
@@ -115,7 +125,7 @@ def give_up(refresh: Refresh, *, now: datetime) -> None:
 
 def _claim(pk: int) -> Refresh | None:
     # Locked by itself: MariaDB cannot lock one table of a join.
-    locked = Refresh.objects.select_for_update().filter(pk=pk, ending=Ending.RUNNING)
+    locked = Refresh.objects.select_for_update().filter(pk=pk, ending=RefreshOutcome.RUNNING)
     if not locked.values_list("pk", flat=True):
         return None
     return Refresh.objects.select_related("target__watched", "target__cluster").get(pk=pk)
@@ -126,7 +136,7 @@ def _outcomes(
 ) -> Mapping[str, FeOutcome]:
     """Say by name what it came to; whoever failed for itself has asked nobody else."""
     answer = result.answer
-    if coordinator is not None and (answer is None or answer.meaning is Meaning.PARTIAL):
+    if coordinator is not None and (answer is None or answer.meaning is ErrorKind.PARTIAL):
         text = None if answer is None else answer.text
         return outcomes(text, coordinator=coordinator.as_listed, every=[fe.as_listed for fe in fes])
     others = Outcome.UNKNOWN if result.may_still_run else Outcome.NOT_ASKED
@@ -145,12 +155,12 @@ def _write_row(
 ) -> None:
     answer = result.answer
     row.ended_at = now
-    row.ending = Ending.DONE if result.is_taken_in else Ending.FAILED
+    row.ending = RefreshOutcome.DONE if result.is_taken_in else RefreshOutcome.FAILED
     if answer is not None:
         row.code = answer.code
         row.said = _GONE if result.is_taken_in and result.asked is not None else answer.short
-        if answer.meaning is Meaning.PARTIAL:
-            row.ending = Ending.PARTIAL
+        if answer.meaning is ErrorKind.PARTIAL:
+            row.ending = RefreshOutcome.PARTIAL
     row.on_fes = {name: [one.outcome.value, one.why] for name, one in found.items()}
     row.save(update_fields=["ended_at", "ending", "code", "said", "on_fes"])
 
@@ -163,7 +173,7 @@ def _write_fes(
     fes: list[ClusterFrontEnd],
     now: datetime,
 ) -> None:
-    done = Done(row.began_at, now, frozenset(order.partitions))
+    done = CompletedRefresh(row.began_at, now, frozenset(order.partitions))
     oldest = _oldest_change(row.target)
     for fe in fes:
         one = found.get(fe.name)
@@ -217,20 +227,20 @@ def _write_target(
         return
     answer = result.answer
     target.problem = answer.short if answer else ""
-    if answer is not None and answer.remedy is Remedy.HOLD:
+    if answer is not None and answer.remedy is RecoveryAction.HOLD:
         held = ClusterFrontEnd.objects.filter(cluster_id=row.cluster_id, name=row.coordinator)
         held.update(login_refused=answer.short)
         target.steps = None
         _release(row, not_before=now + _HELD)
         return
-    if answer is not None and answer.remedy is Remedy.RETRY_UNTIL_MENDED:
+    if answer is not None and answer.remedy is RecoveryAction.RETRY_UNTIL_MENDED:
         target.steps = None
         _try_later(row, now=now, policy=UNTIL_MENDED)
         return
-    if answer is not None and answer.remedy is Remedy.GIVE_UP:
+    if answer is not None and answer.remedy is RecoveryAction.GIVE_UP:
         _rest(row, f"{answer.short} It is not tried again by itself.", now=now)
         return
-    if answer is not None and answer.remedy is Remedy.READ_NAMES:
+    if answer is not None and answer.remedy is RecoveryAction.READ_NAMES:
         Cluster.objects.filter(pk=row.cluster_id).update(names_read_at=None)
     _retry(row, result, now=now)
 
@@ -239,8 +249,8 @@ def _retry(row: Refresh, result: Result, *, now: datetime) -> None:
     target = row.target
     target.steps = None
     is_planned_again = result.asked is not None and settle(result.asked) in (
-        Sequel.PLAN_AGAIN,
-        Sequel.DROP_TABLE,
+        NextStep.PLAN_AGAIN,
+        NextStep.DROP_TABLE,
     )
     if is_planned_again and not target.n_tries:
         # At once, but only once: a front end that contradicts the metastore is no reason to hurry.
@@ -272,14 +282,14 @@ def _settle(row: Refresh, *, now: datetime) -> None:
     record_changes.settle(watched, settled(changes, every), read=changes)
     target.steps = None
     mine = [fe for fe in records_of(target) if fe.state is FeState.ALIVE]
-    owed = [at for fe in mine for at, _ in owed_by(fe, changes).values()]
+    owed = [at for fe in mine for at, _ in pending_for(fe, changes).values()]
     if owed:
         target.problem = row.said
         if target.waits_since is not None:
             # What it took in has waited; what came since has its own place behind the others, or
             # a table that changes all the time would come first for ever.
             target.waits_since = max(target.waits_since, min(now, *owed))
-        if row.ending == Ending.DONE:
+        if row.ending == RefreshOutcome.DONE:
             # A follower whose clock runs ahead: nothing sent before its instant can count.
             _release(row, not_before=watched.changed_at if watched.changed_at > now else None)
         else:
@@ -332,8 +342,8 @@ def _remember(row: Refresh, *, now: datetime) -> None:
 def _tell_breakers(
     row: Refresh, coordinator: ClusterFrontEnd, result: Result, *, now: datetime
 ) -> None:
-    suspect = result.answer.suspect if result.answer else Suspect.NOBODY
-    fe_answered(coordinator, is_well=suspect is not Suspect.FRONT_END, now=now)
-    if suspect is not Suspect.FRONT_END:
-        is_well = suspect is not Suspect.METASTORE
+    suspect = result.answer.suspect if result.answer else FaultSource.NOBODY
+    fe_answered(coordinator, is_well=suspect is not FaultSource.FRONT_END, now=now)
+    if suspect is not FaultSource.FRONT_END:
+        is_well = suspect is not FaultSource.METASTORE
         metastore_answered(row.target.watched.lake, is_well=is_well, now=now)

@@ -13,7 +13,7 @@ from refresh.clusters.domain.frontends import FeState
 from refresh.clusters.services.front_ends import login_of
 from refresh.core.connectors.front_end import FrontEndClient
 from refresh.core.connectors.session import Budget, Login
-from refresh.core.domain.answers import Answer, Meaning
+from refresh.core.domain.answers import Answer, ErrorKind
 from refresh.core.domain.names import ExternalTable
 from refresh.core.domain.versions import Dialect
 from refresh.models import Cluster, ClusterFrontEnd, Refresh, RefreshTarget
@@ -82,7 +82,7 @@ def send(order: Order, *, cluster: Cluster) -> Answer | None:
     try:
         login = login_of(cluster)
     except PortalError as error:
-        return Answer(1045, error.message, Meaning.BAD_LOGIN)
+        return Answer(1045, error.message, ErrorKind.BAD_LOGIN)
     return _send(order, login)
 
 

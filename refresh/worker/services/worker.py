@@ -34,8 +34,8 @@ from refresh.history.services import history_forget
 from refresh.models import (
     Cluster,
     ClusterFrontEnd,
-    Ending,
     Refresh,
+    RefreshOutcome,
     RefreshTarget,
     TargetFrontEnd,
     WatchedTable,
@@ -46,7 +46,7 @@ from refresh.worker.domain.scheduling import Cluster as Askable
 from refresh.worker.domain.scheduling import Limits, choose
 from refresh.worker.domain.steps import Step, StepKind
 from refresh.worker.services.planning import plan
-from refresh.worker.services.results import end, give_up, look_into
+from refresh.worker.services.results import end, give_up, load_result
 from refresh.worker.services.sending import Order, begin, send
 from refresh.worker.services.waiting_line import PLACE, n_ahead, ready, running, turns, waiting
 
@@ -85,14 +85,14 @@ class Worker:
         self._looked_at: dict[int, datetime] = {}
         self._swept_at: dict[int, datetime] = {}
         self._settings_at: dict[int, datetime] = {}
-        self.poked = threading.Event()
+        self.wakeup = threading.Event()
 
     def turn(self) -> int:
         """Do what can be done now in every cluster that this worker leads; returns how many began.
 
         `poked` is set when something ended since, so that a next turn may find more to do.
         """
-        self.poked.clear()
+        self.wakeup.clear()
         return sum(self._turn(cluster) for cluster in Cluster.objects.order_by("pk"))
 
     def stop(self) -> None:
@@ -106,12 +106,12 @@ class Worker:
         """Wait until nothing is in flight; for tests and commands that run until all is done."""
         deadline = monotonic() + seconds
         while monotonic() < deadline:
-            self.poked.clear()
+            self.wakeup.clear()
             with self._lock:
                 reading = (self._greeted, self._read, self._judged)
                 if not any((self._sent, self._planned, self._swept, *reading)):
                     return True
-            self.poked.wait(0.5)
+            self.wakeup.wait(0.5)
         return False
 
     # -- one cluster -----------------------------------------------------------------------
@@ -139,7 +139,7 @@ class Worker:
 
     def _clear_lost(self, cluster: Cluster, *, now: datetime) -> None:
         """Give up statements that no thread of ours waits for: their worker is gone."""
-        for row in Refresh.objects.filter(cluster=cluster, ending=Ending.RUNNING):
+        for row in Refresh.objects.filter(cluster=cluster, ending=RefreshOutcome.RUNNING):
             with self._lock:
                 is_ours = row.pk in self._sent
             if not is_ours:
@@ -253,7 +253,7 @@ class Worker:
         return True
 
     def _carry_out(self, order: Order, cluster: Cluster) -> None:
-        result = look_into(order, send(order, cluster=cluster))
+        result = load_result(order, send(order, cluster=cluster))
         for _ in range(_TRIES - 1):
             try:
                 end(order, result, now=self._clock())
@@ -284,7 +284,7 @@ class Worker:
         def over(_: Future[None]) -> None:
             with self._lock:
                 known.discard(key)
-            self.poked.set()
+            self.wakeup.set()
 
         future.add_done_callback(over)
 
@@ -295,7 +295,7 @@ def wake(cluster: Cluster, *, now: datetime) -> None:
     What was given up for another reason stays so: the sweep, or somebody, asks again.
     """
     alive = [fe.pk for fe in cluster.front_ends.all() if fe.state is FeState.ALIVE]
-    owing = TargetFrontEnd.objects.filter(fe__in=alive, owes=True).values("target")
+    owing = TargetFrontEnd.objects.filter(fe__in=alive, needs_refresh=True).values("target")
     resting = RefreshTarget.objects.filter(cluster=cluster, due_at=None, problem="")
     rows = list(resting.filter(pk__in=owing).values_list("pk", "watched"))
     for start in range(0, len(rows), _AT_ONCE):

@@ -5,7 +5,7 @@ from datetime import datetime
 from lifecycle.backup.engine.move.records import MoveItem
 from lifecycle.drop.domain.refusal import Name
 from lifecycle.models import PathFinding, RelocationPlan, ScanSnapshot
-from lifecycle.relocation.domain.moves import Unfixable
+from lifecycle.relocation.domain.moves import Immovable
 from lifecycle.relocation.services.draft import FixDraft
 from lifecycle.relocation.services.plans import fix_request
 from lifecycle.relocation.services.store import fix_store
@@ -47,7 +47,7 @@ def store_drawn(fix: RelocationPlan, generation: ScanSnapshot, *, now: datetime)
     for row in fix.items.order_by("id"):
         name = Name(row.db, row.table, row.partition)
         if row.table != "stray":
-            drafted.left_out[name] = Unfixable.SHARED_LOCATION
+            drafted.left_out[name] = Immovable.SHARED_LOCATION
             continue
         target = row.target or "file:///lake/sales/stray"
         drafted.targets[name] = LakePath.parse(target)

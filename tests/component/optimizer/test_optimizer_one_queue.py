@@ -17,7 +17,7 @@ from optimizer.iceberg.planner.services.planner import decide_table
 from optimizer.models import OptimizeTask
 from optimizer.policies.selectors.policies import policies_of
 from portal.runs.models import Run
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from tests.component.optimizer.hudi.hudi_task_rows import hudi
 from tests.component.optimizer.iceberg.planner.test_optimizer_queue import policy, run_of
 from tests.component.optimizer.optimizer_rows import NOW, iceberg, partition
@@ -102,4 +102,4 @@ def test_every_format_has_its_maintainer_and_kinds_of_its_own_with_words() -> No
     kinds = task_kinds()
     assert len(kinds) == len(set(kinds))
     assert set(listed_kinds()) <= set(kinds)
-    assert all(look_of(f"WORK_{kind}").icon != look_of("NOBODY").icon for kind in kinds)
+    assert all(badge_for(f"WORK_{kind}").icon != badge_for("NOBODY").icon for kind in kinds)

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import Change, note_change
 from refresh.clusters.services.front_ends import front_ends_read
 from refresh.clusters.services.table_names import names_read
@@ -44,7 +44,9 @@ class Scene:
     worker: Worker
     version: str
 
-    def tell(self, *names: str, table: str = "sales", touch: Touch = Touch.UPDATED) -> None:
+    def tell(
+        self, *names: str, table: str = "sales", touch: PartitionChange = PartitionChange.UPDATED
+    ) -> None:
         """Tell the portal that something was written, as an event does."""
         hive = replace(SALES, table=table)
         touched = dict.fromkeys(names, touch)

@@ -3,14 +3,14 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import digest_of
 from refresh.freshness.domain.freshness import Danger, Freshness, rank_of
 from refresh.models import (
     ChangedPartition,
     Cluster,
-    Ending,
     Refresh,
+    RefreshOutcome,
     RefreshTarget,
     TargetFrontEnd,
     WatchedTable,
@@ -86,7 +86,7 @@ def wrong(row: Cluster, table: str, *, now: datetime, **values: Any) -> RefreshT
         digest=digest_of(name),
         name=name,
         at=now - timedelta(minutes=7),
-        touch=Touch.UPDATED,
+        touch=PartitionChange.UPDATED,
     )
     return made
 
@@ -116,7 +116,7 @@ def statement(
     of: RefreshTarget,
     *,
     began: datetime,
-    ending: Ending = Ending.DONE,
+    ending: RefreshOutcome = RefreshOutcome.DONE,
     causes: tuple[Cause, ...] = (Cause.EVENT,),
     seconds: float = 2.5,
     **values: Any,
@@ -133,7 +133,7 @@ def statement(
         lane=Lane.FAST,
         waited_since=began - timedelta(seconds=4),
         began_at=began,
-        ended_at=None if ending is Ending.RUNNING else began + timedelta(seconds=seconds),
+        ended_at=None if ending is RefreshOutcome.RUNNING else began + timedelta(seconds=seconds),
         epoch=1,
         ending=ending,
         on_fes=values.pop(

@@ -18,7 +18,7 @@ from lifecycle.drop.services.plans import plan_withdraw
 from lifecycle.drop.services.standing_rules import standing_rule_end, standing_rules_refresh
 from lifecycle.models import DropPlan, PlanState
 from portal.access.models import OwnerMapping
-from portal.access.services import person_create, person_named
+from portal.access.services import get_user, person_create
 from portal.approvals.services import approvals_lapse
 from portal.audit.services import audit_record
 from portal.collation import collation_check, collation_problems
@@ -54,8 +54,8 @@ def test_names_are_told_apart_as_the_lake_does() -> None:
     owners = OwnerMapping.objects.order_by("owner").values_list("owner", flat=True)
     assert list(owners) == sorted(names)
     made = person_create("Ada", password="correct horse staple", email="")
-    assert person_named("ada") == made
-    assert person_named("ada ") is None
+    assert get_user("ada") == made
+    assert get_user("ada ") is None
 
 
 def test_a_database_that_compares_loosely_is_said_with_what_mends_it() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
-from refresh.changes.domain.changes import Touch, heard
+from refresh.changes.domain.changes import PartitionChange, heard
 from refresh.clusters.domain.frontends import FrontEnd
 from refresh.core.domain.names import ClusterId, ExternalTable
 from refresh.core.domain.versions import Version
@@ -41,10 +41,10 @@ def front_end(
     )
 
 
-def noted(events: Iterable[tuple[str, str]]) -> dict[str, Touch]:
+def noted(events: Iterable[tuple[str, str]]) -> dict[str, PartitionChange]:
     """Note (kind, partition) in whatever order they came in, as the rows do."""
-    found: dict[str, Touch] = {}
+    found: dict[str, PartitionChange] = {}
     for kind, partition in events:
         for name, touch in heard(kind, [partition])[1].items():
-            found[name] = touch if found.get(name, touch) is touch else Touch.UPDATED
+            found[name] = touch if found.get(name, touch) is touch else PartitionChange.UPDATED
     return found

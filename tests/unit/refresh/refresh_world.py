@@ -6,10 +6,10 @@ The caches are those of `refresh_model`; what the portal notes are the product's
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from refresh.changes.domain.changes import Touch
+from refresh.changes.domain.changes import PartitionChange
 from refresh.clusters.domain.frontends import FeState
 from refresh.core.domain.versions import Dialect
-from refresh.freshness.domain.coverage import Done, Wish
+from refresh.freshness.domain.coverage import CompletedRefresh, Wish
 from refresh.freshness.domain.visibility import Disproof, FeRecord
 from tests.unit.refresh.refresh_model import MissingPartitionError, ModelFe, ModelMetastore
 
@@ -28,7 +28,7 @@ class Watched:
 
     fe: ModelFe
     state: FeState = FeState.ALIVE
-    done: list[Done] = field(default_factory=list)
+    done: list[CompletedRefresh] = field(default_factory=list)
     start: int = 0
     known_start: int = 0
     known_at: datetime = START
@@ -57,7 +57,7 @@ class World:
         self.fes = [Watched(ModelFe(dialect is Dialect.RESOURCES)) for _ in range(N_FES)]
         self.written: list[Written] = []
         self.dropped_at: dict[str, int] = {}
-        self.changes: dict[str, tuple[datetime, Touch]] = {}
+        self.changes: dict[str, tuple[datetime, PartitionChange]] = {}
 
     @property
     def now(self) -> datetime:
@@ -75,7 +75,9 @@ class World:
         self.seconds += 1
 
     def write(self, name: str) -> None:
-        touch = Touch.UPDATED if name in self.metastore.versions else Touch.ADDED
+        touch = (
+            PartitionChange.UPDATED if name in self.metastore.versions else PartitionChange.ADDED
+        )
         self.metastore.write(name)
         wish = Wish(self.now, is_partitioned=True, partitions=frozenset({name}))
         self.written.append(Written(wish, {name: self.metastore.versions[name]}))
@@ -87,7 +89,7 @@ class World:
         if name in self.metastore.versions:
             self.metastore.drop(name)
             self.dropped_at[name] = self.metastore.clock
-            self.changes[name] = (self.now, Touch.DROPPED)
+            self.changes[name] = (self.now, PartitionChange.DROPPED)
 
     def begin_table(self, one: Watched, _name: str) -> None:
         one.running = (self.now, self.metastore.copy(), ())
@@ -105,7 +107,7 @@ class World:
             one.fe.refresh_partitions(read, names) if names else one.fe.refresh_table(read)
         except MissingPartitionError:
             return
-        one.done.append(Done(began_at, self.now, frozenset(names)))
+        one.done.append(CompletedRefresh(began_at, self.now, frozenset(names)))
 
     def fail(self, one: Watched, _name: str) -> None:
         one.running = None

@@ -7,7 +7,7 @@ a look that could have found the same and did not: what was not read is no good 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.domain.findings import Code, Finding, Severity
 from optimizer.hudi.inspect.domain.timeline import unfit
 
@@ -36,7 +36,7 @@ class Raised:
     words: str
 
 
-def raised(look: HudiLook, findings: Iterable[Finding]) -> dict[str, Raised]:
+def raised(look: HudiInspection, findings: Iterable[Finding]) -> dict[str, Raised]:
     """Return the alarms that hold by a look whose findings come the worst first."""
     left_alone = unfit(look)
     if left_alone is not None and left_alone.code == "broken":
@@ -55,7 +55,7 @@ def raised(look: HudiLook, findings: Iterable[Finding]) -> dict[str, Raised]:
     }
 
 
-def over(look: HudiLook, holds: Collection[str], is_open: Collection[str]) -> frozenset[str]:
+def over(look: HudiInspection, holds: Collection[str], is_open: Collection[str]) -> frozenset[str]:
     """Return the open alarms that this look ends."""
     ended = frozenset(is_open) - frozenset(holds)
     if unfit(look) is not None:

@@ -13,17 +13,17 @@ from optimizer.hudi.inspect.domain.facts import (
     BlockState,
     FileGroupId,
     FileSlice,
-    HudiLook,
+    HudiInspection,
     LogBlock,
     plain,
 )
-from optimizer.hudi.inspect.domain.findings import Code, Finding, Remedy, Severity, finding
+from optimizer.hudi.inspect.domain.findings import Code, Finding, RecoveryAction, Severity, finding
 from optimizer.hudi.inspect.domain.timeline import COMPACTIONS, first_write, planned_groups
 from optimizer.hudi.maintenance.domain.tasks import Service, Step
 from portal.lake.counts import count_words
 
 
-def damage(look: HudiLook) -> Iterable[Finding]:
+def damage(look: HudiInspection) -> Iterable[Finding]:
     """Yield everything that makes the table's rows wrong."""
     yield from _corrupt(look)
     yield from _lost_base(look)
@@ -31,7 +31,7 @@ def damage(look: HudiLook) -> Iterable[Finding]:
     yield from _duplicates(look)
 
 
-def damaged_groups(look: HudiLook) -> frozenset[FileGroupId]:
+def damaged_groups(look: HudiInspection) -> frozenset[FileGroupId]:
     """Return the file groups in which a service would make the damage last."""
     return frozenset(
         {one.group for one in corrupt_blocks(look)}
@@ -40,7 +40,7 @@ def damaged_groups(look: HudiLook) -> frozenset[FileGroupId]:
     )
 
 
-def spared(look: HudiLook, instants: Iterable[str]) -> tuple[str, ...]:
+def spared(look: HudiInspection, instants: Iterable[str]) -> tuple[str, ...]:
     """Return those of some plans that take no damaged file group, in their order.
 
     What cannot be read of a plan may be any group, so it is not among them.
@@ -54,7 +54,7 @@ def spared(look: HudiLook, instants: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def corrupt_blocks(look: HudiLook) -> tuple[LogBlock, ...]:
+def corrupt_blocks(look: HudiInspection) -> tuple[LogBlock, ...]:
     """Return the corrupt blocks in logs that readers read.
 
     The logs of an instant that is pending, or unknown and not taken for completed, are not read.
@@ -68,13 +68,13 @@ def corrupt_blocks(look: HudiLook) -> tuple[LogBlock, ...]:
     )
 
 
-def merged_blocks(look: HudiLook) -> tuple[LogBlock, ...]:
+def merged_blocks(look: HudiInspection) -> tuple[LogBlock, ...]:
     """Return the blocks of instants in neither timeline that Hudi merges all the same."""
     is_read = _reader(look)
     return tuple(one for one in _nowhere(look) if is_read(one.instant or ""))
 
 
-def lost_bases(look: HudiLook) -> tuple[FileSlice, ...]:
+def lost_bases(look: HudiInspection) -> tuple[FileSlice, ...]:
     """Return the log-only slices of file groups that had a base file before.
 
     A group whose compaction is planned is not one of them: until the plan is executed its newest
@@ -94,18 +94,18 @@ def lost_bases(look: HudiLook) -> tuple[FileSlice, ...]:
     )
 
 
-def _nowhere(look: HudiLook) -> tuple[LogBlock, ...]:
+def _nowhere(look: HudiInspection) -> tuple[LogBlock, ...]:
     return tuple(one for one in look.blocks if one.state is BlockState.NOWHERE and one.instant)
 
 
-def _reader(look: HudiLook) -> Callable[[str], bool]:
+def _reader(look: HudiInspection) -> Callable[[str], bool]:
     """Return what Hudi asks of an instant before it reads what that wrote."""
     first = first_write(look)
     ended = {one.instant for one in look.instants if not one.is_pending}
     return lambda instant: instant in ended or (first is not None and instant < first)
 
 
-def _corrupt(look: HudiLook) -> Iterable[Finding]:
+def _corrupt(look: HudiInspection) -> Iterable[Finding]:
     found = corrupt_blocks(look)
     if not found:
         return
@@ -117,7 +117,7 @@ def _corrupt(look: HudiLook) -> Iterable[Finding]:
         f"{count_words(len({one.group for one in found}), 'file group')}; readers skip them "
         f"({size_words(skipped)}) and the rows in them. A compaction would make the loss last.",
         [plain(one) for one in found],
-        Remedy(
+        RecoveryAction(
             "Hold the table's services, let the writer write again what it wrote at the instants "
             "named in the evidence, and release them then.",
             holds=True,
@@ -125,7 +125,7 @@ def _corrupt(look: HudiLook) -> Iterable[Finding]:
     )
 
 
-def _lost_base(look: HudiLook) -> Iterable[Finding]:
+def _lost_base(look: HudiInspection) -> Iterable[Finding]:
     found = lost_bases(look)
     if not found:
         return
@@ -135,7 +135,7 @@ def _lost_base(look: HudiLook) -> Iterable[Finding]:
         f"{count_words(len(found), 'file group')} had a base file and now have logs only: the rows "
         "of the base file are not read, and a clean would delete it.",
         [plain(one) for one in found],
-        Remedy(
+        RecoveryAction(
             "Hold the table's services so that nothing cleans the earlier base files, then restore "
             "the table to a savepoint, or write their rows again.",
             holds=True,
@@ -143,7 +143,7 @@ def _lost_base(look: HudiLook) -> Iterable[Finding]:
     )
 
 
-def _unknown(look: HudiLook) -> Iterable[Finding]:
+def _unknown(look: HudiInspection) -> Iterable[Finding]:
     merged = merged_blocks(look)
     known = frozenset(merged)
     skipped = [one for one in _nowhere(look) if one not in known]
@@ -155,7 +155,7 @@ def _unknown(look: HudiLook) -> Iterable[Finding]:
             f"{count_words(len(merged), 'block')} of logs. They are before its first write "
             f"{first_write(look)} and are read as if they had completed.{_keys_words(look)}",
             [*map(plain, look.duplicates), *map(plain, merged)],
-            Remedy(
+            RecoveryAction(
                 "Hold the table's services, for each would make these rows last. Then let the "
                 "writer delete the keys in the evidence, or write them again as they shall be, "
                 "and release the services.",
@@ -169,13 +169,13 @@ def _unknown(look: HudiLook) -> Iterable[Finding]:
             f"Of instants in neither timeline: {count_words(len(skipped), 'block')} of logs. "
             "Readers skip them now, and will read them once the timeline is archived past them.",
             [plain(one) for one in skipped],
-            Remedy(
+            RecoveryAction(
                 "Hold the table's services, let its writer keep the timeline meanwhile "
                 "(hoodie.archive.automatic=false), and move the log files named in the evidence "
                 "away from the table: no reader reads them now.",
                 holds=True,
             ),
-            Remedy(
+            RecoveryAction(
                 "Where their rows are missed: have them listed first. Two people approve which of "
                 "them come back; a newer row of today stays.",
                 Service.RECOVERY,
@@ -184,7 +184,7 @@ def _unknown(look: HudiLook) -> Iterable[Finding]:
         )
 
 
-def _duplicates(look: HudiLook) -> Iterable[Finding]:
+def _duplicates(look: HudiInspection) -> Iterable[Finding]:
     if not look.duplicates or merged_blocks(look):
         return
     yield finding(
@@ -193,7 +193,7 @@ def _duplicates(look: HudiLook) -> Iterable[Finding]:
         f"{count_words(len(look.duplicates), 'record key')} stand in more than one file group of "
         "their partition, and no block of an unknown instant explains it.",
         [plain(one) for one in look.duplicates],
-        Remedy(
+        RecoveryAction(
             "Hold the table's services and compare the rows in the evidence; a writer that changes "
             "its index or its parallelism without a rebuild writes keys twice.",
             holds=True,
@@ -201,7 +201,7 @@ def _duplicates(look: HudiLook) -> Iterable[Finding]:
     )
 
 
-def _keys_words(look: HudiLook) -> str:
+def _keys_words(look: HudiInspection) -> str:
     if not look.has_read_keys:
         return " Duplicate keys were not checked."
     if not look.duplicates:

@@ -279,7 +279,7 @@ class DuplicateKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HudiLook:
+class HudiInspection:
     """All that one look found, at `looked_at`.
 
     Where `has_read_logs` is false the blocks were not looked at, which is not "none is bad"; so it

@@ -42,7 +42,7 @@ class Code(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
+class RecoveryAction:
     """What helps: a step of a service on some instants, or something that only people can do.
 
     `refused` says why the service may not do it, None where it may. `holds` asks that every
@@ -72,8 +72,8 @@ class Finding:
     words: str
     evidence: tuple[Mapping[str, Any], ...]
     n_evidence: int
-    remedy: Remedy | None = None
-    also: Remedy | None = None  # what helps besides
+    remedy: RecoveryAction | None = None
+    also: RecoveryAction | None = None  # what helps besides
 
     def as_dict(self) -> dict[str, Any]:
         """Return the form in which it is stored."""
@@ -85,8 +85,8 @@ def finding(
     severity: Severity,
     words: str,
     rows: Iterable[Mapping[str, Any]],
-    remedy: Remedy | None = None,
-    also: Remedy | None = None,
+    remedy: RecoveryAction | None = None,
+    also: RecoveryAction | None = None,
 ) -> Finding:
     """Put a finding together from all its rows; of them the first are kept."""
     everything = tuple(rows)
@@ -95,9 +95,9 @@ def finding(
 
 def remedy_of(
     ruling: Ruling, service: Service, step: Step, words: str, instants: Iterable[str] = ()
-) -> Remedy:
+) -> RecoveryAction:
     """Return a service as a remedy, as it was ruled on."""
-    return Remedy(
+    return RecoveryAction(
         words,
         service,
         step,

@@ -19,7 +19,7 @@ from enum import StrEnum
 from optimizer.core.domain.health import WHOLE, Deduction, Health, taken
 from optimizer.core.domain.sizes import size_words
 from optimizer.hudi.inspect.domain.damage import damage
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.domain.findings import span_words
 from optimizer.hudi.inspect.domain.staleness import staleness_of
 from optimizer.hudi.inspect.domain.timeline import PLANNED, pending, stuck, unfit
@@ -54,7 +54,7 @@ _LOG_SHARE = 0.5
 _Judged = tuple[float, str]
 
 
-def health_of(look: HudiLook, policy: HudiPolicy, now: datetime) -> Health | None:
+def health_of(look: HudiInspection, policy: HudiPolicy, now: datetime) -> Health | None:
     """Judge a table; None where its version is not known and nobody can tell."""
     left_alone = unfit(look)
     if left_alone is not None:
@@ -82,12 +82,12 @@ def _told(judged: dict[Part, _Judged]) -> Health:
     )
 
 
-def _damage(look: HudiLook) -> _Judged:
+def _damage(look: HudiInspection) -> _Judged:
     found = list(damage(look))
     return float(bool(found)), " ".join(one.words for one in found)
 
 
-def _stale(look: HudiLook, policy: HudiPolicy, now: datetime) -> _Judged:
+def _stale(look: HudiInspection, policy: HudiPolicy, now: datetime) -> _Judged:
     stale = staleness_of(look)
     if stale is None:
         return 0.0, ""
@@ -100,7 +100,7 @@ def _stale(look: HudiLook, policy: HudiPolicy, now: datetime) -> _Judged:
     return _over(behind / policy.stale_after), words
 
 
-def _stuck(look: HudiLook, policy: HudiPolicy, now: datetime) -> _Judged:
+def _stuck(look: HudiInspection, policy: HudiPolicy, now: datetime) -> _Judged:
     found = stuck(look, patience=policy.patience, now=now)
     names = ", ".join(f"{one.instant.action} {one.instant.instant}" for one in found[:_STUCK])
     return len(
@@ -108,20 +108,20 @@ def _stuck(look: HudiLook, policy: HudiPolicy, now: datetime) -> _Judged:
     ) / _STUCK, f"{count_words(len(found), 'instant')} began and never ended: {names}."
 
 
-def _plans(look: HudiLook, policy: HudiPolicy) -> _Judged:
+def _plans(look: HudiInspection, policy: HudiPolicy) -> _Judged:
     n = len(pending(look, PLANNED))
     words = f"{count_words(n, 'plan')} are pending; {policy.max_pending} are allowed."
     return _over(n / policy.max_pending), words
 
 
-def _logs(look: HudiLook) -> _Judged:
+def _logs(look: HudiInspection) -> _Judged:
     logs = sum(one.log_bytes for one in look.slices)
     whole = logs + sum(one.base_bytes or 0 for one in look.slices)
     words = f"{size_words(logs)} of {size_words(whole)} are in logs, which every reader must merge."
     return (logs / whole / _LOG_SHARE if whole else 0.0), words
 
 
-def _small(look: HudiLook, policy: HudiPolicy) -> _Judged:
+def _small(look: HudiInspection, policy: HudiPolicy) -> _Judged:
     sizes = [(one.group.partition, one.base_bytes) for one in look.slices if one.base_bytes]
     small = Counter(partition for partition, size in sizes if size < policy.small_bytes)
     fewer = sum(small.values()) - len(small)

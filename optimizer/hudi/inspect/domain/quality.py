@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from optimizer.hudi.inspect.domain.damage import damage
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.domain.findings import Code, Finding, Severity
 from optimizer.hudi.inspect.domain.staleness import stale_view
 from optimizer.hudi.inspect.domain.timeline import unfit
@@ -14,7 +14,7 @@ _ORDER = (Severity.CRITICAL, Severity.WARNING, Severity.INFO)
 _CODES = tuple(Code)
 
 
-def failures(look: HudiLook, policy: HudiPolicy, now: datetime) -> tuple[Finding, ...]:
+def failures(look: HudiInspection, policy: HudiPolicy, now: datetime) -> tuple[Finding, ...]:
     """Return what is wrong; nothing of a table whose timeline cannot be relied on.
 
     Such a table is not well: `timeline.unfit` says what it is.
@@ -32,7 +32,7 @@ def failures(look: HudiLook, policy: HudiPolicy, now: datetime) -> tuple[Finding
     )
 
 
-def not_looked_at(look: HudiLook) -> tuple[str, ...]:
+def not_looked_at(look: HudiInspection) -> tuple[str, ...]:
     """Say what this look cannot tell, so that silence about it is not taken for good news."""
     silent = []
     if not look.has_read_logs:

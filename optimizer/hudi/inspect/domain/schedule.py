@@ -9,7 +9,7 @@ know that they are well again.
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from optimizer.hudi.inspect.domain.facts import BlockState, DuplicateKey, HudiLook, LogBlock
+from optimizer.hudi.inspect.domain.facts import BlockState, DuplicateKey, HudiInspection, LogBlock
 from optimizer.policies.domain.hudi_policy import HudiPolicy
 
 EVERY = timedelta(minutes=15)
@@ -45,8 +45,8 @@ def next_look_at(inspected_at: datetime, policy: HudiPolicy) -> datetime:
 
 
 def carried(
-    look: HudiLook, before: HudiLook | None, *, read_logs: bool, read_keys: bool
-) -> HudiLook:
+    look: HudiInspection, before: HudiInspection | None, *, read_logs: bool, read_keys: bool
+) -> HudiInspection:
     """Return a look with what an earlier one found in logs and keys that were not read again.
 
     Logs that are gone since, and blocks whose instant was completed since, are left out.
@@ -62,7 +62,7 @@ def carried(
     return look
 
 
-def _blocks(look: HudiLook, before: HudiLook) -> list[LogBlock]:
+def _blocks(look: HudiInspection, before: HudiInspection) -> list[LogBlock]:
     with_logs = {one.group for one in look.slices if one.n_logs}
     completed = {one.instant for one in look.instants if not one.is_pending}
     return [
@@ -73,7 +73,7 @@ def _blocks(look: HudiLook, before: HudiLook) -> list[LogBlock]:
     ]
 
 
-def _duplicates(look: HudiLook, before: HudiLook) -> list[DuplicateKey]:
+def _duplicates(look: HudiInspection, before: HudiInspection) -> list[DuplicateKey]:
     there = {one.group for one in look.slices}
     known = {(one.partition, one.file_id) for one in there}
     kept = (

@@ -11,12 +11,18 @@ from datetime import datetime, timedelta
 
 from optimizer.core.domain.sizes import size_words
 from optimizer.hudi.inspect.domain.damage import spared
-from optimizer.hudi.inspect.domain.facts import FileSlice, HudiLook, TableType, Uncompacted, plain
+from optimizer.hudi.inspect.domain.facts import (
+    FileSlice,
+    HudiInspection,
+    TableType,
+    Uncompacted,
+    plain,
+)
 from optimizer.hudi.inspect.domain.findings import (
     MEND_FIRST,
     Code,
     Finding,
-    Remedy,
+    RecoveryAction,
     Severity,
     finding,
     remedy_of,
@@ -53,7 +59,7 @@ class Staleness:
         return max(now - self.since, timedelta())
 
 
-def staleness_of(look: HudiLook) -> Staleness | None:
+def staleness_of(look: HudiInspection) -> Staleness | None:
     """Return what the read-optimized view lacks; None if it lacks nothing."""
     if look.table.table_type is TableType.COPY_ON_WRITE or not look.uncompacted:
         return None
@@ -66,13 +72,13 @@ def staleness_of(look: HudiLook) -> Staleness | None:
     )
 
 
-def unplanned(look: HudiLook) -> tuple[FileSlice, ...]:
+def unplanned(look: HudiInspection) -> tuple[FileSlice, ...]:
     """Return the latest slices with logs that no pending plan takes."""
     planned = planned_groups(look)
     return tuple(one for one in look.slices if one.n_logs and one.group not in planned)
 
 
-def unplanned_commits(look: HudiLook) -> tuple[Uncompacted, ...]:
+def unplanned_commits(look: HudiInspection) -> tuple[Uncompacted, ...]:
     """Return the delta commits that stand in those slices, as far as their logs' instants tell."""
     free = unplanned(look)
     oldest = min((one.oldest_log_instant for one in free if one.oldest_log_instant), default=None)
@@ -83,7 +89,7 @@ def unplanned_commits(look: HudiLook) -> tuple[Uncompacted, ...]:
     return tuple(sorted(found, key=lambda one: one.instant))
 
 
-def stale_view(look: HudiLook, policy: HudiPolicy, now: datetime) -> Iterable[Finding]:
+def stale_view(look: HudiInspection, policy: HudiPolicy, now: datetime) -> Iterable[Finding]:
     """Say that the read-optimized view lies behind for longer than the policy allows."""
     stale = staleness_of(look)
     if stale is None or stale.behind(now) <= policy.stale_after:
@@ -109,12 +115,12 @@ def stale_view(look: HudiLook, policy: HudiPolicy, now: datetime) -> Iterable[Fi
     )
 
 
-def _remedy(look: HudiLook, policy: HudiPolicy, *, is_waiting: bool) -> Remedy:
+def _remedy(look: HudiInspection, policy: HudiPolicy, *, is_waiting: bool) -> RecoveryAction:
     if is_waiting:
         step, words = Step.EXECUTE, "Execute the pending plans, oldest first."
         instants = spared(look, (one.instant for one in plans_of(look, COMPACTIONS)))
         if not instants:
-            return Remedy(MEND_FIRST, holds=True)
+            return RecoveryAction(MEND_FIRST, holds=True)
     else:
         step, words = Step.SCHEDULE, "Schedule a compaction of what no plan takes, and execute it."
         instants = ()

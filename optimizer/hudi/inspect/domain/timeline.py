@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from optimizer.hudi.inspect.domain.facts import (
     Action,
     FileGroupId,
-    HudiLook,
+    HudiInspection,
     HudiTable,
     Instant,
     InstantState,
@@ -36,38 +36,38 @@ class Unfit:
     reason: str
 
 
-def unfit(look: HudiLook) -> Unfit | None:
+def unfit(look: HudiInspection) -> Unfit | None:
     """Say why a table is left alone altogether; None if its services may be thought about."""
     return _unsupported(look.table) or _broken(look)
 
 
-def pending(look: HudiLook, actions: Iterable[Action]) -> tuple[Instant, ...]:
+def pending(look: HudiInspection, actions: Iterable[Action]) -> tuple[Instant, ...]:
     """Return the instants of some actions that are not completed, oldest first."""
     wanted = frozenset(actions)
     found = (one for one in look.instants if one.is_pending and one.action in wanted)
     return tuple(sorted(found, key=lambda one: one.instant))
 
 
-def completed(look: HudiLook, actions: Iterable[Action]) -> tuple[Instant, ...]:
+def completed(look: HudiInspection, actions: Iterable[Action]) -> tuple[Instant, ...]:
     """Return the completed instants of some actions, oldest first."""
     wanted = frozenset(actions)
     found = (one for one in look.instants if not one.is_pending and one.action in wanted)
     return tuple(sorted(found, key=lambda one: one.instant))
 
 
-def plans_of(look: HudiLook, actions: Iterable[Action]) -> tuple[PendingPlan, ...]:
+def plans_of(look: HudiInspection, actions: Iterable[Action]) -> tuple[PendingPlan, ...]:
     """Return the pending plans of some actions, oldest first."""
     wanted = frozenset(actions)
     found = (one for one in look.plans if one.action in wanted)
     return tuple(sorted(found, key=lambda one: one.instant))
 
 
-def planned_groups(look: HudiLook) -> dict[FileGroupId, PendingPlan]:
+def planned_groups(look: HudiInspection) -> dict[FileGroupId, PendingPlan]:
     """Return the file groups that sit in a pending plan: no other plan takes them meanwhile."""
     return {group: plan for plan in look.plans for group in plan.file_groups}
 
 
-def first_write(look: HudiLook) -> str | None:
+def first_write(look: HudiInspection) -> str | None:
     """Return the instant before which Hudi takes every instant for completed and archived."""
     saved = {one.instant for one in look.instants if one.action is Action.SAVEPOINT}
     return min(
@@ -80,7 +80,7 @@ def first_write(look: HudiLook) -> str | None:
     )
 
 
-def last_write_at(look: HudiLook) -> datetime | None:
+def last_write_at(look: HudiInspection) -> datetime | None:
     """When a writer last completed something, as far as the timeline was read."""
     return max(
         (one.completed_at for one in completed(look, WRITES) if one.completed_at is not None),
@@ -114,7 +114,9 @@ class Silence:
         )
 
 
-def silence_of(look: HudiLook, instant: Instant, *, patience: timedelta, now: datetime) -> Silence:
+def silence_of(
+    look: HudiInspection, instant: Instant, *, patience: timedelta, now: datetime
+) -> Silence:
     """Judge a pending instant: by its heartbeat where it has one, else by its age.
 
     A plan that is only requested waits for someone to execute it, which is not being stuck.
@@ -128,7 +130,7 @@ def silence_of(look: HudiLook, instant: Instant, *, patience: timedelta, now: da
     return Silence(instant, since, instant.heartbeat_at is not None, is_stuck)
 
 
-def stuck(look: HudiLook, *, patience: timedelta, now: datetime) -> tuple[Silence, ...]:
+def stuck(look: HudiInspection, *, patience: timedelta, now: datetime) -> tuple[Silence, ...]:
     """Return the instants that began, never ended and are silent, oldest first."""
     found = (
         silence_of(look, one, patience=patience, now=now)
@@ -156,7 +158,7 @@ def _unsupported(table: HudiTable) -> Unfit | None:
     return None
 
 
-def _broken(look: HudiLook) -> Unfit | None:
+def _broken(look: HudiInspection) -> Unfit | None:
     faults = [*look.table.faults, *_faults(look)]
     if not faults:
         return None
@@ -168,7 +170,7 @@ def _broken(look: HudiLook) -> Unfit | None:
     )
 
 
-def _faults(look: HudiLook) -> Iterable[str]:
+def _faults(look: HudiInspection) -> Iterable[str]:
     known = {one.instant for one in look.instants}
     for one in sorted(look.instants, key=lambda one: one.instant):
         if one.is_pending:

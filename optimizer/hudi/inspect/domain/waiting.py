@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 
 from optimizer.core.domain.sizes import size_words
 from optimizer.hudi.inspect.domain.damage import spared
-from optimizer.hudi.inspect.domain.facts import HudiLook, Instant, plain
+from optimizer.hudi.inspect.domain.facts import HudiInspection, Instant, plain
 from optimizer.hudi.inspect.domain.findings import (
     MEND_FIRST,
     Code,
     Finding,
-    Remedy,
+    RecoveryAction,
     Severity,
     finding,
     remedy_of,
@@ -25,7 +25,7 @@ from portal.lake.counts import count_words
 _SEVERE_TIMES = 4
 
 
-def waiting_plans(look: HudiLook, policy: HudiPolicy, now: datetime) -> Iterable[Finding]:
+def waiting_plans(look: HudiInspection, policy: HudiPolicy, now: datetime) -> Iterable[Finding]:
     """Say of each service that its plans pile up, or that one waits longer than is allowed."""
     for service in ACTIONS:
         plans = pending(look, ACTIONS[service])
@@ -50,7 +50,7 @@ def waiting_plans(look: HudiLook, policy: HudiPolicy, now: datetime) -> Iterable
             )
 
 
-def stuck_instants(look: HudiLook, policy: HudiPolicy, now: datetime) -> Iterable[Finding]:
+def stuck_instants(look: HudiInspection, policy: HudiPolicy, now: datetime) -> Iterable[Finding]:
     """Say what began, never ended and is silent; one finding each, for each has its own remedy."""
     for one in stuck(look, patience=policy.patience, now=now):
         is_write = one.instant.action in WRITES
@@ -74,10 +74,12 @@ MEND_THOSE = (
 )
 
 
-def _executed(look: HudiLook, policy: HudiPolicy, service: Service, pending: list[str]) -> Remedy:
+def _executed(
+    look: HudiInspection, policy: HudiPolicy, service: Service, pending: list[str]
+) -> RecoveryAction:
     free = pending if service is Service.CLEAN else spared(look, pending)
     if not free:
-        return Remedy(MEND_FIRST, holds=True)
+        return RecoveryAction(MEND_FIRST, holds=True)
     words = "Execute all that are pending, oldest first."
     if len(free) < len(pending):
         n = len(pending) - len(free)
@@ -90,7 +92,7 @@ def _never_executed(
     service: Service,
     late: list[Instant],
     rows: list[dict[str, object]],
-    remedy: Remedy,
+    remedy: RecoveryAction,
     now: datetime,
 ) -> Finding:
     oldest = late[0]
@@ -106,7 +108,7 @@ def _never_executed(
     )
 
 
-def _row(look: HudiLook, instant: Instant, now: datetime) -> dict[str, object]:
+def _row(look: HudiInspection, instant: Instant, now: datetime) -> dict[str, object]:
     plan = next((one for one in look.plans if one.instant == instant.instant), None)
     return {
         "instant": instant.instant,
@@ -119,7 +121,7 @@ def _row(look: HudiLook, instant: Instant, now: datetime) -> dict[str, object]:
     }
 
 
-def _stuck_remedy(look: HudiLook, policy: HudiPolicy, one: Silence) -> Remedy:
+def _stuck_remedy(look: HudiInspection, policy: HudiPolicy, one: Silence) -> RecoveryAction:
     service = service_of(one.instant.action)
     if service is Service.CLEAN:
         return remedy_of(

@@ -11,7 +11,7 @@ from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.hudi.inspect.domain.facts import (
     DuplicateKey,
     FileSlice,
-    HudiLook,
+    HudiInspection,
     Instant,
     LogBlock,
     PendingPlan,
@@ -33,7 +33,7 @@ class Asked:
     read_keys: bool = False
 
 
-def look_at(table: OpenedTable, asked: Asked, *, now: datetime) -> HudiLook:
+def look_at(table: OpenedTable, asked: Asked, *, now: datetime) -> HudiInspection:
     """Look at a table; of one whose timeline is of Hudi 0.x only its settings are told.
 
     What cannot be read stands in the `faults` of its settings, and the rest is told nevertheless.
@@ -42,12 +42,12 @@ def look_at(table: OpenedTable, asked: Asked, *, now: datetime) -> HudiLook:
         ExternalFailure: `hudi.failed`, not even the timeline can be listed.
     """
     if not table.is_supported:
-        return HudiLook(inspected_at=now, table=table.facts())
+        return HudiInspection(inspected_at=now, table=table.facts())
     with clear_errors(table.name):
         return _look(table, asked, now)
 
 
-def _look(table: OpenedTable, asked: Asked, now: datetime) -> HudiLook:
+def _look(table: OpenedTable, asked: Asked, now: datetime) -> HudiInspection:
     timeline = read_timeline(table)
     faults: list[str] = []
     files = _files(table, faults)
@@ -56,7 +56,7 @@ def _look(table: OpenedTable, asked: Asked, now: datetime) -> HudiLook:
     blocks = _blocks(table, files, timeline, faults) if asked.read_logs else None
     keys = _keys(table, faults) if asked.read_keys else None
     slices = _slices(table, files, faults)
-    return HudiLook(
+    return HudiInspection(
         inspected_at=now,
         table=table.facts(dict.fromkeys((*timeline.faults, *faults))),
         instants=_counted(timeline.instants, plans),

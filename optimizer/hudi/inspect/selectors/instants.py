@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from optimizer.hudi.inspect.domain.facts import HudiLook, Instant, InstantState
+from optimizer.hudi.inspect.domain.facts import HudiInspection, Instant, InstantState
 from optimizer.hudi.inspect.domain.timeline import stuck
 from optimizer.policies.domain.hudi_policy import HudiPolicy
 
@@ -46,7 +46,7 @@ class InstantRow:
         return max(self.completed_at - self.requested_at, timedelta()).total_seconds()
 
 
-def instants_of(look: HudiLook, policy: HudiPolicy, *, now: datetime) -> list[InstantRow]:
+def instants_of(look: HudiInspection, policy: HudiPolicy, *, now: datetime) -> list[InstantRow]:
     """Return every instant that the look found, the newest first."""
     silent = {
         one.instant.instant: one.since for one in stuck(look, patience=policy.patience, now=now)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from optimizer.core.domain.sizes import BUCKETS
 from optimizer.hudi.inspect.domain.damage import corrupt_blocks, lost_bases, merged_blocks
-from optimizer.hudi.inspect.domain.facts import FileGroupId, FileSlice, HudiLook
+from optimizer.hudi.inspect.domain.facts import FileGroupId, FileSlice, HudiInspection
 from optimizer.hudi.inspect.domain.timeline import planned_groups
 from optimizer.policies.domain.hudi_policy import HudiPolicy
 
@@ -60,7 +60,7 @@ class SliceSums:
     shares: Sequence[int]  # of logs, in the order of SHARES
 
 
-def slices_of(look: HudiLook, policy: HudiPolicy) -> list[SliceRow]:
+def slices_of(look: HudiInspection, policy: HudiPolicy) -> list[SliceRow]:
     """Return the latest slice of every file group, by partition."""
     planned, damaged = planned_groups(look), _damaged(look)
     rows = []
@@ -103,7 +103,7 @@ def sums_of(slices: Iterable[FileSlice]) -> SliceSums:
     )
 
 
-def _damaged(look: HudiLook) -> dict[FileGroupId, str]:
+def _damaged(look: HudiInspection) -> dict[FileGroupId, str]:
     found: dict[FileGroupId, str] = {}
     for words, groups in (
         ("its base file is not read any more", (one.group for one in lost_bases(look))),

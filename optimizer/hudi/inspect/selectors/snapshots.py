@@ -7,7 +7,7 @@ kept: turning a page or a filter asks for the same look again.
 from dataclasses import dataclass
 from functools import lru_cache
 
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.models import HudiTable, StoredInspection
 from optimizer.policies.domain.hudi_policy import ResolvedHudi
 from optimizer.policies.selectors.hudi_policies import hudi_policies_of
@@ -20,7 +20,7 @@ _LOOKS_KEPT = 4
 class Seen:
     """A table's last look, None where there is none that can be read; then `problem` says why."""
 
-    look: HudiLook | None
+    look: HudiInspection | None
     problem: str = ""
 
 
@@ -42,5 +42,5 @@ def hudi_policy_of(table: HudiTable) -> ResolvedHudi:
 
 
 @lru_cache(maxsize=_LOOKS_KEPT)
-def _unpacked(packed: bytes) -> HudiLook:
+def _unpacked(packed: bytes) -> HudiInspection:
     return StoredInspection.unpack(packed)

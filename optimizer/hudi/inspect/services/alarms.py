@@ -13,13 +13,13 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from optimizer.hudi.inspect.domain.alarms import TITLES, Raised, over
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.domain.findings import Severity
 from optimizer.models import HudiAlarm, HudiTable
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.lake.lines import one_line
-from portal.notices.reached import keepers_reached, person_reached
+from portal.notices.reached import get_notified_user, keepers_reached
 from portal.notices.services import Mail, notice_queue, webhook_queue
 
 RAISED, OVER = "optimizer.hudi_alarm", "optimizer.hudi_over"
@@ -30,7 +30,7 @@ _PAGE = "/optimizer/hudi/{}/"
 
 
 def alarms_keep(
-    table: HudiTable, look: HudiLook, holds: Mapping[str, Raised], *, now: datetime
+    table: HudiTable, look: HudiInspection, holds: Mapping[str, Raised], *, now: datetime
 ) -> None:
     """Open, renew and close a table's alarms by a look; the table's row is locked meanwhile."""
     known = {one.code: one for one in HudiAlarm.objects.filter(table=table, is_open=True)}
@@ -110,7 +110,7 @@ def _by_recipient(alarms: Sequence[HudiAlarm]) -> dict[tuple[str, str], list[Hud
     for one in alarms:
         owner = one.table.owner
         if owner and owner not in owners:
-            owners[owner] = keepers.get(owner) or person_reached(owner)
+            owners[owner] = keepers.get(owner) or get_notified_user(owner)
         people = {**keepers, owner: owners[owner]} if owners.get(owner) else keepers
         for recipient in people.items():
             found[recipient].append(one)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.domain.findings import Code
 from optimizer.hudi.inspect.domain.schedule import RETRY, LastRead
 from optimizer.hudi.inspect.services.alarms import alarms_tell
@@ -164,7 +164,7 @@ def _take_in(run: Run, key: int, policies: HudiPolicies, *, now: datetime) -> bo
     if name is None or stored is None:
         return False
     found = ReadLook(
-        HudiLook.from_dict(stored), key in run.params["logs"], key in run.params["keys"]
+        HudiInspection.from_dict(stored), key in run.params["logs"], key in run.params["keys"]
     )
     return look_keep(run.lake, key, found, policies.of(*name).policy, now=now)
 

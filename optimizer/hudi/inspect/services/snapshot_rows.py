@@ -13,7 +13,7 @@ from django.db import transaction
 from optimizer.core.domain.sizes import size_words
 from optimizer.core.domain.trend import Point, is_told
 from optimizer.hudi.inspect.domain.alarms import raised
-from optimizer.hudi.inspect.domain.facts import Action, HudiLook
+from optimizer.hudi.inspect.domain.facts import Action, HudiInspection
 from optimizer.hudi.inspect.domain.findings import Severity
 from optimizer.hudi.inspect.domain.health import health_of
 from optimizer.hudi.inspect.domain.quality import failures, not_looked_at
@@ -34,7 +34,7 @@ _NOT_EXECUTED = PLANNED | {Action.CLEAN}
 class ReadLook:
     """A look as a job found it, and what was read for it."""
 
-    look: HudiLook
+    look: HudiInspection
     read_logs: bool
     read_keys: bool
 
@@ -78,7 +78,7 @@ def refuse_too_many(n_slices: int) -> None:
 
 
 def _show(
-    table: HudiTable, found: ReadLook, look: HudiLook, policy: HudiPolicy, *, now: datetime
+    table: HudiTable, found: ReadLook, look: HudiInspection, policy: HudiPolicy, *, now: datetime
 ) -> None:
     health, findings = health_of(look, policy, now), failures(look, policy, now)
     left_alone, stale = unfit(look), staleness_of(look)
@@ -117,7 +117,7 @@ def _show(
     alarms_keep(table, look, raised(look, findings), now=now)
 
 
-def _before(table: HudiTable) -> HudiLook | None:
+def _before(table: HudiTable) -> HudiInspection | None:
     stored = StoredInspection.objects.filter(table=table).first()
     if stored is None:
         return None

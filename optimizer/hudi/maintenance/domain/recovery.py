@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from enum import StrEnum
 
 from optimizer.hudi.inspect.domain.damage import merged_blocks
-from optimizer.hudi.inspect.domain.facts import BlockKind, BlockState, HudiLook, LogBlock
+from optimizer.hudi.inspect.domain.facts import BlockKind, BlockState, HudiInspection, LogBlock
 
 
 class Today(StrEnum):
@@ -29,7 +29,7 @@ COMES_BACK = frozenset({Today.ABSENT, Today.OLDER})
 NOTHING_LEFT_OUT = "By the last inspection no block of its logs holds rows that nobody reads."
 
 
-def left_out(look: HudiLook, undone: Collection[str] = ()) -> tuple[LogBlock, ...]:
+def left_out(look: HudiInspection, undone: Collection[str] = ()) -> tuple[LogBlock, ...]:
     """Return the data blocks whose rows nobody reads, but for those `undone` on purpose."""
     merged = frozenset(merged_blocks(look))
     known = frozenset(undone)

@@ -9,12 +9,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NoReturn
 
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.domain.timeline import Silence, pending, silence_of
 from optimizer.hudi.maintenance.domain.recovery import NOTHING_LEFT_OUT, left_out
 from optimizer.hudi.maintenance.domain.services import Ruling, may, may_roll_back
 from optimizer.hudi.maintenance.domain.tasks import ACTIONS, HudiTask, Service, Step, oldest_first
-from optimizer.hudi.planner.domain.needs import Case, Lately, compaction, executions
+from optimizer.hudi.planner.domain.needs import Case, RecentActivity, compaction, executions
 from optimizer.policies.domain.hudi_policy import HudiPolicy
 from portal.lake.counts import count_words
 from portal.lake.errors import RuleViolation, StaleState
@@ -23,7 +23,12 @@ _NOTHING = "hudi.nothing"
 
 
 def wish_of(
-    look: HudiLook, policy: HudiPolicy, wish: HudiTask, *, lately: Lately, now: datetime
+    look: HudiInspection,
+    policy: HudiPolicy,
+    wish: HudiTask,
+    *,
+    lately: RecentActivity,
+    now: datetime,
 ) -> HudiTask:
     """Return the task of a request, its instants, and whether people approve it first.
 

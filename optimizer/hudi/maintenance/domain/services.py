@@ -10,7 +10,7 @@ allow it.
 import re
 from dataclasses import dataclass, replace
 
-from optimizer.hudi.inspect.domain.facts import Action, HudiLook, HudiTable, TableType
+from optimizer.hudi.inspect.domain.facts import Action, HudiInspection, HudiTable, TableType
 from optimizer.hudi.inspect.domain.timeline import WRITES, Silence, pending, unfit
 from optimizer.hudi.maintenance.domain.tasks import (
     BY_APPROVAL,
@@ -64,7 +64,7 @@ def lock_problem(table: HudiTable, policy: HudiPolicy) -> str | None:
     return None
 
 
-def may(look: HudiLook, policy: HudiPolicy, service: Service, step: Step) -> Ruling:
+def may(look: HudiInspection, policy: HudiPolicy, service: Service, step: Step) -> Ruling:
     """Rule on a step of a service; of a rollback in general, see `may_roll_back` for an instant."""
     left_alone = unfit(look)
     if left_alone is not None:
@@ -81,7 +81,7 @@ def may(look: HudiLook, policy: HudiPolicy, service: Service, step: Step) -> Rul
     return Ruling(ALLOWED, _why_allowed(look.table, policy, step), needs_approval)
 
 
-def may_roll_back(look: HudiLook, policy: HudiPolicy, silence: Silence) -> Ruling:
+def may_roll_back(look: HudiInspection, policy: HudiPolicy, silence: Silence) -> Ruling:
     """Rule on rolling one stuck instant back.
 
     What a service began is rewritten from its plan, so nothing is lost; what a writer began may
@@ -118,7 +118,7 @@ def _no_use(table: HudiTable, service: Service) -> Ruling | None:
     return None
 
 
-def _bucketed(look: HudiLook, service: Service, step: Step) -> Ruling | None:
+def _bucketed(look: HudiInspection, service: Service, step: Step) -> Ruling | None:
     """A bucket index finds rows by the number in the file id, and what we write has new ids."""
     is_planned = service is Service.CLUSTERING and step is Step.SCHEDULE
     if not (is_planned or service is Service.RECOVERY) or not look.slices:
@@ -198,7 +198,7 @@ def _cleaned_by_writer(table: HudiTable) -> Ruling | None:
     )
 
 
-def _apart(look: HudiLook, policy: HudiPolicy) -> Ruling | None:
+def _apart(look: HudiInspection, policy: HudiPolicy) -> Ruling | None:
     problem = lock_problem(look.table, policy)
     if problem is None or not look.table.is_metadata_on:
         return None

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from optimizer.hudi.inspect.domain.facts import Action, HudiLook, Instant
+from optimizer.hudi.inspect.domain.facts import Action, HudiInspection, Instant
 from optimizer.hudi.inspect.domain.timeline import pending
 from optimizer.hudi.inspect.jobs.instants import read_timeline
 from optimizer.hudi.inspect.jobs.plans import read_plans
@@ -22,7 +22,7 @@ class Present:
     """A table opened for one act, and its settings, instants and plans at that time."""
 
     table: OpenedTable
-    look: HudiLook
+    look: HudiInspection
 
     def instant(self, digits: str) -> Instant | None:
         """Return a pending instant, None where it is not pending (any more)."""
@@ -47,7 +47,7 @@ def present_of(table: OpenedTable, *, closely: bool = False) -> Present:
         timeline = read_timeline(again, with_metadata=closely)
         faults: list[str] = []
         plans = read_plans(again, timeline, {}, faults)
-        look = HudiLook(
+        look = HudiInspection(
             inspected_at=datetime.now(UTC),
             table=again.facts((*timeline.faults, *faults)),
             instants=timeline.instants,

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from optimizer.hudi.inspect.domain.findings import Finding, Remedy
+from optimizer.hudi.inspect.domain.findings import Finding, RecoveryAction
 from optimizer.hudi.inspect.domain.quality import failures, not_looked_at
 from optimizer.hudi.inspect.domain.timeline import Unfit, unfit
 from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_look
@@ -112,7 +112,7 @@ def _wrong(number: int, one: Finding, label: str, *, same_as: int) -> Wrong:
     return Wrong(number, one, evidence_tables(one.evidence), hidden, label, also, same_as)
 
 
-def _sent(remedy: Remedy | None) -> dict[str, str]:
+def _sent(remedy: RecoveryAction | None) -> dict[str, str]:
     """Return what the form of a remedy sends."""
     if remedy is None or remedy.service is None or remedy.step is None:
         return {}

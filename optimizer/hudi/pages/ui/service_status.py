@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from optimizer.hudi.inspect.domain.facts import HudiLook, Instant, PendingPlan
+from optimizer.hudi.inspect.domain.facts import HudiInspection, Instant, PendingPlan
 from optimizer.hudi.inspect.domain.timeline import pending, stuck
 from optimizer.hudi.maintenance.domain.recovery import NOTHING_LEFT_OUT, left_out
 from optimizer.hudi.maintenance.domain.services import Ruling, may, may_roll_back
@@ -22,7 +22,7 @@ from optimizer.hudi.maintenance.domain.tasks import (
     task_name,
 )
 from optimizer.hudi.planner.domain.estimates import plan_read
-from optimizer.hudi.planner.domain.needs import Case, Lately, compaction, executions, ttl
+from optimizer.hudi.planner.domain.needs import Case, RecentActivity, compaction, executions, ttl
 from optimizer.policies.domain.hudi_policy import HudiPolicy
 from portal.lake.counts import count_words
 from portal.lake.errors import RuleViolation
@@ -90,7 +90,7 @@ class PlanRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class ServiceStatus:
     """All that is to be said of one service."""
 
     service: Service
@@ -122,14 +122,14 @@ class Board:
 
 
 def boards_of(
-    look: HudiLook,
+    look: HudiInspection,
     policy: HudiPolicy,
     verdicts: Sequence[Mapping[str, Any]],
     *,
-    lately: Lately,
+    lately: RecentActivity,
     expect: Expect,
     now: datetime,
-) -> list[Board]:
+) -> list[ServiceStatus]:
     """Return the board of every service, in the order in which they are told.
 
     What failed lately is tried again at once where a person asks for it.
@@ -145,13 +145,13 @@ def said_of_all(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _board(
     case: Case, service: Service, verdicts: Sequence[Mapping[str, Any]], expect: Expect
-) -> Board:
+) -> ServiceStatus:
     rows = _stuck(case) if service is Service.ROLLBACK else _plans(case, service, expect)
     steps = [_step(case, service, step, verdicts) for step in _STEPS[service]]
     rest = [step for step in Step if step not in _STEPS[service]]
     said = [words for step in rest for words in _said(verdicts, service, step)]
     execution = may(case.look, case.policy, service, Step.EXECUTE)
-    return Board(service, steps, said, rows[:PLANS_SHOWN], len(rows), execution)
+    return ServiceStatus(service, steps, said, rows[:PLANS_SHOWN], len(rows), execution)
 
 
 def _step(

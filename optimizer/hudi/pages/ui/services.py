@@ -7,10 +7,10 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_look
 from optimizer.hudi.pages.ui.nav import frame_of
-from optimizer.hudi.pages.ui.service_status import Board, boards_of, said_of_all
+from optimizer.hudi.pages.ui.service_status import ServiceStatus, boards_of, said_of_all
 from optimizer.hudi.pages.ui.tasks import now_of
 from optimizer.hudi.planner.services.recent_runs import lately_of
 from optimizer.hudi.planner.services.speeds import HudiSpeeds
@@ -35,7 +35,7 @@ def services(request: HttpRequest, table_id: int) -> HttpResponse:
     return render(request, "optimizer/hudi_services.html", frame_of(table, seen, shown))
 
 
-def _boards(table: HudiTable, look: HudiLook, now: datetime) -> list[Board]:
+def _boards(table: HudiTable, look: HudiInspection, now: datetime) -> list[ServiceStatus]:
     policy, lately = hudi_policy_of(table).policy, lately_of(table, look, now=now)
     expect = HudiSpeeds(table.lake).estimate
     return boards_of(look, policy, table.verdicts, lately=lately, expect=expect, now=now)

@@ -17,7 +17,7 @@ from optimizer.hudi.pages.ui.lists import ANY, HeldFilter, HeldSpec, held_respon
 from optimizer.hudi.pages.ui.nav import frame_of
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
 from portal.ui.frame.context import person
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.lists.tables import Column
 
 PENDING = "pending"
@@ -77,7 +77,7 @@ class InstantFilter(HeldFilter):
 
 
 def _states() -> list[tuple[str, str]]:
-    return [(str(one), look_of(f"INSTANT_{one}").word) for one in (*InstantState, STUCK)]
+    return [(str(one), badge_for(f"INSTANT_{one}").word) for one in (*InstantState, STUCK)]
 
 
 @require_GET

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from optimizer.core.domain.scoring import Priority
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.domain.findings import span_words
 from optimizer.hudi.inspect.domain.timeline import Silence, stuck, unfit
 from optimizer.hudi.maintenance.domain.services import ALLOWED, Ruling, may, may_roll_back
@@ -19,8 +19,8 @@ from optimizer.hudi.maintenance.domain.tasks import ACTIONS, HudiTask, Service, 
 from optimizer.hudi.planner.domain.needs import (
     RETRY_AFTER,
     Case,
-    Lately,
     Need,
+    RecentActivity,
     clean,
     clustering,
     compaction,
@@ -81,13 +81,13 @@ class HudiDecision:
 
 
 def decide(
-    look: HudiLook, *, policy: HudiPolicy, lately: Lately | None = None, now: datetime
+    look: HudiInspection, *, policy: HudiPolicy, lately: RecentActivity | None = None, now: datetime
 ) -> HudiDecision:
     """Decide what a table needs; the same arguments give the same decision."""
     refused = _refused(look, policy)
     if refused is not None:
         return HudiDecision((), (refused,), refused.reason)
-    case = Case.of(look, policy, lately or Lately(), now)
+    case = Case.of(look, policy, lately or RecentActivity(), now)
     judged = [(need, _gate(case, need)) for need in _needs(case)]
     tasks = [_task(need, ruling) for need, ruling in judged if need.is_needed and ruling.is_allowed]
     verdicts = [_verdict(need, ruling) for need, ruling in judged]
@@ -114,7 +114,7 @@ def service_priority(place: float) -> Priority:
     return Priority.NORMAL if share > 1 / 3 else Priority.LOW
 
 
-def _refused(look: HudiLook, policy: HudiPolicy) -> HudiVerdict | None:
+def _refused(look: HudiInspection, policy: HudiPolicy) -> HudiVerdict | None:
     if not policy.is_on:
         words = "Services are switched off for this table."
         return HudiVerdict(None, None, "off", words)

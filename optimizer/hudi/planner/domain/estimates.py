@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from optimizer.core.domain.estimates import Estimate
-from optimizer.hudi.inspect.domain.facts import HudiLook, PendingPlan
+from optimizer.hudi.inspect.domain.facts import HudiInspection, PendingPlan
 from optimizer.hudi.inspect.domain.timeline import PLANNED, pending
 from optimizer.hudi.maintenance.domain.tasks import ACTIONS, Service, Step, task_name
 
@@ -46,7 +46,7 @@ def measured_speed(tasks: Iterable[DoneTask]) -> float | None:
     return sum(one.bytes_read for one in found) / seconds if seconds >= _LEAST_SECONDS else None
 
 
-def plans_read(look: HudiLook, service: Service, instants: Collection[str]) -> int | None:
+def plans_read(look: HudiInspection, service: Service, instants: Collection[str]) -> int | None:
     """Return the bytes that some pending plans read (none named: all); None if one says nothing."""
     named = instants or [one.instant for one in pending(look, ACTIONS.get(service, ()))]
     known = {one.instant: plan_read(one) for one in look.plans}

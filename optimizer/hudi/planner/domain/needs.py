@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Self
 
 from optimizer.hudi.inspect.domain.damage import damaged_groups
-from optimizer.hudi.inspect.domain.facts import FileGroupId, HudiLook, Instant, InstantState
+from optimizer.hudi.inspect.domain.facts import FileGroupId, HudiInspection, Instant, InstantState
 from optimizer.hudi.inspect.domain.findings import span_words
 from optimizer.hudi.inspect.domain.staleness import unplanned, unplanned_commits
 from optimizer.hudi.inspect.domain.timeline import (
@@ -31,7 +31,7 @@ _MEND = "A service would make the damage last: repair it first."
 
 
 @dataclass(frozen=True, slots=True)
-class Lately:
+class RecentActivity:
     """What the portal itself did with the table and still does.
 
     `running` are instants that one of its runs executes; `busy` the services with a task that is
@@ -62,14 +62,16 @@ class Need:
 class Case:
     """All that is decided from; `damaged` are the file groups that no service may rewrite."""
 
-    look: HudiLook
+    look: HudiInspection
     policy: HudiPolicy
-    lately: Lately
+    lately: RecentActivity
     now: datetime
     damaged: frozenset[FileGroupId]
 
     @classmethod
-    def of(cls, look: HudiLook, policy: HudiPolicy, lately: Lately, now: datetime) -> Self:
+    def of(
+        cls, look: HudiInspection, policy: HudiPolicy, lately: RecentActivity, now: datetime
+    ) -> Self:
         """Put a case together."""
         return cls(look, policy, lately, now, damaged_groups(look))
 

@@ -6,7 +6,7 @@ left to whoever began them, is ruled on when the page is shown, as it is when so
 
 from dataclasses import replace
 
-from optimizer.hudi.inspect.domain.findings import Code, Finding, Remedy
+from optimizer.hudi.inspect.domain.findings import Code, Finding, RecoveryAction
 from optimizer.hudi.inspect.domain.timeline import pending
 from optimizer.hudi.maintenance.domain.tasks import ACTIONS, Service, Step, oldest_first
 from optimizer.hudi.planner.domain.needs import Case, executions
@@ -29,13 +29,13 @@ def narrowed(finding: Finding, case: Case) -> Finding:
     try:
         oldest_first(_pending(case, remedy.service), only=free)
     except RuleViolation as error:
-        return replace(finding, remedy=Remedy(f"{remedy.words} Not now: {error.message}"))
+        return replace(finding, remedy=RecoveryAction(f"{remedy.words} Not now: {error.message}"))
     if not left_out:
         return finding
     first = f"The first of these: {left_out[0]}" if len(left_out) > 1 else left_out[0]
     n = "None of them goes" if not free else f"{len(left_out):,} of them not"
     words = f"{remedy.words} {n} now. {first}"
-    found = replace(remedy, words=words, instants=free) if free else Remedy(words)
+    found = replace(remedy, words=words, instants=free) if free else RecoveryAction(words)
     return replace(finding, remedy=found)
 
 

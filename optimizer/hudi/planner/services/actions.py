@@ -11,12 +11,12 @@ from typing import TypedDict, Unpack
 from optimizer.core.services.actions import (
     Asked,
     check_maintained,
-    said_reason,
+    parse_reason,
     table_pause,
     table_resume,
     task_ask,
 )
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.maintenance.domain.requests import wish_of
 from optimizer.hudi.maintenance.domain.tasks import HudiTask, Service, Step, task_name
 from optimizer.hudi.planner.domain.deciding import HudiDecision, precedence
@@ -60,7 +60,7 @@ def service_ask(
     """
     user, now = asking["user"], asking["now"]
     row = _row(table_id, user)
-    why = said_reason(asking["reason"])
+    why = parse_reason(asking["reason"])
     check_maintained(row)
     look, policies = _look(row), hudi_policies_of(row.lake)
     found = policies.of(row.db, row.table)
@@ -127,7 +127,7 @@ def _row(table_id: int, user: User | None) -> HudiTable:
     return found
 
 
-def _look(row: HudiTable) -> HudiLook:
+def _look(row: HudiTable) -> HudiInspection:
     look = look_of_table(row)
     if look is None:
         raise StaleState(

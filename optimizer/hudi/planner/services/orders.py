@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.maintenance.domain.services import lock_problem
 from optimizer.hudi.maintenance.domain.tasks import LISTED, TASKS, Service, Step
 from optimizer.hudi.planner.services.planner import look_of_table
@@ -87,7 +87,7 @@ def _approved(task: OptimizeTask) -> RemovalPlan | None:
     return plan
 
 
-def _lock(look: HudiLook, policy: HudiPolicy) -> Mapping[str, str]:
+def _lock(look: HudiInspection, policy: HudiPolicy) -> Mapping[str, str]:
     return {} if lock_problem(look.table, policy) else {LOCK_PROVIDER: policy.lock}
 
 

@@ -14,11 +14,11 @@ from django.db.models import Q
 
 from optimizer.core.domain.tasks import TaskState
 from optimizer.core.selectors.tables import to_decide
-from optimizer.core.services.task_lifecycle import NOT_SENT, give_up, lock_to_decide
-from optimizer.hudi.inspect.domain.facts import HudiLook, plain
+from optimizer.core.services.task_lifecycle import NOT_SENT, abandon, lock_to_decide
+from optimizer.hudi.inspect.domain.facts import HudiInspection, plain
 from optimizer.hudi.maintenance.domain.tasks import HudiTask, Step, task_name
 from optimizer.hudi.planner.domain.deciding import HudiDecision, HudiVerdict, decide, precedence
-from optimizer.hudi.planner.domain.needs import RETRY_AFTER, Lately
+from optimizer.hudi.planner.domain.needs import RETRY_AFTER, RecentActivity
 from optimizer.hudi.planner.services.recent_runs import given_way, last_end, lately_of
 from optimizer.hudi.planner.services.speeds import HudiSpeeds
 from optimizer.models import HudiTable, OptimizeTask, StoredInspection
@@ -41,11 +41,11 @@ class _Table:
     """A table with what its tasks are made of."""
 
     row: HudiTable
-    look: HudiLook
+    look: HudiInspection
     speeds: HudiSpeeds
     found: ResolvedHudi
     versions: tuple[int, ...]
-    lately: Lately
+    lately: RecentActivity
     waits: Mapping[str, datetime]
     zone: tzinfo
 
@@ -108,12 +108,14 @@ def hudi_decide_table(
             _keep(row, decision.verdicts, decision.words, now=now)
 
 
-def decision_of(row: HudiTable, look: HudiLook, policy: HudiPolicy, now: datetime) -> HudiDecision:
+def decision_of(
+    row: HudiTable, look: HudiInspection, policy: HudiPolicy, now: datetime
+) -> HudiDecision:
     """Say what would be done to a table by a look; begins nothing."""
     return decide(look, policy=policy, lately=lately_of(row, look, now=now), now=now)
 
 
-def look_of_table(row: HudiTable) -> HudiLook | None:
+def look_of_table(row: HudiTable) -> HudiInspection | None:
     """Return a table's last look, None where there is none.
 
     Raises:
@@ -151,7 +153,7 @@ def _bring_in_line(table: _Table, decision: HudiDecision, *, now: datetime) -> N
     busy = {_name(one) for one in decision.verdicts if one.code == _BUSY}
     for kind, task in open_tasks.items():
         if kind not in wanted | busy and task.state in NOT_SENT and not task.requested_by:
-            give_up(task, why=f"Not needed any more. {decision.words}", now=now)
+            abandon(task, why=f"Not needed any more. {decision.words}", now=now)
 
 
 def _propose(table: _Table, one: HudiTask, task: OptimizeTask | None, *, now: datetime) -> None:
@@ -178,7 +180,7 @@ def _held(table: _Table, task: OptimizeTask, *, now: datetime) -> str:
     return held_by_hour(table.found.policy, table.zone, now=now)
 
 
-def _listed_in_vain(lately: Lately, one: HudiTask, now: datetime) -> bool:
+def _listed_in_vain(lately: RecentActivity, one: HudiTask, now: datetime) -> bool:
     tried = lately.tried.get((one.service, one.step))
     return tried is not None and now - tried < RETRY_AFTER
 

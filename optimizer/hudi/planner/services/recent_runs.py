@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from django.db.models import Max
 
 from optimizer.core.domain.tasks import TaskState
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.domain.timeline import pending
 from optimizer.hudi.maintenance.domain.tasks import ACTIONS, TASKS, Service, Step
-from optimizer.hudi.planner.domain.needs import Lately
+from optimizer.hudi.planner.domain.needs import RecentActivity
 from optimizer.models import HudiTable, OptimizeTask
 from optimizer.removals.domain.states import REFUSED
 
@@ -20,7 +20,7 @@ _IN_VAIN = (TaskState.NOTHING, TaskState.FAILED, TaskState.ABANDONED, TaskState.
 _NOT_ALL = (TaskState.FAILED, TaskState.PARTIAL)
 
 
-def lately_of(row: HudiTable, look: HudiLook, *, now: datetime) -> Lately:
+def lately_of(row: HudiTable, look: HudiInspection, *, now: datetime) -> RecentActivity:
     """Gather it from the table's tasks.
 
     A service is busy while a run has a task of it, or people one of its lists; what only waits is
@@ -53,7 +53,7 @@ def lately_of(row: HudiTable, look: HudiLook, *, now: datetime) -> Lately:
             failed |= dict.fromkeys(_not_done(task), task.ended_at)
         if step is Step.SCHEDULE and (service is Service.TTL or task.state in _IN_VAIN):
             tried[service, step] = task.started_at
-    return Lately(frozenset(running), frozenset(busy), failed, tried, refused)
+    return RecentActivity(frozenset(running), frozenset(busy), failed, tried, refused)
 
 
 def last_end(row: HudiTable) -> datetime | None:
@@ -71,7 +71,7 @@ def given_way(row: HudiTable, *, now: datetime) -> dict[str, datetime]:
     return {kind: at + WRITER_LEFT_ALONE for kind, at in found}
 
 
-def _all_of(look: HudiLook, service: Service) -> Iterable[str]:
+def _all_of(look: HudiInspection, service: Service) -> Iterable[str]:
     return (one.instant for one in pending(look, ACTIONS.get(service, ())))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from optimizer.core.domain.estimates import Estimate
 from optimizer.core.domain.tasks import TaskState
 from optimizer.core.services.speeds import LAST, MEMORY_GB
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.maintenance.domain.tasks import TASKS
 from optimizer.hudi.planner.domain.estimates import (
     TIMED,
@@ -42,7 +42,7 @@ class HudiSpeeds:
         return found.as_dict() if found else {}
 
     def estimate_plans(
-        self, look: HudiLook, kind: str, instants: Collection[str]
+        self, look: HudiInspection, kind: str, instants: Collection[str]
     ) -> dict[str, int | float]:
         """Return the estimate of a task that executes some pending plans, none named: all."""
         return self.estimate(kind, plans_read(look, TASKS[kind][0], instants))

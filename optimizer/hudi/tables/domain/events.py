@@ -49,7 +49,7 @@ class HeardHudi:
 
 
 @dataclass(frozen=True, slots=True)
-class HudiWord:
+class HudiEvent:
     """What one event means for the tables by these names.
 
     `after` is the table as it is now, None where there is no Hudi table by the name any more.
@@ -103,7 +103,7 @@ def heard_hudi(
     message: Mapping[str, Any],
     *,
     former: tuple[str, str] | None = None,
-) -> HudiWord | None:
+) -> HudiEvent | None:
     """Read what an event means; None where no Hudi table was ever concerned.
 
     Raises:
@@ -115,13 +115,13 @@ def heard_hudi(
         dropped = _table(text)
         if text and dropped is None:
             return None
-        return HudiWord(db, table, gone_place=dropped.place if dropped else "")
+        return HudiEvent(db, table, gone_place=dropped.place if dropped else "")
     is_new = event_type == _CREATED
     after = _table(message.get("tableObjJson" if is_new else "tableObjAfterJson"))
     before = None if is_new else _table(message.get("tableObjBeforeJson"))
     if after is None and before is None:
         return None
-    return HudiWord(db, table, after, former, before.place if before and not after else "")
+    return HudiEvent(db, table, after, former, before.place if before and not after else "")
 
 
 def _table(text: Any) -> HeardHudi | None:

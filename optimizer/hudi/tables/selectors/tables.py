@@ -18,7 +18,7 @@ from optimizer.models import HudiPoint, HudiTable
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.lake.errors import NotVisible
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import ListFilter, prefix
 
 # The list opens with what is worst; what has no score comes last, and so does a view that lacks
@@ -52,7 +52,7 @@ _IS_FRESH = Case(When(stale_since=None, then=1), default=0, output_field=Integer
 
 def type_choices() -> list[tuple[str, str]]:
     """Return the types of tables in words, for lists of choices."""
-    return [(one.value, look_of(f"HUDI_{one}").word) for one in TableType]
+    return [(one.value, badge_for(f"HUDI_{one}").word) for one in TableType]
 
 
 class HudiFilter(ListFilter):

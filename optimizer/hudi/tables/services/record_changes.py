@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from optimizer.core.services.task_lifecycle import abandon_open
-from optimizer.hudi.tables.domain.events import HeardHudi, HudiWord
+from optimizer.hudi.tables.domain.events import HeardHudi, HudiEvent
 from optimizer.models import HudiAlarm, HudiTable
 
 Name = tuple[str, str]
@@ -44,7 +44,7 @@ class _Rows:
     gone: dict[tuple[str, str, str], HudiTable] = field(default_factory=dict)
     touched: dict[int, HudiTable] = field(default_factory=dict)
 
-    def apply(self, said: HudiWord) -> None:
+    def apply(self, said: HudiEvent) -> None:
         """Take one thing in; those of one table come in the order in which they happened."""
         name = (said.db, said.table)
         if said.former is not None:
@@ -110,7 +110,7 @@ class _Rows:
         self.touched[id(row)] = row
 
 
-def hudi_note(lake: str, said: Sequence[HudiWord], *, now: datetime) -> HudiNoted:
+def hudi_note(lake: str, said: Sequence[HudiEvent], *, now: datetime) -> HudiNoted:
     """Write what events mean, in their order; all of it or nothing."""
     if not said:
         return HudiNoted()
@@ -126,7 +126,7 @@ def hudi_note_listed(
     lake: str, listed: Sequence[HeardHudi], *, read_at: datetime, now: datetime
 ) -> HudiNoted:
     """Write what a poll read of some tables; what was heard of since it began is known better."""
-    said = [HudiWord(one.db, one.table, one) for one in sorted(listed, key=lambda one: one.rank)]
+    said = [HudiEvent(one.db, one.table, one) for one in sorted(listed, key=lambda one: one.rank)]
     with transaction.atomic():
         names = {(one.db, one.table) for one in said}
         rows = _locked(lake, names, _places(said), now=now)
@@ -163,7 +163,7 @@ def _is_known(rows: _Rows, after: HeardHudi, *, read_at: datetime) -> bool:
     return gone is not None and gone.deleted_at is not None and gone.deleted_at >= read_at
 
 
-def _places(said: Iterable[HudiWord]) -> set[str]:
+def _places(said: Iterable[HudiEvent]) -> set[str]:
     return {one.after.place for one in said if one.after is not None}
 
 

@@ -15,7 +15,7 @@ from portal.spark.job import JobContext
 
 
 @dataclass
-class Work:
+class TaskExecutor:
     """One task at one table; what came of it stands in `result`, also when it raises."""
 
     job: JobContext

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from optimizer.core.domain.tasks import REWRITES, TaskKind
 from optimizer.core.jobs.stops import STOPS, check_stop
-from optimizer.iceberg.access.jobs.executor import Work
+from optimizer.iceberg.access.jobs.executor import TaskExecutor
 from optimizer.iceberg.access.jobs.iceberg import use_iceberg
 from optimizer.iceberg.access.jobs.orders import Order, Result
 from optimizer.iceberg.maintenance.jobs.deletes import DeletesWork
@@ -25,7 +25,7 @@ from optimizer.iceberg.rewrite.jobs.table_rewrite import TableWork
 from portal.lake.errors import PortalError, RuleViolation
 from portal.spark.job import CANCELLED, JobContext
 
-EXECUTORS: Mapping[TaskKind, type[Work]] = {
+EXECUTORS: Mapping[TaskKind, type[TaskExecutor]] = {
     **dict.fromkeys(REWRITES, TableWork),
     TaskKind.EXPIRE: ExpiryWork,
     TaskKind.ORPHANS: OrphanWork,
@@ -73,7 +73,7 @@ def _task(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] | Non
     return result.as_dict(seconds=time.monotonic() - started), ""
 
 
-def work_of(job: JobContext, order: Order) -> Work:
+def work_of(job: JobContext, order: Order) -> TaskExecutor:
     """Return the work of a task, not begun.
 
     Raises:

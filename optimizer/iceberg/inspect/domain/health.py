@@ -63,7 +63,7 @@ def whole_points(points: Sequence[float]) -> list[int]:
 
 
 @dataclass(slots=True)
-class Tally:
+class LoginTally:
     """Adds partitions up one by one, so that a table is judged without holding all of them."""
 
     target_bytes: int

@@ -16,7 +16,7 @@ from django.db.models import Max, Q
 
 from optimizer.core.domain.health import Health
 from optimizer.core.domain.trend import Point, is_told
-from optimizer.iceberg.inspect.domain.health import Tally
+from optimizer.iceberg.inspect.domain.health import LoginTally
 from optimizer.iceberg.inspect.domain.stats import TableStats
 from optimizer.iceberg.inspect.services.health_rows import (
     commit_rows,
@@ -113,7 +113,7 @@ class Look:
         table_id, snapshot_id = row["table_id"], row["snapshot_id"]
         if not IcebergTable.objects.filter(pk=table_id, lake=self.run.lake).exists():
             return
-        tally = Tally(row["target_bytes"], wants_layout=bool(row["layout"]))
+        tally = LoginTally(row["target_bytes"], wants_layout=bool(row["layout"]))
         if snapshot_id is not None:
             uri = f"{self.run.spool.rstrip('/')}/results/partitions"
             for chunk in result_rows(get_lake(self.run.lake), uri, str(table_id)):
@@ -153,7 +153,7 @@ class Look:
                 Commit.objects.bulk_create(rows.values(), ignore_conflicts=True)
 
     @transaction.atomic
-    def _flip(self, row: Row, tally: Tally) -> None:
+    def _flip(self, row: Row, tally: LoginTally) -> None:
         """Point the table at the new rows, and write its point of the trend."""
         health, total = _health(row, tally), tally.total
         totals = {
@@ -183,7 +183,7 @@ class Look:
         _point(row, health, n_small=tally.n_to_pack, at=self.requested_at, totals=totals)
 
 
-def _partitions_load(row: Row, chunk: list[Row], tally: Tally) -> None:
+def _partitions_load(row: Row, chunk: list[Row], tally: LoginTally) -> None:
     """Put rows of a chunk in place of those that stand there from the same snapshot."""
     table_id, snapshot_id = row["table_id"], row["snapshot_id"]
     digests = [digest_of(one["spec_id"], one["partition"]) for one in chunk]
@@ -204,7 +204,7 @@ def _partitions_load(row: Row, chunk: list[Row], tally: Tally) -> None:
         PartitionHealth.objects.bulk_create(made)
 
 
-def _health(row: Row, tally: Tally) -> Health:
+def _health(row: Row, tally: LoginTally) -> Health:
     total = tally.total
     return tally.health(
         TableStats(

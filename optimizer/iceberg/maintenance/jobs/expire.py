@@ -18,7 +18,7 @@ from optimizer.iceberg.access.jobs.iceberg import IcebergTable
 from optimizer.iceberg.access.jobs.locations import places_of
 from optimizer.iceberg.maintenance.domain.expiry import Judged, judge
 from optimizer.iceberg.maintenance.jobs.removal_orders import RemovalAsk
-from optimizer.iceberg.tables.domain.table_metadata import MetadataSaid
+from optimizer.iceberg.tables.domain.table_metadata import ReportedMetadata
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import RuleViolation
 from portal.lake.paths import LakePath
@@ -40,21 +40,21 @@ class Doomed:
         return sum(self.n_files.values())
 
 
-def said_of(table: IcebergTable) -> MetadataSaid:
+def said_of(table: IcebergTable) -> ReportedMetadata:
     """Read the table's metadata as it is now."""
     with clear_errors(table.name):
         parser = table.jvm.org.apache.iceberg.TableMetadataParser
-        return MetadataSaid.read(str(parser.toJson(table.java.operations().current())))
+        return ReportedMetadata.read(str(parser.toJson(table.java.operations().current())))
 
 
-def judged(said: MetadataSaid, ask: RemovalAsk, *, now: datetime) -> Judged:
+def judged(said: ReportedMetadata, ask: RemovalAsk, *, now: datetime) -> Judged:
     """Judge the snapshots by the policy as the request has it."""
     retention = said.retention(expire_days=ask.expire_days, keep_snapshots=ask.keep_snapshots)
     return judge(said.snapshots, said.refs, retention=retention, now=now)
 
 
 def check_may_expire(
-    table: IcebergTable, said: MetadataSaid, ids: Sequence[int], *, now: datetime
+    table: IcebergTable, said: ReportedMetadata, ids: Sequence[int], *, now: datetime
 ) -> None:
     """Refuse where the table's owner forbids it, or where more would go than these snapshots.
 
@@ -83,7 +83,7 @@ def check_may_expire(
 
 
 def doomed_by(
-    table: IcebergTable, said: MetadataSaid, ids: Sequence[int], *, config: LakeConfig
+    table: IcebergTable, said: ReportedMetadata, ids: Sequence[int], *, config: LakeConfig
 ) -> Doomed:
     """Find what would be deleted with the snapshots; reads metadata only.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from optimizer.iceberg.access.jobs.executor import Work
+from optimizer.iceberg.access.jobs.executor import TaskExecutor
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, metadata_of
 from optimizer.iceberg.maintenance.domain.expiry import still_going
 from optimizer.iceberg.maintenance.jobs.borrowers import check_not_borrowed
@@ -26,7 +26,7 @@ from optimizer.iceberg.maintenance.jobs.expire import (
 )
 from optimizer.iceberg.maintenance.jobs.expired_files import delete_files, kept_list
 from optimizer.iceberg.maintenance.jobs.removal_orders import RemovalAsk, RemovalResult, head_of
-from optimizer.iceberg.tables.domain.table_metadata import MetadataSaid
+from optimizer.iceberg.tables.domain.table_metadata import ReportedMetadata
 from optimizer.removals.jobs.guard import RemovalGuard
 from optimizer.removals.jobs.list import MOST_ITEMS, Approved, read_list, write_list
 from optimizer.removals.jobs.location_overlap import OwnPlace, own_place
@@ -35,7 +35,7 @@ from portal.lake.errors import PortalError
 
 
 @dataclass
-class ExpiryWork(Work):
+class ExpiryWork(TaskExecutor):
     """The expiry of one table's old snapshots."""
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class ExpiryWork(Work):
             else:
                 self._act(table, said, self.ask.approved, own)
 
-    def _propose(self, table: IcebergTable, said: MetadataSaid) -> None:
+    def _propose(self, table: IcebergTable, said: ReportedMetadata) -> None:
         found = judged(said, self.ask, now=self.job.now)
         ids = found.goes[:MOST_ITEMS]
         if not ids:
@@ -89,7 +89,7 @@ class ExpiryWork(Work):
         }
 
     def _act(
-        self, table: IcebergTable, said: MetadataSaid, approved: Approved, own: OwnPlace
+        self, table: IcebergTable, said: ReportedMetadata, approved: Approved, own: OwnPlace
     ) -> None:
         listed = read_list(self.job, approved, about=head_of(self.order))
         wanted = [int(one["snapshot_id"]) for one in listed]
@@ -113,7 +113,7 @@ class ExpiryWork(Work):
         self._done(table, ids, doomed, gone)
 
     def _expired(
-        self, guard: RemovalGuard, table: IcebergTable, said: MetadataSaid, ids: Sequence[int]
+        self, guard: RemovalGuard, table: IcebergTable, said: ReportedMetadata, ids: Sequence[int]
     ) -> DataFrame | None:
         """Commit the expiry; returns its files, or None where only a look says that it happened.
 
@@ -168,7 +168,7 @@ class ExpiryWork(Work):
             )
 
 
-def _counts(said: MetadataSaid) -> dict[str, int]:
+def _counts(said: ReportedMetadata) -> dict[str, int]:
     return {"n_snapshots": len(said.snapshots)}
 
 

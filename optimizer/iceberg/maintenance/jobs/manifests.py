@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from optimizer.core.jobs.stops import check_stop
 from optimizer.iceberg.access.jobs.commits import send, told
 from optimizer.iceberg.access.jobs.errors import CONFLICT, clear_errors
-from optimizer.iceberg.access.jobs.executor import Work
+from optimizer.iceberg.access.jobs.executor import TaskExecutor
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
 from optimizer.iceberg.inspect.jobs.partition_paths import path_column, specs_of
 from optimizer.iceberg.maintenance.domain.manifest_merging import (
@@ -32,7 +32,7 @@ _TARGET = "commit.manifest.target-size-bytes"
 _TARGET_BYTES = 8 * 1024**2
 
 
-class ManifestWork(Work):
+class ManifestWork(TaskExecutor):
     """A rewrite of a table's manifests."""
 
     def count(self, table: IcebergTable) -> dict[str, int]:

@@ -22,7 +22,7 @@ from optimizer.iceberg.maintenance.domain.orphans import (
     left_by_itself,
 )
 from optimizer.iceberg.maintenance.jobs.expire import metadata_rows, said_of
-from optimizer.iceberg.tables.domain.table_metadata import MetadataSaid
+from optimizer.iceberg.tables.domain.table_metadata import ReportedMetadata
 from portal.connectors.file_status import FileStatus
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
@@ -119,7 +119,7 @@ def names_of(table: IcebergTable) -> DataFrame:
     return named.withColumn("name", F.substring_index("path", "/", -1))
 
 
-def _of_metadata(said: MetadataSaid, current: str) -> Iterator[str]:
+def _of_metadata(said: ReportedMetadata, current: str) -> Iterator[str]:
     yield current
     yield from said.metadata_log
     yield from said.manifest_lists.values()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from optimizer.core.jobs.stops import STOPS
-from optimizer.iceberg.access.jobs.executor import Work
+from optimizer.iceberg.access.jobs.executor import TaskExecutor
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, metadata_of
 from optimizer.iceberg.maintenance.domain.orphans import (
     FoundFile,
@@ -97,7 +97,7 @@ class Aside:
 
 
 @dataclass
-class OrphanWork(Work):
+class OrphanWork(TaskExecutor):
     """The removal of files that a table does not know."""
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from optimizer.core.jobs.stops import check_stop
 from optimizer.iceberg.access.jobs.commits import told
 from optimizer.iceberg.access.jobs.errors import clear_errors
-from optimizer.iceberg.access.jobs.executor import Work
+from optimizer.iceberg.access.jobs.executor import TaskExecutor
 from optimizer.iceberg.access.jobs.history import ancestors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, java_strings
 from optimizer.iceberg.maintenance.domain.statistics_columns import Columns, columns_worth_it
@@ -22,7 +22,7 @@ _FIELD = "org.apache.iceberg.types.Types$NestedField"
 _NAMED = 5
 
 
-class StatisticsWork(Work):
+class StatisticsWork(TaskExecutor):
     """Statistics of a table's columns."""
 
     def count(self, table: IcebergTable) -> dict[str, int]:

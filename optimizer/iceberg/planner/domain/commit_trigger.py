@@ -26,16 +26,16 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstWord:
+class CommitTrigger:
     """A task that needs no look to be worth it."""
 
     reason: str
     estimate: Estimate
 
 
-def first_word(
+def get_commit_trigger(
     totals: Totals, *, policy: Policy, last_rewritten_at: datetime | None, now: datetime
-) -> FirstWord | None:
+) -> CommitTrigger | None:
     """Say why the table's files shall be merged; None: the look decides."""
     if not policy.is_on or TaskKind.MINOR not in policy.kinds or contradiction(policy) is not None:
         return None
@@ -51,7 +51,7 @@ def first_word(
     if totals.n_files < n_least + MANY_SMALL or mean > SMALL_BELOW * policy.target_bytes:
         return None
     n_after = max(n_least, ceil(totals.n_bytes / policy.target_bytes))
-    return FirstWord(
+    return CommitTrigger(
         f"Its snapshot tells of {totals.n_files:,} files of {size_words(mean)} on average, and "
         f"{size_words(policy.target_bytes)} are asked for.",
         Estimate(totals.n_files, totals.n_bytes, n_after, totals.n_bytes),

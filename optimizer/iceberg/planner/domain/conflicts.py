@@ -15,7 +15,7 @@ from enum import StrEnum
 from math import exp, fsum, inf, log, sqrt
 from statistics import median
 
-from optimizer.policies.domain.policy import Caution
+from optimizer.policies.domain.policy import ConflictTolerance
 
 HALF_LIFE = timedelta(hours=6)
 REMEMBERED = timedelta(days=3)
@@ -181,7 +181,7 @@ def longest_at(history: History, *, most_risk: float, now: datetime) -> float:
 
 
 def advise(
-    history: History, *, seconds: float, caution: Caution, since: datetime, now: datetime
+    history: History, *, seconds: float, caution: ConflictTolerance, since: datetime, now: datetime
 ) -> Advice:
     """Say how a rewrite of `seconds` that waits `since` then is begun.
 
@@ -218,7 +218,7 @@ def advise(
     )
 
 
-def cold_at(history: History, *, caution: Caution, now: datetime) -> datetime:
+def cold_at(history: History, *, caution: ConflictTolerance, now: datetime) -> datetime:
     """When, if no change comes any more, the smallest group is safe enough."""
     return history.falls_to(-log(1.0 - caution.most_risk) / LEAST_GROUP_SECONDS, now)
 

@@ -12,7 +12,12 @@ from math import inf
 
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats
-from optimizer.iceberg.planner.domain.decisions import Decision, LastTimes, Proposal, Verdict
+from optimizer.iceberg.planner.domain.decisions import (
+    Decision,
+    LastTimes,
+    PartitionDecision,
+    Proposal,
+)
 from optimizer.iceberg.planner.domain.maintenance import upkeep
 from optimizer.iceberg.planner.domain.partition_rules import Case, of_partition
 from optimizer.policies.domain.policy import Policy, contradiction
@@ -50,12 +55,12 @@ def hold_reason(policy: Policy, *, zone: tzinfo, now: datetime) -> tuple[str, da
     return None if policy.quiet is None else policy.quiet.hold(now, zone)
 
 
-def _refused(policy: Policy) -> Verdict | None:
+def _refused(policy: Policy) -> PartitionDecision | None:
     if not policy.is_on:
-        return Verdict(None, None, "off", "The optimizer is switched off for this table.")
+        return PartitionDecision(None, None, "off", "The optimizer is switched off for this table.")
     wrong = contradiction(policy)
     if wrong is not None:
-        return Verdict(
+        return PartitionDecision(
             None, None, "contradiction", f"Its policy contradicts itself: {wrong.message}"
         )
     return None
@@ -71,7 +76,9 @@ def _case(stats: PartitionStats, policy: Policy, last: LastTimes, now: datetime)
     return Case(stats, policy, max(intervals, 0.0), is_full_due)
 
 
-def _unless_tried(verdict: Verdict, stats: PartitionStats, last: LastTimes) -> Verdict:
+def _unless_tried(
+    verdict: PartitionDecision, stats: PartitionStats, last: LastTimes
+) -> PartitionDecision:
     tried = last.nothing.get(verdict.kind) if verdict.kind else None
     newest = stats.newest_commit_at
     if tried is None or (newest is not None and newest > tried):
@@ -80,7 +87,9 @@ def _unless_tried(verdict: Verdict, stats: PartitionStats, last: LastTimes) -> V
     return replace(verdict, kind=None, code="tried", reason=f"{reason}after the next commit.")
 
 
-def _tasks(partitions: Sequence[PartitionStats], verdicts: Sequence[Verdict]) -> Iterable[Proposal]:
+def _tasks(
+    partitions: Sequence[PartitionStats], verdicts: Sequence[PartitionDecision]
+) -> Iterable[Proposal]:
     for kind in _PRECEDENCE:
         chosen = [
             (stats, verdict)
@@ -92,13 +101,13 @@ def _tasks(partitions: Sequence[PartitionStats], verdicts: Sequence[Verdict]) ->
             yield Proposal(kind, stats, joined([verdict for _, verdict in chosen]))
 
 
-def _whole(verdicts: Iterable[Verdict]) -> Iterable[Proposal]:
+def _whole(verdicts: Iterable[PartitionDecision]) -> Iterable[Proposal]:
     for one in verdicts:
         if one.kind is not None:
             yield Proposal(one.kind, None, one.reason)
 
 
-def joined(verdicts: Sequence[Verdict]) -> str:
+def joined(verdicts: Sequence[PartitionDecision]) -> str:
     """Say of one of some partitions why it is done, and of how many more."""
     first = verdicts[0]
     where = f"{first.partition}: " if first.partition else ""

@@ -33,7 +33,7 @@ class LastTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PartitionDecision:
     """What was decided of one partition, or of the table where `partition` is None."""
 
     partition: str | None
@@ -56,7 +56,7 @@ class Decision:
     """What is to be done, at most one task a kind, and a verdict on everything."""
 
     proposals: tuple[Proposal, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[PartitionDecision, ...]
 
     @property
     def words(self) -> str:
@@ -66,7 +66,7 @@ class Decision:
         return _most_common(self.verdicts) if self.verdicts else "The table has no files."
 
 
-def _most_common(verdicts: Sequence[Verdict]) -> str:
+def _most_common(verdicts: Sequence[PartitionDecision]) -> str:
     # Of the table as a whole only where nothing is known of its partitions.
     found = [one for one in verdicts if one.partition is not None] or verdicts
     ((code, count),) = Counter(one.code for one in found).most_common(1)

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from optimizer.core.domain.estimates import Estimate, Speed
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import TableStats
-from optimizer.iceberg.planner.domain.decisions import LastTimes, Verdict
+from optimizer.iceberg.planner.domain.decisions import LastTimes, PartitionDecision
 from optimizer.iceberg.planner.domain.estimates import estimate_manifests, estimate_statistics
 from optimizer.policies.domain.policy import Policy
 from portal.lake.counts import count_words
@@ -30,7 +30,9 @@ class Upkeep:
     estimate: Callable[..., Estimate] | None = None  # of (table, speed=); None: not known before
 
 
-def upkeep(table: TableStats, policy: Policy, last: LastTimes, now: datetime) -> Iterable[Verdict]:
+def upkeep(
+    table: TableStats, policy: Policy, last: LastTimes, now: datetime
+) -> Iterable[PartitionDecision]:
     """Yield the verdicts on a table's upkeep; kinds that its policy does not allow say nothing."""
     for one in UPKEEP:
         kind = one.kind
@@ -41,12 +43,14 @@ def upkeep(table: TableStats, policy: Policy, last: LastTimes, now: datetime) ->
         refused = last.refused.get(kind)
         if refused is not None and now - refused < REFUSED_FOR:
             why = f"{kind} was refused by people less than {REFUSED_FOR.days} days ago."
-            yield Verdict(None, None, "refused", why)
+            yield PartitionDecision(None, None, "refused", why)
         elif ended is None:
-            yield Verdict(None, kind, "upkeep", reason)
+            yield PartitionDecision(None, kind, "upkeep", reason)
         else:
             code, words = ended
-            yield Verdict(None, None, code, f"{kind} {words} less than {one.every.days} days ago.")
+            yield PartitionDecision(
+                None, None, code, f"{kind} {words} less than {one.every.days} days ago."
+            )
 
 
 def upkeep_estimate(kind: TaskKind, table: TableStats, *, speed: Speed) -> Estimate | None:

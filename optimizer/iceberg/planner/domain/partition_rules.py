@@ -14,7 +14,7 @@ from math import ceil, inf
 from optimizer.core.domain.sizes import size_words
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import PartitionStats
-from optimizer.iceberg.planner.domain.decisions import Verdict
+from optimizer.iceberg.planner.domain.decisions import PartitionDecision
 from optimizer.iceberg.planner.domain.estimates import MANY_DELETED
 from optimizer.policies.domain.policy import Policy
 
@@ -57,7 +57,7 @@ class Case:
         return kind in self.policy.kinds
 
 
-def of_partition(case: Case) -> Verdict:
+def of_partition(case: Case) -> PartitionDecision:
     """Return the verdict on a partition: the first rule that fits, or why none does."""
     if not case.stats.n_files:
         return _no(case, "empty", "It has no data files.")
@@ -68,7 +68,7 @@ def of_partition(case: Case) -> Verdict:
     return _why_not(case)
 
 
-def _full(case: Case) -> Verdict | None:
+def _full(case: Case) -> PartitionDecision | None:
     stats = case.stats
     if not case.is_full_due or not case.allows(TaskKind.FULL):
         return None
@@ -79,7 +79,7 @@ def _full(case: Case) -> Verdict | None:
     )
 
 
-def _order(case: Case) -> Verdict | None:
+def _order(case: Case) -> PartitionDecision | None:
     stats, waiting = case.stats, case.n_unordered
     if not waiting or not case.allows(TaskKind.CLUSTER):
         return None
@@ -101,7 +101,7 @@ def _order(case: Case) -> Verdict | None:
     )
 
 
-def _deleted(case: Case) -> Verdict | None:
+def _deleted(case: Case) -> PartitionDecision | None:
     stats = case.stats
     if stats.deleted_share <= MANY_DELETED or not case.allows(TaskKind.MAJOR):
         return None
@@ -111,7 +111,7 @@ def _deleted(case: Case) -> Verdict | None:
     )
 
 
-def _small(case: Case) -> Verdict | None:
+def _small(case: Case) -> PartitionDecision | None:
     """Many files for few bytes: at once where much has piled up, later for less."""
     gone, price = _bargain(case)
     if gone < 1 or not case.allows(TaskKind.MINOR) or case.policy.layout:
@@ -124,7 +124,7 @@ def _small(case: Case) -> Verdict | None:
     return None
 
 
-def _near(case: Case) -> Verdict | None:
+def _near(case: Case) -> PartitionDecision | None:
     """Files below the target that fit together, where that changes the sizes for the better."""
     stats = case.stats
     gone, price = _bargain(case)
@@ -138,7 +138,7 @@ def _near(case: Case) -> Verdict | None:
     return _yes(case, TaskKind.MAJOR, "undersized", _gain_words(case, gone))
 
 
-def _delete_files(case: Case) -> Verdict | None:
+def _delete_files(case: Case) -> PartitionDecision | None:
     stats = case.stats
     if not case.allows(TaskKind.DELETES):
         return None
@@ -155,7 +155,7 @@ def _delete_files(case: Case) -> Verdict | None:
     )
 
 
-def _why_not(case: Case) -> Verdict:
+def _why_not(case: Case) -> PartitionDecision:
     blocked = sorted(_wanted(case) - case.policy.kinds)
     if blocked:
         kinds = " or ".join(blocked)
@@ -174,7 +174,7 @@ def _why_not(case: Case) -> Verdict:
     return _no(case, "good", "Its files are as they should be.")
 
 
-def _why_not_ordered(case: Case) -> Verdict:
+def _why_not_ordered(case: Case) -> PartitionDecision:
     if case.n_unordered:
         return _no(
             case, "new", f"{case.n_unordered} new files wait to be put in order with more of them."
@@ -221,12 +221,12 @@ def _hides_anything(case: Case) -> bool:
     return case.stats.n_files > 1 or case.stats.n_bytes >= case.target / 4
 
 
-def _yes(case: Case, kind: TaskKind, code: str, reason: str) -> Verdict:
-    return Verdict(case.stats.partition, kind, code, reason)
+def _yes(case: Case, kind: TaskKind, code: str, reason: str) -> PartitionDecision:
+    return PartitionDecision(case.stats.partition, kind, code, reason)
 
 
-def _no(case: Case, code: str, reason: str) -> Verdict:
-    return Verdict(case.stats.partition, None, code, reason)
+def _no(case: Case, code: str, reason: str) -> PartitionDecision:
+    return PartitionDecision(case.stats.partition, None, code, reason)
 
 
 def _gain_words(case: Case, gone: int) -> str:
@@ -237,7 +237,7 @@ def _gain_words(case: Case, gone: int) -> str:
     )
 
 
-_RULES: Sequence[Callable[[Case], Verdict | None]] = (
+_RULES: Sequence[Callable[[Case], PartitionDecision | None]] = (
     _full,
     _order,
     _deleted,

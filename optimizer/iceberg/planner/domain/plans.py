@@ -21,7 +21,7 @@ from optimizer.iceberg.planner.domain.conflicts import (
     advise,
 )
 from optimizer.iceberg.planner.domain.deciding import decide, hold_reason, joined
-from optimizer.iceberg.planner.domain.decisions import LastTimes, Proposal, Verdict
+from optimizer.iceberg.planner.domain.decisions import LastTimes, PartitionDecision, Proposal
 from optimizer.iceberg.planner.domain.deferral import Weighed, weigh
 from optimizer.iceberg.planner.domain.estimates import estimate_task
 from optimizer.iceberg.planner.domain.maintenance import upkeep_estimate
@@ -85,7 +85,7 @@ class Plan:
     total: Estimate
     held: str
     not_before: datetime | None
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[PartitionDecision, ...]
     words: str  # all of it in a sentence or two, as the table's page has it
     again_at: datetime | None = None  # when the first partition that waits for a pause may go
     waits_since: datetime | None = None  # since when some do
@@ -157,7 +157,9 @@ def _weigher(
     return weighed
 
 
-def _going(proposal: Proposal, how: Weighed | None, verdicts: Sequence[Verdict]) -> Proposal:
+def _going(
+    proposal: Proposal, how: Weighed | None, verdicts: Sequence[PartitionDecision]
+) -> Proposal:
     """Return a proposal with the partitions that go, in their order, and the reason for these."""
     if how is None:
         return proposal

@@ -12,7 +12,7 @@ from optimizer.core.services.actions import (
     Asked,
     check_maintained,
     check_visible,
-    said_reason,
+    parse_reason,
     task_ask,
 )
 from optimizer.core.services.speeds import speed_of
@@ -61,7 +61,7 @@ def optimize_now(
         `optimizer.to_approve`.
     """
     check_visible(row, user)
-    why = said_reason(reason)
+    why = parse_reason(reason)
     check_maintained(row)
     found = policies_of(row.lake).of(row.db, row.table)
     asked = Asked(

@@ -22,7 +22,7 @@ from optimizer.core.services.bulk_rows import insert_rows
 from optimizer.core.services.speeds import speed_of
 from optimizer.core.services.task_lifecycle import NOT_SENT, lock_to_decide, take_back
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats
-from optimizer.iceberg.planner.domain.commit_trigger import Totals, first_word
+from optimizer.iceberg.planner.domain.commit_trigger import Totals, get_commit_trigger
 from optimizer.iceberg.planner.domain.conflicts import APPEND, REMEMBERED, CommitFact
 from optimizer.iceberg.planner.domain.decisions import LastTimes
 from optimizer.iceberg.planner.domain.plans import Plan, PlannedTask, TableFacts, make_plan
@@ -70,7 +70,7 @@ def queue_heard(tables: Iterable[IcebergTable], *, now: datetime) -> int:
         if row.pk in busy:
             continue
         found = policies[row.lake].of(row.db, row.table)
-        word = first_word(
+        word = get_commit_trigger(
             Totals(row.n_files, row.n_bytes, row.n_partitions),
             policy=found.policy,
             last_rewritten_at=rewritten.get(row.pk),

@@ -38,7 +38,7 @@ class PlannedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Picking:
+class BinPacking:
     """What a task asks: its kind, sizes, and whether rows are put in an order."""
 
     kind: TaskKind
@@ -49,7 +49,7 @@ class Picking:
     max_group_files: int = MAX_GROUP_FILES
 
     @classmethod
-    def of(cls, order: Order) -> "Picking":
+    def of(cls, order: Order) -> "BinPacking":
         """Return how the files of an order are picked."""
         return cls(
             order.kind,
@@ -83,7 +83,7 @@ class Group:
         return sum(file.n_deletes for file in self.files)
 
 
-def pick(files: Iterable[PlannedFile], picking: Picking) -> list[Group]:
+def pick(files: Iterable[PlannedFile], picking: BinPacking) -> list[Group]:
     """Return the groups of one partition, oldest files first; no file stands in two of them."""
     wanted = sorted(
         (file for file in files if _is_wanted(file, picking)),
@@ -95,7 +95,7 @@ def pick(files: Iterable[PlannedFile], picking: Picking) -> list[Group]:
     return [group for group in groups if _wins(group, picking)]
 
 
-def n_out(files: Sequence[PlannedFile], picking: Picking) -> int:
+def n_out(files: Sequence[PlannedFile], picking: BinPacking) -> int:
     """Into how many files: each near the target, none much above it."""
     total = sum(file.n_bytes for file in files)
     down = total // picking.target_bytes
@@ -109,7 +109,7 @@ def is_small(file: PlannedFile, target_bytes: int) -> bool:
     return file.n_bytes < SMALL_BELOW * target_bytes
 
 
-def _is_wanted(file: PlannedFile, picking: Picking) -> bool:
+def _is_wanted(file: PlannedFile, picking: BinPacking) -> bool:
     has_many_deletes = file.n_deletes > 0 and file.deleted_share >= DELETED_SHARE
     match picking.kind:
         case TaskKind.MINOR:
@@ -140,7 +140,7 @@ def _without_heavy(files: list[PlannedFile]) -> list[PlannedFile]:
     return [file for file in files if file.n in kept]
 
 
-def _cut(files: list[PlannedFile], picking: Picking) -> list[list[PlannedFile]]:
+def _cut(files: list[PlannedFile], picking: BinPacking) -> list[list[PlannedFile]]:
     """Cut into parts of about one size that keep both limits; one file may exceed the bytes."""
     total = sum(file.n_bytes for file in files)
     n_parts = max(
@@ -163,7 +163,7 @@ def _cut(files: list[PlannedFile], picking: Picking) -> list[list[PlannedFile]]:
     return parts
 
 
-def _wins(group: Group, picking: Picking) -> bool:
+def _wins(group: Group, picking: BinPacking) -> bool:
     if picking.kind is TaskKind.CLUSTER or (picking.kind is TaskKind.FULL and picking.has_layout):
         return True
     if group.n_deletes and picking.kind is not TaskKind.MINOR:

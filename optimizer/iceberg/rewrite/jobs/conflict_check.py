@@ -35,7 +35,7 @@ class Change:
     partitions: frozenset[tuple[int, str]]
 
 
-class Meanwhile:
+class ConflictChecker:
     """The changes of others since a plan, as far as they have been looked at; for many threads."""
 
     def __init__(self, plan: Plan, *, run: str) -> None:

@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 from optimizer.core.jobs.stops import STOPS, check_stop
 from optimizer.iceberg.access.jobs.errors import CONFLICT, ENDS_THE_TASK, FILE_MISSING
-from optimizer.iceberg.access.jobs.executor import Work
+from optimizer.iceberg.access.jobs.executor import TaskExecutor
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
-from optimizer.iceberg.rewrite.jobs.bin_packing import Group, Picking, pick
-from optimizer.iceberg.rewrite.jobs.conflict_check import Meanwhile
+from optimizer.iceberg.rewrite.jobs.bin_packing import BinPacking, Group, pick
+from optimizer.iceberg.rewrite.jobs.conflict_check import ConflictChecker
 from optimizer.iceberg.rewrite.jobs.planning import Plan, PlannedPartition, plan_files
 from optimizer.iceberg.rewrite.jobs.replace import discard, replace
 from optimizer.iceberg.rewrite.jobs.rewrite_group import Staged, Wanted, stage_group
@@ -35,13 +35,13 @@ class Attempt:
 
     plan: Plan
     area: StagingArea
-    meanwhile: Meanwhile
+    meanwhile: ConflictChecker
     may_try_again: bool
     lost: set[str] = field(default_factory=set)
 
 
 @dataclass
-class TableWork(Work):
+class TableWork(TaskExecutor):
     """A rewrite of data files."""
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class TableWork(Work):
         partitions = self.order.partitions
         for may_try_again in (True, False):
             plan = plan_files(table, partitions=partitions, laid_out_by=self.order.write_ids)
-            meanwhile = Meanwhile(plan, run=self.job.run)
+            meanwhile = ConflictChecker(plan, run=self.job.run)
             attempt = Attempt(plan, area, meanwhile, may_try_again=may_try_again)
             batches = self._batches(plan)
             if batches and self.order.layout and self.arrange is None:
@@ -104,7 +104,7 @@ class TableWork(Work):
         chosen = [
             (partition, group)
             for partition in plan.partitions
-            for group in pick(partition.files, Picking.of(self.order))
+            for group in pick(partition.files, BinPacking.of(self.order))
         ]
         size = max(1, -(-len(chosen) // self.order.max_commits))
         return [chosen[start : start + size] for start in range(0, len(chosen), size)]

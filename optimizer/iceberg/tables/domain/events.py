@@ -60,7 +60,7 @@ class HeardSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class HeardTable:
+class TableEvent:
     """An Iceberg table as the metastore holds it; an empty uuid is not told."""
 
     db: str
@@ -86,7 +86,7 @@ class Heard:
 
     db: str
     table: str
-    after: HeardTable | None = None
+    after: TableEvent | None = None
     former: tuple[str, str] | None = None
     gone_uuid: str = ""
 
@@ -120,13 +120,13 @@ def heard(
 
 def iceberg_table(
     name: tuple[str, str], parameters: Mapping[str, str], *, owner: str = "", location: str = ""
-) -> HeardTable | None:
+) -> TableEvent | None:
     """Read a table's parameters; None where it is no Iceberg table."""
     place = parameters.get("metadata_location", "")
     if not place or parameters.get("table_type", "").lower() != "iceberg":
         return None
     columns, names = _columns(parameters.get("current-schema"))
-    return HeardTable(
+    return TableEvent(
         name[0],
         name[1],
         place,
@@ -158,7 +158,7 @@ def _read(text: Any) -> tuple[Mapping[str, Any], Mapping[str, str]]:
     return found, map_in(found, _PARAMETERS)
 
 
-def _table(text: Any) -> HeardTable | None:
+def _table(text: Any) -> TableEvent | None:
     found, parameters = _read(text)
     storage = found.get(_STORAGE, {}).get("rec", {})
     return iceberg_table(

@@ -28,7 +28,7 @@ class StatisticsFile:
 
 
 @dataclass(frozen=True, slots=True)
-class MetadataSaid:
+class ReportedMetadata:
     """A table's metadata, as far as removals ask for it."""
 
     uuid: str

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from optimizer.core.selectors.tables import unseen
-from optimizer.iceberg.tables.domain.events import PARAMETERS, HeardTable, iceberg_table
+from optimizer.iceberg.tables.domain.events import PARAMETERS, TableEvent, iceberg_table
 from optimizer.iceberg.tables.services.record_changes import note_gone, note_listed
 from optimizer.iceberg.tables.services.retention import commits_forget
 from optimizer.models import IcebergTable
@@ -29,7 +29,7 @@ def poll(lake: str, results_uri: str, *, read_at: datetime, now: datetime) -> tu
 
 
 def poll_compare(
-    lake: str, listed: Iterator[Sequence[HeardTable]], *, read_at: datetime, now: datetime
+    lake: str, listed: Iterator[Sequence[TableEvent]], *, read_at: datetime, now: datetime
 ) -> tuple[int, int]:
     """Write what differs from our rows, in chunks; returns how many changed and how many went."""
     seen: set[tuple[str, str]] = set()
@@ -43,13 +43,13 @@ def poll_compare(
     return n_changed, n_gone
 
 
-def _listed(lake: str, results_uri: str) -> Iterator[list[HeardTable]]:
+def _listed(lake: str, results_uri: str) -> Iterator[list[TableEvent]]:
     for rows in result_rows(get_lake(lake), results_uri, _RESULTS, chunk=_CHUNK):
         read = (_heard(row) for row in rows)
         yield [one for one in read if one is not None]
 
 
-def _heard(row: Mapping[str, Any]) -> HeardTable | None:
+def _heard(row: Mapping[str, Any]) -> TableEvent | None:
     parameters = {name: row[column] for name, column in _COLUMNS.items() if row[column] is not None}
     parameters["table_type"] = "iceberg"
     return iceberg_table(

@@ -14,7 +14,7 @@ from django.db.models import Q
 
 from optimizer.core.services.bulk_rows import insert_rows
 from optimizer.core.services.task_lifecycle import abandon_open
-from optimizer.iceberg.tables.domain.events import Heard, HeardSnapshot, HeardTable
+from optimizer.iceberg.tables.domain.events import Heard, HeardSnapshot, TableEvent
 from optimizer.models import Commit, IcebergTable
 from portal.catalog.selectors import is_named
 
@@ -44,7 +44,7 @@ _HEARD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class RecordedChange:
     """What was written: the tables that changed, and those of them that others committed to."""
 
     changed: tuple[IcebergTable, ...] = ()
@@ -88,7 +88,7 @@ class _Rows:
         row.is_deleted, row.deleted_at, row.inspect_due_at = True, self.now, None
         self.touched[id(row)] = row
 
-    def _rename(self, former: Name, name: Name, after: HeardTable | None) -> None:
+    def _rename(self, former: Name, name: Name, after: TableEvent | None) -> None:
         row = self.current.get(former)
         if row is None:
             return
@@ -101,11 +101,11 @@ class _Rows:
         self.current[name] = row
         self.touched[id(row)] = row
 
-    def _is_back(self, row: IcebergTable, after: HeardTable) -> bool:
+    def _is_back(self, row: IcebergTable, after: TableEvent) -> bool:
         """Whether a table registered without its uuid turns out to be one that went before."""
         return not row.uuid and (row.db, row.table, after.uuid) in self.gone
 
-    def _begin(self, after: HeardTable) -> IcebergTable:
+    def _begin(self, after: TableEvent) -> IcebergTable:
         """Return the row of a table that was not there: a new one, or its own of earlier days."""
         row = self.gone.pop((after.db, after.table, after.uuid), None)
         if row is None:
@@ -116,7 +116,7 @@ class _Rows:
         self.current[after.db, after.table] = row
         return row
 
-    def _take_in(self, row: IcebergTable, after: HeardTable) -> None:
+    def _take_in(self, row: IcebergTable, after: TableEvent) -> None:
         row.uuid = after.uuid or row.uuid
         row.owner = after.owner or row.owner
         row.location = after.location or row.location
@@ -139,10 +139,10 @@ class _Rows:
         self.touched[id(row)] = row
 
 
-def note(lake: str, said: Sequence[Heard], *, now: datetime) -> Noted:
+def note(lake: str, said: Sequence[Heard], *, now: datetime) -> RecordedChange:
     """Write what events mean, in their order; all of it or nothing."""
     if not said:
-        return Noted()
+        return RecordedChange()
     names = {(one.db, one.table) for one in said} | {one.former for one in said if one.former}
     with transaction.atomic():
         rows = _locked(lake, names, _uuids(said), source="event", now=now)
@@ -152,8 +152,8 @@ def note(lake: str, said: Sequence[Heard], *, now: datetime) -> Noted:
 
 
 def note_listed(
-    lake: str, listed: Sequence[HeardTable], *, read_at: datetime, now: datetime
-) -> Noted:
+    lake: str, listed: Sequence[TableEvent], *, read_at: datetime, now: datetime
+) -> RecordedChange:
     """Write what a poll read of some tables; what was heard of since it began is known better."""
     said = [Heard(one.db, one.table, one) for one in listed]
     with transaction.atomic():
@@ -165,7 +165,9 @@ def note_listed(
         return _write(rows)
 
 
-def note_gone(lake: str, keys: Sequence[int], *, read_at: datetime, now: datetime) -> Noted:
+def note_gone(
+    lake: str, keys: Sequence[int], *, read_at: datetime, now: datetime
+) -> RecordedChange:
     """Let tables be gone that a poll did not find, unless they were heard of since it began."""
     with transaction.atomic():
         rows = _Rows(lake, "poll", now)
@@ -175,12 +177,12 @@ def note_gone(lake: str, keys: Sequence[int], *, read_at: datetime, now: datetim
         return _write(rows)
 
 
-def _is_same(row: IcebergTable, after: HeardTable) -> bool:
+def _is_same(row: IcebergTable, after: TableEvent) -> bool:
     """Whether a name still means the table; writers that tell no uuid are believed."""
     return not after.uuid or not row.uuid or after.uuid == row.uuid
 
 
-def _is_known(rows: _Rows, after: HeardTable, *, read_at: datetime) -> bool:
+def _is_known(rows: _Rows, after: TableEvent, *, read_at: datetime) -> bool:
     name = (after.db, after.table)
     row = rows.current.get(name)
     if row is not None:
@@ -209,7 +211,7 @@ def _locked(
     return rows
 
 
-def _write(rows: _Rows) -> Noted:
+def _write(rows: _Rows) -> RecordedChange:
     touched = list(rows.touched.values())
     # An insert that finds them there: an update of each takes twenty times as long.
     insert_rows([row for row in touched if row.pk], update=_HEARD)
@@ -224,7 +226,7 @@ def _write(rows: _Rows) -> Noted:
     gone = [row for row in touched if row.is_deleted]
     abandon_open(gone, why=_GONE, now=rows.now)
     by_others = {id(row): row for row, snapshot in rows.snapshots if not snapshot.is_ours}
-    return Noted(
+    return RecordedChange(
         tuple(row for row in touched if not row.is_deleted),
         tuple(row for row in by_others.values() if not row.is_deleted),
         len(gone),

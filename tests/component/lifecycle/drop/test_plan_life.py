@@ -32,7 +32,7 @@ from portal.lake.errors import (
     StaleState,
 )
 from portal.runs.models import Run
-from portal.safety.services import red_button_press
+from portal.safety.services import emergency_stop_start
 from tests.component.lifecycle.plan_world import LAKE, NOW, World, make_world, partitions
 from tests.support.plan_words import plan_approve, plan_reject
 from tests.support.together import together
@@ -283,7 +283,7 @@ def test_nothing_starts_under_the_red_button_or_out_of_act_mode(world: World) ->
     DatabaseSetting.objects.update(mode="NOTIFY")
     assert code_of(lambda: plan_execute(plan.pk, now=NOW + DAY), StaleState) == "plan.mode"
     DatabaseSetting.objects.update(mode="ACT")
-    red_button_press(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW)
+    emergency_stop_start(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW)
     assert code_of(lambda: plan_execute(plan.pk, now=NOW + DAY), StaleState) == "red_button.on"
     assert not Run.objects.filter(kind="lifecycle.drop").exists()
 

@@ -20,7 +20,7 @@ from portal.runs.execution.steps import run_step
 from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Outbox, Run
 from portal.runs.requests.selectors import run_waits
-from portal.safety.services import red_button_press, red_button_release
+from portal.safety.services import emergency_stop_end, emergency_stop_start
 from tasks.schedule import schedule
 from tests.component.lifecycle.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
 from tests.support.plan_words import plan_approve
@@ -41,11 +41,11 @@ def world(tmp_path: Path, settings: Settings) -> World:
 
 
 def press() -> None:
-    red_button_press(lake=LAKE, pressed_by="otto", reason=WHY, now=NOW)
+    emergency_stop_start(lake=LAKE, pressed_by="otto", reason=WHY, now=NOW)
 
 
 def release(world: World) -> None:
-    red_button_release(lake=LAKE, user=world.person("bert"), reason="found", now=NOW + DAY)
+    emergency_stop_end(lake=LAKE, user=world.person("bert"), reason="found", now=NOW + DAY)
 
 
 def approved(world: World) -> DropPlan:
@@ -164,4 +164,4 @@ def test_a_plan_page_says_why_to_its_owner_too(world: World) -> None:
     assert WHY in client.get(f"/lifecycle/plans/{plan.pk}/").content.decode()
     assert plan.state == PlanState.APPROVED
     with pytest.raises(StaleState):
-        red_button_release(lake="other", user=world.person("bert"), reason="x", now=timezone.now())
+        emergency_stop_end(lake="other", user=world.person("bert"), reason="x", now=timezone.now())

@@ -26,7 +26,7 @@ from lifecycle.drop.services.standing_rules import (
     standing_rules_refresh,
 )
 from lifecycle.models import DeletionRequest, DropPlan, PlanState, StandingRule, StandingRuleState
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.approvals.models import Approval, Decision
 from portal.approvals.services import approvals_lapse
 from portal.audit.services import audit_verify
@@ -191,7 +191,7 @@ def decide(rule: StandingRule, world: World, name: str, verdict: str = "APPROVE"
     standing_rule_decide(
         rule.pk,
         user=world.person(name),
-        word=SaidWord(verdict, "seen", rule.digest),
+        word=DecisionInput(verdict, "seen", rule.digest),
         authenticated_at=NOW,
         now=NOW,
     )

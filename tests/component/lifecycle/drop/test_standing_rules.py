@@ -30,7 +30,7 @@ from lifecycle.models import (
     StandingRuleState,
     TableFinding,
 )
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.approvals.models import Approval
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
@@ -75,7 +75,7 @@ def decide(
     standing_rule_decide(
         rule.pk,
         user=world.person(name),
-        word=SaidWord(verdict, "reason", digest or rule.digest),
+        word=DecisionInput(verdict, "reason", digest or rule.digest),
         authenticated_at=NOW,
         now=NOW,
     )

@@ -24,14 +24,14 @@ from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import Enrollment, EnrollmentItem, TableFinding
 from lifecycle.policies.domain.policy import Values
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.approvals.services import approvals_lapse
 from portal.audit.services import audit_record
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
 from portal.runs.models import Run
 from portal.runs.requests.services import run_drive
-from portal.safety.services import red_button_press
+from portal.safety.services import emergency_stop_start
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.lifecycle.scanned import PICTURE, scan, set_mode
 from tests.support.clock import start_clock
@@ -93,7 +93,7 @@ def ask(user: User, *, n_tables: int = 2, reason: str = "old lake", **selection:
 
 
 def decide(found: Enrollment, user: User, verdict: str = "APPROVE", digest: str = "") -> Enrollment:
-    word = SaidWord(verdict, "so it is", digest or found.digest)
+    word = DecisionInput(verdict, "so it is", digest or found.digest)
     return enrolment_decide(found.pk, user=user, word=word, authenticated_at=NOW, now=NOW)
 
 
@@ -236,7 +236,7 @@ def test_what_was_tampered_with_or_stopped_does_not_run(people: People) -> None:
     found.refresh_from_db()
     assert (found.state, found.note) == ("FAILED", "The content is not what was approved.")
     stopped = running(people)
-    red_button_press(lake=LAKE, pressed_by="otto", reason="stop", now=NOW)
+    emergency_stop_start(lake=LAKE, pressed_by="otto", reason="stop", now=NOW)
     run_drive(str(stopped.run_id))
     stopped.refresh_from_db()
     assert "emergency stop" in stopped.note

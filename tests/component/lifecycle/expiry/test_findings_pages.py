@@ -18,7 +18,7 @@ from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run
-from portal.ui.frame.states import look_of
+from portal.ui.frame.states import badge_for
 from tests.component.conftest import People
 from tests.component.lifecycle.scanned import PICTURE, scan, set_mode
 from tests.support.scan_results import Item, Picture, Table
@@ -275,9 +275,9 @@ def test_filters_use_the_words_of_the_badges(
     of_items = dict(client.get(ORDERS_URL).context["filter"].form.fields["cls"].choices)
     of_databases = client.get("/lifecycle/databases/").context["filter"].form.fields["mode"]
     for cls in ExpiryClass:
-        assert shown[cls] == of_items[cls] == look_of(cls).word
+        assert shown[cls] == of_items[cls] == badge_for(cls).word
     for mode in DatabaseMode:
-        assert modes[mode] == dict(of_databases.choices)[mode] == look_of(mode).word
+        assert modes[mode] == dict(of_databases.choices)[mode] == badge_for(mode).word
 
 
 def test_a_phone_shows_the_columns_that_one_acts_on() -> None:

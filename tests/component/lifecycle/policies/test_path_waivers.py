@@ -23,7 +23,7 @@ from lifecycle.rules.domain.conformity import Reason
 from lifecycle.schedule.run_kinds.scan import ScanKind
 from portal.access.models import DatabaseAdministrator, User
 from portal.access.services import person_create
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotAllowed, NotVisible, PortalError, RuleViolation, StaleState
@@ -61,7 +61,7 @@ def answer(request: PolicyRequest, user: User, verdict: str = "APPROVE") -> Poli
     return policy_request_decide(
         request.pk,
         user=user,
-        word=SaidWord(verdict, "seen", request.digest),
+        word=DecisionInput(verdict, "seen", request.digest),
         authenticated_at=NOW,
         now=NOW,
     )
@@ -161,7 +161,7 @@ def test_its_last_day_ends_it_by_itself(paul: User, people: People) -> None:
         policy_request_decide(
             late.pk,
             user=people.admin,
-            word=SaidWord("APPROVE", "", late.digest),
+            word=DecisionInput("APPROVE", "", late.digest),
             authenticated_at=NOW + DAY,
             now=NOW + DAY,
         )
@@ -324,7 +324,7 @@ def test_nothing_is_planned_or_started_under_a_waiver_that_is_over(
     policy_request_decide(
         request.pk,
         user=world.person("bert"),
-        word=SaidWord("APPROVE", "", request.digest),
+        word=DecisionInput("APPROVE", "", request.digest),
         authenticated_at=now - DAY,
         now=now - DAY,
     )

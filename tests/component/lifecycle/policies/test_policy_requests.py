@@ -37,7 +37,7 @@ from lifecycle.policies.services.wishes import (
     policy_set_request,
 )
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.approvals.models import Approval
 from portal.approvals.services import approvals_lapse
 from portal.audit.models import AuditEvent
@@ -95,7 +95,7 @@ def decide(
     return policy_request_decide(
         request.pk,
         user=user,
-        word=SaidWord(verdict, "so it is", digest or request.digest),
+        word=DecisionInput(verdict, "so it is", digest or request.digest),
         authenticated_at=at,
         now=at,
     )

@@ -21,14 +21,14 @@ from lifecycle.relocation.services.plans import (
     fix_withdraw,
 )
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.approvals.services import approvals_lapse
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
 from portal.notices.models import Notice
 from portal.runs.models import Run
-from portal.safety.services import red_button_press
+from portal.safety.services import emergency_stop_start
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.lifecycle.fix_world import drawn_fix, store_drawn, stray_findings
 from tests.component.lifecycle.scanned import scan, set_mode
@@ -58,7 +58,7 @@ def fix(picture: ScanSnapshot, people: People) -> RelocationPlan:
 def decide(
     fix: RelocationPlan, user: User, verdict: str = "APPROVE", digest: str = ""
 ) -> RelocationPlan:
-    word = SaidWord(verdict, "so it is", digest or fix.digest)
+    word = DecisionInput(verdict, "so it is", digest or fix.digest)
     return fix_decide(fix.pk, user=user, word=word, authenticated_at=NOW, now=NOW)
 
 
@@ -163,7 +163,7 @@ def test_what_stops_a_drop_stops_a_move(
 ) -> None:
     approved(fix, people)
     if spoil == "red":
-        red_button_press(lake=LAKE, pressed_by="olga", reason="stop", now=NOW)
+        emergency_stop_start(lake=LAKE, pressed_by="olga", reason="stop", now=NOW)
     elif spoil == "mode":
         set_mode("sales", "NOTIFY")
     else:

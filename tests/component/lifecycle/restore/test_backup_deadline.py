@@ -8,7 +8,7 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from lifecycle.backup.models import BackupBatch
-from portal.safety.services import red_button_press, red_button_release
+from portal.safety.services import emergency_stop_end, emergency_stop_start
 from tests.component.lifecycle.backup_world import backup
 from tests.component.lifecycle.plan_world import LAKE, NOW, World
 from tests.component.lifecycle.restore_world import scanned_world
@@ -25,8 +25,8 @@ def world(tmp_path: Path, settings: Settings) -> World:
 def test_a_date_that_moved_is_shown_with_since_when_and_why(world: World) -> None:
     old = backup(world.root, dropped_at=NOW - 10 * DAY)
     young = backup(world.root, dropped_at=NOW - 3 * DAY)
-    red_button_press(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW - 6 * DAY)
-    red_button_release(lake=LAKE, now=NOW - DAY, user=world.person("anna"), reason="all clear")
+    emergency_stop_start(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW - 6 * DAY)
+    emergency_stop_end(lake=LAKE, now=NOW - DAY, user=world.person("anna"), reason="all clear")
     unmoved = backup(world.root, dropped_at=NOW)
     client = Client()
     client.force_login(world.person("anna"))

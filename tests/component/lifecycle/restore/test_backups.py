@@ -30,7 +30,7 @@ from portal.notices.models import Notice
 from portal.runs.models import Run
 from portal.runs.requests.selectors import run_events
 from portal.runs.requests.services import run_drive
-from portal.safety.services import red_button_press, red_button_release
+from portal.safety.services import emergency_stop_end, emergency_stop_start
 from tests.component.lifecycle.backup_world import backup
 from tests.component.lifecycle.plan_world import LAKE, NOW, World
 from tests.component.lifecycle.restore_world import scanned_world
@@ -96,7 +96,7 @@ def test_a_restore_is_refused_without_choice_reason_or_anything_ready(world: Wor
     preview = restore_preview_request(LAKE, wish(batch), user=alice, now=NOW)
     with pytest.raises(StaleState):
         restore_request(ready(preview, n_ready=0), user=alice, now=NOW)
-    red_button_press(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW)
+    emergency_stop_start(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW)
     with pytest.raises(StaleState):
         restore_request(ready(preview), user=alice, now=NOW)
     BackupBatch.objects.update(state="PURGED")
@@ -232,7 +232,7 @@ def test_a_backup_is_purged_only_after_its_days_and_a_notice_sent_three_days_bef
     assert PurgeKind().scheduled_params(LAKE, now=NOW + 3 * DAY) == {
         "batches": [str(batch.public_id)]
     }
-    red_button_press(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW)
+    emergency_stop_start(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW)
     assert list(purge_due(LAKE, now=NOW + 3 * DAY)) == []
 
 
@@ -243,9 +243,9 @@ def test_the_clock_of_a_backup_stops_while_the_red_button_is_on(world: World) ->
     now = NOW + 3 * DAY
     assert purge_due(LAKE, now=now) == [batch]
     young = backup(world.root, dropped_at=NOW - 3 * DAY)
-    red_button_press(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW - 6 * DAY)
+    emergency_stop_start(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW - 6 * DAY)
     released: dict[str, Any] = {"user": world.person("anna"), "reason": "all clear"}
-    red_button_release(lake=LAKE, now=NOW - DAY, **released)
+    emergency_stop_end(lake=LAKE, now=NOW - DAY, **released)
     assert purge_due(LAKE, now=now) == []
     assert purge_due(LAKE, now=NOW + 5 * DAY) == [], "announced for another date"
     assert last_chance_queue(LAKE, now=NOW + DAY) == 0
@@ -344,7 +344,7 @@ def test_probes_wait_while_the_red_button_is_on(world: World) -> None:
     batch = backup(world.root)
     batch.probes.update(state="DUE")
     assert ProbeKind().scheduled_params(LAKE, now=NOW) is not None
-    red_button_press(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW)
+    emergency_stop_start(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW)
     assert ProbeKind().scheduled_params(LAKE, now=NOW) is None
 
 

@@ -119,7 +119,7 @@ def test_what_fits_nowhere_is_refused_with_table_rule_and_next_step(world: World
     assert "Does not fit" in page
     assert "restore under a new name, or repair that table first" in page
     answer = alice.post(f"/api/v1/lifecycle/restores/{preview.pk}/")
-    assert (answer.status_code, answer.json()["code"]) == (400, "restore.misfit")
+    assert (answer.status_code, answer.json()["code"]) == (400, "restore.mismatch")
     assert "its partition keys are none" in answer.json()["message"]
     assert not Run.objects.filter(kind="lifecycle.restore").exists()
 

@@ -22,7 +22,7 @@ from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
-from portal.safety.services import red_button_press
+from portal.safety.services import emergency_stop_start
 from tests.component.lifecycle.backup_world import backup
 from tests.component.lifecycle.plan_world import LAKE, NOW, World
 from tests.component.lifecycle.restore_world import asked, client_of, ended, scanned_world
@@ -124,7 +124,7 @@ def test_what_cannot_go_back_is_said(world: World) -> None:
     Run.objects.filter(pk=back.pk).update(result={"counts": {"UNDONE": 2}})
     assert not may_undo(run)
     back.delete()
-    red_button_press(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW)
+    emergency_stop_start(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW)
     with pytest.raises(StaleState, match="emergency stop"):
         restore_undo_request(preview, wish, user=anna, now=NOW)
     assert not undo_runs(run).exists()

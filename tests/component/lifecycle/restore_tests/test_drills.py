@@ -41,7 +41,7 @@ from portal.lake.errors import NotAllowed, StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run
 from portal.runs.requests.services import run_cancel
-from portal.safety.services import red_button_press, red_button_release
+from portal.safety.services import emergency_stop_end, emergency_stop_start
 from tests.component.lifecycle.backup_world import backup
 from tests.component.lifecycle.plan_world import LAKE, NOW, World
 from tests.component.lifecycle.restore_world import scanned_world
@@ -209,12 +209,12 @@ def test_the_clock_asks_once_a_week_and_not_under_the_red_button(world: World) -
     assert kind.scheduled_params(LAKE, now=NOW) is None
     batch = backup(world.root)
     assert kind.scheduled_params(LAKE, now=NOW) == {"now": NOW.isoformat()}
-    red_button_press(lake=LAKE, pressed_by="anna", reason="look", now=NOW)
+    emergency_stop_start(lake=LAKE, pressed_by="anna", reason="look", now=NOW)
     assert kind.scheduled_params(LAKE, now=NOW) is None
     with pytest.raises(StaleState, match="emergency stop"):
         drill_request(LAKE, user=anna, now=NOW)
     assert "look" in kind.waits(Run(lake=LAKE), now=NOW)
-    red_button_release(lake=LAKE, user=anna, reason="seen", now=NOW)
+    emergency_stop_end(lake=LAKE, user=anna, reason="seen", now=NOW)
     ended(drill_request(LAKE, user=anna, now=NOW - DAY), outcome="died", result={})
     assert kind.scheduled_params(LAKE, now=NOW) is not None
     ended(drill_request(LAKE, user=anna, now=NOW), found(batch))

@@ -9,7 +9,7 @@ from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.models import HudiTable, OptimizeTask, RemovalPlan
 from optimizer.removals.services.removals import removal_decide
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.runs.models import Run
 from tests.component.optimizer.hudi.hudi_task_rows import (
     hudi_task,
@@ -78,7 +78,7 @@ def listed(
 
 def approve(found: RemovalPlan, *users: User, at: datetime = NOW) -> None:
     for user in users:
-        word = SaidWord("APPROVE", "", found.digest)
+        word = DecisionInput("APPROVE", "", found.digest)
         removal_decide(found.pk, user=user, word=word, authenticated_at=at, now=at)
 
 

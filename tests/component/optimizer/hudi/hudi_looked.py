@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.services.inspection import KIND, hudi_looks_ingest
 from optimizer.models import HudiTable
 from portal.connectors.lake_config import LakeConfig
@@ -36,7 +36,7 @@ class LookedHudi:
         self._files.make_directories(self._place, mode=0o700)
         self.failed: list[dict[str, Any]] = []
 
-    def found(self, table: HudiTable, look: HudiLook | str) -> "LookedHudi":
+    def found(self, table: HudiTable, look: HudiInspection | str) -> "LookedHudi":
         """Say what was found of one table; a text is written as it is."""
         text = look if isinstance(look, str) else json.dumps(look.as_dict())
         self._files.replace(self._place.child(f"{table.pk}.json"), text.encode())

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.models import HudiTable, StoredInspection
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -24,7 +24,7 @@ def hudi(name: str = "clicks", *, now: datetime = NOW, **values: Any) -> HudiTab
     return HudiTable.objects.create(table=name, **{**fields, **values})
 
 
-def keep_look(of: HudiTable, look: HudiLook) -> StoredInspection:
+def keep_look(of: HudiTable, look: HudiInspection) -> StoredInspection:
     """Keep a look as the last one of a table."""
     return StoredInspection.objects.create(
         table=of, at=look.inspected_at, packed=StoredInspection.pack(look)

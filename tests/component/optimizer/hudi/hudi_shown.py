@@ -12,7 +12,7 @@ from optimizer.hudi.inspect.domain.facts import (
     DuplicateKey,
     FileGroupId,
     FileSlice,
-    HudiLook,
+    HudiInspection,
     plain,
 )
 from optimizer.hudi.inspect.domain.findings import Severity
@@ -41,7 +41,7 @@ from tests.unit.optimizer.hudi.hudi_world import (
 NOW = datetime(2026, 3, 2, 16, 40, tzinfo=UTC)  # the end of the world of looks
 
 
-def healthy(**facts: Any) -> HudiLook:
+def healthy(**facts: Any) -> HudiInspection:
     """A look at a table whose logs were compacted, and cleaned."""
     return look(
         done(2, is_archived=True),
@@ -59,7 +59,7 @@ def healthy(**facts: Any) -> HudiLook:
     )
 
 
-def ill(**facts: Any) -> HudiLook:
+def ill(**facts: Any) -> HudiInspection:
     """A look at a table with nearly everything wrong that can be."""
     two = ("f", "g")
     return look(
@@ -101,7 +101,7 @@ def ill(**facts: Any) -> HudiLook:
     )
 
 
-def wide(n_groups: int) -> HudiLook:
+def wide(n_groups: int) -> HudiInspection:
     """A look at a table of many file groups, of which every third has logs."""
     return look(
         *(done(minute) for minute in range(1, 600)),
@@ -123,7 +123,7 @@ def wide(n_groups: int) -> HudiLook:
 def hudi(
     table: str = "events",
     *,
-    seen: HudiLook | None = None,
+    seen: HudiInspection | None = None,
     settings: HudiPolicy | None = None,
     now: datetime = NOW,
     **values: Any,
@@ -161,7 +161,7 @@ def points(of: HudiTable, healths: Sequence[float | None], *, now: datetime = NO
     )
 
 
-def _found(seen: HudiLook, settings: HudiPolicy, now: datetime) -> dict[str, Any]:
+def _found(seen: HudiInspection, settings: HudiPolicy, now: datetime) -> dict[str, Any]:
     found, wrong = health_of(seen, settings, now), failures(seen, settings, now)
     decision = decide(seen, policy=settings, now=now)
     stale = staleness_of(seen)

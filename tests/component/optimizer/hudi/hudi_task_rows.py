@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from optimizer.core.domain.tasks import FINAL, TaskState
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.maintenance.domain.tasks import Service
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, StoredInspection
 from portal.runs.models import Run
@@ -26,14 +26,14 @@ def hudi(name: str = "rides", *, now: datetime = NOW, **values: Any) -> HudiTabl
     return HudiTable.objects.create(table=name, **{**fields, **values})
 
 
-def looked(name: str, look: HudiLook, **values: Any) -> HudiTable:
+def looked(name: str, look: HudiInspection, **values: Any) -> HudiTable:
     """Make a table whose last look is this one."""
     made = hudi(name, now=look.inspected_at, inspected_at=look.inspected_at, **values)
     look_again(made, look)
     return made
 
 
-def look_again(row: HudiTable, look: HudiLook) -> None:
+def look_again(row: HudiTable, look: HudiInspection) -> None:
     """Keep a look as the last one of a table."""
     fields = {"at": look.inspected_at, "packed": StoredInspection.pack(look)}
     StoredInspection.objects.update_or_create(table=row, defaults=fields)

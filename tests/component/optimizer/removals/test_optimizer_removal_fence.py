@@ -22,7 +22,7 @@ from optimizer.models import Quarantine, RemovalPlan
 from optimizer.removals.domain.papers import FENCE, SEALED
 from optimizer.removals.services.removals import removal_decide
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
@@ -30,7 +30,7 @@ from portal.lake.paths import LakePath
 from portal.runs.models import Run
 from portal.runs.records.spools import new_spool, open_spool
 from portal.safety.fence import read_lease, write_lease
-from portal.safety.services import red_button_press
+from portal.safety.services import emergency_stop_start
 from tests.component.conftest import LAKE, People
 from tests.component.optimizer.iceberg.removal_rows import proposed
 from tests.component.optimizer.optimizer_rows import iceberg
@@ -75,7 +75,7 @@ def approved(place: Path, people: People, kind: TaskKind = TaskKind.ORPHANS) -> 
         quarantine_days=7,
     )
     for user in (people.second, people.third):
-        word = SaidWord("APPROVE", "", digest)
+        word = DecisionInput("APPROVE", "", digest)
         removal_decide(plan.pk, user=user, word=word, authenticated_at=now, now=now)
     plan.refresh_from_db()
     return plan
@@ -142,7 +142,7 @@ def test_a_run_that_removes_has_a_lease_that_its_beat_renews_and_settling_ends(
     kind.beat(run)
     assert read_lease(spool.fs, fence) > first
     assert kind.request(run)["acting"] is True
-    red_button_press(lake=LAKE, pressed_by="ada", reason="stop", now=timezone.now())
+    emergency_stop_start(lake=LAKE, pressed_by="ada", reason="stop", now=timezone.now())
     kind.beat(run)
     assert spool.read_control()["cancel"] is True
     for _ in range(2):

@@ -22,14 +22,14 @@ from optimizer.removals.domain.states import RemovalState
 from optimizer.removals.services.claims import lists_claim
 from optimizer.removals.services.removals import removal_decide, removal_withdraw
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.approvals.models import Approval
 from portal.approvals.services import approvals_lapse
 from portal.audit.models import AuditEvent
 from portal.lake.errors import PortalError
 from portal.runs.domain import RunState
 from portal.runs.models import Run
-from portal.safety.services import red_button_press
+from portal.safety.services import emergency_stop_start
 from tests.component.conftest import LAKE, People
 from tests.component.optimizer.iceberg.planner.test_optimizer_queue import policy
 from tests.component.optimizer.iceberg.removal_rows import DIGEST, proposal, proposed, result_of
@@ -54,7 +54,7 @@ def code(step: Callable[[], object]) -> str:
 def decide(
     plan: RemovalPlan, user: User, verdict: str = "APPROVE", digest: str = DIGEST
 ) -> RemovalPlan:
-    word = SaidWord(verdict, "so it is", digest)
+    word = DecisionInput(verdict, "so it is", digest)
     return removal_decide(plan.pk, user=user, word=word, authenticated_at=NOW, now=NOW)
 
 
@@ -120,7 +120,7 @@ def test_a_login_that_is_not_fresh_and_a_no_without_a_reason_do_not_count(people
     old = NOW - timedelta(minutes=16)
 
     def say(verdict: str, reason: str, at: Any) -> object:
-        word = SaidWord(verdict, reason, DIGEST)
+        word = DecisionInput(verdict, reason, DIGEST)
         return removal_decide(plan.pk, user=people.admin, word=word, authenticated_at=at, now=NOW)
 
     assert code(lambda: say("APPROVE", "", old)) == "approval.fresh_login"
@@ -250,7 +250,7 @@ def test_what_changed_since_the_approval_stops_it(people: People, what: str) -> 
     elif what == "busy":
         task(row, state=TaskState.SENT)
     else:
-        red_button_press(lake=LAKE, pressed_by="ada", reason="stop", now=NOW)
+        emergency_stop_start(lake=LAKE, pressed_by="ada", reason="stop", now=NOW)
     assert lists_claim(ICEBERG, run_of(), now=LATER) == 0
     plan.refresh_from_db()
     if what in ("policy", "approver"):

@@ -35,12 +35,12 @@ def test_roles_come_from_groups_alone(people: People) -> None:
     assert not people.admin.is_lake_operator
     assert people.operator.is_lake_operator
     assert people.owner.roles == frozenset()
-    assert people.admin.is_lake_keeper
-    assert people.operator.is_lake_keeper
-    assert not people.owner.is_lake_keeper
+    assert people.admin.is_lake_staff
+    assert people.operator.is_lake_staff
+    assert not people.owner.is_lake_staff
     chief = User.objects.create_superuser("root", password="x")
     assert not chief.is_lake_admin
-    assert not chief.is_lake_keeper
+    assert not chief.is_lake_staff
     gone = User.objects.get(pk=people.admin.pk)
     gone.is_active = False
     assert gone.roles == frozenset()

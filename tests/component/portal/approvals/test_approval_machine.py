@@ -19,7 +19,7 @@ from lifecycle.backup.models import Hold
 from lifecycle.backup.services.holds import hold_place, hold_release
 from lifecycle.planning.services.parties import requesters_of
 from portal.access.models import User
-from portal.approvals.domain import ApprovalState, SaidWord
+from portal.approvals.domain import ApprovalState, DecisionInput
 from portal.approvals.kinds import ApprovalKind, register
 from portal.approvals.models import Approval
 from portal.approvals.services import (
@@ -144,7 +144,7 @@ class Approvals(RuleBasedStateMachine):
         return True
 
     def say(
-        self, approval: Approval, who: str, word: SaidWord, *, authenticated_at: datetime
+        self, approval: Approval, who: str, word: DecisionInput, *, authenticated_at: datetime
     ) -> None:
         """Let a person decide."""
         approval_decide(
@@ -268,7 +268,7 @@ class Approvals(RuleBasedStateMachine):
             self.say(
                 approval,
                 who,
-                SaidWord(verdict, "because", "other" if is_other else self.digest),
+                DecisionInput(verdict, "because", "other" if is_other else self.digest),
                 authenticated_at=self.now - timedelta(minutes=login_minutes),
             )
         except PortalError:

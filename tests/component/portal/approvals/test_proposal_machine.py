@@ -7,7 +7,7 @@ import pytest
 from hypothesis.stateful import invariant, run_state_machine_as_test
 
 from portal.access.models import User
-from portal.approvals.domain import ApprovalState, SaidWord
+from portal.approvals.domain import ApprovalState, DecisionInput
 from portal.approvals.models import Approval, Proposal
 from portal.connectors.lake_config import LakeConfig
 from tests.component.conftest import People
@@ -36,7 +36,7 @@ class Proposals(Approvals):
         return True
 
     def say(
-        self, approval: Approval, who: str, word: SaidWord, *, authenticated_at: datetime
+        self, approval: Approval, who: str, word: DecisionInput, *, authenticated_at: datetime
     ) -> None:
         """Let a person decide on the proposal."""
         self.case.kind.decide(

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from portal.access.models import User
-from portal.safety.selectors import red_button_state
+from portal.safety.selectors import emergency_stop_state
 from tests.component.conftest import LAKE, People
 
 pytestmark = pytest.mark.usefixtures("lake")
@@ -24,9 +24,9 @@ def test_everybody_who_is_signed_in_may_press_it(people: People, who: str) -> No
     address, user = reverse("ui:red-button"), getattr(people, who)
     assert "Stop all drops and purges" in signed_in(user).get(address).content.decode()
     assert Client().post(address, {"do": "press", "reason": "x"}).status_code in (302, 403)
-    assert red_button_state(LAKE) is None
+    assert emergency_stop_state(LAKE) is None
     signed_in(user).post(address, {"do": "press", "reason": "odd sizes"})
-    press = red_button_state(LAKE)
+    press = emergency_stop_state(LAKE)
     assert press is not None
     assert press.pressed_by == user.username
     status = signed_in(user).post(address, {"do": "release", "reason": "fine"}).status_code
@@ -37,9 +37,9 @@ def test_an_operator_presses_an_admin_releases_always_with_a_reason(people: Peop
     address = reverse("ui:red-button")
     operator, admin = signed_in(people.operator), signed_in(people.admin)
     assert "Enter a reason" in operator.post(address, {"do": "press"}).content.decode()
-    assert red_button_state(LAKE) is None
+    assert emergency_stop_state(LAKE) is None
     operator.post(address, {"do": "press", "reason": "odd <b>sizes</b>"})
-    press = red_button_state(LAKE)
+    press = emergency_stop_state(LAKE)
     assert press is not None
     assert press.pressed_by == people.operator.username
     for page in (reverse("ui:home"), reverse("ui:runs")):
@@ -48,7 +48,7 @@ def test_an_operator_presses_an_admin_releases_always_with_a_reason(people: Peop
         assert "odd &lt;b&gt;sizes&lt;/b&gt;" in text
     assert operator.post(address, {"do": "release", "reason": "fine"}).status_code == 403
     admin.post(address, {"do": "release", "reason": "looked: fine"})
-    assert red_button_state(LAKE) is None
+    assert emergency_stop_state(LAKE) is None
 
 
 def test_the_api_does_the_same(people: People) -> None:

@@ -10,7 +10,7 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from portal.ui.charts.figures import bar_chart, line_chart
-from portal.ui.frame.states import StateLook, look_of, register_states
+from portal.ui.frame.states import Badge, badge_for, register_badges
 from portal.ui.lists.tables import Column
 from portal.ui.templatetags import lw
 
@@ -103,9 +103,9 @@ def test_a_column_may_be_left_out_on_narrow_screens() -> None:
 
 
 def test_a_state_cannot_be_shown_in_two_ways() -> None:
-    register_states({"DONE": look_of("DONE")})
+    register_badges({"DONE": badge_for("DONE")})
     with pytest.raises(ValueError, match="DONE"):
-        register_states({"DONE": StateLook("Finished", "x", "good")})
+        register_badges({"DONE": Badge("Finished", "x", "good")})
 
 
 def test_the_query_keeps_filters_and_drops_the_place() -> None:

@@ -16,7 +16,7 @@ from pytest_django.fixtures import Settings
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
 from quality.freshness.selectors.numbers import late
-from quality.models import ExpectedPartition, FreshnessRule, Standing
+from quality.models import ExpectedPartition, FreshnessRule, FreshnessStatus
 from tests.component.conftest import People
 from tests.component.quality.flag_lake import FlagLake
 from tests.support.thrift_lake import served
@@ -50,7 +50,7 @@ def rows(db: str = "shop", table: str = "notes", owner: str = "olga") -> Freshne
             start=end - timedelta(days=1),
             end=end,
             due_at=end + timedelta(hours=4),
-            standing=Standing.MISSING if hours is None else Standing.READY,
+            standing=FreshnessStatus.MISSING if hours is None else FreshnessStatus.READY,
             came_late=hours == 9,
             ready_at=None if hours is None else end + timedelta(hours=hours),
             reason="The metastore has no partition of it yet." if hours is None else "It came.",
@@ -62,7 +62,7 @@ def test_a_monitoring_server_reads_how_many_are_late() -> None:
     assert list(late()) == []
     rule = rows()
     assert list(late()) == [({"lake": "main"}, 1)]
-    rule.awaited.update(standing=Standing.READY)
+    rule.awaited.update(standing=FreshnessStatus.READY)
     assert list(late()) == [({"lake": "main"}, 0)]
 
 

@@ -19,11 +19,11 @@ from portal.lake.errors import NotVisible, PortalError, StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run
 from quality.freshness.domain.cadence import TimeFormat
-from quality.freshness.run_kinds import LookKind
+from quality.freshness.run_kinds import InspectionRunKind
 from quality.freshness.services.declaring import Declared, rule_declare, rule_end
 from quality.freshness.services.inspection import look_at
 from quality.freshness.services.late_mails import late_tell
-from quality.models import ExpectedPartition, FreshnessRule, Standing
+from quality.models import ExpectedPartition, FreshnessRule, FreshnessStatus
 from quality.ready_flag.services.marking import Mark, partitions_mark
 from tests.component.conftest import People
 from tests.component.quality.flag_lake import FlagLake
@@ -117,7 +117,7 @@ def test_a_rule_sets_the_flag_when_all_that_it_asks_holds_and_says_why(
     hive.parameters[DAY] = UNREADY | {"numRows": "9"}
     look(now=MIDNIGHT + timedelta(minutes=5))
     row.refresh_from_db()
-    assert row.standing == Standing.UNREADY
+    assert row.standing == FreshnessStatus.UNREADY
     assert row.reason == (
         "The rule waits: its time and the delay of 30 min are not over; 9 rows of at least 10."
     )
@@ -249,7 +249,7 @@ def test_who_keeps_the_lake_and_who_owns_the_table_is_told_once(
 def test_a_run_looks_at_what_is_due_and_leaves_the_rest_when_the_metastore_is_away(
     hive: FlagLake, people: People, lake: LakeConfig, settings: Settings
 ) -> None:
-    kind, run = LookKind(), Run(lake="main", kind=LookKind.name)
+    kind, run = InspectionRunKind(), Run(lake="main", kind=InspectionRunKind.name)
     assert kind.scheduled_params("main", now=MIDNIGHT) is None
     declare(people.owner)
     assert kind.scheduled_params("main", now=MIDNIGHT - timedelta(minutes=1)) is None

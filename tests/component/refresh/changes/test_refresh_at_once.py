@@ -13,8 +13,8 @@ from functools import partial
 import pytest
 from django.db import transaction
 
-from refresh.changes.domain.changes import Cause, Touch
-from refresh.changes.services.record_changes import Change, note_changes
+from refresh.changes.domain.changes import Cause, PartitionChange
+from refresh.changes.services.record_changes import Change, record_table_changes
 from refresh.freshness.services.freshness import judge
 from refresh.models import ChangedPartition, Cluster, RefreshTarget, TargetFrontEnd, WatchedTable
 from refresh.worker.services.worker import wake
@@ -30,8 +30,8 @@ def note(seed: int, now: datetime) -> None:
     """Note what a batch of the follower may hold, of tables in any order."""
     chance = random.Random(seed)
     some = chance.sample(TABLES, 25)
-    touched = {f"dt={chance.randint(0, 5)}": Touch.UPDATED}
-    note_changes([Change(one, Cause.EVENT, partitions=touched) for one in some], now=now)
+    touched = {f"dt={chance.randint(0, 5)}": PartitionChange.UPDATED}
+    record_table_changes([Change(one, Cause.EVENT, partitions=touched) for one in some], now=now)
 
 
 def rest_and_wake(row: Cluster, now: datetime) -> None:
@@ -52,9 +52,9 @@ def judge_some(seed: int) -> None:
 
 def test_changes_are_noted_while_others_judge_and_wake() -> None:
     row = cluster()
-    note_changes([Change(one, Cause.EVENT, whole=True) for one in TABLES[:10]], now=at(0))
+    record_table_changes([Change(one, Cause.EVENT, whole=True) for one in TABLES[:10]], now=at(0))
     judge_some(0)
-    assert TargetFrontEnd.objects.filter(owes=True).exists()
+    assert TargetFrontEnd.objects.filter(needs_refresh=True).exists()
     for turn in range(TURNS):
         noting = [partial(note, 10 * turn + n, at(turn)) for n in range(3)]
         judging, waking = partial(judge_some, turn), partial(rest_and_wake, row, at(turn))

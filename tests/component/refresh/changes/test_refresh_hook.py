@@ -17,7 +17,7 @@ from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.reliability.token_bucket import TokenBucket, refill
 from refresh.changes.api.webhooks import MOST_BYTES
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.resolve_partitions import MOST_PARTITIONS
 from refresh.core.services.rate_limit import CALLS_A_SECOND
 from refresh.freshness.domain.freshness import Danger
@@ -61,7 +61,7 @@ def test_r2_a_part_of_a_name_becomes_the_full_names(hive: HookLake, people: Peop
     answer = tell(people.operator, "dt=2026-11-21", "HOUR=01/dt=2026-11-22")
     assert answer.status_code == 202
     said = answer.json()
-    assert changed() == dict.fromkeys([LEAVES[0], LEAVES[1], LEAVES[3]], Touch.UPDATED)
+    assert changed() == dict.fromkeys([LEAVES[0], LEAVES[1], LEAVES[3]], PartitionChange.UPDATED)
     assert (said["n_partitions"], said["n_dropped"], said["unmatched"]) == (3, 0, [])
     assert said["shown_as"] == ["bi: hive.shop.sales"]
     assert said["is_whole"] is False
@@ -83,7 +83,10 @@ def test_an_owner_longer_than_any_account_is_cut(hive: HookLake, people: People)
 def test_a_dropped_partition_is_told_by_its_full_name(hive: HookLake, people: People) -> None:
     cluster()
     said = tell(people.operator, "hour=07/dt=2026-11-22", "dt=1999", LEAVES[0]).json()
-    assert changed() == {"dt=2026-11-22/hour=07": Touch.DROPPED, LEAVES[0]: Touch.UPDATED}
+    assert changed() == {
+        "dt=2026-11-22/hour=07": PartitionChange.DROPPED,
+        LEAVES[0]: PartitionChange.UPDATED,
+    }
     assert said["unmatched"] == ["hour=07/dt=2026-11-22", "dt=1999"]
     assert (said["n_partitions"], said["n_dropped"]) == (1, 1)
 
@@ -178,7 +181,7 @@ def test_a_metastore_that_is_away_costs_a_whole_refresh_and_loses_nothing(
     assert "metastore does not answer" in said["degraded"]
     assert said["is_whole"]
     assert WatchedTable.objects.get().table_changed_at is not None
-    assert changed() == {"dt=2026-11-21/hour=00": Touch.UPDATED}
+    assert changed() == {"dt=2026-11-21/hour=00": PartitionChange.UPDATED}
     # Who it belongs to was never heard, or is known not to be this person.
     assert tell(people.stranger).status_code == 502
     WatchedTable.objects.update(owner="olga")
@@ -287,7 +290,7 @@ def test_a_body_that_is_too_big_is_refused_unread(hive: HookLake, people: People
 def test_the_command_tells_the_same(hive: HookLake, capsys: pytest.CaptureFixture[str]) -> None:
     declared(cluster(), "sales_in_sr")
     call_command("refresh_table", "main", "shop.sales", "--partition", "dt=2026-11-22")
-    assert changed() == dict.fromkeys(LEAVES[2:], Touch.UPDATED)
+    assert changed() == dict.fromkeys(LEAVES[2:], PartitionChange.UPDATED)
     assert capsys.readouterr().out == "bi: ext.sales_in_sr\nbi: hive.shop.sales\n"
     with pytest.raises(CommandError, match=r"refresh\.table: .* no table shop\.nope"):
         call_command("refresh_table", "main", "shop.nope")

@@ -8,7 +8,7 @@ import pytest
 from portal.events.messages import LakeEvent
 from portal.events.registry import Missed
 from portal.lake.errors import RuleViolation
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.event_handlers import HOT, on_event, on_events, on_missed
 from refresh.changes.services.record_changes import Change, note_change
 from refresh.freshness.domain.freshness import Danger, Freshness
@@ -18,7 +18,7 @@ from tests.component.refresh.refresh_rows import NOW, SALES, at, cluster, declar
 pytestmark = pytest.mark.django_db
 
 
-def change(**partitions: Touch) -> Change:
+def change(**partitions: PartitionChange) -> Change:
     names = {name.replace("_", "="): touch for name, touch in partitions.items()}
     return Change(SALES, Cause.EVENT, whole=not names, partitions=names)
 
@@ -36,7 +36,7 @@ def test_r1_a_change_fans_out_to_every_catalog_and_every_declared_table() -> Non
     bi, old = cluster(), cluster("old", catalog="")
     declared(old, "sales_a")
     declared(old, "sales_b")
-    assert note_change(change(dt_1=Touch.ADDED), now=NOW) == 3
+    assert note_change(change(dt_1=PartitionChange.ADDED), now=NOW) == 3
     named = RefreshTarget.objects.values_list("cluster", "catalog", "db", "table")
     assert set(named) == {
         (bi.pk, "hive", "shop", "sales"),
@@ -48,26 +48,26 @@ def test_r1_a_change_fans_out_to_every_catalog_and_every_declared_table() -> Non
 
 def test_r2_the_same_change_twice_waits_once_and_keeps_its_place() -> None:
     cluster()
-    note_change(change(dt_1=Touch.ADDED), now=NOW)
+    note_change(change(dt_1=PartitionChange.ADDED), now=NOW)
     first = RefreshTarget.objects.get()
-    note_change(change(dt_1=Touch.ADDED), now=at(5))
+    note_change(change(dt_1=PartitionChange.ADDED), now=at(5))
     again = RefreshTarget.objects.get()
     assert (again.due_at, again.waits_since) == (first.due_at, first.waits_since)
     row = ChangedPartition.objects.get()
-    assert (row.at, row.touch) == (at(5), Touch.ADDED)
+    assert (row.at, row.touch) == (at(5), PartitionChange.ADDED)
 
 
 def test_touched_in_two_ways_counts_as_updated() -> None:
     cluster()
-    note_change(change(dt_1=Touch.ADDED), now=NOW)
-    note_change(change(dt_1=Touch.DROPPED), now=at(1))
-    assert ChangedPartition.objects.get().touch == Touch.UPDATED
+    note_change(change(dt_1=PartitionChange.ADDED), now=NOW)
+    note_change(change(dt_1=PartitionChange.DROPPED), now=at(1))
+    assert ChangedPartition.objects.get().touch == PartitionChange.UPDATED
 
 
 def test_r3_an_updated_partition_is_a_danger_at_once_and_stays_one() -> None:
     cluster()
-    note_change(change(dt_1=Touch.UPDATED), now=NOW)
-    note_change(change(dt_2=Touch.ADDED), now=at(1))
+    note_change(change(dt_1=PartitionChange.UPDATED), now=NOW)
+    note_change(change(dt_2=PartitionChange.ADDED), now=at(1))
     row = RefreshTarget.objects.get()
     assert (row.freshness, row.danger, row.is_urgent) == (Freshness.STALE, Danger.WRONG, True)
     assert row.stale_since == NOW
@@ -78,7 +78,7 @@ def test_who_opted_out_is_shown_stale_but_does_not_wait() -> None:
     note_change(change(), now=NOW)
     RefreshTarget.objects.update(due_at=None, waits_since=None, freshness=Freshness.FRESH)
     WatchedTable.objects.update(is_opted_out=True)
-    note_change(change(dt_1=Touch.UPDATED), now=at(1))
+    note_change(change(dt_1=PartitionChange.UPDATED), now=at(1))
     row = RefreshTarget.objects.get()
     assert (row.freshness, row.due_at, row.is_urgent) == (Freshness.STALE, None, False)
 
@@ -88,7 +88,11 @@ def test_r6_an_event_names_the_partitions_that_it_touched() -> None:
     on_event(event("ADD_PARTITION", "dt=1", "dt=2"), NOW)
     on_event(event("DROP_PARTITION", "dt=3"), at(1))
     found = dict(ChangedPartition.objects.values_list("name", "touch"))
-    assert found == {"dt=1": Touch.ADDED, "dt=2": Touch.ADDED, "dt=3": Touch.DROPPED}
+    assert found == {
+        "dt=1": PartitionChange.ADDED,
+        "dt=2": PartitionChange.ADDED,
+        "dt=3": PartitionChange.DROPPED,
+    }
     assert WatchedTable.objects.get().table_changed_at is None
     on_event(event("INSERT"), at(2))
     assert WatchedTable.objects.get().table_changed_at == at(2)
@@ -117,7 +121,7 @@ def test_what_was_missed_makes_the_hot_ones_wait_and_all_unknown_before() -> Non
 
 def test_thousands_of_partitions_are_taken_in_at_once() -> None:
     cluster()
-    names = {f"dt={n}": Touch.UPDATED for n in range(5_000)}
+    names = {f"dt={n}": PartitionChange.UPDATED for n in range(5_000)}
     note_change(Change(SALES, Cause.HOOK, partitions=names), now=NOW)
     assert ChangedPartition.objects.count() == 5_000
 

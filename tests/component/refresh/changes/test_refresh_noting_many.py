@@ -8,9 +8,9 @@ from django.db import transaction
 from django.db.models import Model
 
 from portal.lake.names import TableName
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.domain.pressure import Pressure
-from refresh.changes.services.record_changes import Change, note_change, note_changes
+from refresh.changes.services.record_changes import Change, note_change, record_table_changes
 from refresh.freshness.domain.freshness import Danger, Freshness, rank_of
 from refresh.models import ChangedPartition, Cluster, RefreshTarget, WatchedTable
 from tests.component.refresh.refresh_rows import MAIN, NOW, at, cluster, declared
@@ -31,7 +31,7 @@ def changes(chance: random.Random, n: int) -> list[Change]:
     found = []
     for _ in range(n):
         names = chance.sample(["dt=1", "dt=2", "dt=3", "dt=4"], chance.randint(0, 3))
-        touched = {name: chance.choice(list(Touch)) for name in names}
+        touched = {name: chance.choice(list(PartitionChange)) for name in names}
         whole = not touched or chance.random() < 0.2
         table = chance.choice([*TABLES, UNSHOWN])
         found.append(Change(table, chance.choice(list(Cause)), whole, touched))
@@ -100,17 +100,17 @@ def test_a_batch_comes_to_what_its_changes_come_to_one_by_one(seed: int) -> None
             note_change(change, now=at(5))
 
     alone = come_to(one_by_one)
-    assert come_to(lambda: note_changes(batch, now=at(5))) == alone
+    assert come_to(lambda: record_table_changes(batch, now=at(5))) == alone
     chance.shuffle(batch)
-    assert come_to(lambda: note_changes(batch, now=at(5))) == alone
-    assert come_to(lambda: note_changes([*batch, *batch], now=at(5))) == alone
+    assert come_to(lambda: record_table_changes(batch, now=at(5))) == alone
+    assert come_to(lambda: record_table_changes([*batch, *batch], now=at(5))) == alone
 
 
 def test_what_becomes_updated_by_two_events_is_a_danger_however_they_come() -> None:
     cluster()
     both = [
         Change(TABLES[0], Cause.EVENT, partitions={"dt=1": touch})
-        for touch in (Touch.ADDED, Touch.DROPPED)
+        for touch in (PartitionChange.ADDED, PartitionChange.DROPPED)
     ]
     for change in both:
         note_change(change, now=NOW)

@@ -14,8 +14,8 @@ from refresh.clusters.services.fe_cache_settings import settings_read_due
 from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.models import (
     ClusterFrontEnd,
-    Ending,
     Refresh,
+    RefreshOutcome,
     RefreshTarget,
     TargetFrontEnd,
     TargetProbe,
@@ -114,7 +114,7 @@ def test_s2_the_wait_for_a_frozen_one_is_not_the_pace_of_the_table(
         set_.work()
         set_.retry_now()
         row = Refresh.objects.order_by("-began_at")[0]
-        assert row.ending == Ending.PARTIAL
+        assert row.ending == RefreshOutcome.PARTIAL
         assert (row.seconds or 0) > 1
         assert row.lane == Lane.FAST
         assert states()[:2] == [Freshness.FRESH] * 2

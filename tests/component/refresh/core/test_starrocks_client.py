@@ -9,7 +9,7 @@ from portal.lake.errors import ExternalFailure
 from refresh.clusters.domain.frontends import Contact
 from refresh.core.connectors.front_end import FrontEndClient
 from refresh.core.connectors.session import Budget, Login, contact_of
-from refresh.core.domain.answers import Answer, Meaning
+from refresh.core.domain.answers import Answer, ErrorKind
 from refresh.core.domain.fan_out import Outcome, outcomes
 from refresh.core.domain.names import ClusterId, ExternalTable
 from refresh.core.domain.versions import Dialect
@@ -88,7 +88,7 @@ def test_r5_a_refresh_is_seen_everywhere_and_tells_who_missed_it(
         cluster.set_life(TWO, Life.DEAD)
         answer = one.refresh(SALES)
         assert answer is not None
-        assert answer.meaning is Meaning.PARTIAL
+        assert answer.meaning is ErrorKind.PARTIAL
         came = outcomes(answer.text, coordinator=every[0], every=every)
         assert came[every[1].name].outcome is Outcome.FAILED
         assert came[every[2].name].outcome is Outcome.DONE
@@ -98,7 +98,7 @@ def test_an_error_of_the_front_end_leaves_the_connection_open(cluster: RunningCl
     with client(cluster) as one:
         answer = one.refresh(SALES, ["dt=2099-01-01"])
         assert answer is not None
-        assert answer.meaning is Meaning.PARTITION_UNKNOWN
+        assert answer.meaning is ErrorKind.PARTITION_UNKNOWN
         assert contact_of(answer) is Contact.ANSWERED
         assert one.refresh(SALES) is None
         cluster.set_weather(None, Trouble.DOWN)
@@ -108,7 +108,7 @@ def test_an_error_of_the_front_end_leaves_the_connection_open(cluster: RunningCl
         assert failed.value.retryable
         answer = one.refresh(SALES)
         assert answer is not None
-        assert answer.meaning is Meaning.METASTORE_DOWN
+        assert answer.meaning is ErrorKind.METASTORE_DOWN
         assert "\n" in answer.text
         assert "\n" not in answer.short
 
@@ -133,7 +133,7 @@ def test_a_wrong_login_is_no_fault_of_the_front_end(
 ) -> None:
     answer = connect(cluster, login=Login(user, password))
     assert isinstance(answer, Answer)
-    assert answer.meaning is Meaning.BAD_LOGIN
+    assert answer.meaning is ErrorKind.BAD_LOGIN
     assert contact_of(answer) is Contact.ANSWERED
     assert "secret" not in repr(SVC)
 
@@ -142,7 +142,7 @@ def test_a_missing_right_is_said(cluster: RunningCluster) -> None:
     with client(cluster, user="reader") as reader:
         answer = reader.refresh(SALES)
         assert answer is not None
-        assert answer.meaning is Meaning.NO_RIGHT
+        assert answer.meaning is ErrorKind.NO_RIGHT
         with pytest.raises(ExternalFailure) as refused:
             reader.front_ends()
         assert (refused.value.code, refused.value.retryable) == ("starrocks.no_right", False)
@@ -150,9 +150,9 @@ def test_a_missing_right_is_said(cluster: RunningCluster) -> None:
 
 def test_dead_frozen_and_babbling_are_told_apart(cluster: RunningCluster) -> None:
     for life, meaning in (
-        (Life.DEAD, Meaning.FE_REFUSED),
-        (Life.FROZEN, Meaning.FE_SILENT),
-        (Life.GARBAGE, Meaning.FE_SILENT),
+        (Life.DEAD, ErrorKind.FE_REFUSED),
+        (Life.FROZEN, ErrorKind.FE_SILENT),
+        (Life.GARBAGE, ErrorKind.FE_SILENT),
     ):
         cluster.set_life(ONE, life)
         answer = connect(cluster, budget=HASTY)
@@ -168,7 +168,7 @@ def test_what_happens_under_an_open_connection_ends_it(cluster: RunningCluster, 
         cluster.set_life(ONE, life)
         answer = one.refresh(SALES)
         assert answer is not None
-        assert answer.meaning is Meaning.FE_SILENT
+        assert answer.meaning is ErrorKind.FE_SILENT
         cluster.set_life(ONE, Life.RUNNING)
         with pytest.raises(ExternalFailure):
             one.front_ends()

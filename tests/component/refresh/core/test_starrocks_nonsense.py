@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from portal.lake.errors import ExternalFailure
 from refresh.core.connectors.front_end import FrontEndClient
 from refresh.core.connectors.session import Budget, Login
-from refresh.core.domain.answers import Answer, Meaning, Remedy
+from refresh.core.domain.answers import Answer, ErrorKind, RecoveryAction
 from refresh.core.domain.names import ClusterId, ExternalTable
 from refresh.core.domain.versions import Dialect
 from stack.process import LOOPBACK
@@ -108,7 +108,7 @@ def test_a_reply_of_any_bytes_is_an_answer(babbler: Babbler, reply: bytes) -> No
     assert isinstance(client, FrontEndClient)
     with client:
         answer = client.refresh(SALES)
-        assert answer is None or answer.remedy in Remedy
+        assert answer is None or answer.remedy in RecoveryAction
     client = connect(babbler)
     assert isinstance(client, FrontEndClient)
     with client, suppress(ExternalFailure):
@@ -123,7 +123,7 @@ def test_the_reply_is_that_of_the_statement(babbler: Babbler) -> None:
     with client:
         answer = client.refresh(SALES)
     assert answer is not None
-    assert answer.meaning is Meaning.NO_RIGHT
+    assert answer.meaning is ErrorKind.NO_RIGHT
 
 
 @pytest.mark.parametrize("plugin", [b"mysql_clear_password", b"dialog", b"caching_sha2_password"])
@@ -152,7 +152,7 @@ def test_a_server_that_asks_for_the_password_itself_never_gets_it(plugin: bytes)
         )
         asking.join(5)
     assert isinstance(answer, Answer)
-    assert answer.meaning is Meaning.BAD_LOGIN
+    assert answer.meaning is ErrorKind.BAD_LOGIN
     assert "mysql_native_password" in answer.short
     assert not asking.is_alive()
     assert b"hush" not in b"".join(heard)

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.access.models import User
-from refresh.models import Cluster, Ending
+from refresh.models import Cluster, RefreshOutcome
 from tests.component.conftest import People
 from tests.component.refresh.refresh_rows import cluster
 from tests.component.refresh.refresh_tables import running, statement, target, waiting, wrong
@@ -84,7 +84,7 @@ def test_the_queue(people: People, now: datetime) -> None:
 def test_the_history_turns_its_pages(people: People, now: datetime) -> None:
     row = target(cluster(), "orders", now=now)
     made = [statement(row, began=now - timedelta(minutes=n)) for n in range(5, 0, -1)]
-    statement(row, began=now, ending=Ending.RUNNING, on_fes={})
+    statement(row, began=now, ending=RefreshOutcome.RUNNING, on_fes={})
     first = got(people.owner, "history/?size=4")
     rest = client_of(people.owner).get(first["next"]).json()
     ids = [one["id"] for one in (*first["results"], *rest["results"])]

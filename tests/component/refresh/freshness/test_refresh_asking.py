@@ -10,7 +10,7 @@ from django.test import Client
 from portal.access.models import User
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import Change, note_change
 from refresh.freshness.services.actions import (
     MOST_NAMED,
@@ -73,8 +73,8 @@ def test_asking_for_the_table_queues_it_in_every_cluster(
 def test_partitions_that_a_person_names_are_urgent(sales: RefreshTarget, people: People) -> None:
     refresh_ask(sales, user=people.owner, partitions=["dt=2", "dt=1", "dt=2"], now=NOW)
     assert [(row.name, row.touch) for row in ChangedPartition.objects.order_by("id")] == [
-        ("dt=1", Touch.UPDATED),
-        ("dt=2", Touch.UPDATED),
+        ("dt=1", PartitionChange.UPDATED),
+        ("dt=2", PartitionChange.UPDATED),
     ]
     assert again(sales).is_urgent
     assert WatchedTable.objects.get().table_changed_at is None
@@ -135,7 +135,7 @@ def test_opted_out_nothing_waits_and_back_in_what_changed_is_owed(people: People
     with pytest.raises(RuleViolation) as caught:
         refresh_ask(again(row), user=people.owner, now=NOW)
     assert "moved to Iceberg" in caught.value.message
-    note_change(Change(SALES, Cause.EVENT, partitions={"dt=9": Touch.ADDED}), now=at(5))
+    note_change(Change(SALES, Cause.EVENT, partitions={"dt=9": PartitionChange.ADDED}), now=at(5))
     assert again(row).due_at is None
     table_opt_in(again(row), user=people.operator, reason="not moved", now=at(9))
     found = again(row)

@@ -13,7 +13,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.people.token_rules import TokenWish
 from portal.people.tokens import token_make
 from refresh.client import Portal, RefreshError
-from refresh.freshness.domain.coverage import Done
+from refresh.freshness.domain.coverage import CompletedRefresh
 from refresh.freshness.domain.refresh_history import write_done
 from refresh.models import ChangedPartition, Cluster, ClusterFrontEnd, RefreshTarget, TargetFrontEnd
 from tests.component.conftest import People
@@ -32,7 +32,7 @@ def hive(lake: LakeConfig, tmp_path: Path, settings: Settings) -> Iterator[HookL
 def refresh_everywhere() -> None:
     """Note what a worker would: every front end completed a refresh, and was listed after it."""
     began = timezone.now()
-    done = write_done([Done(began, began + timedelta(seconds=1))])
+    done = write_done([CompletedRefresh(began, began + timedelta(seconds=1))])
     for fe in ClusterFrontEnd.objects.all():
         TargetFrontEnd.objects.create(target=RefreshTarget.objects.get(), fe=fe, done=done)
     Cluster.objects.update(read_at=timezone.now())

@@ -7,9 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from portal.lake.names import TableName
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import Change, note_change
-from refresh.freshness.domain.coverage import Done
+from refresh.freshness.domain.coverage import CompletedRefresh
 from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.freshness.domain.refresh_history import write_done
 from refresh.freshness.selectors.records import changes_of, records_of
@@ -20,13 +20,15 @@ from tests.component.refresh.refresh_rows import MAIN, NOW, SALES, at, cluster
 pytestmark = pytest.mark.django_db
 
 
-def note(table: TableName = SALES, *, now: datetime = NOW, **partitions: Touch) -> RefreshTarget:
+def note(
+    table: TableName = SALES, *, now: datetime = NOW, **partitions: PartitionChange
+) -> RefreshTarget:
     names = {name.replace("_", "="): touch for name, touch in partitions.items()}
     note_change(Change(table, Cause.EVENT, whole=not names, partitions=names), now=now)
     return RefreshTarget.objects.get(table=table.table)
 
 
-def did(target: RefreshTarget, name: str, *done: Done) -> None:
+def did(target: RefreshTarget, name: str, *done: CompletedRefresh) -> None:
     fe = ClusterFrontEnd.objects.get(name=name)
     TargetFrontEnd.objects.update_or_create(
         target=target, fe=fe, defaults={"done": write_done(done), "done_at": done[-1].ended_at}
@@ -40,19 +42,19 @@ def judged(target: RefreshTarget) -> RefreshTarget:
 
 def test_rows_become_what_the_domain_knows() -> None:
     cluster()
-    target = note(dt_1=Touch.UPDATED)
+    target = note(dt_1=PartitionChange.UPDATED)
     ClusterFrontEnd.objects.filter(name="bi-fe1").update(empty_after=at(9), version="2.2.9")
-    did(target, "bi-fe0", Done(at(1), at(2), frozenset({"dt=1"})))
+    did(target, "bi-fe0", CompletedRefresh(at(1), at(2), frozenset({"dt=1"})))
     TargetFrontEnd.objects.update(disproof_at=at(3), disproof_why="2 of 3")
     changes = changes_of(WatchedTable.objects.get())
-    assert changes.partitions == {"dt=1": (NOW, Touch.UPDATED)}
+    assert changes.partitions == {"dt=1": (NOW, PartitionChange.UPDATED)}
     assert (changes.is_partitioned, changes.table_changed_at, changes.tracked_since) == (
         True,
         None,
         NOW,
     )
     first, second = records_of(target)
-    assert first.done == (Done(at(1), at(2), frozenset({"dt=1"})),)
+    assert first.done == (CompletedRefresh(at(1), at(2), frozenset({"dt=1"})),)
     assert first.divergence is not None
     assert (first.name, first.divergence.why) == ("bi-fe0", "2 of 3")
     assert (second.name, second.done, second.empty_after) == ("bi-fe1", (), at(9))
@@ -60,8 +62,8 @@ def test_rows_become_what_the_domain_knows() -> None:
 
 def test_the_worst_live_front_end_speaks_for_the_table() -> None:
     cluster()
-    target = note(dt_1=Touch.UPDATED)
-    did(target, "bi-fe0", Done(at(1), at(2)))
+    target = note(dt_1=PartitionChange.UPDATED)
+    did(target, "bi-fe0", CompletedRefresh(at(1), at(2)))
     row = judged(target)
     assert (row.freshness, row.danger, row.stale_since) == (Freshness.STALE, Danger.WRONG, NOW)
     assert row.why == "127.0.0.3:9030: Changed and not refreshed since: dt=1."
@@ -72,8 +74,8 @@ def test_the_worst_live_front_end_speaks_for_the_table() -> None:
 
 def test_a_table_is_refreshed_when_nobody_alive_owes_anything() -> None:
     cluster()
-    target = note(dt_1=Touch.UPDATED)
-    did(target, "bi-fe0", Done(at(1), at(2)))
+    target = note(dt_1=PartitionChange.UPDATED)
+    did(target, "bi-fe0", CompletedRefresh(at(1), at(2)))
     ClusterFrontEnd.objects.filter(name="bi-fe1").update(is_alive=False, error="refused")
     row = judged(target)
     assert (row.freshness, row.danger) == (Freshness.FRESH, Danger.NONE)
@@ -105,7 +107,7 @@ def test_opted_out_and_gone_tables_are_said_so() -> None:
 def test_many_tables_cost_no_more_queries_than_one() -> None:
     cluster(n_fes=3)
     for number in range(7):
-        note(TableName(MAIN, "shop", f"t{number}"), dt_1=Touch.ADDED)
+        note(TableName(MAIN, "shop", f"t{number}"), dt_1=PartitionChange.ADDED)
 
     def cost(targets: list[RefreshTarget]) -> int:
         with CaptureQueriesContext(connection) as asked:

@@ -16,7 +16,7 @@ from refresh.changes.services.record_changes import digest_of
 from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.freshness.selectors.tables import targets_visible
 from refresh.history.selectors import history_visible
-from refresh.models import ChangedPartition, Ending, TableSweep, TargetProbe, WatchedTable
+from refresh.models import ChangedPartition, RefreshOutcome, TableSweep, TargetProbe, WatchedTable
 from refresh.worker.domain.lanes import Lane
 from refresh.worker.selectors.queue import waiting_visible
 from tests.component.conftest import People
@@ -157,7 +157,12 @@ def test_n12_the_table_page_says_state_and_reason_on_every_front_end(
     TableSweep.objects.create(table=row.watched, inspected_at=now, problem=unread)
     TargetProbe.objects.create(target=row, probed_at=now, problem="The front end does not answer.")
     statement(row, began=now - timedelta(minutes=3))
-    statement(row, began=now - timedelta(minutes=2), ending=Ending.PARTIAL, said="1 of 2 missed it")
+    statement(
+        row,
+        began=now - timedelta(minutes=2),
+        ending=RefreshOutcome.PARTIAL,
+        said="1 of 2 missed it",
+    )
     text = page(people.admin, f"{TABLES}{row.pk}/")
     for words in (
         "Changed and not refreshed since: dt=2026-11-21.",
@@ -251,12 +256,12 @@ def test_history_has_its_filters_and_its_detail(people: People, now: datetime) -
     bad = statement(
         clicks,
         began=now - timedelta(hours=1),
-        ending=Ending.FAILED,
+        ending=RefreshOutcome.FAILED,
         causes=(Cause.HOOK, Cause.PERSON),
         code=1064,
         said="Failed to get table",
     )
-    statement(clicks, began=now, ending=Ending.RUNNING)
+    statement(clicks, began=now, ending=RefreshOutcome.RUNNING)
     assert named(people.admin, HISTORY) == ["clicks", "clicks", "orders"]
     day = f"{now - timedelta(days=2):%Y-%m-%d}"
     for query, wanted in (

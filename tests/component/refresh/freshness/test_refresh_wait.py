@@ -16,7 +16,7 @@ from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
 from refresh.changes.domain.changes import Cause
 from refresh.changes.services.record_changes import Change, note_change
-from refresh.freshness.domain.coverage import Done, Wish
+from refresh.freshness.domain.coverage import CompletedRefresh, Wish
 from refresh.freshness.domain.refresh_history import write_done
 from refresh.freshness.selectors.waiting import Asked, look
 from refresh.freshness.services.waiting import LONGEST_BLOCK, Clock, WaitWish, wait_until_visible
@@ -50,7 +50,7 @@ def tell_at_now() -> None:
 def did(name: str, *, began: float, partitions: tuple[str, ...] = ()) -> None:
     fe = ClusterFrontEnd.objects.get(name=name)
     target = RefreshTarget.objects.get(cluster=fe.cluster)
-    done = [Done(at(began), at(began + 1), frozenset(partitions))]
+    done = [CompletedRefresh(at(began), at(began + 1), frozenset(partitions))]
     TargetFrontEnd.objects.update_or_create(
         target=target, fe=fe, defaults={"done": write_done(done)}
     )

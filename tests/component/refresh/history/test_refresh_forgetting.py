@@ -7,7 +7,7 @@ import pytest
 
 from refresh.history import services
 from refresh.history.services import LEAST, history_forget
-from refresh.models import Ending, Refresh
+from refresh.models import Refresh, RefreshOutcome
 from tests.component.refresh.refresh_rows import NOW, cluster
 from tests.component.refresh.refresh_tables import statement, target
 
@@ -23,7 +23,7 @@ def test_the_oldest_statements_of_a_cluster_go_after_their_days(
         for days in (89, 91, 92, 93):
             statement(of, began=NOW - timedelta(days=days))
     mine = target(bi, "clicks", now=NOW)
-    runs = statement(mine, began=NOW - timedelta(days=99), ending=Ending.RUNNING)
+    runs = statement(mine, began=NOW - timedelta(days=99), ending=RefreshOutcome.RUNNING)
     monkeypatch.setattr(services, "CHUNK", 2)
 
     assert [history_forget(bi, now=NOW) for _ in range(3)] == [2, 1, 0]

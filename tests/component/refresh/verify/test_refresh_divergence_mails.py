@@ -19,7 +19,7 @@ from tests.component.refresh.verify.test_refresh_sweep import DAY, refresh_one, 
 
 __all__ = ["set_"]  # a fixture
 pytestmark = pytest.mark.django_db(transaction=True)
-KEEPERS = ["ada", "ben", "cem", "otto"]
+STAFF = ["ada", "ben", "cem", "otto"]
 
 
 def told(kind: str) -> list[str]:
@@ -39,7 +39,7 @@ def test_n13_keepers_are_told_once_a_divergence_and_once_when_it_is_over(
 ) -> None:
     assert told(DIVERGED) == []
     diverge(set_, size=260_000)
-    assert told(DIVERGED) == KEEPERS
+    assert told(DIVERGED) == STAFF
     mail = Notice.objects.filter(recipient="otto").get()
     assert mail.subject == (
         "[Lakewarden] Alarm: 3 front ends of bi may answer hive.shop.sales wrongly"
@@ -53,18 +53,18 @@ def test_n13_keepers_are_told_once_a_divergence_and_once_when_it_is_over(
     diverge(set_, size=300_000)
     TargetProbe.objects.update(repaired_at=timezone.now() - timedelta(hours=2))
     assert swept(set_).diverged == 1
-    assert (told(DIVERGED), told(AGREES)) == (KEEPERS, [])
+    assert (told(DIVERGED), told(AGREES)) == (STAFF, [])
     set_.work()
     for _ in range(2):
         assert swept(set_).diverged == 0
-        assert told(AGREES) == KEEPERS
+        assert told(AGREES) == STAFF
     over = Notice.objects.filter(kind__startswith=AGREES, recipient="otto").get()
     assert (
         over.subject == "[Lakewarden] Resolved: 3 front ends of bi agree on hive.shop.sales again"
     )
     assert not TargetFrontEnd.objects.exclude(divergence_notified_at=None).exists()
     diverge(set_, size=400_000)
-    assert told(DIVERGED) == [*KEEPERS, *KEEPERS], "another divergence on the same day"
+    assert told(DIVERGED) == [*STAFF, *STAFF], "another divergence on the same day"
 
 
 def test_who_left_or_has_no_address_is_not_written_to_and_a_name_stays_on_its_line(

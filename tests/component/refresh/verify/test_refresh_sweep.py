@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import Change, note_change
 from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.models import (
@@ -104,7 +104,7 @@ def test_n16_the_same_size_written_anew_is_found_too(set_: Scene) -> None:
     assert (after.n_files, after.n_bytes) == (before.n_files, before.n_bytes)
     assert after.newest_ms > before.newest_ms
     assert after.changed_at is not None
-    assert ChangedPartition.objects.get().touch == Touch.UPDATED
+    assert ChangedPartition.objects.get().touch == PartitionChange.UPDATED
 
 
 def test_what_no_event_named_came_or_went(set_: Scene) -> None:
@@ -112,7 +112,7 @@ def test_what_no_event_named_came_or_went(set_: Scene) -> None:
     set_.hive.drop("sales", DAY)
     swept(set_)
     found = dict(ChangedPartition.objects.values_list("name", "touch"))
-    assert found == {NEXT: Touch.ADDED, DAY: Touch.DROPPED}
+    assert found == {NEXT: PartitionChange.ADDED, DAY: PartitionChange.DROPPED}
     set_.work()
     assert all("partitions=2/2" in text for text in set_.costs())
     assert states() == [Freshness.FRESH] * 3
@@ -122,7 +122,7 @@ def test_what_no_event_named_came_or_went(set_: Scene) -> None:
 
 def test_what_an_event_named_is_not_told_again(set_: Scene) -> None:
     set_.lake.write("sales", NEXT, 2600)
-    set_.tell(NEXT, touch=Touch.ADDED)
+    set_.tell(NEXT, touch=PartitionChange.ADDED)
     set_.work()
     swept(set_)
     assert not set_.is_busy()
@@ -284,7 +284,7 @@ def test_a_probe_during_a_change_concludes_nothing(set_: Scene) -> None:
     def clock() -> datetime:
         # Once for the files, twice for the probe: the next instant is that of its conclusion.
         if set_.lake.asked.count("shop.sales") >= asked + 3:
-            change = Change(SALES, Cause.EVENT, partitions={DAY: Touch.UPDATED})
+            change = Change(SALES, Cause.EVENT, partitions={DAY: PartitionChange.UPDATED})
             note_change(change, now=timezone.now())
         return timezone.now()
 

@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from portal.lake.readiness import FLAG
-from refresh.changes.domain.changes import Touch
+from refresh.changes.domain.changes import PartitionChange
 from refresh.freshness.domain.freshness import Freshness
-from refresh.models import ChangedPartition, Ending, Refresh
+from refresh.models import ChangedPartition, Refresh, RefreshOutcome
 from refresh.verify.services.probing import probe
 from tests.component.refresh.refresh_scene import Scene, scene
 
@@ -51,10 +51,12 @@ def named_last(set_: Scene) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("day", "touch"), [(OLD_DAY, Touch.UPDATED), (NEW_DAY, Touch.ADDED)], ids=["old", "new"]
+    ("day", "touch"),
+    [(OLD_DAY, PartitionChange.UPDATED), (NEW_DAY, PartitionChange.ADDED)],
+    ids=["old", "new"],
 )
 def test_the_flip_leads_to_the_refresh_and_nothing_before_it(
-    set_: Scene, day: str, touch: Touch
+    set_: Scene, day: str, touch: PartitionChange
 ) -> None:
     before, n_before = set_.costs(), n_sent()
     for word in ("false", " FALSE "):
@@ -65,13 +67,13 @@ def test_the_flip_leads_to_the_refresh_and_nothing_before_it(
     assert set_.target.freshness == Freshness.FRESH, "what is hidden is not missing"
     assert set_.target.due_at is None
     waits = ChangedPartition.objects.get()
-    assert (waits.name, waits.touch) == (day, Touch.UNREADY)
+    assert (waits.name, waits.touch) == (day, PartitionChange.UNREADY)
     assert probe(set_.target, clock=timezone.now) == [], "who lacks it contradicts nothing"
 
     put(set_, day, "true")
     set_.tell(day)
     set_.work()
-    assert (n_sent(), last_sent().ending) == (n_before + 1, Ending.DONE)
+    assert (n_sent(), last_sent().ending) == (n_before + 1, RefreshOutcome.DONE)
     assert named_last(set_) == {day}
     after = set_.costs()
     assert len(set(after)) == 1
@@ -93,7 +95,7 @@ def test_an_unready_partition_that_is_dropped_is_owed_as_any(set_: Scene) -> Non
     set_.tell(OLD_DAY)
     set_.work()
     set_.hive.drop("sales", OLD_DAY)
-    set_.tell(OLD_DAY, touch=Touch.DROPPED)
+    set_.tell(OLD_DAY, touch=PartitionChange.DROPPED)
     set_.work()
     assert last_sent().kind == "TABLE"
     assert not ChangedPartition.objects.exists()

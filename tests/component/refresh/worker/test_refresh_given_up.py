@@ -7,7 +7,7 @@ import pytest
 from django.apps import apps
 from django.utils import timezone
 
-from refresh.models import Ending, RefreshTarget
+from refresh.models import RefreshOutcome, RefreshTarget
 from tests.component.refresh.refresh_rows import cluster
 from tests.component.refresh.refresh_tables import statement, target, waiting
 
@@ -20,7 +20,7 @@ def test_what_was_given_up_for_a_login_or_a_right_is_tried_again() -> None:
 
     def given_up(table: str, code: int, **values: Any) -> RefreshTarget:
         row = target(bi, table, now=now, problem=_GIVEN_UP, **values)
-        statement(row, began=now, ending=Ending.FAILED, code=code)
+        statement(row, began=now, ending=RefreshOutcome.FAILED, code=code)
         return row
 
     given_up("login", 1045)
@@ -33,7 +33,7 @@ def test_what_was_given_up_for_a_login_or_a_right_is_tried_again() -> None:
     mended = given_up("mended", 1045)
     statement(mended, began=now)
     waits = waiting(bi, "waits", now=now, problem=_GIVEN_UP)
-    statement(waits, began=now, ending=Ending.FAILED, code=1045)
+    statement(waits, began=now, ending=RefreshOutcome.FAILED, code=1045)
 
     import_module("refresh.migrations.0012_retry_given_up").retry_given_up(apps, None)
 

@@ -15,9 +15,9 @@ import pytest
 from django.utils import timezone
 
 from portal.runs.models import Lease
-from refresh.changes.domain.changes import Touch
+from refresh.changes.domain.changes import PartitionChange
 from refresh.freshness.domain.freshness import Freshness
-from refresh.models import ChangedPartition, Ending, Refresh, RefreshTarget, TargetFrontEnd
+from refresh.models import ChangedPartition, Refresh, RefreshOutcome, RefreshTarget, TargetFrontEnd
 from refresh.worker.services.worker import Worker
 from stack.starrocks.front_end import Life
 from stack.starrocks.link import Trouble
@@ -37,7 +37,7 @@ class Story:
     def __init__(self, found: Scene, seed: int) -> None:
         self.scene = found
         self.chance = random.Random(seed)
-        self.unheard: list[tuple[str, Touch]] = []
+        self.unheard: list[tuple[str, PartitionChange]] = []
         self.name = "hive.shop.sales" if found.version == NEW else "ext.sales_in_sr"
         self.size = 10_000
 
@@ -46,14 +46,14 @@ class Story:
         is_there = day in self.scene.hive.partition_names("shop", "sales")
         self.size += 26_000
         self.scene.hive.put("sales", day, size=self.size)
-        self.unheard.append((day, Touch.UPDATED if is_there else Touch.ADDED))
+        self.unheard.append((day, PartitionChange.UPDATED if is_there else PartitionChange.ADDED))
 
     def drop(self) -> None:
         there = self.scene.hive.partition_names("shop", "sales")
         if len(there) > 1:
             day = self.chance.choice(there)
             self.scene.hive.drop("sales", day)
-            self.unheard.append((day, Touch.DROPPED))
+            self.unheard.append((day, PartitionChange.DROPPED))
 
     def hear(self) -> None:
         self.chance.shuffle(self.unheard)
@@ -144,5 +144,5 @@ def test_r6_in_the_end_every_front_end_equals_the_metastore(
         Client(found.cluster, 1).query(story.name)
         assert seen == [Client(found.cluster, 1).costs(story.name)] * 3
         assert not ChangedPartition.objects.exists(), "everything is settled"
-        assert not Refresh.objects.filter(ending=Ending.RUNNING).exists()
+        assert not Refresh.objects.filter(ending=RefreshOutcome.RUNNING).exists()
         assert Freshness.STALE not in TargetFrontEnd.objects.values_list("freshness", flat=True)

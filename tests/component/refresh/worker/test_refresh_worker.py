@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import Change, note_change
 from refresh.clusters.services.clusters import AT_THE_SHELL, cluster_read_ask
 from refresh.core.domain.answers import Answer
@@ -20,9 +20,9 @@ from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.models import (
     ChangedPartition,
     Cluster,
-    Ending,
     MetastoreLoad,
     Refresh,
+    RefreshOutcome,
     RefreshTarget,
     TargetFrontEnd,
 )
@@ -86,7 +86,7 @@ def test_r2_an_answer_is_written_over_a_new_line_where_the_old_one_is_gone(
     monkeypatch.setattr("refresh.worker.services.worker.send", send_and_lose)
     set_.tell(DAY)
     set_.work()
-    assert list(Refresh.objects.values_list("ending", flat=True)) == [Ending.DONE]
+    assert list(Refresh.objects.values_list("ending", flat=True)) == [RefreshOutcome.DONE]
     assert states() == [Freshness.FRESH] * 3
 
 
@@ -99,7 +99,7 @@ def test_r2_later_changes_go_by_name_once_the_table_is_known(set_: Scene) -> Non
     set_.tell(DAY)
     set_.work()
     kinds = list(Refresh.objects.order_by("began_at").values_list("kind", "ending"))
-    assert kinds == [("TABLE", Ending.DONE), ("PARTITIONS", Ending.DONE)]
+    assert kinds == [("TABLE", RefreshOutcome.DONE), ("PARTITIONS", RefreshOutcome.DONE)]
 
 
 def test_r2_on_2_2_the_table_goes_first_and_each_written_partition_by_name(old: Scene) -> None:
@@ -126,7 +126,7 @@ def test_n15_r4_a_giant_that_loads_delays_no_other_table(set_: Scene, settings: 
     while RefreshTarget.objects.filter(running_since=None).exists():
         assert time.monotonic() < deadline, "the very large table does not begin"
         set_.worker.turn()
-        set_.worker.poked.wait(0.1)
+        set_.worker.wakeup.wait(0.1)
     giant = RefreshTarget.objects.get(table="giant")
     assert giant.lane == Lane.GIANT
     names = [f"t{n}" for n in range(8)]
@@ -138,13 +138,13 @@ def test_n15_r4_a_giant_that_loads_delays_no_other_table(set_: Scene, settings: 
     while others.exclude(due_at=None).exists():
         assert time.monotonic() < deadline, "they wait for the very large table"
         set_.worker.turn()
-        set_.worker.poked.wait(0.1)
+        set_.worker.wakeup.wait(0.1)
     giant.refresh_from_db()
     assert giant.running_since is not None, "it loads all the while"
     held.set()
     assert set_.worker.wait_idle(10)
     set_.work()
-    assert set(Refresh.objects.values_list("ending", flat=True)) == {Ending.DONE}
+    assert set(Refresh.objects.values_list("ending", flat=True)) == {RefreshOutcome.DONE}
 
 
 def test_r4_on_2_2_a_giant_waits_for_its_hours(old: Scene) -> None:
@@ -160,16 +160,16 @@ def test_r4_on_2_2_a_giant_waits_for_its_hours(old: Scene) -> None:
     old.row.large_table_window = ""
     old.row.save()
     old.work()
-    assert set(Refresh.objects.values_list("ending", flat=True)) == {Ending.DONE}
+    assert set(Refresh.objects.values_list("ending", flat=True)) == {RefreshOutcome.DONE}
 
 
 def test_a_dropped_partition_is_no_name_in_a_statement(set_: Scene) -> None:
     set_.costs()
     set_.hive.drop("sales", DAY)
-    set_.tell(DAY, touch=Touch.DROPPED)
+    set_.tell(DAY, touch=PartitionChange.DROPPED)
     set_.work()
     assert all("partitions=1/1" in text for text in set_.costs())
-    assert Refresh.objects.get().ending == Ending.DONE
+    assert Refresh.objects.get().ending == RefreshOutcome.DONE
 
 
 def test_a_table_that_is_gone_leaves_every_front_end(set_: Scene) -> None:
@@ -178,7 +178,7 @@ def test_a_table_that_is_gone_leaves_every_front_end(set_: Scene) -> None:
     set_.tell()
     set_.work()
     assert set(Refresh.objects.values_list("coordinator", "ending")) == {
-        (fe.name, Ending.DONE) for fe in set_.row.front_ends.all()
+        (fe.name, RefreshOutcome.DONE) for fe in set_.row.front_ends.all()
     }
     assert set_.target.due_at is None
     assert "no more" in set_.target.why
@@ -191,7 +191,7 @@ def test_r5_a_dead_front_end_makes_it_degraded_not_failed(set_: Scene) -> None:
     set_.work()
     row = Refresh.objects.order_by("-began_at").first()
     assert row is not None
-    assert row.ending == Ending.PARTIAL
+    assert row.ending == RefreshOutcome.PARTIAL
     set_.retry_now()
     set_.look()
     set_.work()
@@ -250,8 +250,8 @@ def test_what_a_dead_worker_left_is_called_lost_and_done_again(set_: Scene) -> N
     set_.retry_now()
     set_.work()
     endings = list(Refresh.objects.order_by("began_at").values_list("ending", flat=True))
-    assert endings[0] == Ending.LOST
-    assert set(endings[1:]) == {Ending.DONE}
+    assert endings[0] == RefreshOutcome.LOST
+    assert set(endings[1:]) == {RefreshOutcome.DONE}
     assert states() == [Freshness.FRESH] * 3
 
 
@@ -278,7 +278,7 @@ def test_what_a_refresh_took_in_before_it_was_heard_of_is_forgotten(set_: Scene)
     began = timezone.now()
     set_.tell()
     set_.work()
-    late = Change(SALES, Cause.EVENT, partitions={DAY: Touch.UPDATED})
+    late = Change(SALES, Cause.EVENT, partitions={DAY: PartitionChange.UPDATED})
     assert note_change(late, now=began)
     RefreshTarget.objects.update(due_at=timezone.now())
     set_.work()

@@ -6,7 +6,7 @@ import time
 import pymysql
 import pytest
 
-from refresh.core.domain.answers import Meaning, read_answer
+from refresh.core.domain.answers import ErrorKind, read_answer
 from refresh.core.domain.fan_out import Outcome, outcomes
 from refresh.core.domain.versions import Dialect
 from refresh.verify.domain.probing import read_costs
@@ -163,7 +163,7 @@ def test_a_frozen_front_end_takes_connections_and_says_nothing_until_it_thaws(
     client = Client(cluster, 2, timeout=0.3)
     cluster.set_life(TWO, Life.FROZEN)
     code, text = client.error("SHOW CATALOGS")
-    assert read_answer(code, text, dialect=Dialect.CATALOGS).meaning is Meaning.FE_SILENT
+    assert read_answer(code, text, dialect=Dialect.CATALOGS).meaning is ErrorKind.FE_SILENT
     with pytest.raises(pymysql.err.OperationalError) as silent:
         Client(cluster, 2, timeout=0.3)
     assert silent.value.args[0] in (2003, 2013)
@@ -182,7 +182,7 @@ def test_a_dead_one_breaks_its_connections_and_a_restarted_one_is_cold(
     with pytest.raises(pymysql.err.OperationalError) as refused:
         Client(cluster, 2)
     said = read_answer(*refused.value.args, dialect=Dialect.CATALOGS)
-    assert said.meaning is Meaning.FE_REFUSED
+    assert said.meaning is ErrorKind.FE_REFUSED
     cluster.set_life(TWO, Life.RUNNING)
     fresh = Client(cluster, 2)
     assert listed(fresh)[1].start > started
@@ -251,7 +251,7 @@ def test_the_metastore_down_is_said_as_it_was_seen(cluster: RunningCluster) -> N
     )
     assert "\n\tat " in text
     said = read_answer(*client.error(REFRESH), dialect=Dialect.CATALOGS)
-    assert said.meaning is Meaning.METASTORE_DOWN
+    assert said.meaning is ErrorKind.METASTORE_DOWN
     cluster.set_weather(None, Trouble.NONE)
     client.run(REFRESH)
 

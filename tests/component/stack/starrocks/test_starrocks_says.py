@@ -12,7 +12,7 @@ from refresh.clusters.domain.external_tables import (
     read_resource_table,
     read_resources,
 )
-from refresh.core.domain.answers import Meaning, read_answer
+from refresh.core.domain.answers import ErrorKind, read_answer
 from refresh.core.domain.versions import Dialect
 from refresh.verify.domain.probing import Picture, read_ddl
 from stack.starrocks.front_end import Life
@@ -79,50 +79,50 @@ def test_resources_and_their_tables_are_declared_as_the_reader_wants_them(
             "REFRESH EXTERNAL TABLE x.shop.sales",
             5078,
             "Getting analyzing error. Detail message: Unknown catalog 'x'.",
-            Meaning.CATALOG_UNKNOWN,
+            ErrorKind.CATALOG_UNKNOWN,
         ),
         (
             "REFRESH EXTERNAL TABLE hive.nodb.t",
             5502,
             "Getting analyzing error. Detail message: Unknown table 'nodb'.",
-            Meaning.NAME_UNKNOWN,
+            ErrorKind.NAME_UNKNOWN,
         ),
         (
             "EXPLAIN COSTS SELECT * FROM hive.nodb.t",
             5501,
             "Getting analyzing error. Detail message: Unknown database 'nodb'.",
-            Meaning.NAME_UNKNOWN,
+            ErrorKind.NAME_UNKNOWN,
         ),
         (
             "REFRESH EXTERNAL TABLE hive.shop.nope",
             1064,
             "Failed to get table [shop.nope], msg: NoSuchObjectException: shop.nope table not"
             " found",
-            Meaning.NAME_UNKNOWN,
+            ErrorKind.NAME_UNKNOWN,
         ),
         (
             f"{REFRESH} PARTITION ('dt=2099-01-01')",
             1064,
             "null value in entry: dt=2099-01-01=null",
-            Meaning.PARTITION_UNKNOWN,
+            ErrorKind.PARTITION_UNKNOWN,
         ),
         (
             "REFRESH EXTERNAL TABLE sales",
             1046,
             "Getting analyzing error. Detail message: No database selected.",
-            Meaning.BAD_STATEMENT,
+            ErrorKind.BAD_STATEMENT,
         ),
         (
             "REFRESH TABLE sales",
             1064,
             "Getting syntax error at line 1, column 8. Detail message: No viable statement for"
             " input 'REFRESH TABLE'.",
-            Meaning.BAD_STATEMENT,
+            ErrorKind.BAD_STATEMENT,
         ),
     ],
 )
 def test_errors_have_the_codes_and_words_that_were_seen(
-    cluster: RunningCluster, sql: str, code: int, text: str, meaning: Meaning
+    cluster: RunningCluster, sql: str, code: int, text: str, meaning: ErrorKind
 ) -> None:
     said = Client(cluster).error(sql)
     assert said == (code, text)
@@ -132,13 +132,13 @@ def test_errors_have_the_codes_and_words_that_were_seen(
 @pytest.mark.parametrize(
     ("sql", "code", "meaning"),
     [
-        ("REFRESH EXTERNAL TABLE nodb.t", 1049, Meaning.UNLINKED),
-        ("REFRESH EXTERNAL TABLE ext.t", 1051, Meaning.UNLINKED),
-        (f"{OLD_REFRESH} PARTITION ('dt=2099')", 1064, Meaning.NAME_UNKNOWN),
+        ("REFRESH EXTERNAL TABLE nodb.t", 1049, ErrorKind.UNLINKED),
+        ("REFRESH EXTERNAL TABLE ext.t", 1051, ErrorKind.UNLINKED),
+        (f"{OLD_REFRESH} PARTITION ('dt=2099')", 1064, ErrorKind.NAME_UNKNOWN),
     ],
 )
 def test_errors_of_the_old_version(
-    old_cluster: RunningCluster, sql: str, code: int, meaning: Meaning
+    old_cluster: RunningCluster, sql: str, code: int, meaning: ErrorKind
 ) -> None:
     said = Client(old_cluster).error(sql)
     assert said[0] == code

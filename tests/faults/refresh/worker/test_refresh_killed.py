@@ -20,7 +20,7 @@ from portal.connectors.metastore import Metastore
 from portal.events.models import EventPosition
 from portal.lake.ids import LakeId
 from portal.lake.names import PartitionName, TableName
-from refresh.models import ChangedPartition, Cluster, Ending, Refresh, RefreshTarget
+from refresh.models import ChangedPartition, Cluster, Refresh, RefreshOutcome, RefreshTarget
 from refresh.worker.services.worker import Worker
 from stack.process import end_group
 from stack.stack import LAKE, Stack
@@ -107,7 +107,7 @@ def test_r6_killed_anywhere_nothing_is_lost_and_every_front_end_equals_the_metas
     seen = pictures(cluster, embedded_stack.starrocks, f"{DB}.t")
     assert [one.n_partitions for one in seen] == [N_KILLS * 19] * 3
     assert not ChangedPartition.objects.exists(), "nothing is owed any more"
-    assert not Refresh.objects.filter(ending=Ending.RUNNING).exists()
+    assert not Refresh.objects.filter(ending=RefreshOutcome.RUNNING).exists()
 
 
 def settle() -> None:

@@ -35,7 +35,7 @@ from portal.lake.paths import LakePath
 from portal.runs.kinds.registry import get_kind
 from portal.runs.records.spools import open_spool
 from portal.safety.models import EmergencyStop
-from portal.safety.services import red_button_press
+from portal.safety.services import emergency_stop_start
 from stack.stack import Stack
 from tests.support.act_jobs import purge_claims
 from tests.support.act_lake import DAY, ActLake
@@ -265,8 +265,8 @@ def test_nothing_starts_while_the_red_button_is_pressed(
     portal: ActPortal, parts: TableName
 ) -> None:
     run = portal.new_run("drop")
-    red_button_press(lake="main", pressed_by="ann", reason="smoke", now=instant())
-    red_button_press(lake="main", pressed_by="bob", reason="more smoke", now=instant())
+    emergency_stop_start(lake="main", pressed_by="ann", reason="smoke", now=instant())
+    emergency_stop_start(lake="main", pressed_by="bob", reason="more smoke", now=instant())
     assert EmergencyStop.objects.count() == 1
     with pytest.raises(NotAllowed, match="ann started the emergency stop: smoke"):
         act_prepare(run, root=str(portal.lake.root), day=DAY, now=instant())

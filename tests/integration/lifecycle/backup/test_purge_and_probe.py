@@ -37,7 +37,7 @@ from portal.notices.services import notices_send
 from portal.runs.kinds import registry as kinds
 from portal.runs.models import Run
 from portal.runs.requests.services import run_drive, run_request
-from portal.safety.services import red_button_press, red_button_release
+from portal.safety.services import emergency_stop_end, emergency_stop_start
 from stack.stack import Stack
 from tests.support.act_lake import DAY, ActLake
 from tests.support.act_portal import ActPortal, instant
@@ -234,14 +234,14 @@ def nothing_is_purged_under_the_red_button(scene: Scene) -> None:
     before = scene.row("gone").purge_after
     assert before is not None
     pressed = instant() - timedelta(hours=1)
-    red_button_press(lake=LAKE, pressed_by="anna", reason="smoke", now=pressed)
+    emergency_stop_start(lake=LAKE, pressed_by="anna", reason="smoke", now=pressed)
     assert PurgeKind().scheduled_params(LAKE, now=instant()) is None
     run = scene.run(PurgeKind.name, params)
     assert run.state == "FAILED"
     assert run.error is not None
     assert run.error["code"] == "red_button.pressed"
     released = pressed + timedelta(hours=2)
-    red_button_release(lake=LAKE, user=scene.anna, reason="all clear", now=released)
+    emergency_stop_end(lake=LAKE, user=scene.anna, reason="all clear", now=released)
     assert scene.row("gone").purge_after == before + timedelta(hours=2)
 
 

@@ -42,7 +42,7 @@ from lifecycle.policies.services.wishes import (
     policy_set_request,
 )
 from portal.access.models import ADMIN, User
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.audit.models import AuditEvent
 from portal.lake.names import TableName
 from portal.runs.models import Run
@@ -182,7 +182,7 @@ class World:
             policy_request_decide(
                 request.pk,
                 user=user,
-                word=SaidWord("APPROVE", "", request.digest),
+                word=DecisionInput("APPROVE", "", request.digest),
                 authenticated_at=TODAY,
                 now=TODAY,
             )
@@ -300,7 +300,7 @@ def enrol(world: World, wanted: Values) -> Enrollment:
 def approve(world: World, enrolment: Enrollment) -> None:
     """Have two others approve it, and its run go to its end."""
     for who in ("ben", "cleo"):
-        word = SaidWord("APPROVE", "", enrolment.digest)
+        word = DecisionInput("APPROVE", "", enrolment.digest)
         user = world.people[who]
         enrolment_decide(enrolment.pk, user=user, word=word, authenticated_at=TODAY, now=TODAY)
     enrolment.refresh_from_db()

@@ -27,7 +27,7 @@ from lifecycle.models import (
 from lifecycle.relocation.services.execution import fixes_start_due
 from lifecycle.relocation.services.plans import fix_decide, fix_request, fix_undo_request
 from portal.access.models import ADMIN, User
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
 from portal.runs.requests.services import run_drive
@@ -159,7 +159,7 @@ class FixStory:
         assert fix.state == "PENDING", fix.ended_reason
         for name in approvers:
             now = timezone.now()
-            word = SaidWord("APPROVE", "", fix.digest)
+            word = DecisionInput("APPROVE", "", fix.digest)
             fix_decide(fix.pk, user=self.people[name], word=word, authenticated_at=now, now=now)
         (run,) = fixes_start_due(timezone.now(), lake=LAKE)
         ended = run_drive(run.pk)

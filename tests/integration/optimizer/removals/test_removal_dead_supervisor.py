@@ -19,7 +19,7 @@ from portal.spark.launch import ROOT
 from stack.stack import LAKE, Stack
 from tests.support.hudi_services import submitted
 from tests.support.iceberg_lake import IcebergLake, small_files
-from tests.support.removals import Removals, give_up, planted
+from tests.support.removals import Removals, abandon, planted
 from tests.support.scan_spark import job_for
 
 pytestmark = pytest.mark.spark
@@ -77,7 +77,7 @@ def test_it_moves_nothing_later_than_ten_seconds_after_the_last_renewal(
         moved = _moved(aside)
         assert last_beat + 1 < max(moved) < last_beat + STOPPED_WITHIN
         assert job.spool.read_manifest() is None, "it waits for a supervisor that is only slow"
-        give_up(job)
+        abandon(job)
         while (manifest := job.spool.read_manifest()) is None:
             assert time.monotonic() < ends, log.read_text()[-3000:]
             time.sleep(0.2)

@@ -11,7 +11,7 @@ from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from quality.ready_flag.services.marking import Mark, partitions_mark
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import Change, note_change
 from refresh.changes.services.webhooks import Told, refresh_tell
 from refresh.clusters.domain.frontends import FeState
@@ -23,7 +23,14 @@ from refresh.freshness.domain.coverage import Wish
 from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.freshness.domain.visibility import Visibility
 from refresh.freshness.selectors.waiting import Asked, look
-from refresh.models import ChangedPartition, Cluster, Ending, Refresh, RefreshTarget, TargetFrontEnd
+from refresh.models import (
+    ChangedPartition,
+    Cluster,
+    Refresh,
+    RefreshOutcome,
+    RefreshTarget,
+    TargetFrontEnd,
+)
 from refresh.verify.services.file_checks import look_at_files
 from refresh.verify.services.probing import probe
 from refresh.verify.services.sweeping import LIMITS
@@ -90,7 +97,7 @@ def test_r2_r6_all_that_spark_does_to_a_table_reaches_every_front_end(
     follow()
     assert not RefreshTarget.objects.exclude(due_at=None).exists(), "Spark leaves no event"
     hive = TableName(LakeId(LAKE), DB, "sales")
-    told = Change(hive, Cause.HOOK, partitions={"dt=2026-11-02": Touch.UPDATED})
+    told = Change(hive, Cause.HOOK, partitions={"dt=2026-11-02": PartitionChange.UPDATED})
     note_change(told, now=timezone.now())
     work(worker)
     after = pictures(cluster, server, f"{DB}.sales")
@@ -113,7 +120,7 @@ def test_r2_r6_all_that_spark_does_to_a_table_reaches_every_front_end(
     assert Refresh.objects.count() - n_before <= 3, "many partitions are few statements"
 
     assert set(TargetFrontEnd.objects.values_list("freshness", flat=True)) == {Freshness.FRESH}
-    assert set(Refresh.objects.values_list("ending", flat=True)) == {Ending.DONE}
+    assert set(Refresh.objects.values_list("ending", flat=True)) == {RefreshOutcome.DONE}
     assert not ChangedPartition.objects.exists()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from refresh.models import Cluster, Ending, Refresh, RefreshTarget
+from refresh.models import Cluster, Refresh, RefreshOutcome, RefreshTarget
 from refresh.worker.domain.lanes import Lane
 from refresh.worker.domain.steps import StepKind
 from refresh.worker.services.worker import Worker
@@ -90,7 +90,7 @@ def test_r4_n15_of_many_giants_one_goes_at_a_time_and_a_small_table_beside_it(
     )
     work(worker)
     assert set(sent()) == set(TABLES), "and every very large table comes to its turn"
-    assert set(Refresh.objects.values_list("ending", flat=True)) == {Ending.DONE}
+    assert set(Refresh.objects.values_list("ending", flat=True)) == {RefreshOutcome.DONE}
 
 
 @pytest.mark.usefixtures("tables")
@@ -126,4 +126,4 @@ def test_r4_behind_the_one_lock_giants_wait_for_their_hours_and_then_for_the_oth
     )
     work(worker)
     assert set(sent()) == set(TABLES)
-    assert set(Refresh.objects.values_list("ending", flat=True)) == {Ending.DONE}
+    assert set(Refresh.objects.values_list("ending", flat=True)) == {RefreshOutcome.DONE}

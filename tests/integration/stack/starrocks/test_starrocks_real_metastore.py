@@ -4,7 +4,7 @@ import pytest
 
 from refresh.core.connectors.front_end import FrontEndClient
 from refresh.core.connectors.session import Login
-from refresh.core.domain.answers import Answer, Meaning
+from refresh.core.domain.answers import Answer, ErrorKind
 from refresh.core.domain.names import ClusterId, ExternalTable
 from refresh.core.domain.versions import Dialect
 from stack.clusters import CATALOG, RESOURCE, USER
@@ -87,13 +87,13 @@ def test_r1_r2_r5_what_spark_writes_is_seen_after_a_refresh_and_not_before(
     server.set_life("127.0.0.3", Life.DEAD)
     answer = fes[0].refresh(table)
     assert isinstance(answer, Answer)
-    assert answer.meaning is Meaning.PARTIAL
+    assert answer.meaning is ErrorKind.PARTIAL
     server.set_life("127.0.0.3", Life.RUNNING)
     assert client(server, 1, dialect).plan(table).n_partitions == 3  # cold: it loads again
 
     answer = fes[0].refresh(table, ["dt=2099-01-01"])
     assert isinstance(answer, Answer)
-    assert answer.meaning in (Meaning.PARTITION_UNKNOWN, Meaning.NAME_UNKNOWN)
+    assert answer.meaning in (ErrorKind.PARTITION_UNKNOWN, ErrorKind.NAME_UNKNOWN)
     for fe in fes:
         fe.close()
 
@@ -104,7 +104,7 @@ def test_a_table_that_the_real_metastore_does_not_have_is_said_in_its_words(
     with client(clusters[Dialect.CATALOGS], 0, Dialect.CATALOGS) as fe:
         answer = fe.refresh(ExternalTable(BI, CATALOG, "fe_shop", "nope"))
         assert isinstance(answer, Answer)
-        assert answer.meaning is Meaning.NAME_UNKNOWN
+        assert answer.meaning is ErrorKind.NAME_UNKNOWN
         assert "fe_shop.nope table not found" in answer.text
         assert fe.tables("fe_shop", catalog=CATALOG) == ["sales"]
         assert fe.kept_table(SALES).location is not None
@@ -145,7 +145,7 @@ def test_a_front_end_that_was_killed_and_came_back_is_seen_in_show_frontends(
         assert (dead.start, dead.error) == ("", "Connection refused")
         refused = FrontEndClient.connect(host, port, login=login(server), dialect=dialect)
         assert isinstance(refused, Answer)
-        assert refused.meaning is Meaning.FE_REFUSED
+        assert refused.meaning is ErrorKind.FE_REFUSED
         server.set_life(host, Life.RUNNING)
         wait_until(lambda: fe.front_ends()[2].is_alive)
         after = fe.front_ends()

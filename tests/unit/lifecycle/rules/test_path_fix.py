@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifecycle.drop.domain.refusal import Name
-from lifecycle.relocation.domain.moves import Asked, Lake, Move, PathFixes, Unfixable
+from lifecycle.relocation.domain.moves import Asked, Immovable, Lake, Move, PathFixes
 from lifecycle.rules.domain.conformity import DatabaseFacts, Reason, TableFacts
 from lifecycle.rules.domain.templates import Template
 from portal.lake.paths import LakePath
@@ -155,7 +155,7 @@ def outcome(
     dbs: tuple[DatabaseFacts, ...] = (SALES, BOB),
     partitions: Partitions | None = None,
     monkeypatch: pytest.MonkeyPatch,
-) -> tuple[dict[Name, str], dict[Name, Unfixable]]:
+) -> tuple[dict[Name, str], dict[Name, Immovable]]:
     """Plan for a small lake under /user/{owner}; gives targets and refusals by name."""
     # The oracle spells the templates of its own test out; here it is the plain one.
     monkeypatch.setattr(
@@ -188,7 +188,7 @@ def test_a_stray_table_goes_below_its_database_and_takes_its_partitions_along(
 @pytest.mark.parametrize(
     ("table", "others", "why"),
     [
-        (("ops", "t", "ann", "/user/ann/t"), [], Unfixable.OWNERS_DIFFER),
+        (("ops", "t", "ann", "/user/ann/t"), [], Immovable.OWNERS_DIFFER),
         (("sales", "t", "ann", "/data/t"), [("ops", "o", "bob", "/data/t/o")], "SHARED_LOCATION"),
         (("sales", "t", "ann", "/data/t"), [("ops", "o", "bob", "/data/t")], "SHARED_LOCATION"),
         (
@@ -230,8 +230,8 @@ def test_a_partition_waits_for_its_table_and_a_database_is_never_moved(
         owned, dbs=(SALES, BOB, lost), partitions={part: path("/data/1")}, monkeypatch=monkeypatch
     )
     assert targets == {}
-    assert refused[Name("lost")] is Unfixable.DATABASE
-    assert refused[part] is Unfixable.TABLE_PLACE
+    assert refused[Name("lost")] is Immovable.DATABASE
+    assert refused[part] is Immovable.TABLE_PLACE
 
 
 def test_a_place_inside_somebody_elses_directory_is_refused(
@@ -240,7 +240,7 @@ def test_a_place_inside_somebody_elses_directory_is_refused(
     stray = TableFacts("sales", "stray", "ann", path("/data/stray"))
     holder = TableFacts("sales", "holder", "ann", path("/user/ann/sales"))
     _, refused = outcome(stray, holder, monkeypatch=monkeypatch)
-    assert refused[Name("sales", "stray")] is Unfixable.TARGET_INSIDE
+    assert refused[Name("sales", "stray")] is Immovable.TARGET_INSIDE
 
 
 def test_an_undo_goes_back_whatever_the_rules_say_but_never_over_something() -> None:
@@ -260,4 +260,4 @@ def test_an_undo_goes_back_whatever_the_rules_say_but_never_over_something() -> 
     inside = Asked(part, path("/user/ann/sales/t/dt=1"), back_to=path("/data/two"))
     first = PathFixes(lake, [asked[0], inside])
     assert [move.name for move in first.moves()] == [part]
-    assert first.refused == {name: Unfixable.PARTITIONS_FIRST}
+    assert first.refused == {name: Immovable.PARTITIONS_FIRST}

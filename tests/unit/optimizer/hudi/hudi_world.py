@@ -12,7 +12,7 @@ from optimizer.hudi.inspect.domain.facts import (
     BlockState,
     FileGroupId,
     FileSlice,
-    HudiLook,
+    HudiInspection,
     HudiTable,
     Instant,
     InstantState,
@@ -138,10 +138,10 @@ def table(**facts: Any) -> HudiTable:
     return replace(plain, **facts)
 
 
-def look(*instants: Instant, **facts: Any) -> HudiLook:
+def look(*instants: Instant, **facts: Any) -> HudiInspection:
     """Return a look at a table that has these instants, and besides what is named."""
     facts = {"table": table(), **facts}
-    return HudiLook(inspected_at=NOW, instants=instants, **facts)
+    return HudiInspection(inspected_at=NOW, instants=instants, **facts)
 
 
 def policy(profile: Profile = Profile.ETL, **settings: Any) -> HudiPolicy:
@@ -159,7 +159,7 @@ _FILE = st.sampled_from(["a", "b", "c", "d"])
 
 
 @st.composite
-def looks(draw: st.DrawFn) -> HudiLook:
+def looks(draw: st.DrawFn) -> HudiInspection:
     """Draw a look at a table in any state, most of them with something wrong."""
     minutes = draw(st.lists(_MINUTE, unique=True, max_size=8))
     instants, plans = [], []

@@ -13,7 +13,7 @@ from optimizer.policies.domain.policy import (
     BUILT_IN,
     DEFAULT,
     FIELDS,
-    Caution,
+    ConflictTolerance,
     Level,
     LevelKind,
     Policy,
@@ -42,7 +42,7 @@ POLICIES = st.builds(
     quiet=QUIET,
     budget_gb_hours=st.none() | st.floats(0, 1e6),
     kinds=st.frozensets(st.sampled_from(TaskKind)),
-    caution=st.sampled_from(Caution),
+    caution=st.sampled_from(ConflictTolerance),
 )
 
 

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.lake.errors import NotAllowed
-from portal.people.domain import FREE_TRIES, LONGEST_LOCK, Counted, Tally, roles_of, username_of
+from portal.people.domain import (
+    FREE_TRIES,
+    LONGEST_LOCK,
+    Counted,
+    LoginTally,
+    roles_of,
+    username_of,
+)
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 ROLES = {"admin": ("lake-admins",), "operator": ("ops", "sre"), "owner": ("data",)}
@@ -46,7 +53,7 @@ def test_user_names_are_in_lower_case_and_of_the_right_domain() -> None:
 
 
 def test_each_try_beyond_the_free_ones_waits_twice_as_long() -> None:
-    tally, waits = Tally(), []
+    tally, waits = LoginTally(), []
     for _ in range(12):
         tally = tally.after_a_try(Counted.NAME, NOW)
         waits.append(tally.locked_until - NOW if tally.locked_until else None)
@@ -59,7 +66,7 @@ def test_each_try_beyond_the_free_ones_waits_twice_as_long() -> None:
 
 @given(st.lists(st.integers(min_value=0, max_value=7200), max_size=60))
 def test_nobody_is_ever_locked_out_for_longer_than_said(gaps: list[int]) -> None:
-    tally, now = Tally(), NOW
+    tally, now = LoginTally(), NOW
     for gap in gaps:
         now += timedelta(seconds=gap)
         tally = tally.after_a_try(Counted.NAME, now)

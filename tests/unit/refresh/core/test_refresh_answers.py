@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from refresh.core.domain.answers import (
     Answer,
-    Asked,
-    Meaning,
-    Remedy,
-    Sequel,
-    Suspect,
+    ErrorKind,
+    FaultSource,
+    MetastoreCheck,
+    NextStep,
+    RecoveryAction,
     read_answer,
     settle,
 )
@@ -31,25 +31,35 @@ from tests.unit.refresh.refresh_names import front_end
 NEW, OLD = Dialect.CATALOGS, Dialect.RESOURCES
 # The texts are those that a real cluster gave (facts/refresh, section 3).
 TEXTS = [
-    (NEW, 5074, "refresh external table failed: refresh fe 10.77.0.3 failed: x;", Meaning.PARTIAL),
-    (OLD, 5074, "refresh external table failed: refresh fe 10.77.0.3 failed: x;", Meaning.PARTIAL),
+    (
+        NEW,
+        5074,
+        "refresh external table failed: refresh fe 10.77.0.3 failed: x;",
+        ErrorKind.PARTIAL,
+    ),
+    (
+        OLD,
+        5074,
+        "refresh external table failed: refresh fe 10.77.0.3 failed: x;",
+        ErrorKind.PARTIAL,
+    ),
     (
         NEW,
         5078,
         "Getting analyzing error. Detail message: Unknown catalog 'x'.",
-        Meaning.CATALOG_UNKNOWN,
+        ErrorKind.CATALOG_UNKNOWN,
     ),
     (
         NEW,
         5502,
         "Getting analyzing error. Detail message: Unknown table 'nodb'.",
-        Meaning.NAME_UNKNOWN,
+        ErrorKind.NAME_UNKNOWN,
     ),
     (
         NEW,
         5501,
         "Getting analyzing error. Detail message: Unknown database 'nodb'.",
-        Meaning.NAME_UNKNOWN,
+        ErrorKind.NAME_UNKNOWN,
     ),
     (
         NEW,
@@ -58,130 +68,132 @@ TEXTS = [
         "GC, 2. Hive external table fetch metadata took a long time, 3. The SQL is very complex. "
         "You could 1. adjust FE JVM config, 2. try query again, 3. enlarge "
         "new_planner_optimize_timeout session variable",
-        Meaning.PLANNER_SLOW,
+        ErrorKind.PLANNER_SLOW,
     ),
     (
         NEW,
         1064,
         "Failed to get table [db1.nope], msg: NoSuchObjectException: db1.nope table not found",
-        Meaning.NAME_UNKNOWN,
+        ErrorKind.NAME_UNKNOWN,
     ),
     (
         NEW,
         1064,
         "Failed to get table [db1.nope], msg: NoSuchObjectException: db1.nope table not found, "
         "invalidated cache.",
-        Meaning.NAME_UNKNOWN,
+        ErrorKind.NAME_UNKNOWN,
     ),
-    (NEW, 1064, "null value in entry: dt=2099-01-01=null", Meaning.PARTITION_UNKNOWN),
+    (NEW, 1064, "null value in entry: dt=2099-01-01=null", ErrorKind.PARTITION_UNKNOWN),
     (
         NEW,
         1064,
         "Failed to get table [db1.t], msg: SocketTimeoutException: Read timed out",
-        Meaning.METASTORE_SLOW,
+        ErrorKind.METASTORE_SLOW,
     ),
     (
         NEW,
         1064,
         "Failed to get partitionKeys on [db1.t], msg: SocketTimeoutException: Read timed out",
-        Meaning.METASTORE_SLOW,
+        ErrorKind.METASTORE_SLOW,
     ),
-    (NEW, 1064, "Failed to get remote files, msg: denied", Meaning.LOAD_FAILED),
+    (NEW, 1064, "Failed to get remote files, msg: denied", ErrorKind.LOAD_FAILED),
     (
         NEW,
         1064,
         "Failed to getAllDatabases, msg: MetaException: Could not connect to meta store using any "
         "of the URIs provided. Most recent failure: x\n\tat org.apache.thrift",
-        Meaning.METASTORE_DOWN,
+        ErrorKind.METASTORE_DOWN,
     ),
     (
         NEW,
         5203,
         "Access denied; you need (at least one of) the ALTER privilege(s) on TABLE t for this "
         "operation. Please ask the admin",
-        Meaning.NO_RIGHT,
+        ErrorKind.NO_RIGHT,
     ),
-    (NEW, 1045, "Access denied for user 'svc' (using password: YES)", Meaning.BAD_LOGIN),
+    (NEW, 1045, "Access denied for user 'svc' (using password: YES)", ErrorKind.BAD_LOGIN),
     (
         NEW,
         1046,
         "Getting analyzing error. Detail message: No database selected.",
-        Meaning.BAD_STATEMENT,
+        ErrorKind.BAD_STATEMENT,
     ),
     (
         NEW,
         1064,
         "Getting syntax error at line 1, column 8. Detail message: No viable statement for input "
         "'REFRESH TABLE'.",
-        Meaning.BAD_STATEMENT,
+        ErrorKind.BAD_STATEMENT,
     ),
     (
         NEW,
         1064,
         "can not refresh external table c.d.t, do not support refresh external table which type "
         "is MYSQL",
-        Meaning.UNSUPPORTED,
+        ErrorKind.UNSUPPORTED,
     ),
-    (OLD, 1049, "Unknown database 'ext'", Meaning.UNLINKED),
-    (OLD, 1051, "Unknown table 'sales'", Meaning.UNLINKED),
+    (OLD, 1049, "Unknown database 'ext'", ErrorKind.UNLINKED),
+    (OLD, 1051, "Unknown table 'sales'", ErrorKind.UNLINKED),
     (
         OLD,
         1142,
         "REFRESH TABLE command denied to user 'svc'@'10.0.0.1' for table 't'",
-        Meaning.NO_RIGHT,
+        ErrorKind.NO_RIGHT,
     ),
     (
         OLD,
         1064,
         "table : X not exists, or is not hive/hudi external table",
-        Meaning.UNLINKED,
+        ErrorKind.UNLINKED,
     ),
-    (OLD, 1064, "refresh table cache failed: Index: 0, Size: 0", Meaning.NAME_UNKNOWN),
-    (OLD, 1064, "refresh table cache failed: Read timed out", Meaning.METASTORE_SLOW),
-    (OLD, 1064, "refresh partition cached failed: boom", Meaning.LOAD_FAILED),
-    (NEW, 2003, "Can't connect to MySQL server on 'fe1' (timed out)", Meaning.FE_SILENT),
+    (OLD, 1064, "refresh table cache failed: Index: 0, Size: 0", ErrorKind.NAME_UNKNOWN),
+    (OLD, 1064, "refresh table cache failed: Read timed out", ErrorKind.METASTORE_SLOW),
+    (OLD, 1064, "refresh partition cached failed: boom", ErrorKind.LOAD_FAILED),
+    (NEW, 2003, "Can't connect to MySQL server on 'fe1' (timed out)", ErrorKind.FE_SILENT),
     (
         NEW,
         2003,
         "Can't connect to MySQL server on 'fe1' ([Errno 111] Connection refused)",
-        Meaning.FE_REFUSED,
+        ErrorKind.FE_REFUSED,
     ),
     (
         NEW,
         2003,
         "Can't connect to MySQL server on 'fe1' ([Errno 113] No route to host)",
-        Meaning.FE_SILENT,
+        ErrorKind.FE_SILENT,
     ),
-    (NEW, 2013, "Lost connection to MySQL server during query (timed out)", Meaning.FE_SILENT),
-    (NEW, 5999, "something nobody has seen", Meaning.UNKNOWN),
+    (NEW, 2013, "Lost connection to MySQL server during query (timed out)", ErrorKind.FE_SILENT),
+    (NEW, 5999, "something nobody has seen", ErrorKind.UNKNOWN),
 ]
 
 
 @pytest.mark.parametrize(("dialect", "code", "text", "meaning"), TEXTS)
 def test_a_text_of_a_real_front_end_has_its_meaning(
-    dialect: Dialect, code: int, text: str, meaning: Meaning
+    dialect: Dialect, code: int, text: str, meaning: ErrorKind
 ) -> None:
     answer = read_answer(code, text, dialect=dialect)
     assert answer == Answer(code, text, meaning)
 
 
 def test_what_may_be_a_metastore_that_is_down_is_never_permanent() -> None:
-    doubtful = {Meaning.NAME_UNKNOWN, Meaning.PARTITION_UNKNOWN, Meaning.LOAD_FAILED}
+    doubtful = {ErrorKind.NAME_UNKNOWN, ErrorKind.PARTITION_UNKNOWN, ErrorKind.LOAD_FAILED}
     for meaning in doubtful:
-        assert Answer(1064, "", meaning).remedy is Remedy.ASK_METASTORE
-    assert {Answer(0, "", meaning).remedy for meaning in Meaning} == set(Remedy)
-    assert [asked for asked in Asked if settle(asked) is Sequel.DROP_TABLE] == [Asked.TABLE_GONE]
+        assert Answer(1064, "", meaning).remedy is RecoveryAction.ASK_METASTORE
+    assert {Answer(0, "", meaning).remedy for meaning in ErrorKind} == set(RecoveryAction)
+    assert [asked for asked in MetastoreCheck if settle(asked) is NextStep.DROP_TABLE] == [
+        MetastoreCheck.TABLE_GONE
+    ]
 
 
 def test_breakers_count_only_whom_an_answer_accuses() -> None:
-    accused = {meaning: Answer(0, "", meaning).suspect for meaning in Meaning}
-    assert {m for m, who in accused.items() if who is Suspect.METASTORE} == {
-        Meaning.METASTORE_SLOW,
-        Meaning.METASTORE_DOWN,
+    accused = {meaning: Answer(0, "", meaning).suspect for meaning in ErrorKind}
+    assert {m for m, who in accused.items() if who is FaultSource.METASTORE} == {
+        ErrorKind.METASTORE_SLOW,
+        ErrorKind.METASTORE_DOWN,
     }
-    assert {m for m, who in accused.items() if who is Suspect.FRONT_END} == {
-        Meaning.FE_REFUSED,
-        Meaning.FE_SILENT,
+    assert {m for m, who in accused.items() if who is FaultSource.FRONT_END} == {
+        ErrorKind.FE_REFUSED,
+        ErrorKind.FE_SILENT,
     }
 
 

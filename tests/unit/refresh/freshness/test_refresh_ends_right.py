@@ -14,18 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refresh.changes.domain.changes import Cause, Touch
+from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.clusters.domain.frontends import FeState, FrontEnd
 from refresh.core.domain.fan_out import Outcome, outcomes
 from refresh.core.domain.versions import Dialect
-from refresh.freshness.domain.coverage import Done
+from refresh.freshness.domain.coverage import CompletedRefresh
 from refresh.freshness.domain.freshness import Danger, Freshness, standing
 from refresh.freshness.domain.pending_refresh import (
     Attempt,
     TableChanges,
     as_in_metastore,
     next_attempt,
-    owed_by,
+    pending_for,
     settled,
 )
 from refresh.freshness.domain.visibility import FeRecord
@@ -61,7 +61,7 @@ class Seen:
     row: FrontEnd
     fe: ModelFe
     state: FeState = FeState.ALIVE
-    done: list[Done] = field(default_factory=list)
+    done: list[CompletedRefresh] = field(default_factory=list)
     has_begun_anew: bool = False
     known_at: datetime = START
     empty_after: datetime | None = None
@@ -116,7 +116,7 @@ class Portal:
         known = dict(self.changes.partitions)
         for name, touch in noted(heard).items():
             before = known.get(name, (at, touch))[1]
-            known[name] = (at, touch if before is touch else Touch.UPDATED)
+            known[name] = (at, touch if before is touch else PartitionChange.UPDATED)
         self.changes = replace(self.changes, partitions=known)
 
     def query(self) -> None:
@@ -190,7 +190,7 @@ class Portal:
         )
         for one in self.fes:
             if found[one.row.name].outcome is Outcome.DONE:
-                one.done.append(Done(began_at, ended_at, frozenset(step.partitions)))
+                one.done.append(CompletedRefresh(began_at, ended_at, frozenset(step.partitions)))
             else:
                 self.tries[one.row.name] = self.tries.get(one.row.name, 0) + 1
         return True
@@ -261,7 +261,7 @@ def test_r6_when_the_faults_end_every_front_end_equals_the_metastore(
         # At worst one for the table and one each for three batches, on each front end.
         assert portal.n_statements - before <= N_FES * 4, "it never comes to an end"
     assert all(portal.right(one) for one in portal.fes)
-    assert not any(owed_by(record, portal.changes) for record in portal.records())
+    assert not any(pending_for(record, portal.changes) for record in portal.records())
     assert not settled(portal.changes, portal.records()).partitions
 
 
@@ -289,18 +289,20 @@ def test_r3_a_wrong_answer_is_always_shown_as_a_danger(
 
 
 def test_a_drop_heard_before_an_older_write_is_no_debt_for_ever() -> None:
-    heard = {"dt=1": (START, Touch.UPDATED), "dt=2": (START, Touch.DROPPED)}
+    heard = {"dt=1": (START, PartitionChange.UPDATED), "dt=2": (START, PartitionChange.DROPPED)}
     changes = TableChanges(START, is_partitioned=True, partitions=heard)
     found = as_in_metastore(changes, {"dt=2"}).partitions
     assert {name: touch for name, (_, touch) in found.items()} == {
-        "dt=1": Touch.DROPPED,
-        "dt=2": Touch.UPDATED,
+        "dt=1": PartitionChange.DROPPED,
+        "dt=2": PartitionChange.UPDATED,
     }
 
 
 def test_a_broken_front_end_keeps_nobody_else_waiting() -> None:
-    changes = TableChanges(START, is_partitioned=True, partitions={"dt=1": (START, Touch.UPDATED)})
-    done = (Done(START + timedelta(seconds=1), START + timedelta(seconds=2)),)
+    changes = TableChanges(
+        START, is_partitioned=True, partitions={"dt=1": (START, PartitionChange.UPDATED)}
+    )
+    done = (CompletedRefresh(START + timedelta(seconds=1), START + timedelta(seconds=2)),)
     a, b, c = (FeRecord(name, FeState.ALIVE, Dialect.CATALOGS) for name in "abc")
 
     def coordinator(*fes: FeRecord, **tries: int) -> str | None:

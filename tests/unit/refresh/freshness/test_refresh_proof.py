@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refresh.changes.domain.changes import Touch
+from refresh.changes.domain.changes import PartitionChange
 from refresh.clusters.domain.frontends import FeState
 from refresh.core.domain.versions import Dialect
-from refresh.freshness.domain.coverage import Done, Wish, is_provable, missing
+from refresh.freshness.domain.coverage import CompletedRefresh, Wish, is_provable, missing
 from refresh.freshness.domain.freshness import Danger, Freshness, standing
 from refresh.freshness.domain.pending_refresh import TableChanges
 from refresh.freshness.domain.visibility import Disproof, FeRecord, Visibility, judge, judge_wait
@@ -95,7 +95,7 @@ def test_a_front_end_called_fresh_or_cold_answers_as_the_metastore(
 
 
 def record(
-    *done: Done,
+    *done: CompletedRefresh,
     state: FeState = FeState.ALIVE,
     dialect: Dialect = Dialect.CATALOGS,
     empty_after: datetime | None = None,
@@ -105,9 +105,9 @@ def record(
 
 
 WISH = Wish(at(10), is_partitioned=True, partitions=frozenset({"dt=1"}))
-TABLE_AFTER = Done(at(11), at(12))
-TABLE_BEFORE = Done(at(9), at(20))
-PART_AFTER = Done(at(11), at(12), frozenset({"dt=1", "dt=2"}))
+TABLE_AFTER = CompletedRefresh(at(11), at(12))
+TABLE_BEFORE = CompletedRefresh(at(9), at(20))
+PART_AFTER = CompletedRefresh(at(11), at(12), frozenset({"dt=1", "dt=2"}))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ PART_AFTER = Done(at(11), at(12), frozenset({"dt=1", "dt=2"}))
         (record(PART_AFTER), Visibility.VISIBLE),
         # It ended after the write but began before it, so it may have read the old state.
         (record(TABLE_BEFORE), Visibility.NOT_YET),
-        (record(Done(at(10), at(12))), Visibility.NOT_YET),
+        (record(CompletedRefresh(at(10), at(12))), Visibility.NOT_YET),
         (record(TABLE_AFTER, dialect=Dialect.RESOURCES), Visibility.NOT_YET),
         (record(PART_AFTER, dialect=Dialect.RESOURCES), Visibility.NOT_YET),
         (record(TABLE_AFTER, PART_AFTER, dialect=Dialect.RESOURCES), Visibility.VISIBLE),
@@ -130,7 +130,7 @@ PART_AFTER = Done(at(11), at(12), frozenset({"dt=1", "dt=2"}))
         (record(TABLE_AFTER, divergence=Disproof(at(5), "x")), Visibility.VISIBLE),
         (record(empty_after=at(11), divergence=Disproof(at(15), "x")), Visibility.NOT_YET),
         (
-            record(TABLE_AFTER, Done(at(16), at(17)), divergence=Disproof(at(15), "x")),
+            record(TABLE_AFTER, CompletedRefresh(at(16), at(17)), divergence=Disproof(at(15), "x")),
             Visibility.VISIBLE,
         ),
     ],
@@ -166,7 +166,9 @@ def judged_by_hand(wish: Wish, fe: FeRecord) -> bool:
 
 
 instants = st.integers(0, 6).map(at)
-dones = st.builds(Done, instants, st.just(at(9)), st.frozensets(st.sampled_from(NAMES), max_size=2))
+dones = st.builds(
+    CompletedRefresh, instants, st.just(at(9)), st.frozensets(st.sampled_from(NAMES), max_size=2)
+)
 wishes = st.builds(Wish, instants, st.booleans(), st.frozensets(st.sampled_from(NAMES), max_size=2))
 
 
@@ -179,7 +181,7 @@ wishes = st.builds(Wish, instants, st.booleans(), st.frozensets(st.sampled_from(
 )
 def test_the_rule_equals_a_plain_reading_of_it(
     wish: Wish,
-    done: tuple[Done, ...],
+    done: tuple[CompletedRefresh, ...],
     dialect: Dialect,
     empty_after: datetime | None,
     divergence: Disproof | None,
@@ -191,7 +193,12 @@ def test_the_rule_equals_a_plain_reading_of_it(
         assert not is_provable(wish, dialect=dialect)
     # One more refresh never makes anything less visible.
     more = FeRecord(
-        "fe", FeState.ALIVE, dialect, (*done, Done(at(8), at(9))), empty_after, divergence
+        "fe",
+        FeState.ALIVE,
+        dialect,
+        (*done, CompletedRefresh(at(8), at(9))),
+        empty_after,
+        divergence,
     )
     assert judged is not Visibility.VISIBLE or judge(wish, more).visibility is judged
     assert set(missing(wish, more.done, dialect=dialect)) <= set(
@@ -228,17 +235,21 @@ def test_an_answer_names_who_lacks_it_and_best_effort_never_calls_it_visible() -
 @pytest.mark.parametrize(
     ("fe", "freshness", "danger"),
     [
-        (record(Done(at(1), at(2))), Freshness.STALE, Danger.WRONG),
+        (record(CompletedRefresh(at(1), at(2))), Freshness.STALE, Danger.WRONG),
         (record(PART_AFTER), Freshness.STALE, Danger.INCOMPLETE),
         (record(TABLE_AFTER), Freshness.STALE, Danger.INCOMPLETE),
-        (record(Done(at(21), at(22))), Freshness.FRESH, Danger.NONE),
+        (record(CompletedRefresh(at(21), at(22))), Freshness.FRESH, Danger.NONE),
         (
-            record(Done(at(21), at(22)), divergence=Disproof(at(30), "x")),
+            record(CompletedRefresh(at(21), at(22)), divergence=Disproof(at(30), "x")),
             Freshness.DIVERGED,
             Danger.WRONG,
         ),
         (record(empty_after=at(21)), Freshness.COLD, Danger.NONE),
-        (record(Done(at(22), at(23)), empty_after=at(21)), Freshness.FRESH, Danger.NONE),
+        (
+            record(CompletedRefresh(at(22), at(23)), empty_after=at(21)),
+            Freshness.FRESH,
+            Danger.NONE,
+        ),
         (record(state=FeState.DEAD), Freshness.UNKNOWN, Danger.NONE),
         (record(state=FeState.FROZEN), Freshness.UNKNOWN, Danger.UNKNOWN),
     ],
@@ -250,7 +261,10 @@ def test_a_table_on_a_front_end_has_its_state(
     changes = TableChanges(
         START,
         is_partitioned=True,
-        partitions={"dt=1": (at(10), Touch.UPDATED), "dt=9": (at(20), Touch.ADDED)},
+        partitions={
+            "dt=1": (at(10), PartitionChange.UPDATED),
+            "dt=9": (at(20), PartitionChange.ADDED),
+        },
     )
     found = standing(changes, fe)
     assert (found.freshness, found.danger) == (freshness, danger)
@@ -260,7 +274,7 @@ def test_a_table_on_a_front_end_has_its_state(
 def test_what_was_cached_before_we_watched_is_unknown_until_it_is_renewed() -> None:
     changes = TableChanges(at(5), is_partitioned=True, names=frozenset({"dt=1", "dt=2"}))
     assert standing(changes, record()).freshness is Freshness.UNKNOWN
-    assert standing(changes, record(Done(at(4), at(9)))).freshness is Freshness.UNKNOWN
+    assert standing(changes, record(CompletedRefresh(at(4), at(9)))).freshness is Freshness.UNKNOWN
     assert standing(changes, record(TABLE_AFTER)).freshness is Freshness.FRESH
     old = Dialect.RESOURCES
     assert standing(changes, record(TABLE_AFTER, dialect=old)).freshness is Freshness.UNKNOWN
@@ -278,15 +292,19 @@ def test_a_new_beginning_from_before_we_watched_proves_nothing() -> None:
 def test_a_dropped_partition_needs_the_list_renewed_and_no_refresh_by_its_name(
     dialect: Dialect,
 ) -> None:
-    changes = TableChanges(START, is_partitioned=True, partitions={"dt=1": (at(10), Touch.DROPPED)})
-    fe = record(Done(at(9), at(12)), PART_AFTER, dialect=dialect)
+    changes = TableChanges(
+        START, is_partitioned=True, partitions={"dt=1": (at(10), PartitionChange.DROPPED)}
+    )
+    fe = record(CompletedRefresh(at(9), at(12)), PART_AFTER, dialect=dialect)
     assert standing(changes, fe).freshness is Freshness.STALE
     fe = record(TABLE_AFTER, dialect=dialect, empty_after=at(1))
     assert standing(changes, fe).freshness is Freshness.FRESH
 
 
 def test_wrong_answers_come_first() -> None:
-    changes = TableChanges(START, is_partitioned=True, partitions={"dt=1": (at(10), Touch.UPDATED)})
+    changes = TableChanges(
+        START, is_partitioned=True, partitions={"dt=1": (at(10), PartitionChange.UPDATED)}
+    )
     wrong, cold = standing(changes, record()), standing(changes, record(empty_after=at(11)))
     down = standing(changes, record(state=FeState.DEAD))
     frozen = standing(changes, record(state=FeState.FROZEN))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refresh.changes.domain.changes import Touch
+from refresh.changes.domain.changes import PartitionChange
 from refresh.verify.domain.probing import Picture, disproofs
 from refresh.verify.domain.sweeping import (
     Hot,
@@ -85,12 +85,12 @@ def test_a_look_says_what_differs_in_what_was_seen_twice_and_nothing_that_is_not
     found = changed(known, seen, existing=now)
     for name, touch in found.items():
         assert (name in before, name in now) == {
-            Touch.ADDED: (False, True),
-            Touch.DROPPED: (True, False),
-            Touch.UPDATED: (True, True),
+            PartitionChange.ADDED: (False, True),
+            PartitionChange.DROPPED: (True, False),
+            PartitionChange.UPDATED: (True, True),
         }[touch]
     for name in known.stamps.keys() & seen.keys():
-        assert (found.get(name) is Touch.UPDATED) == (before[name] != now[name])
+        assert (found.get(name) is PartitionChange.UPDATED) == (before[name] != now[name])
     assert known.stamps.keys() - now.keys() <= found.keys()
     assert {name for name in seen if name >= scanned_from} - before.keys() <= found.keys()
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refresh.changes.domain.changes import EVENT_TYPES, Cause, Pending, Touch, heard
+from refresh.changes.domain.changes import EVENT_TYPES, Cause, PartitionChange, Pending, heard
 from refresh.core.domain.versions import Dialect
 from refresh.worker.domain.lanes import (
     Lane,
@@ -32,7 +32,7 @@ changes = st.builds(
     st.integers(0, 5).map(lambda n: NOW + timedelta(seconds=n)),
     st.frozensets(st.sampled_from(Cause), min_size=1),
     st.booleans(),
-    st.dictionaries(some_names, st.sampled_from(Touch), max_size=4),
+    st.dictionaries(some_names, st.sampled_from(PartitionChange), max_size=4),
 )
 limits = st.builds(StepLimits, st.integers(0, 6), st.integers(1, 3))
 

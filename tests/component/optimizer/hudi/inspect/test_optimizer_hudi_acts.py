@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from optimizer.core.domain.tasks import TaskState
-from optimizer.hudi.inspect.domain.facts import Action, HudiLook
+from optimizer.hudi.inspect.domain.facts import Action, HudiInspection
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion
 from portal.access.models import User
 from portal.audit.models import AuditEvent
@@ -43,7 +43,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("django.utils.timezone.now", lambda: NOW)
 
 
-def piled() -> HudiLook:
+def piled() -> HudiInspection:
     """A look at a table of three compactions that wait, with something stuck of each sort."""
     return look(
         *(done(minute) for minute in (100, 110, 120)),

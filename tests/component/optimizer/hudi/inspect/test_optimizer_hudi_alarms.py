@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from optimizer.hudi.inspect.domain.alarms import BROKEN
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.services.alarms import OVER, QUIET_FOR, RAISED, alarms_open, alarms_tell
 from optimizer.hudi.tables.services.record_changes import hudi_note_gone
 from optimizer.models import HudiAlarm, HudiTable
@@ -36,7 +36,7 @@ def addresses(people: People, settings: Any, tmp_path: Path) -> None:
     settings.LAKEWARDEN_DIRECTORY.write_text(json.dumps({"people": people_there}), encoding="utf-8")
 
 
-def ill(at: datetime = NOW, **facts: Any) -> HudiLook:
+def ill(at: datetime = NOW, **facts: Any) -> HudiInspection:
     """A table whose read-optimized view is behind, with a plan that waits."""
     found = look(
         done(0),
@@ -52,11 +52,11 @@ def ill(at: datetime = NOW, **facts: Any) -> HudiLook:
     return replace(found, inspected_at=at)
 
 
-def well(at: datetime) -> HudiLook:
+def well(at: datetime) -> HudiInspection:
     return replace(look(done(0), has_read_logs=True, has_read_keys=True), inspected_at=at)
 
 
-def taken_in(lake: LakeConfig, row: HudiTable, found: HudiLook) -> None:
+def taken_in(lake: LakeConfig, row: HudiTable, found: HudiInspection) -> None:
     LookedHudi(lake, row, keys=True).found(row, found).taken_in(found.inspected_at + DAYS)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from optimizer.hudi.inspect.domain.facts import BlockKind, BlockState, HudiLook
+from optimizer.hudi.inspect.domain.facts import BlockKind, BlockState, HudiInspection
 from optimizer.hudi.inspect.domain.schedule import EVERY, RESIDENT_EVERY, RETRY
 from optimizer.hudi.inspect.run_kinds import ObserveHudiKind
 from optimizer.hudi.inspect.services import snapshot_rows
@@ -46,7 +46,7 @@ def known(name: str = "clicks", **values: Any) -> HudiTable:
     return hudi(name, now=at, **{"inspect_due_at": at, **values})
 
 
-def stale_look(**facts: Any) -> HudiLook:
+def stale_look(**facts: Any) -> HudiInspection:
     """A table with a plan that nobody executed, behind which its view lies."""
     return look(
         done(0),

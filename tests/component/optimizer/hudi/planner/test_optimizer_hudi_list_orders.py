@@ -17,7 +17,7 @@ from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, RemovalPlan
 from optimizer.removals.services.claims import lists_claim
 from optimizer.removals.services.removals import removal_decide
 from portal.access.models import User
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.lake.errors import NotAllowed, StaleState
 from portal.runs.models import Run
 from tests.component.conftest import People
@@ -94,7 +94,7 @@ def test_whatever_happens_in_whichever_order_nothing_goes_without_its_list(
 
 
 def _say(found: RemovalPlan, user: User, verdict: str, at: datetime) -> None:
-    word = SaidWord(verdict.upper(), "because", found.digest)
+    word = DecisionInput(verdict.upper(), "because", found.digest)
     try:
         removal_decide(found.pk, user=user, word=word, authenticated_at=at, now=at)
     except (StaleState, NotAllowed):

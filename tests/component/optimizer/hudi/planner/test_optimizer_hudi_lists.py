@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from optimizer.core.services.dispatcher import choose, claim
 from optimizer.core.services.results import reclaim, results_ingest
-from optimizer.hudi.inspect.domain.facts import Action, HudiLook
+from optimizer.hudi.inspect.domain.facts import Action, HudiInspection
 from optimizer.hudi.planner.run_kinds import HudiRemoveKind, HudiServicesKind
 from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.hudi.planner.services.planner import hudi_decide
@@ -22,7 +22,7 @@ from optimizer.models import HudiTable, OptimizeTask, PolicyVersion, RemovalPlan
 from optimizer.removals.domain.papers import SEALED, intent_name
 from optimizer.removals.services.claims import lists_claim, lists_ready
 from optimizer.removals.services.removals import removal_decide, removal_withdraw
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import DataSafetyError, NotAllowed, StaleState
 from portal.runs.models import Run
@@ -65,7 +65,7 @@ MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 CLEAN, CLEAN_LIST = "HUDI_CLEAN_EXECUTE", "HUDI_CLEAN_SCHEDULE"
 
 
-def later(found: HudiLook, minutes: int) -> HudiLook:
+def later(found: HudiInspection, minutes: int) -> HudiInspection:
     return replace(found, inspected_at=found.inspected_at + MINUTE * minutes)
 
 
@@ -260,7 +260,7 @@ def test_a_list_ends_with_a_no_a_withdrawal_or_a_policy_that_takes_it_back(peopl
     policy = allow(kinds=["CLEAN"])
     row = looked("rides", look(asked(10, Action.CLEAN)))
     found = listed(row, CLEAN_LIST, CLEANING)
-    word = SaidWord("REJECT", "it is audited", found.digest)
+    word = DecisionInput("REJECT", "it is audited", found.digest)
     removal_decide(found.pk, user=people.admin, word=word, authenticated_at=NOW, now=NOW)
     found.task.refresh_from_db()
     assert (found.task.state, found.task.outcome_code) == ("CANCELLED", "removal.rejected")

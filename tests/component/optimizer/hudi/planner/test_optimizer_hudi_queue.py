@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from optimizer.core.domain.tasks import TaskState
 from optimizer.core.services.dispatcher import choose, claim
 from optimizer.core.services.results import reclaim, results_ingest
-from optimizer.hudi.inspect.domain.facts import BlockKind, BlockState, HudiLook
+from optimizer.hudi.inspect.domain.facts import BlockKind, BlockState, HudiInspection
 from optimizer.hudi.planner.run_kinds import HudiServicesKind
 from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.hudi.planner.services.planner import AGAIN_AFTER, hudi_decide
@@ -49,7 +49,7 @@ RUN, PLAN = "HUDI_COMPACTION_EXECUTE", "HUDI_COMPACTION_SCHEDULE"
 FREE = look(done(10), slices=(logs("a", 10),), uncompacted=waiting(10))
 
 
-def later(found: HudiLook, minutes: int) -> HudiLook:
+def later(found: HudiInspection, minutes: int) -> HudiInspection:
     return replace(found, inspected_at=found.inspected_at + MINUTE * minutes)
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from optimizer.core.domain.tasks import LEAVE_OUT, TaskState
 from optimizer.core.services.dispatcher import MOST_IN_A_RUN, choose, take
-from optimizer.core.services.task_lifecycle import tell_to_stop
+from optimizer.core.services.task_lifecycle import request_stop
 from optimizer.hudi.continuous.run_kinds import STAY, HudiResidentKind
 from optimizer.hudi.continuous.services import resident_hear, resident_turn
-from optimizer.hudi.inspect.domain.facts import HudiLook
+from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.services.inspection import REFUSED_RETRY, hudi_look_ask, hudi_looks_due
 from optimizer.hudi.planner.run_kinds import HudiServicesKind
 from optimizer.hudi.planner.services.maintainer import HUDI
@@ -23,7 +23,7 @@ from optimizer.models import HudiTable, OptimizeTask, StoredInspection
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.domain import RunState
 from portal.runs.models import Run
-from portal.safety.services import red_button_press
+from portal.safety.services import emergency_stop_start
 from portal.spark.spool import Spool
 from tests.component.conftest import LAKE
 from tests.component.optimizer.hudi.hudi_task_rows import (
@@ -72,9 +72,9 @@ class Staying:
         (word,) = said(task, outcome, **said_of)["result"]["tasks"]
         self.write(f"tasks/{order['turn']}.json", word)
 
-    def saw(self, row: HudiTable, found: dict[str, Any] | HudiLook, at: str) -> None:
+    def saw(self, row: HudiTable, found: dict[str, Any] | HudiInspection, at: str) -> None:
         """Say what a look found, as the program does."""
-        if isinstance(found, HudiLook):
+        if isinstance(found, HudiInspection):
             found = {"look": found.as_dict(), "read_logs": True, "read_keys": False}
         self.write(f"looks/{row.pk}.json", found)
         self.write("looks.json", {str(row.pk): at})
@@ -85,7 +85,7 @@ class Staying:
         self.spool.fs.replace(path, json.dumps(found).encode())
 
 
-def resident(table: str = "rides", found: HudiLook = PLANNED, **values: Any) -> HudiTable:
+def resident(table: str = "rides", found: HudiInspection = PLANNED, **values: Any) -> HudiTable:
     return looked(table, found, is_continuous=True, **values)
 
 
@@ -105,7 +105,7 @@ def test_a_policy_says_with_which_tables_a_service_stays(lake: LakeConfig) -> No
     Run.objects.update(state=RunState.CANCELLED, **ended)
     assert kind.scheduled_params(LAKE, now=NOW + MINUTE) is None
     assert kind.scheduled_params(LAKE, now=NOW + 6 * MINUTE) == {}
-    red_button_press(lake=LAKE, pressed_by="ada", reason="look", now=NOW)
+    emergency_stop_start(lake=LAKE, pressed_by="ada", reason="look", now=NOW)
     assert kind.scheduled_params(LAKE, now=NOW + 6 * MINUTE) is None
 
 
@@ -196,7 +196,7 @@ def test_a_task_that_people_cancel_is_left_out(lake: LakeConfig) -> None:
     task = hudi_task(row, instants=[name(10)])
     (order,) = staying.beat()["orders"]
     task.refresh_from_db()
-    assert tell_to_stop(task, why="not today")
+    assert request_stop(task, why="not today")
     assert staying.beat(minutes=1)[LEAVE_OUT] == [task.pk]
     staying.write(f"tasks/{order['turn']}.json", {"task": task.pk, "outcome": ""})
     control = staying.beat(minutes=2)

@@ -25,7 +25,7 @@ from optimizer.models import (
 )
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run
-from portal.safety.services import red_button_press
+from portal.safety.services import emergency_stop_start
 from tests.component.optimizer.iceberg.iceberg_said import NOW, altered, at, created, parameters
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
@@ -260,7 +260,7 @@ def test_a_budget_that_is_spent_holds() -> None:
 def test_the_red_button_keeps_tasks_from_going() -> None:
     policy()
     commit(40)
-    red_button_press(lake="main", pressed_by="ada", reason="stop", now=NOW)
+    emergency_stop_start(lake="main", pressed_by="ada", reason="stop", now=NOW)
     assert OptimizeKind().scheduled_params("main", now=NOW) is None
     run = run_of()
     assert OptimizeKind().waits(run, now=NOW)

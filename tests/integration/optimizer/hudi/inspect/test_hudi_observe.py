@@ -10,7 +10,7 @@ from optimizer.hudi.inspect.domain.facts import (
     Action,
     BlockKind,
     BlockState,
-    HudiLook,
+    HudiInspection,
     InstantState,
     TableType,
 )
@@ -61,7 +61,7 @@ def test_a_look_tells_commits_slices_and_what_stands_only_in_logs(logged: HudiTa
     assert sum(one.log_bytes for one in look.uncompacted) == on_disk
     assert (look.blocks, look.has_read_logs) == ((), True)
     assert (look.duplicates, look.has_read_keys) == ((), True)
-    assert HudiLook.from_dict(json.loads(json.dumps(look.as_dict()))) == look
+    assert HudiInspection.from_dict(json.loads(json.dumps(look.as_dict()))) == look
 
 
 def test_a_table_without_partitions_and_copy_on_write_is_looked_at_too(
@@ -185,7 +185,9 @@ def test_one_run_looks_at_many_tables_and_says_which_it_could_not(
     assert failed == {"gone": GONE, "empty": NOT_HUDI, "torn": BROKEN, "later": NEW_VERSION}
     read = job.spool.fs.read
     looks = {
-        name: HudiLook.from_dict(json.loads(read(job.spool.results.child("looks", f"{n}.json"))))
+        name: HudiInspection.from_dict(
+            json.loads(read(job.spool.results.child("looks", f"{n}.json")))
+        )
         for n, name in enumerate(asked)
         if name not in failed
     }

@@ -16,7 +16,7 @@ from optimizer.removals.domain.papers import FENCE
 from portal.safety.fence import LEASE_LENGTH, write_lease
 from portal.spark.job import JobContext
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
-from tests.support.removals import DAY, Removals, give_up, on_disk, place, planted, refs_of
+from tests.support.removals import DAY, Removals, abandon, on_disk, place, planted, refs_of
 from tests.support.scan_spark import job_for
 
 
@@ -166,7 +166,7 @@ def test_without_its_lease_or_its_fence_a_run_moves_nothing_more(
     assert silent["removed"]["n_files"] == 2
     # It waited for the second that its lease had left, and not for the minute of a whole one.
     assert time.monotonic() - begun < LEASE_LENGTH.total_seconds()
-    given_up = work.act(told, stop_after=2, meanwhile=give_up)
+    given_up = work.act(told, stop_after=2, meanwhile=abandon)
     assert (given_up["outcome"], given_up["code"]) == ("FAILED", "act.fenced"), given_up
     assert len([path for path in on_disk(table) if "/x" in path]) == 3
 

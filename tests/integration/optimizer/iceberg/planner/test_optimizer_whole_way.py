@@ -13,7 +13,7 @@ from optimizer.iceberg.planner.services.actions import optimize_now, removal_ask
 from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion, RemovalPlan
 from optimizer.removals.services.removals import removal_decide
 from portal.access.services import person_create
-from portal.approvals.domain import SaidWord
+from portal.approvals.domain import DecisionInput
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request
 from stack.stack import LAKE, Stack
@@ -122,7 +122,7 @@ def test_an_orphan_file_goes_once_two_people_have_approved_exactly_the_list(
         user = person_create(
             name, password="correct horse staple", email=f"{name}@example.org", roles=("admin",)
         )
-        word, now = SaidWord("APPROVE", "", plan.digest), timezone.now()
+        word, now = DecisionInput("APPROVE", "", plan.digest), timezone.now()
         plan = removal_decide(plan.pk, user=user, word=word, authenticated_at=now, now=now)
     assert plan.state == "APPROVED"
     now = timezone.now() + timedelta(seconds=1)

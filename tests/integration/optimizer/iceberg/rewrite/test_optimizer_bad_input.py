@@ -14,7 +14,7 @@ from py4j.protocol import Py4JJavaError
 
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.access.jobs.errors import CONFLICT, DISK_FULL, FILE_CORRUPT, FILE_MISSING
-from optimizer.iceberg.rewrite.jobs.bin_packing import MAX_GROUP_FILES, Picking, pick
+from optimizer.iceberg.rewrite.jobs.bin_packing import MAX_GROUP_FILES, BinPacking, pick
 from optimizer.iceberg.rewrite.jobs.planning import plan_files
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
 from tests.support.iceberg_staged import swept
@@ -127,7 +127,7 @@ def test_fifty_thousand_files_of_one_partition_are_planned_in_little_memory(
     started = time.monotonic()
     try:
         (partition,) = plan_files(table.opened).partitions
-        groups = pick(partition.files, Picking(TaskKind.MINOR, 1 << 20, 1 << 40))
+        groups = pick(partition.files, BinPacking(TaskKind.MINOR, 1 << 20, 1 << 40))
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

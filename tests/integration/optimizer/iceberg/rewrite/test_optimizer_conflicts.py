@@ -8,7 +8,7 @@ from optimizer.iceberg.access.jobs.errors import CONFLICT, GONE, REPLACED
 from optimizer.iceberg.access.jobs.history import Signature
 from optimizer.iceberg.execution.jobs import optimize
 from optimizer.iceberg.rewrite.jobs.bin_packing import Group
-from optimizer.iceberg.rewrite.jobs.conflict_check import Meanwhile
+from optimizer.iceberg.rewrite.jobs.conflict_check import ConflictChecker
 from optimizer.iceberg.rewrite.jobs.planning import plan_files
 from optimizer.iceberg.rewrite.jobs.replace import replace
 from optimizer.iceberg.rewrite.jobs.rewrite_group import Wanted, stage_group
@@ -64,7 +64,7 @@ def test_what_others_write_meanwhile_is_never_lost(
     happen, goes_on = MEANWHILE[name]
     happen(table)
     rows, last = table.rows(), table.opened.snapshot_id
-    meanwhile = Meanwhile(plan, run="run")
+    meanwhile = ConflictChecker(plan, run="run")
     meanwhile.look()
 
     if goes_on:
@@ -161,7 +161,7 @@ def test_a_change_of_other_files_of_the_partition_is_no_loss(iceberg_lake: Icebe
     delete = table.opened.java.newDelete()
     delete.deleteFile(partition.tasks.get(file.n).file())
     delete.commit()
-    meanwhile = Meanwhile(plan, run="run")
+    meanwhile = ConflictChecker(plan, run="run")
     meanwhile.look()
     meanwhile.check(partition, ours)
     with pytest.raises(StaleState):

@@ -13,14 +13,14 @@ from optimizer.hudi.inspect.domain.facts import (
     Action,
     BlockKind,
     BlockState,
-    HudiLook,
+    HudiInspection,
     InstantState,
 )
 from optimizer.hudi.inspect.domain.timeline import PLANNED, pending, unfit
 from optimizer.hudi.maintenance.domain.services import lock_problem
 from optimizer.hudi.maintenance.domain.tasks import ACTIONS, DESTRUCTIVE, Service, Step
 from optimizer.hudi.planner.domain.deciding import HudiDecision, decide
-from optimizer.hudi.planner.domain.needs import Lately
+from optimizer.hudi.planner.domain.needs import RecentActivity
 from optimizer.policies.domain.hudi_policy import HudiPolicy, Profile, contradiction
 from tests.unit.optimizer.hudi.hudi_world import (
     ALL,
@@ -48,7 +48,7 @@ NEAR = policy(Profile.NEAR_LINE)
 HOUR = timedelta(hours=1)
 SCHEDULE, EXECUTE = Step.SCHEDULE, Step.EXECUTE
 LATELY = st.builds(
-    Lately,
+    RecentActivity,
     running=st.frozensets(st.integers(1, 999).map(name), max_size=2),
     busy=st.frozensets(st.sampled_from(Service), max_size=1),
     failed=st.dictionaries(st.integers(1, 999).map(name), st.just(NOW - HOUR / 2), max_size=2),
@@ -134,7 +134,9 @@ def test_what_somebody_executes_now_is_left_to_him() -> None:
     seen = look(begun(995, COMPACTION), plans=(plan(995, "a"),))
     assert verdict(decide(seen, policy=NEAR, now=NOW), Service.COMPACTION, EXECUTE) == "begun"
     old = look(begun(10, COMPACTION), plans=(plan(10, "a"),))
-    running = decide(old, policy=NEAR, lately=Lately(running=frozenset({name(10)})), now=NOW)
+    running = decide(
+        old, policy=NEAR, lately=RecentActivity(running=frozenset({name(10)})), now=NOW
+    )
     assert running.proposals == ()
     assert verdict(running, Service.COMPACTION, EXECUTE) == "running"
 
@@ -149,10 +151,14 @@ def test_a_dead_writers_rows_are_listed_for_approval_and_never_rolled_back_at_on
 
 def test_a_plan_that_failed_waits_an_hour_and_then_comes_last() -> None:
     seen = look(asked(10), asked(20), plans=(plan(10, "a"), plan(20, "b")))
-    just = decide(seen, policy=NEAR, lately=Lately(failed={name(10): NOW - HOUR / 2}), now=NOW)
+    just = decide(
+        seen, policy=NEAR, lately=RecentActivity(failed={name(10): NOW - HOUR / 2}), now=NOW
+    )
     assert just.proposals[0].instants == (name(20),)
     assert verdict(just, Service.COMPACTION, EXECUTE) == "failed"
-    later = decide(seen, policy=NEAR, lately=Lately(failed={name(10): NOW - 2 * HOUR}), now=NOW)
+    later = decide(
+        seen, policy=NEAR, lately=RecentActivity(failed={name(10): NOW - 2 * HOUR}), now=NOW
+    )
     assert later.proposals[0].instants == (name(20), name(10))
 
 
@@ -201,7 +207,7 @@ def test_small_file_groups_are_clustered_where_the_policy_asks_and_nobody_else_h
 def test_old_partitions_are_listed_once_a_day_under_a_lock() -> None:
     seen = look(done(1))
     assert ("HUDI_TTL_SCHEDULE", ()) in tasks(decide(seen, policy=locked(), now=NOW))
-    listed = Lately(tried={(Service.TTL, SCHEDULE): NOW - 3 * HOUR})
+    listed = RecentActivity(tried={(Service.TTL, SCHEDULE): NOW - 3 * HOUR})
     found = decide(seen, policy=locked(), lately=listed, now=NOW)
     assert verdict(found, Service.TTL, SCHEDULE) == "young"
 
@@ -209,13 +215,13 @@ def test_old_partitions_are_listed_once_a_day_under_a_lock() -> None:
 @pytest.mark.parametrize(
     ("lately", "code"),
     [
-        (Lately(busy=frozenset({Service.COMPACTION})), "busy"),
-        (Lately(refused={Service.COMPACTION: NOW - 30 * HOUR}), "refused"),
-        (Lately(tried={(Service.COMPACTION, SCHEDULE): NOW - HOUR / 2}), "tried"),
-        (Lately(tried={(Service.COMPACTION, SCHEDULE): NOW - 2 * HOUR}), "task"),
+        (RecentActivity(busy=frozenset({Service.COMPACTION})), "busy"),
+        (RecentActivity(refused={Service.COMPACTION: NOW - 30 * HOUR}), "refused"),
+        (RecentActivity(tried={(Service.COMPACTION, SCHEDULE): NOW - HOUR / 2}), "tried"),
+        (RecentActivity(tried={(Service.COMPACTION, SCHEDULE): NOW - 2 * HOUR}), "task"),
     ],
 )
-def test_what_was_done_lately_is_not_done_again_at_once(lately: Lately, code: str) -> None:
+def test_what_was_done_lately_is_not_done_again_at_once(lately: RecentActivity, code: str) -> None:
     seen = look(done(1), slices=(logs("a", 1),), uncompacted=waiting(1))
     found = decide(seen, policy=locked(commits=1), lately=lately, now=NOW)
     assert verdict(found, Service.COMPACTION, SCHEDULE) == code
@@ -231,7 +237,9 @@ def test_what_was_done_lately_is_not_done_again_at_once(lately: Lately, code: st
         (look(), NEAR, "Nothing needs to be done"),
     ],
 )
-def test_nothing_done_is_said_in_words(seen: HudiLook, settings: HudiPolicy, says: str) -> None:
+def test_nothing_done_is_said_in_words(
+    seen: HudiInspection, settings: HudiPolicy, says: str
+) -> None:
     found = decide(seen, policy=settings, now=NOW)
     assert found.proposals == ()
     assert says in found.words
@@ -239,7 +247,7 @@ def test_nothing_done_is_said_in_words(seen: HudiLook, settings: HudiPolicy, say
 
 @given(looks(), POLICIES, LATELY)
 def test_only_what_is_ours_safe_and_asked_for_is_ever_done(
-    seen: HudiLook, settings: HudiPolicy, lately: Lately
+    seen: HudiInspection, settings: HudiPolicy, lately: RecentActivity
 ) -> None:
     found = decide(seen, policy=settings, lately=lately, now=NOW)
     if not settings.is_on or contradiction(settings) or unfit(seen):
@@ -265,7 +273,7 @@ def test_only_what_is_ours_safe_and_asked_for_is_ever_done(
 
 @given(looks(), POLICIES, LATELY)
 def test_everything_has_its_reason_and_no_pending_plan_is_passed_over(
-    seen: HudiLook, settings: HudiPolicy, lately: Lately
+    seen: HudiInspection, settings: HudiPolicy, lately: RecentActivity
 ) -> None:
     found = decide(seen, policy=settings, lately=lately, now=NOW)
     assert found.words
@@ -282,7 +290,7 @@ def test_everything_has_its_reason_and_no_pending_plan_is_passed_over(
 
 @given(looks(), POLICIES, st.randoms())
 def test_the_order_of_a_listing_decides_nothing(
-    seen: HudiLook, settings: HudiPolicy, chance: random.Random
+    seen: HudiInspection, settings: HudiPolicy, chance: random.Random
 ) -> None:
     shuffled = replace(
         seen,
@@ -310,7 +318,7 @@ def test_round_after_round_every_plan_is_executed_and_a_poisoned_one_holds_nobod
     now = NOW
     for _ in range(len(minutes) + 1):
         seen = look(*map(asked, left), plans=tuple(left.values()))
-        found = decide(seen, policy=settings, lately=Lately(failed=dict(failed)), now=now)
+        found = decide(seen, policy=settings, lately=RecentActivity(failed=dict(failed)), now=now)
         for one in (instant for task in found.proposals for instant in task.instants):
             if one == poisoned:
                 failed[one] = now

@@ -14,7 +14,7 @@ from optimizer.hudi.inspect.domain.facts import (
     DuplicateKey,
     FileGroupId,
     FileSlice,
-    HudiLook,
+    HudiInspection,
     HudiTable,
     Instant,
     InstantState,
@@ -29,8 +29,8 @@ AT = st.datetimes(timezones=st.just(UTC))
 WORD = st.text(max_size=5)
 COUNT = st.integers(0, 2**60)
 GROUP = st.builds(FileGroupId, WORD, WORD)
-LOOKS = st.builds(
-    HudiLook,
+BADGES = st.builds(
+    HudiInspection,
     inspected_at=AT,
     table=st.builds(
         HudiTable,
@@ -97,16 +97,16 @@ LOOKS = st.builds(
 )
 
 
-def empty() -> HudiLook:
+def empty() -> HudiInspection:
     table = HudiTable(
         location="/t", table_type=TableType.MERGE_ON_READ, version=9, layout_version=2
     )
-    return HudiLook(inspected_at=datetime(2026, 3, 1, tzinfo=UTC), table=table)
+    return HudiInspection(inspected_at=datetime(2026, 3, 1, tzinfo=UTC), table=table)
 
 
-@given(LOOKS)
-def test_a_look_comes_back_from_its_json(look: HudiLook) -> None:
-    assert HudiLook.from_dict(json.loads(json.dumps(look.as_dict()))) == look
+@given(BADGES)
+def test_a_look_comes_back_from_its_json(look: HudiInspection) -> None:
+    assert HudiInspection.from_dict(json.loads(json.dumps(look.as_dict()))) == look
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_look_comes_back_from_its_json(look: HudiLook) -> None:
 )
 def test_another_form_is_refused_with_the_next_step(change: dict[str, object]) -> None:
     with pytest.raises(RuleViolation, match="inspect the table again") as refused:
-        HudiLook.from_dict({**empty().as_dict(), **change})
+        HudiInspection.from_dict({**empty().as_dict(), **change})
     assert refused.value.code == "hudi.look"
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optimizer.core.domain.health import WHOLE
-from optimizer.hudi.inspect.domain.facts import BlockState, HudiLook
+from optimizer.hudi.inspect.domain.facts import BlockState, HudiInspection
 from optimizer.hudi.inspect.domain.health import Part, health_of
 from optimizer.policies.domain.hudi_policy import HudiPolicy, Profile
 from tests.unit.optimizer.hudi.hudi_world import (
@@ -30,13 +30,13 @@ NEAR = policy(Profile.NEAR_LINE, small_bytes=2**20)
 GIB = 2**30
 
 
-def score(seen: HudiLook, settings: HudiPolicy = NEAR, *, later: int = 0) -> float:
+def score(seen: HudiInspection, settings: HudiPolicy = NEAR, *, later: int = 0) -> float:
     health = health_of(seen, settings, NOW + timedelta(minutes=later))
     assert health is not None
     return health.score
 
 
-def parts(seen: HudiLook) -> set[str]:
+def parts(seen: HudiInspection) -> set[str]:
     health = health_of(seen, NEAR, NOW)
     assert health is not None
     return {str(one.part) for one in health.deductions}
@@ -74,7 +74,7 @@ def test_each_part_costs_points_by_itself_and_says_why() -> None:
 
 @given(looks(), POLICIES)
 def test_a_score_adds_up_and_every_deduction_has_words(
-    seen: HudiLook, settings: HudiPolicy
+    seen: HudiInspection, settings: HudiPolicy
 ) -> None:
     health = health_of(seen, settings, NOW)
     if health is None:
@@ -87,7 +87,7 @@ def test_a_score_adds_up_and_every_deduction_has_words(
 
 @given(looks(), POLICIES, st.integers(0, 10_000), st.integers(1, 999), st.integers(1, 10**9))
 def test_time_another_plan_and_more_logs_never_raise_a_score(
-    seen: HudiLook, settings: HudiPolicy, later: int, minute: int, n_bytes: int
+    seen: HudiInspection, settings: HudiPolicy, later: int, minute: int, n_bytes: int
 ) -> None:
     if health_of(seen, settings, NOW) is None or not seen.slices:
         return

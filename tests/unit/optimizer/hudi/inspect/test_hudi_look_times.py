@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optimizer.hudi.inspect.domain.alarms import BROKEN, CODES, TITLES, over, raised
-from optimizer.hudi.inspect.domain.facts import BlockState, DuplicateKey, HudiLook
+from optimizer.hudi.inspect.domain.facts import BlockState, DuplicateKey, HudiInspection
 from optimizer.hudi.inspect.domain.findings import Code
 from optimizer.hudi.inspect.domain.quality import failures
 from optimizer.hudi.inspect.domain.schedule import (
@@ -55,7 +55,7 @@ def test_logs_are_read_each_hour_keys_each_day_and_both_when_asked(
 
 @given(look=looks(), before=st.none() | looks(), read_logs=st.booleans(), read_keys=st.booleans())
 def test_what_was_read_again_is_believed_and_the_rest_comes_from_before(
-    look: HudiLook, before: HudiLook | None, read_logs: bool, read_keys: bool
+    look: HudiInspection, before: HudiInspection | None, read_logs: bool, read_keys: bool
 ) -> None:
     found = carried(look, before, read_logs=read_logs, read_keys=read_keys)
     if before is None or (read_logs and read_keys):
@@ -86,7 +86,7 @@ def test_keys_that_stand_twice_do_so_while_two_of_their_file_groups_are_there() 
 
 @given(look=looks(), policy=POLICIES, is_open=_CODES)
 def test_an_alarm_holds_for_what_is_found_and_ends_only_by_a_look_that_could_tell(
-    look: HudiLook, policy: HudiPolicy, is_open: set[str]
+    look: HudiInspection, policy: HudiPolicy, is_open: set[str]
 ) -> None:
     findings = failures(look, policy, NOW)
     holds = raised(look, findings)

@@ -14,7 +14,7 @@ from optimizer.hudi.inspect.domain.facts import (
     BlockState,
     DuplicateKey,
     FileGroupId,
-    HudiLook,
+    HudiInspection,
     TableType,
 )
 from optimizer.hudi.inspect.domain.findings import MOST_ROWS, Code, Finding, Severity, span_words
@@ -46,12 +46,12 @@ from tests.unit.optimizer.hudi.hudi_world import (
 NEAR = Profile.NEAR_LINE
 
 
-def only(seen: HudiLook, settings: HudiPolicy, now: datetime = NOW) -> Finding:
+def only(seen: HudiInspection, settings: HudiPolicy, now: datetime = NOW) -> Finding:
     (found,) = failures(seen, settings, now)
     return found
 
 
-def codes(seen: HudiLook, settings: HudiPolicy) -> set[Code]:
+def codes(seen: HudiInspection, settings: HudiPolicy) -> set[Code]:
     return {one.code for one in failures(seen, settings, NOW)}
 
 
@@ -308,7 +308,7 @@ def test_nothing_is_told_of_a_timeline_that_cannot_be_relied_on() -> None:
 
 @given(looks(), POLICIES)
 def test_every_failure_has_words_evidence_and_a_remedy(
-    seen: HudiLook, settings: HudiPolicy
+    seen: HudiInspection, settings: HudiPolicy
 ) -> None:
     for one in failures(seen, settings, NOW):
         assert one.words.endswith(".")

@@ -11,13 +11,13 @@ from optimizer.hudi.inspect.domain.facts import (
     Action,
     BlockKind,
     BlockState,
-    HudiLook,
+    HudiInspection,
     InstantState,
 )
 from optimizer.hudi.inspect.domain.timeline import PLANNED, pending, stuck, unfit
 from optimizer.hudi.maintenance.domain.requests import wish_of
 from optimizer.hudi.maintenance.domain.tasks import ACTIONS, DESTRUCTIVE, HudiTask, Service, Step
-from optimizer.hudi.planner.domain.needs import Lately
+from optimizer.hudi.planner.domain.needs import RecentActivity
 from optimizer.policies.domain.hudi_policy import HudiPolicy, Profile
 from portal.lake.errors import PortalError, RuleViolation, StaleState
 from tests.unit.optimizer.hudi.hudi_world import (
@@ -43,24 +43,24 @@ EXECUTE, SCHEDULE = Step.EXECUTE, Step.SCHEDULE
 
 
 def wished(
-    found: HudiLook,
+    found: HudiInspection,
     service: Service,
     step: Step = EXECUTE,
     *instants: str,
     by: HudiPolicy | None = None,
-    lately: Lately | None = None,
+    lately: RecentActivity | None = None,
 ) -> HudiTask:
     wish = HudiTask(service, step, "I want it", instants)
-    return wish_of(found, by or locked(), wish, lately=lately or Lately(), now=NOW)
+    return wish_of(found, by or locked(), wish, lately=lately or RecentActivity(), now=NOW)
 
 
 def refusal(
-    found: HudiLook,
+    found: HudiInspection,
     service: Service,
     step: Step,
     *instants: str,
     by: HudiPolicy | None = None,
-    lately: Lately | None = None,
+    lately: RecentActivity | None = None,
 ) -> str:
     with pytest.raises(PortalError) as caught:
         wished(found, service, step, *instants, by=by, lately=lately)
@@ -82,7 +82,7 @@ def test_all_pending_plans_or_some_of_them_and_never_the_newest_alone() -> None:
 
 
 def test_what_a_run_has_or_a_writer_began_is_left_alone() -> None:
-    running = Lately(running=frozenset({name(10)}))
+    running = RecentActivity(running=frozenset({name(10)}))
     assert wished(TWO_PLANS, Service.COMPACTION, lately=running).instants == (name(20),)
     is_ours = refusal(TWO_PLANS, Service.COMPACTION, EXECUTE, name(10), lately=running)
     assert is_ours == "hudi.running"
@@ -92,7 +92,7 @@ def test_what_a_run_has_or_a_writer_began_is_left_alone() -> None:
 
 
 def test_what_failed_a_moment_ago_is_tried_again_for_people() -> None:
-    lately = Lately(failed={name(10): NOW})
+    lately = RecentActivity(failed={name(10): NOW})
     assert wished(TWO_PLANS, Service.COMPACTION, lately=lately).instants == (name(10), name(20))
 
 
@@ -133,7 +133,12 @@ def test_partitions_by_age_need_an_age() -> None:
     st.booleans(),
 )
 def test_no_wish_takes_away_what_people_have_to_approve_or_what_is_not_stuck(
-    found: HudiLook, by: HudiPolicy, service: Service, step: Step, named: list[str], all_of: bool
+    found: HudiInspection,
+    by: HudiPolicy,
+    service: Service,
+    step: Step,
+    named: list[str],
+    all_of: bool,
 ) -> None:
     instants = () if all_of else tuple(named)
     task = None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.hudi.inspect.domain.facts import Action, HudiLook, Instant, TableType
+from optimizer.hudi.inspect.domain.facts import Action, HudiInspection, Instant, TableType
 from optimizer.hudi.inspect.domain.timeline import silence_of
 from optimizer.hudi.maintenance.domain.services import lock_problem, may, may_roll_back
 from optimizer.hudi.maintenance.domain.tasks import BY_APPROVAL, Service, Step, oldest_first
@@ -51,12 +51,14 @@ TABLES = st.builds(
 )
 
 
-def with_properties(**said: str) -> HudiLook:
+def with_properties(**said: str) -> HudiInspection:
     named = {f"hoodie.{key.replace('__', '.')}": value for key, value in said.items()}
     return look(done(1), table=table(properties={**STANDALONE, **named}))
 
 
-def ruled_back(one: HudiLook, instant: Instant, settings: HudiPolicy) -> tuple[bool, str, bool]:
+def ruled_back(
+    one: HudiInspection, instant: Instant, settings: HudiPolicy
+) -> tuple[bool, str, bool]:
     silence = silence_of(one, instant, patience=timedelta(hours=1), now=NOW)
     ruling = may_roll_back(one, settings, silence)
     return ruling.is_allowed, ruling.code, ruling.needs_approval

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optimizer.core.domain.health import WHOLE, Health
-from optimizer.iceberg.inspect.domain.health import Tally, partition_health
+from optimizer.iceberg.inspect.domain.health import LoginTally, partition_health
 from optimizer.iceberg.inspect.domain.health_words import Part
 from optimizer.iceberg.inspect.domain.stats import (
     SMALL_BELOW,
@@ -49,7 +49,7 @@ several = st.lists(partitions(), max_size=4)
 
 
 def judged(found: list[PartitionStats], table: TableStats, *, layout: bool = False) -> Health:
-    tally = Tally(TARGET, wants_layout=layout)
+    tally = LoginTally(TARGET, wants_layout=layout)
     for stats in found:
         tally.add(stats)
     return tally.health(table)
@@ -225,7 +225,7 @@ def test_a_partition_with_deletes_only_is_judged_by_them() -> None:
 
 
 def test_a_tally_gives_each_partition_its_own_health() -> None:
-    tally = Tally(TARGET, wants_layout=False)
+    tally = LoginTally(TARGET, wants_layout=False)
     assert tally.add(of_sizes(TARGET)).score == 100
     assert tally.add(of_sizes(*[1] * 100)).score < 40
     assert tally.total.n_files == 101

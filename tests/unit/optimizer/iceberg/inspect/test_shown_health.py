@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from optimizer.core.domain.scoring import Priority, priority_of
 from optimizer.hudi.maintenance.domain.tasks import Service, Step
 from optimizer.hudi.planner.domain.deciding import precedence, service_priority
-from optimizer.iceberg.inspect.domain.health import Tally, whole_points
+from optimizer.iceberg.inspect.domain.health import LoginTally, whole_points
 from optimizer.iceberg.inspect.domain.stats import PartitionStats
 
 
@@ -49,7 +49,7 @@ def test_a_rollback_comes_before_a_cleaning() -> None:
 
 def test_a_small_file_alone_in_its_partition_is_not_counted_as_small() -> None:
     target = 512 * 2**20
-    tally = Tally(target, wants_layout=False)
+    tally = LoginTally(target, wants_layout=False)
     for name in ("a", "b", "c"):
         health = tally.add(
             PartitionStats(name, n_files=1, n_bytes=1000, n_small=1, small_bytes=1000)

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from optimizer.iceberg.maintenance.domain.expiry import RefFact, Retention
-from optimizer.iceberg.tables.domain.table_metadata import MetadataSaid
+from optimizer.iceberg.tables.domain.table_metadata import ReportedMetadata
 from portal.lake.errors import RuleViolation
 
 DAY_MS = 24 * 3600 * 1000
 
 
-def said(**values: Any) -> MetadataSaid:
+def said(**values: Any) -> ReportedMetadata:
     snapshot = {"snapshot-id": 2**62, "timestamp-ms": DAY_MS, "manifest-list": "file:/a/snap.avro"}
     staged = {"snapshot-id": 5, "parent-snapshot-id": 2**62, "timestamp-ms": 2 * DAY_MS}
     fields = {
@@ -26,7 +26,7 @@ def said(**values: Any) -> MetadataSaid:
         "statistics": [{"snapshot-id": 5, "statistics-path": "f", "file-size-in-bytes": 7}],
         **values,
     }
-    return MetadataSaid.read(json.dumps(fields))
+    return ReportedMetadata.read(json.dumps(fields))
 
 
 def test_snapshots_refs_and_files_are_read() -> None:
@@ -44,7 +44,7 @@ def test_snapshots_refs_and_files_are_read() -> None:
 
 
 def test_an_empty_table_says_little() -> None:
-    found = MetadataSaid.read('{"table-uuid": "u", "current-snapshot-id": -1}')
+    found = ReportedMetadata.read('{"table-uuid": "u", "current-snapshot-id": -1}')
     assert (found.snapshot_id, found.snapshots, found.refs) == (None, (), ())
 
 
@@ -74,7 +74,7 @@ def test_the_tables_own_retention_is_heard() -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"table-uuid": "u", "snapshots": [{}]}', "1"])
 def test_what_iceberg_does_not_write_is_refused(text: str) -> None:
     with pytest.raises(RuleViolation) as refused:
-        MetadataSaid.read(text)
+        ReportedMetadata.read(text)
     assert refused.value.code == "removal.metadata"
 
 

@@ -18,12 +18,12 @@ from optimizer.iceberg.planner.domain.conflicts import (
     lost_already,
     risk_of,
 )
-from optimizer.policies.domain.policy import Caution
+from optimizer.policies.domain.policy import ConflictTolerance
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 AGES = st.lists(st.integers(0, 3 * 24 * 3600), max_size=100)
 SECONDS = st.floats(0, 24 * 3600)
-CAUTIONS = st.sampled_from(Caution)
+CAUTIONS = st.sampled_from(ConflictTolerance)
 
 
 def ago(**parts: float) -> datetime:
@@ -45,7 +45,7 @@ def seen(*commits: CommitFact, partition: str = "p=1", newest: datetime | None =
 def test_appends_never_conflict_however_many_there_are() -> None:
     found = seen(*[commit(ago(seconds=n), "append") for n in range(1000)])
     assert found.changes == ()
-    advice = advise(found, seconds=10_000, caution=Caution.HIGH, since=NOW, now=NOW)
+    advice = advise(found, seconds=10_000, caution=ConflictTolerance.HIGH, since=NOW, now=NOW)
     assert advice.approach is Approach.NOW
     assert advice.risk == 0
     assert "appends do not conflict" in advice.reason
@@ -77,11 +77,13 @@ def test_a_writer_at_intervals_leaves_the_time_until_its_next_turn() -> None:
 
 def test_a_writer_of_every_second_is_waited_for_but_not_for_ever() -> None:
     busy = history(list(range(500)))
-    waits = advise(busy, seconds=600, caution=Caution.NORMAL, since=NOW, now=NOW)
+    waits = advise(busy, seconds=600, caution=ConflictTolerance.NORMAL, since=NOW, now=NOW)
     assert waits.approach is Approach.WAIT
     assert waits.not_before is not None
     assert NOW < waits.not_before <= NOW + LONGEST_WAIT
-    tried = advise(busy, seconds=600, caution=Caution.NORMAL, since=NOW - LONGEST_WAIT, now=NOW)
+    tried = advise(
+        busy, seconds=600, caution=ConflictTolerance.NORMAL, since=NOW - LONGEST_WAIT, now=NOW
+    )
     assert tried.approach is Approach.SMALL_GROUPS
     assert tried.seconds == LEAST_GROUP_SECONDS
     assert "24 hours" in tried.reason
@@ -89,7 +91,7 @@ def test_a_writer_of_every_second_is_waited_for_but_not_for_ever() -> None:
 
 def test_a_writer_of_every_few_minutes_makes_groups_small() -> None:
     often = history([17, 500, 790, 1300, 1340, 2000, 2200, 2900, 3500])
-    advice = advise(often, seconds=3600, caution=Caution.NORMAL, since=NOW, now=NOW)
+    advice = advise(often, seconds=3600, caution=ConflictTolerance.NORMAL, since=NOW, now=NOW)
     assert advice.approach is Approach.SMALL_GROUPS
     assert LEAST_GROUP_SECONDS <= advice.seconds < 3600
 
@@ -104,7 +106,7 @@ def test_risk_is_a_chance_that_grows_with_time(ages: list[int], one: float, more
 
 @given(AGES, CAUTIONS)
 def test_what_takes_no_longer_than_advised_is_within_the_risk(
-    ages: list[int], caution: Caution
+    ages: list[int], caution: ConflictTolerance
 ) -> None:
     found = history(ages)
     longest = longest_at(found, most_risk=caution.most_risk, now=NOW)
@@ -114,7 +116,7 @@ def test_what_takes_no_longer_than_advised_is_within_the_risk(
 
 @given(AGES, SECONDS, CAUTIONS, st.integers(0, 48 * 3600))
 def test_none_waits_longer_than_a_day(
-    ages: list[int], seconds: float, caution: Caution, waited: int
+    ages: list[int], seconds: float, caution: ConflictTolerance, waited: int
 ) -> None:
     since = ago(seconds=waited)
     advice = advise(history(ages), seconds=seconds, caution=caution, since=since, now=NOW)
@@ -129,7 +131,7 @@ def test_none_waits_longer_than_a_day(
 
 @given(AGES, CAUTIONS)
 def test_a_partition_is_cold_when_it_was_said_it_would_be(
-    ages: list[int], caution: Caution
+    ages: list[int], caution: ConflictTolerance
 ) -> None:
     found = history(ages)
     cold = cold_at(found, caution=caution, now=NOW)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optimizer.core.domain.tasks import TaskKind
-from optimizer.iceberg.rewrite.jobs.bin_packing import Group, Picking, PlannedFile, n_out, pick
+from optimizer.iceberg.rewrite.jobs.bin_packing import BinPacking, Group, PlannedFile, n_out, pick
 
 TARGET = 1000
 
@@ -16,8 +16,8 @@ def files(*sizes: int, **same: Any) -> list[PlannedFile]:
     return [PlannedFile(n, size, n_rows=size, **same) for n, size in enumerate(sizes)]
 
 
-def picking(kind: TaskKind = TaskKind.MINOR, **changed: Any) -> Picking:
-    return Picking(kind, TARGET, **{"max_group_bytes": 100 * TARGET, **changed})
+def picking(kind: TaskKind = TaskKind.MINOR, **changed: Any) -> BinPacking:
+    return BinPacking(kind, TARGET, **{"max_group_bytes": 100 * TARGET, **changed})
 
 
 def numbers(groups: list[Group]) -> list[list[int]]:
@@ -65,7 +65,7 @@ def test_a_full_rewrite_splits_what_is_too_big_and_leaves_what_is_right() -> Non
     assert group.n_out == 4
     assert pick(files(1000), picking(TaskKind.FULL)) == []
     assert pick(files(1000, 1000), picking(TaskKind.FULL)) == []
-    laid = Picking(TaskKind.FULL, TARGET, 100 * TARGET, has_layout=True)
+    laid = BinPacking(TaskKind.FULL, TARGET, 100 * TARGET, has_layout=True)
     assert numbers(pick(files(1000), laid)) == [[0]]
 
 
