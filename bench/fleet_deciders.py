@@ -13,7 +13,7 @@ from bench.fleet_world import (
     TARGET,
     Begin,
     Part,
-    TaskExecutor,
+    Work,
     World,
     work_of,
 )
@@ -123,7 +123,7 @@ class Ours:
             place = place_of(score_of(candidate, speed=SPEED), since=candidate.since)
             heapq.heappush(self.line, (-place, table))
 
-    def _work(self, world: World, table: int, partition: int) -> TaskExecutor | None:
+    def _work(self, world: World, table: int, partition: int) -> Work | None:
         part = world.tables[table][partition]
         if part.is_busy:
             return None
@@ -264,11 +264,11 @@ class Amoro:
     def _needs(self, world: World, table: int, partition: int) -> bool:
         return self._partition(world, table, partition).is_necessary()
 
-    def _plan(self, world: World, table: int) -> list[TaskExecutor]:
+    def _plan(self, world: World, table: int) -> list[Work]:
         found = [(one, self._partition(world, table, one)) for one in sorted(self.open[table])]
         needed = [(one, each) for one, each in found if each.is_necessary()]
         needed.sort(key=lambda pair: -pair[1].cost())
-        works: list[TaskExecutor] = []
+        works: list[Work] = []
         total = 0
         for partition, each in needed:
             if total > AMORO_INPUT_PER_THREAD * SLOTS:
@@ -279,9 +279,7 @@ class Amoro:
         return works
 
 
-def _works(
-    table: int, partition: int, sizes: list[int], each: AmoroPartition
-) -> list[TaskExecutor]:
+def _works(table: int, partition: int, sizes: list[int], each: AmoroPartition) -> list[Work]:
     """Return the files that its tasks take, as one rewrite of the partition."""
     wanted: defaultdict[int, int] = defaultdict(int)
     for task in each.plan():

@@ -35,7 +35,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskExecutor:
+class Work:
     """Files of one partition being rewritten: places in its list, of the first `length`."""
 
     table: int
@@ -54,7 +54,7 @@ class TaskExecutor:
 class Begin:
     """What begins: seconds until its work does, and how many of them a slot is taken for it."""
 
-    works: list[TaskExecutor]
+    works: list[Work]
     seconds_before: float = 0.0
     seconds_shared: float = 0.0
 
@@ -184,7 +184,7 @@ class World:
             self.later(self.now + found.seconds_shared + seconds, "free", width)
             self.figures.slot_seconds += width * (found.seconds_shared + seconds)
 
-    def _end(self, works: list[TaskExecutor], begun: float) -> None:
+    def _end(self, works: list[Work], begun: float) -> None:
         parts = [self.tables[one.table][one.partition] for one in works]
         lost = [part.changed > begun for part in parts]
         if self.decider.loses_all and any(lost):
@@ -215,13 +215,13 @@ class World:
         self.figures.by_writer = {one: counts[one] / owners[one] for one in owners}
 
 
-def work_of(table: int, partition: int, sizes: list[int], picked: Iterable[int]) -> TaskExecutor:
+def work_of(table: int, partition: int, sizes: list[int], picked: Iterable[int]) -> Work:
     """Return the rewrite of some of a partition's files."""
     chosen = tuple(picked)
-    return TaskExecutor(table, partition, chosen, sum(sizes[n] for n in chosen), len(sizes))
+    return Work(table, partition, chosen, sum(sizes[n] for n in chosen), len(sizes))
 
 
-def _replaced(sizes: list[int], work: TaskExecutor) -> list[int]:
+def _replaced(sizes: list[int], work: Work) -> list[int]:
     gone = set(work.picked)
     kept = [size for n, size in enumerate(sizes) if n not in gone]
     n_new = max(1, -(-work.n_bytes // TARGET))
