@@ -75,7 +75,7 @@ class TargetFilter(ListFilter):
             return rows
         long_gone = timezone.now() - _GONE_SHOWN
         return rows.exclude(
-            watched__is_gone=True, watched__changed_at__lt=long_gone, danger=Danger.NONE
+            watched__is_deleted=True, watched__changed_at__lt=long_gone, danger=Danger.NONE
         )
 
     def filter_show(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
@@ -99,8 +99,8 @@ _PHASES = {
     "waiting": Q(due_at__isnull=False, running_since=None),
     "running": Q(running_since__isnull=False),
     "failing": Q(n_tries__gt=0),
-    "off": Q(watched__is_off=True),
-    "gone": Q(watched__is_gone=True),
+    "off": Q(watched__is_opted_out=True),
+    "gone": Q(watched__is_deleted=True),
 }
 
 
