@@ -267,7 +267,7 @@ def tell_simple(waits: Sequence[float], n_left: int, *, seconds: float) -> None:
 
 
 def _set_hours(bench: Bench, hours: str) -> None:
-    bench.ask("update refresh_cluster set giants_hours = %s where name = %s", hours, OLD)
+    bench.ask("update refresh_cluster set large_table_window = %s where name = %s", hours, OLD)
 
 
 def _met(*, is_met: bool) -> str:

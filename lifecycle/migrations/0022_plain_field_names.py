@@ -33,21 +33,6 @@ class Migration(migrations.Migration):
             new_name="with_recently_read",
         ),
         migrations.RenameField(
-            model_name="dropplanpart",
-            old_name="n_still_read",
-            new_name="n_recently_read",
-        ),
-        migrations.RenameField(
-            model_name="dropplantable",
-            old_name="n_still_read",
-            new_name="n_recently_read",
-        ),
-        migrations.RenameField(
-            model_name="ownertotals",
-            old_name="n_still_read",
-            new_name="n_recently_read",
-        ),
-        migrations.RenameField(
             model_name="pathfinding",
             old_name="waived_until",
             new_name="excepted_until",
@@ -76,11 +61,6 @@ class Migration(migrations.Migration):
             model_name="restoreverification",
             old_name="proven_at",
             new_name="verified_at",
-        ),
-        migrations.RenameField(
-            model_name="tablefinding",
-            old_name="n_still_read",
-            new_name="n_recently_read",
         ),
         migrations.AddIndex(
             model_name="deletionconsent",

@@ -22,15 +22,15 @@ def clean_now(
     Of a whole table, or of one partition of it, whose class is given then.
     """
     user = context["request"].user
-    n_due, n_recently_read = table.n_clean_now + table.n_recently_read, table.n_recently_read
+    n_due, n_still_read = table.n_clean_now + table.n_still_read, table.n_still_read
     if partition:
-        n_recently_read = int(cls == ExpiryClass.STILL_READ)
-        n_due = n_recently_read or int(cls == ExpiryClass.CLEAN_NOW)
+        n_still_read = int(cls == ExpiryClass.STILL_READ)
+        n_due = n_still_read or int(cls == ExpiryClass.CLEAN_NOW)
     owns = n_due > 0 and asker_of(user, table).owns
     return {
         "table": table,
         "partition": partition,
-        "n_recently_read": n_recently_read,
+        "n_still_read": n_still_read,
         "offered": owns,
         "n_due": n_due,
         "csrf_token": context.get("csrf_token"),
@@ -42,7 +42,7 @@ def still_read_offer(
     context: Context, table: TableFinding, partition: str = "", cls: str = ""
 ) -> dict[str, Any]:
     """Offer to let recently read data go to whose yes counts; nothing to others."""
-    is_read = cls == ExpiryClass.STILL_READ if partition else table.n_recently_read > 0
+    is_read = cls == ExpiryClass.STILL_READ if partition else table.n_still_read > 0
     return {
         "table": table,
         "partition": partition,

@@ -118,7 +118,7 @@ def of_the_day(demo: Demo) -> dict[str, str]:
         ("policy-scope", "SELECT '/optimizer/policies/of/' || scope || '/' FROM"
          " optimizer_policyversion WHERE is_current AND format = 'iceberg' ORDER BY scope"),
         ("hudi-policy", "SELECT '/optimizer/hudi/' || id || '/policy/' FROM optimizer_huditable"
-         " WHERE NOT is_gone ORDER BY id"),
+         " WHERE NOT is_deleted ORDER BY id"),
         ("task-cancel", "SELECT '/optimizer/tasks/' || id || '/cancel/' FROM"
          " optimizer_optimizetask ORDER BY is_open DESC, id"),
         ("drill", "SELECT '/lifecycle/drills/' || public_id || '/' FROM lifecycle_restoredrill"

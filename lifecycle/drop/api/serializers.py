@@ -51,7 +51,7 @@ class LossSerializer(serializers.Serializer[Any]):
     n_items = serializers.IntegerField(read_only=True)
     n_bytes = serializers.IntegerField(read_only=True)
     n_files = serializers.IntegerField(read_only=True)
-    n_recently_read = serializers.IntegerField(read_only=True)
+    n_still_read = serializers.IntegerField(read_only=True)
     n_first = serializers.IntegerField(read_only=True)
     oldest_at = serializers.DateTimeField(read_only=True, allow_null=True)
     newest_at = serializers.DateTimeField(read_only=True, allow_null=True)
@@ -123,7 +123,7 @@ class PlanTableSerializer(serializers.ModelSerializer[DropPlanTable]):
     class Meta:
         model = DropPlanTable
         fields = (
-            *("db", "table", "kind", "owner", "n_items", "n_bytes", "n_files", "n_recently_read"),
+            *("db", "table", "kind", "owner", "n_items", "n_bytes", "n_files", "n_still_read"),
             *("oldest_at", "newest_at", "is_first_drop", "digest"),
         )
         read_only_fields = fields

@@ -44,7 +44,7 @@ class TableShare:
     basis: Basis
     n_items: int
     n_bytes: int
-    n_recently_read: int
+    n_still_read: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +116,11 @@ def _why_explicit(
         return f"The rule holds from {rule.starts_on} to {rule.ends_on}."
     if not dropped_before:
         return "The first drop of a table is always approved explicitly."
-    if share.n_recently_read:
-        if share.n_recently_read == 1:
+    if share.n_still_read:
+        if share.n_still_read == 1:
             return "1 item was recently read; it is deleted only with an explicit consent."
         return (
-            f"{share.n_recently_read:,} items were recently read; they are deleted only with an "
+            f"{share.n_still_read:,} items were recently read; they are deleted only with an "
             "explicit consent."
         )
     if used.n_items + share.n_items > rule.max_items:

@@ -38,7 +38,7 @@ class DropPlanPart(models.Model):
     n_items = models.PositiveBigIntegerField(default=0)
     n_bytes = models.PositiveBigIntegerField(default=0)
     n_files = models.PositiveBigIntegerField(default=0)
-    n_recently_read = models.PositiveBigIntegerField(default=0)
+    n_still_read = models.PositiveBigIntegerField(default=0)
     n_first = models.PositiveIntegerField(default=0)
     oldest_at = models.DateTimeField(null=True)
     newest_at = models.DateTimeField(null=True)

@@ -191,7 +191,7 @@ class DropPlanTable(models.Model):
     n_items = models.PositiveBigIntegerField()
     n_bytes = models.PositiveBigIntegerField(default=0)
     n_files = models.PositiveBigIntegerField(default=0)
-    n_recently_read = models.PositiveBigIntegerField(default=0)
+    n_still_read = models.PositiveBigIntegerField(default=0)
     oldest_at = models.DateTimeField(null=True, blank=True)
     newest_at = models.DateTimeField(null=True, blank=True)
     is_first_drop = models.BooleanField(default=False)

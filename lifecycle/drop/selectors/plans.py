@@ -144,7 +144,7 @@ class Loss:
     n_items: int
     n_bytes: int
     n_files: int
-    n_recently_read: int
+    n_still_read: int
     n_first: int
     oldest_at: datetime | None
     newest_at: datetime | None
@@ -165,7 +165,7 @@ def plan_loss(plan: DropPlan, user: User) -> Loss:
             items=Sum("n_items"),
             size=Sum("n_bytes"),
             files=Sum("n_files"),
-            still_read=Sum("n_recently_read"),
+            still_read=Sum("n_still_read"),
             oldest=Min("oldest_at"),
             newest=Max("newest_at"),
             tables=Sum("n_tables"),
@@ -178,7 +178,7 @@ def plan_loss(plan: DropPlan, user: User) -> Loss:
         n_items=summed["items"] or 0,
         n_bytes=summed["size"] or 0,
         n_files=summed["files"] or 0,
-        n_recently_read=summed["still_read"] or 0,
+        n_still_read=summed["still_read"] or 0,
         n_first=summed["first"] or 0,
         oldest_at=summed["oldest"],
         newest_at=summed["newest"],

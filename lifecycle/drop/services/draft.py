@@ -86,12 +86,12 @@ class TableExtras:
     tbl_id: int
     level: int
     ttl: int
-    n_recently_read: int = 0
+    n_still_read: int = 0
     examples: list[Candidate] = field(default_factory=list)
 
     def add(self, candidate: Candidate) -> None:
         """Count one item in."""
-        self.n_recently_read += candidate.cls is ExpiryClass.STILL_READ
+        self.n_still_read += candidate.cls is ExpiryClass.STILL_READ
         if len(self.examples) < EXAMPLES_A_TABLE:
             self.examples.append(candidate)
 

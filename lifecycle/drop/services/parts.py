@@ -11,7 +11,7 @@ _KEYS = ("db", "owner", "db_owner")
 _SUMS: dict[str, Any] = {
     "of_n_tables": Count("pk"),
     "of_n_first": Count("pk", filter=Q(is_first_drop=True)),
-    **{f"of_{name}": Sum(name) for name in ("n_items", "n_bytes", "n_files", "n_recently_read")},
+    **{f"of_{name}": Sum(name) for name in ("n_items", "n_bytes", "n_files", "n_still_read")},
     "of_oldest_at": Min("oldest_at"),
     "of_newest_at": Max("newest_at"),
 }

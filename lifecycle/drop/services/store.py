@@ -246,7 +246,7 @@ def _write_table(
         n_items=table.n_items,
         n_bytes=table.n_bytes,
         n_files=table.n_files,
-        n_recently_read=extras.n_recently_read,
+        n_still_read=extras.n_still_read,
         oldest_at=instant(table.oldest_updated_ms),
         newest_at=instant(table.newest_updated_ms),
         is_first_drop=not dropped_before(plan.lake, extras.tbl_id),
@@ -273,7 +273,7 @@ def _share(plan: DropPlan, drafted: Draft) -> TableShare:
     (table,) = drafted.summary.tables
     extras = drafted.extras[table.db, table.table]
     basis = Basis(extras.level, extras.ttl, plan.tables.get().owner)
-    return TableShare(extras.tbl_id, basis, table.n_items, table.n_bytes, extras.n_recently_read)
+    return TableShare(extras.tbl_id, basis, table.n_items, table.n_bytes, extras.n_still_read)
 
 
 def dropped_before(lake: str, tbl_id: int) -> bool:

@@ -87,7 +87,7 @@ TABLES = ListSpec(
         Column(key="n_files", title="Files", kind="count"),
         Column(key="oldest_at", title="Oldest update", kind="ago", sort="oldest"),
         Column(key="newest_at", title="Newest update", kind="ago"),
-        Column(key="n_recently_read", title="Recently read", kind="count"),
+        Column(key="n_still_read", title="Recently read", kind="count"),
         Column(
             key="is_first_drop",
             title="First drop",
@@ -99,7 +99,7 @@ TABLES = ListSpec(
     orders=PLAN_TABLE_ORDERS,
     filename="drop-plan-tables.csv",
     exports=(
-        *("db", "table", "kind", "owner", "n_items", "n_bytes", "n_files", "n_recently_read"),
+        *("db", "table", "kind", "owner", "n_items", "n_bytes", "n_files", "n_still_read"),
         *("oldest_at", "newest_at", "is_first_drop", "digest"),
     ),
 )

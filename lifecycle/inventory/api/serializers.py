@@ -52,7 +52,7 @@ class DueSerializer(serializers.Serializer[Any]):
     n_bytes = serializers.IntegerField()
     n_clean_now = serializers.IntegerField()
     n_soon = serializers.IntegerField()
-    n_recently_read = serializers.IntegerField()
+    n_still_read = serializers.IntegerField()
 
 
 class NeedsAnswerSerializer(serializers.Serializer[Any]):
@@ -80,7 +80,7 @@ class TableSerializer(serializers.ModelSerializer[TableFinding]):
             "db", "table", "tbl_id", "owner", "db_owner", "mode", "table_type", "format",
             "location", "level", "ttl", "policy_source", "enrolled", "reasons",
             "unsupported_reason", "n_partitions", "n_files", "n_bytes", "n_clean_now", "n_soon",
-            "n_not_now", "n_recently_read", "n_held", "n_not_enrolled", "n_unsupported",
+            "n_not_now", "n_still_read", "n_held", "n_not_enrolled", "n_unsupported",
             "n_nonconforming", "n_unready", "n_keep_forever", "n_missing_directory", "n_unknown",
             "class_bytes", "oldest_updated_at", "newest_updated_at", "next_due_on", "kept",
         )  # fmt: skip

@@ -9,7 +9,7 @@ class Due:
 
     n_clean_now: int = 0
     n_soon: int = 0
-    n_recently_read: int = 0
+    n_still_read: int = 0
     bytes_clean_now: int = 0
     bytes_soon: int = 0
     bytes_still_read: int = 0
@@ -17,7 +17,7 @@ class Due:
     @property
     def n_items(self) -> int:
         """How many items these are."""
-        return self.n_clean_now + self.n_soon + self.n_recently_read
+        return self.n_clean_now + self.n_soon + self.n_still_read
 
     @property
     def n_bytes(self) -> int:
@@ -30,7 +30,7 @@ class Due:
         named = (
             (self.n_clean_now, "due now"),
             (self.n_soon, "due soon"),
-            (self.n_recently_read, "due but recently read"),
+            (self.n_still_read, "due but recently read"),
         )
         return ", ".join(f"{n:,} {words}" for n, words in named if n)
 
@@ -53,13 +53,13 @@ class Gone:
 
     n_items: int = 0
     n_bytes: int = 0
-    n_recently_read: int = 0
+    n_still_read: int = 0
 
     def __add__(self, other: "Gone") -> "Gone":
         return Gone(
             self.n_items + other.n_items,
             self.n_bytes + other.n_bytes,
-            self.n_recently_read + other.n_recently_read,
+            self.n_still_read + other.n_still_read,
         )
 
 
@@ -69,14 +69,14 @@ def dropped_part(due: Due, gone: Gone) -> Due:
     The number of items is exact. Bytes are shared out by items between the two classes that a plan
     takes from; a class that is gone whole loses all its bytes.
     """
-    n_recently_read = min(gone.n_recently_read, gone.n_items, due.n_recently_read)
-    n_clean_now = min(gone.n_items - n_recently_read, due.n_clean_now)
-    n_recently_read = min(gone.n_items - n_clean_now, due.n_recently_read)
+    n_still_read = min(gone.n_still_read, gone.n_items, due.n_still_read)
+    n_clean_now = min(gone.n_items - n_still_read, due.n_clean_now)
+    n_still_read = min(gone.n_items - n_clean_now, due.n_still_read)
     return Due(
         n_clean_now=n_clean_now,
-        n_recently_read=n_recently_read,
+        n_still_read=n_still_read,
         bytes_clean_now=_bytes(n_clean_now, due.n_clean_now, due.bytes_clean_now, gone),
-        bytes_still_read=_bytes(n_recently_read, due.n_recently_read, due.bytes_still_read, gone),
+        bytes_still_read=_bytes(n_still_read, due.n_still_read, due.bytes_still_read, gone),
     )
 
 

@@ -157,7 +157,7 @@ class TableFinding(models.Model):
     n_clean_now = models.BigIntegerField(default=0)
     n_soon = models.BigIntegerField(default=0)
     n_not_now = models.BigIntegerField(default=0)
-    n_recently_read = models.BigIntegerField(default=0)
+    n_still_read = models.BigIntegerField(default=0)
     n_held = models.BigIntegerField(default=0)
     n_not_enrolled = models.BigIntegerField(default=0)
     n_unsupported = models.BigIntegerField(default=0)

@@ -20,7 +20,7 @@ class OwnerTotals(models.Model):
     bytes_clean_now = models.BigIntegerField(default=0)
     n_soon = models.BigIntegerField(default=0)
     bytes_soon = models.BigIntegerField(default=0)
-    n_recently_read = models.BigIntegerField(default=0)
+    n_still_read = models.BigIntegerField(default=0)
     bytes_still_read = models.BigIntegerField(default=0)
     n_not_enrolled = models.BigIntegerField(default=0)
     n_paths = models.BigIntegerField(default=0)

@@ -242,10 +242,10 @@ def _read_at(lake: str) -> Subquery:
 
 
 def _still_read_shares(plans: set[UUID]) -> dict[tuple[str, str, str], tuple[int, int]]:
-    rows = DropPlanTable.objects.filter(plan_id__in=plans, n_recently_read__gt=0)
+    rows = DropPlanTable.objects.filter(plan_id__in=plans, n_still_read__gt=0)
     return {
         (str(plan), db, table): (n_read, n_all)
         for plan, db, table, n_read, n_all in rows.values_list(
-            "plan_id", "db", "table", "n_recently_read", "n_items"
+            "plan_id", "db", "table", "n_still_read", "n_items"
         )
     }

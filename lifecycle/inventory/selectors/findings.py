@@ -50,7 +50,7 @@ class Totals:
     bytes_clean_now: int
     n_soon: int
     bytes_soon: int
-    n_recently_read: int
+    n_still_read: int
     bytes_still_read: int
     n_not_enrolled: int
 

@@ -10,7 +10,7 @@ from portal.runs.results.parquet import CHUNK
 
 SUMMED = (
     *("n_clean_now", "bytes_clean_now", "n_soon", "bytes_soon"),
-    *("n_recently_read", "bytes_still_read", "n_not_enrolled"),
+    *("n_still_read", "bytes_still_read", "n_not_enrolled"),
 )
 _KEYS = ("db", "owner", "db_owner")
 

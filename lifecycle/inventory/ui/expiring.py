@@ -79,7 +79,7 @@ TABLES = ListSpec(
             shown_from="tablet",
         ),
         Column(
-            key="n_recently_read",
+            key="n_still_read",
             title="Recently read",
             kind="count",
             url=_of_class("STILL_READ"),
@@ -95,7 +95,7 @@ TABLES = ListSpec(
         "db", "table", "owner", "db_owner", "mode_now", "table_type", "format", "location", "level",
         "ttl", "policy_source", "enrolled", "reasons", "unsupported_reason", "n_partitions",
         "n_files", "n_bytes", "n_clean_now", "bytes_clean_now", "n_soon", "bytes_soon",
-        "n_recently_read", "bytes_still_read", "n_not_now", "n_held", "n_not_enrolled",
+        "n_still_read", "bytes_still_read", "n_not_now", "n_held", "n_not_enrolled",
         "n_unsupported", "n_nonconforming", "n_unready", "n_keep_forever", "n_missing_directory",
         "n_unknown", "next_due_on", "oldest_updated_at", "newest_updated_at", "kept",
     ),

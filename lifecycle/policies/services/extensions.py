@@ -54,7 +54,7 @@ def bounds() -> Bounds:
 
 def near_due_on(found: TableFinding) -> date | None:
     """Return the day on which a table first falls due; None where nothing is due or due soon."""
-    is_near = found.n_clean_now or found.n_soon or found.n_recently_read
+    is_near = found.n_clean_now or found.n_soon or found.n_still_read
     return found.next_due_on if is_near else None
 
 

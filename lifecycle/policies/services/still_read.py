@@ -174,7 +174,7 @@ def still_read_names(
 
 
 def _check_still_read(found: TableFinding, partition: str, *, user: User) -> None:
-    is_read = found.n_recently_read > 0
+    is_read = found.n_still_read > 0
     if partition:
         name = (found.lake, found.db, found.table, partition)
         _, item, within = get_item_for_user(*name, user=user)

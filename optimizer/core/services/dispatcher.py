@@ -29,7 +29,7 @@ def waiting(maintainer: TableMaintainer, lake: str, *, now: datetime) -> QuerySe
     What waits for other writers to pause is left out until then.
     """
     field = TABLE_FIELDS[maintainer.table_format]
-    there = {f"{field}__lake": lake, f"{field}__is_gone": False, f"{field}__is_paused": False}
+    there = {f"{field}__lake": lake, f"{field}__is_deleted": False, f"{field}__is_paused": False}
     rows = OptimizeTask.objects.filter(**there, state__in=NOT_SENT).exclude(not_before__gt=now)
     # What a look found is wide, and nothing is chosen by it.
     wide = (

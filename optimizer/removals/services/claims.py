@@ -31,7 +31,7 @@ from portal.safety.selectors import red_button_wait
 def lists_ready(maintainer: TableMaintainer, lake: str, *, now: datetime) -> QuerySet[RemovalPlan]:
     """Return the approved lists whose cooling-off is over, of tables on which nothing else runs."""
     of = TABLE_FIELDS[maintainer.table_format]
-    there = {f"{of}__lake": lake, f"{of}__is_gone": False, f"{of}__is_paused": False}
+    there = {f"{of}__lake": lake, f"{of}__is_deleted": False, f"{of}__is_paused": False}
     sent = OptimizeTask.objects.filter(**{f"{of}__lake": lake}, state=TaskState.SENT)
     approved = RemovalPlan.objects.filter(
         **there, state=RemovalState.APPROVED, approval__cool_until__lte=now

@@ -125,7 +125,7 @@ class BigLake:
                 next_due_on=self.today, window_due_last_on=self.today, location="hdfs://nn/user/x",
             ),
             first=first, last=last, id=f"{base} + n", db=DB, table=TABLE, tbl_id="n", owner=PERSON,
-            db_owner=DB_OWNER, n_clean_now=rest("n", 6), n_recently_read=rest("n", 3),
+            db_owner=DB_OWNER, n_clean_now=rest("n", 6), n_still_read=rest("n", 3),
             bytes_clean_now=rest("n * 7919", 1_000_003),
         )  # fmt: skip
 

@@ -255,7 +255,7 @@ class World:
             # Many others of the lake are not due: the caps look at the share.
             n_partitions=len(mine) * 10 if one.part_name else 0,
             n_clean_now=sum(row.cls == "CLEAN_NOW" for row in mine),
-            n_recently_read=sum(row.cls == "STILL_READ" for row in mine),
+            n_still_read=sum(row.cls == "STILL_READ" for row in mine),
         )
         SamplePartition.objects.bulk_create(
             SamplePartition(

@@ -180,7 +180,7 @@ def test_still_read_goes_only_with_the_yes_of_an_owner(world: World) -> None:
     wish = clean_now_request(**ask, with_recently_read=True, user=world.person("alice"))
     plan = world.plan()
     assert items_of(plan) == [GOOD.part_name, BAD.part_name]
-    assert plan.tables.get().n_recently_read == 1
+    assert plan.tables.get().n_still_read == 1
     assert "alice" in plan.requesters
     wish.refresh_from_db()
     assert (wish.state, wish.plan_id) == (DeletionRequest.State.PLANNED, plan.pk)

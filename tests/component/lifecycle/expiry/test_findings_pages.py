@@ -108,7 +108,7 @@ def test_the_numbers_of_a_page_are_those_of_the_rows(
     scan(lake, now=now)
     totals = as_(people.admin).get("/lifecycle/expiring/").context["totals"]
     assert (totals.n_clean_now, totals.bytes_clean_now) == (2, 6_000)
-    assert (totals.n_soon, totals.n_recently_read, totals.n_paths) == (1, 1, 2)
+    assert (totals.n_soon, totals.n_still_read, totals.n_paths) == (1, 1, 2)
 
     own = as_(people.owner).get("/lifecycle/expiring/").context["totals"]
     assert (own.n_clean_now, own.n_paths) == (1, 0)

@@ -36,7 +36,7 @@ def test_every_row_of_the_result_stands_in_the_picture(lake: LakeConfig, now: da
     assert LatestScan.objects.get(lake="main").generation == generation
     orders = TableFinding.objects.get(db="sales", table="orders")
     assert (orders.owner, orders.db_owner, orders.mode) == ("olga", "sara", "OBSERVE")
-    assert (orders.n_clean_now, orders.n_soon, orders.n_recently_read, orders.n_not_now) == (1,) * 4
+    assert (orders.n_clean_now, orders.n_soon, orders.n_still_read, orders.n_not_now) == (1,) * 4
     assert orders.class_bytes["CLEAN_NOW"] == orders.bytes_clean_now == 1_000
     assert orders.window_due_last_on is not None
     assert orders.window_due_last_on.isoformat() == "2026-11-23"

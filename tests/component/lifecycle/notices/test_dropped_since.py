@@ -76,7 +76,7 @@ def drop(*partitions: str, table: str = "orders", db: str = "sales", n_read: int
     )  # fmt: skip
     DropPlanTable.objects.create(
         plan=plan, lake="main", db=db, table=table, tbl_id=11, kind="PARTITION",
-        n_items=len(partitions), n_recently_read=n_read, digest="0" * 64,
+        n_items=len(partitions), n_still_read=n_read, digest="0" * 64,
     )  # fmt: skip
     BackupBatch.objects.create(
         lake="main", run_id=uuid4(), epoch=1, db=db, table=table, batch=1, day=now.date(),
@@ -143,7 +143,7 @@ def test_every_place_leaves_out_what_was_dropped(
     assert "1 more was dropped since the last scan" in shown.detail
     for counted in (listed, totals, table, planned[0][0]):
         assert (counted.n_clean_now, counted.bytes_clean_now) == (0, 0)
-        assert counted.n_recently_read == 1
+        assert counted.n_still_read == 1
     assert (one["n_clean_now"], one["kept"]["n_dropped"]) == (0, 1)
     assert "1 dropped since the scan, in backup" in b"".join(exported.streaming_content).decode()
     assert "2 items in 1 table" in mail.text
@@ -296,7 +296,7 @@ def test_recently_read_items_are_taken_off_their_own_class(
 ) -> None:
     drop(READ, n_read=1)
     found = api(olga)["waiting"]
-    assert (found["n_clean_now"], found["n_soon"], found["n_recently_read"]) == (1, 1, 0)
+    assert (found["n_clean_now"], found["n_soon"], found["n_still_read"]) == (1, 1, 0)
 
 
 @pytest.mark.parametrize(("partition", "n_kept", "n_waiting"), [("", 2, 0), (CLEAN, 0, 2)])

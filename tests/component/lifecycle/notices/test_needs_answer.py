@@ -77,7 +77,7 @@ def test_home_mail_report_list_and_api_count_the_same(
     report = Notice.objects.get(kind=REPORT, recipient="olga")
     shown, told = card(olga), api(olga)
     rows = olga.get("/lifecycle/expiring/?show=week&person=olga&mode=NOTIFY").context["page"].rows
-    listed = sum(row.n_clean_now + row.n_soon + row.n_recently_read for row in rows)
+    listed = sum(row.n_clean_now + row.n_soon + row.n_still_read for row in rows)
 
     assert listed == told["waiting"]["n_items"] == 3
     assert shown.value == "3"

@@ -217,7 +217,7 @@ def test_a_request_that_was_tampered_with_or_went_out_of_bounds_is_not_run(
 def test_a_table_whose_items_all_fall_due_later_is_offered_no_more_days(people: People) -> None:
     found = TableFinding.objects.get(table="orders")
     assert near_due_on(found) == found.next_due_on
-    found.n_clean_now = found.n_soon = found.n_recently_read = 0
+    found.n_clean_now = found.n_soon = found.n_still_read = 0
     found.n_not_now = 5
     found.save()
     assert found.next_due_on is not None

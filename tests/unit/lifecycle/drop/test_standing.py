@@ -28,7 +28,7 @@ RULE = StandingRule(
     starts_on=FIRST,
     ends_on=FIRST + timedelta(days=89),
 )
-SHARE = TableShare(tbl_id=7, basis=BASIS, n_items=10, n_bytes=1000, n_recently_read=0)
+SHARE = TableShare(tbl_id=7, basis=BASIS, n_items=10, n_bytes=1000, n_still_read=0)
 
 
 def covered(
@@ -56,7 +56,7 @@ def test_exactly_the_caps_are_covered_and_one_more_is_not() -> None:
 def test_first_drops_still_read_items_and_other_tables_stay_explicit() -> None:
     assert not covered(rule=None)
     assert not covered(dropped_before=False)
-    assert not covered(share=replace(SHARE, n_recently_read=1))
+    assert not covered(share=replace(SHARE, n_still_read=1))
     assert not covered(share=replace(SHARE, tbl_id=8))
 
 
