@@ -17,6 +17,7 @@ from lifecycle.guard.selectors import (
 )
 from lifecycle.guard.services.alarms import policy_alarms_close
 from lifecycle.models import DroppedObject, PolicyEvent
+from portal.ui.api.old_names import OldNames
 from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import ReasonSerializer
@@ -44,8 +45,10 @@ class DroppedDetailSerializer(DroppedSerializer):
         read_only_fields = fields
 
 
-class PolicyEventSerializer(serializers.ModelSerializer[PolicyEvent]):
+class PolicyEventSerializer(OldNames, serializers.ModelSerializer[PolicyEvent]):
     """A change of LEVEL or TTL, or a breach of the guard's rules."""
+
+    old_names = {"closed_why": "closed_reason"}
 
     rules = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()), read_only=True

@@ -124,7 +124,7 @@ def count_for(drills: Sequence[RestoreTest], *, user: User) -> None:
     by_outcome = {
         f"n_{name}": Count("pk", filter=Q(outcome=outcome))
         for name, outcome in (
-            ("proven", Compared.PROVEN),
+            ("verified", Compared.PROVEN),
             ("differing", Compared.DIFFERS),
             ("skipped", Compared.SKIPPED),
         )

@@ -4,10 +4,18 @@ from rest_framework import serializers
 
 from optimizer.core.models import OptimizeTask
 from optimizer.core.selectors.tasks import task_kinds
+from portal.ui.api.old_names import OldNames
 
 
-class OptimizeTaskSerializer(serializers.ModelSerializer[OptimizeTask]):
+class OptimizeTaskSerializer(OldNames, serializers.ModelSerializer[OptimizeTask]):
     """One piece of work: why it is done, what it waits for, what came of it."""
+
+    old_names = {
+        "asked_by": "requested_by",
+        "heard_at": "event_at",
+        "noted_at": "created_at",
+        "sent_at": "started_at",
+    }
 
     table_format = serializers.CharField(read_only=True, help_text="of its table: iceberg or hudi")
     table_id = serializers.IntegerField(

@@ -15,6 +15,7 @@ from lifecycle.models import (
     DropPlanTable,
     StandingRule,
 )
+from portal.ui.api.old_names import OldNames
 from portal.ui.api.serializers import ReasonSerializer
 
 
@@ -70,8 +71,10 @@ class LimitsSerializer(serializers.Serializer[Any]):
     n_may_approve = serializers.IntegerField(read_only=True)
 
 
-class PlanDetailSerializer(serializers.Serializer[Any]):
+class PlanDetailSerializer(OldNames, serializers.Serializer[Any]):
     """One plan: what is lost, who decided, and which steps the server allows its reader now."""
+
+    old_names = {"lapses_at": "expires_at"}
 
     id = serializers.UUIDField(read_only=True)
     lake = serializers.CharField(read_only=True)
@@ -157,8 +160,10 @@ class RejectSerializer(ReasonSerializer):
     digest = serializers.CharField(max_length=64)
 
 
-class WishSerializer(serializers.ModelSerializer[DeletionRequest]):
+class WishSerializer(OldNames, serializers.ModelSerializer[DeletionRequest]):
     """An owner's request to delete data now."""
+
+    old_names = {"with_still_read": "with_recently_read"}
 
     class Meta:
         model = DeletionRequest
@@ -169,8 +174,10 @@ class WishSerializer(serializers.ModelSerializer[DeletionRequest]):
         read_only_fields = fields
 
 
-class WishRequestSerializer(ReasonSerializer):
+class WishRequestSerializer(OldNames, ReasonSerializer):
     """What may be cleaned now, and why."""
+
+    old_names = {"with_still_read": "with_recently_read"}
 
     db = serializers.CharField(max_length=128)
     table = serializers.CharField(max_length=256)
@@ -201,8 +208,10 @@ class RuleRequestSerializer(ReasonSerializer):
     until = serializers.DateField()
 
 
-class BatchSerializer(serializers.ModelSerializer[BackupBatch]):
+class BatchSerializer(OldNames, serializers.ModelSerializer[BackupBatch]):
     """A batch of items that were moved into the backup together."""
+
+    old_names = {"purge_left_why": "purge_skipped_reason"}
 
     id = serializers.UUIDField(source="public_id", read_only=True)
 

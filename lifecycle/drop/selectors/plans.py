@@ -214,7 +214,7 @@ def plans_under_way(lake: str, user: User) -> QuerySet[DropPlan]:
 def tables_to_plan(lake: str, user: User) -> QuerySet[TableFinding]:
     """Return the tables in ACT databases that hold something due, biggest first."""
     due = TableFinding.objects.current(lake).for_user(user).filter(db__in=act_databases(lake))
-    return due.filter(n_clean_now__gt=0) | due.filter(n_recently_read__gt=0)
+    return due.filter(n_clean_now__gt=0) | due.filter(n_still_read__gt=0)
 
 
 def wishes_visible(lake: str, user: User) -> QuerySet[DeletionRequest]:

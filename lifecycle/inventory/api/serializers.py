@@ -14,10 +14,13 @@ from lifecycle.models import (
     SamplePartition,
     TableFinding,
 )
+from portal.ui.api.old_names import OldNames
 
 
-class PathSerializer(serializers.ModelSerializer[PathFinding]):
+class PathSerializer(OldNames, serializers.ModelSerializer[PathFinding]):
     """A path rule violation with its reasons."""
+
+    old_names = {"waived_until": "excepted_until"}
 
     reasons = serializers.ListField(child=serializers.CharField(), read_only=True)
     related = serializers.ListField(child=serializers.CharField(), read_only=True)

@@ -9,6 +9,7 @@ from lifecycle.core.domain.enrolment import MAX_TTL_DAYS
 from lifecycle.models import Enrollment, EnrollmentItem, PathWaiver, PolicyRequest
 from lifecycle.policies.domain.states import RequestKind
 from lifecycle.rules.domain.conformity import Reason
+from portal.ui.api.old_names import OldNames
 from portal.ui.api.serializers import ReasonSerializer
 
 LEVELS = (0, 1)
@@ -151,8 +152,10 @@ class PolicyWishSerializer(ReasonSerializer):
         return attrs
 
 
-class WaiverSerializer(serializers.ModelSerializer[PathWaiver]):
+class WaiverSerializer(OldNames, serializers.ModelSerializer[PathWaiver]):
     """A rule that does not count for one table or database, until its last day."""
+
+    old_names = {"asked_by": "requested_by"}
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     is_standing = serializers.BooleanField(read_only=True)

@@ -12,12 +12,15 @@ from lifecycle.policies.selectors.still_read import YES_ORDERS, YesFilter, yes_v
 from lifecycle.policies.services.still_read import YesWish, still_read_take_back, still_read_yes
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
+from portal.ui.api.old_names import OldNames
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 
 
-class YesSerializer(serializers.ModelSerializer[DeletionConsent]):
+class YesSerializer(OldNames, serializers.ModelSerializer[DeletionConsent]):
     """An owner's yes with its last day."""
+
+    old_names = {"said_at": "given_at", "said_by": "given_by"}
 
     id = serializers.UUIDField(source="public_id", read_only=True)
 

@@ -19,12 +19,15 @@ from lifecycle.restore_tests.selectors import (
     items_visible,
 )
 from lifecycle.restore_tests.services.drills import drill_request
+from portal.ui.api.old_names import OldNames
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 
 
-class DrillSerializer(serializers.ModelSerializer[RestoreTest]):
+class DrillSerializer(OldNames, serializers.ModelSerializer[RestoreTest]):
     """One restore test."""
+
+    old_names = {"n_proven": "n_verified"}
 
     id = serializers.UUIDField(source="public_id", read_only=True)
 
@@ -53,8 +56,10 @@ class DrillItemSerializer(serializers.ModelSerializer[RestoreTestItem]):
         read_only_fields = fields
 
 
-class DatabaseProvenSerializer(serializers.Serializer[object]):
+class DatabaseProvenSerializer(OldNames, serializers.Serializer[object]):
     """When restoring a database's backups was last proven."""
+
+    old_names = {"proven_at": "verified_at"}
 
     db = serializers.CharField(read_only=True)
     state = serializers.CharField(read_only=True)

@@ -9,7 +9,7 @@ from optimizer.core.domain.bands import GOOD_FROM, POOR_BELOW, HealthBand
 from optimizer.core.models import MaintainedTable
 from portal.ui.frame.states import badge_for
 
-# Django spells `is_gone=False` as NOT, for which no database takes an index.
+# Django spells `is_deleted=False` as NOT, for which no database takes an index.
 IS_THERE = Q(is_deleted__in=[False])
 
 IN_BAND = {

@@ -16,6 +16,7 @@ from optimizer.hudi.planner.services.actions import (
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
 from optimizer.policies.api.fields import OptimizerTablePolicySerializer
 from optimizer.policies.api.policies import table_policy_settings
+from portal.ui.api.old_names import OldNames
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.serializers import ReasonSerializer
 
@@ -66,8 +67,10 @@ class HudiServiceAskSerializer(ReasonSerializer):
     )
 
 
-class HudiPausedSerializer(serializers.Serializer[Any]):
+class HudiPausedSerializer(OldNames, serializers.Serializer[Any]):
     """Whether a table's services are paused, by whom and why."""
+
+    old_names = {"paused_why": "paused_reason"}
 
     id = serializers.IntegerField(read_only=True)
     db = serializers.CharField(read_only=True)

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from portal.ui.api.old_names import OldNames
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.models import KEY_LENGTH
 from quality.freshness.services.declaring import LONGEST_MINUTES, Declared
@@ -26,8 +27,10 @@ class AwaitedSerializer(serializers.ModelSerializer[ExpectedPartition]):
         ]  # fmt: skip
 
 
-class ReadyRuleSerializer(serializers.ModelSerializer[FreshnessRule]):
+class ReadyRuleSerializer(OldNames, serializers.ModelSerializer[FreshnessRule]):
     """What is declared of one table."""
+
+    old_names = {"looked_at": "inspected_at"}
 
     table = serializers.CharField(source="__str__")
 

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from portal.ui.api.old_names import OldNames
 from refresh.clusters.services.trial import MOST_ADDRESSES
 from refresh.models import Cluster, ClusterCatalog, DeclaredTable
 
@@ -60,8 +61,14 @@ class TrialSerializer(serializers.Serializer[object]):
     warnings = serializers.ListField(child=serializers.CharField(), read_only=True)
 
 
-class ClusterSerializer(serializers.ModelSerializer[Cluster]):
+class ClusterSerializer(OldNames, serializers.ModelSerializer[Cluster]):
     """A cluster."""
+
+    old_names = {
+        "giants_hours": "large_table_window",
+        "paused_why": "paused_reason",
+        "read_asked_at": "read_requested_at",
+    }
 
     class Meta:
         model = Cluster
@@ -156,8 +163,10 @@ class DeclaredSerializer(serializers.ModelSerializer[DeclaredTable]):
         read_only_fields = fields
 
 
-class ClusterLimitsSerializer(serializers.Serializer[object]):
+class ClusterLimitsSerializer(OldNames, serializers.Serializer[object]):
     """How many statements may run at once."""
+
+    old_names = {"giants_hours": "large_table_window"}
 
     per_fe = serializers.IntegerField(min_value=0, max_value=10_000)
     per_catalog = serializers.IntegerField(min_value=0, max_value=10_000)

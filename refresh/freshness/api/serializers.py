@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from portal.ui.api.old_names import OldNames
 from refresh.core.api import ADDRESS
 from refresh.freshness.domain.freshness import Danger, Freshness
 from refresh.freshness.services.actions import MOST_NAMED
@@ -30,8 +31,10 @@ class OnFrontEndSerializer(serializers.ModelSerializer[TargetFrontEnd]):
         read_only_fields = fields
 
 
-class OnFrontEndDetailSerializer(OnFrontEndSerializer):
+class OnFrontEndDetailSerializer(OldNames, OnFrontEndSerializer):
     """The same with what was tried and probed."""
+
+    old_names = {"behind_since": "stale_since"}
 
     stale_since = serializers.DateTimeField(
         source="now.stale_since", read_only=True, allow_null=True
@@ -73,8 +76,10 @@ class WaitingSerializer(serializers.ModelSerializer[RefreshTarget]):
         read_only_fields = fields
 
 
-class TargetSerializer(WaitingSerializer):
+class TargetSerializer(OldNames, WaitingSerializer):
     """A table of a cluster: how it stands, and its place in the queue."""
+
+    old_names = {"behind_since": "stale_since", "is_off": "is_opted_out"}
 
     owner = serializers.CharField(source="watched.owner", read_only=True)
     is_opted_out = serializers.BooleanField(source="watched.is_opted_out", read_only=True)
@@ -89,8 +94,10 @@ class TargetSerializer(WaitingSerializer):
         read_only_fields = fields
 
 
-class SweepSerializer(serializers.ModelSerializer[TableSweep]):
+class SweepSerializer(OldNames, serializers.ModelSerializer[TableSweep]):
     """The last check at a table's files; `problem` says why nothing could be concluded."""
+
+    old_names = {"looked_at": "inspected_at"}
 
     class Meta:
         model = TableSweep
@@ -109,6 +116,16 @@ class TargetProbeSerializer(serializers.ModelSerializer[TargetProbe]):
 
 class TargetDetailSerializer(TargetSerializer):
     """A table with every front end, what is owed of it, and who opted it out."""
+
+    old_names = {
+        "behind_since": "stale_since",
+        "is_off": "is_opted_out",
+        "known_since": "tracked_since",
+        "off_at": "opted_out_at",
+        "off_by": "opted_out_by",
+        "off_why": "opted_out_reason",
+        "whole_at": "table_changed_at",
+    }
 
     front_ends = OnFrontEndDetailSerializer(source="each_fe", many=True, read_only=True)
     tracked_since = serializers.DateTimeField(source="watched.tracked_since", read_only=True)

@@ -2,12 +2,15 @@
 
 from rest_framework import serializers
 
+from portal.ui.api.old_names import OldNames
 from refresh.core.api import ADDRESS
 from refresh.models import Refresh
 
 
-class StatementSerializer(serializers.ModelSerializer[Refresh]):
+class StatementSerializer(OldNames, serializers.ModelSerializer[Refresh]):
     """One statement that was sent."""
+
+    old_names = {"taker": "coordinator"}
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     cluster = serializers.CharField(source="cluster.name", read_only=True)

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from portal.ui.api.old_names import OldNames
 from refresh.freshness.api.serializers import WaitingSerializer
 from refresh.models import Cluster
 
@@ -18,8 +19,10 @@ class LaneSerializer(serializers.Serializer[Any]):
     oldest = serializers.DateTimeField(read_only=True, allow_null=True)
 
 
-class HinderedSerializer(serializers.ModelSerializer[Cluster]):
+class HinderedSerializer(OldNames, serializers.ModelSerializer[Cluster]):
     """A cluster that is paused or under pressure."""
+
+    old_names = {"paused_why": "paused_reason"}
 
     class Meta:
         model = Cluster

@@ -7,6 +7,7 @@ from rest_framework import serializers
 from optimizer.core.api import OptimizeTaskSerializer
 from optimizer.core.domain.bands import HealthBand, band_of
 from optimizer.models import Commit, HealthPoint, IcebergTable, PartitionHealth
+from portal.ui.api.old_names import OldNames
 
 
 class DeductionSerializer(serializers.Serializer[Any]):
@@ -26,8 +27,18 @@ class HealthPointSerializer(serializers.ModelSerializer[HealthPoint]):
         read_only_fields = fields
 
 
-class IcebergTableSerializer(serializers.ModelSerializer[IcebergTable]):
+class IcebergTableSerializer(OldNames, serializers.ModelSerializer[IcebergTable]):
     """A table, how healthy it is, and what was decided last."""
+
+    old_names = {
+        "gone_at": "deleted_at",
+        "heard_at": "event_at",
+        "is_gone": "is_deleted",
+        "look_due_at": "inspect_due_at",
+        "look_problem": "inspection_error",
+        "looked_at": "inspected_at",
+        "paused_why": "paused_reason",
+    }
 
     band = serializers.SerializerMethodField(help_text="GOOD, FAIR, POOR or UNKNOWN")
 
@@ -104,8 +115,10 @@ class IcebergPartitionSerializer(serializers.ModelSerializer[PartitionHealth]):
         read_only_fields = fields
 
 
-class IcebergCommitSerializer(serializers.ModelSerializer[Commit]):
+class IcebergCommitSerializer(OldNames, serializers.ModelSerializer[Commit]):
     """One commit, as its summary tells."""
+
+    old_names = {"heard_at": "event_at"}
 
     class Meta:
         model = Commit

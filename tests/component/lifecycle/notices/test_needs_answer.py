@@ -190,7 +190,7 @@ def test_the_cards_of_home_read_the_picture_once(
 ) -> None:
     request = rf.get("/")
     request.user = getattr(people, who)
-    pointer = 'FROM "lifecycle_currentgeneration" INNER JOIN'
+    pointer = 'FROM "lifecycle_latestscan" INNER JOIN'
     with CaptureQueriesContext(connection) as asked:
         cards = [make(request) for make in (waiting_card, paths_card, due_card, soon_card)]
     assert sum(pointer in one["sql"] for one in asked.captured_queries) == 1

@@ -237,7 +237,7 @@ def test_a_draft_is_asked_for_without_an_approval_and_the_policy_of_now_goes_alo
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", ["policy", "approver", "gone", "paused", "busy", "emergency stop"])
+@pytest.mark.parametrize("what", ["policy", "approver", "deleted", "paused", "busy", "stop"])
 def test_what_changed_since_the_approval_stops_it(people: People, what: str) -> None:
     row = iceberg()
     plan = approved(row, people, versions=expiring(by="olga"))
@@ -245,7 +245,7 @@ def test_what_changed_since_the_approval_stops_it(people: People, what: str) -> 
         policy(version=2, kinds=["MINOR"])
     elif what == "approver":
         User.objects.filter(username="cem").update(is_active=False)
-    elif what in ("gone", "paused"):
+    elif what in ("deleted", "paused"):
         IcebergTable.objects.update(**{f"is_{what}": True})
     elif what == "busy":
         task(row, state=TaskState.SENT)
@@ -330,17 +330,15 @@ def test_the_page_shows_what_would_go_and_lets_only_those_decide_who_may(people:
 
 
 @pytest.mark.parametrize("is_draft", [True, False])
-def test_a_removal_that_is_cancelled_in_its_run_asks_nobody_and_is_not_repeated(
+def test_a_removal_cancelled_in_its_run_asks_nobody_and_is_not_repeated(
     people: People, is_draft: bool
 ) -> None:
-    row = iceberg()
+    row, by = iceberg(), "olga"
     if is_draft:
         run = run_of("optimize")
-        made = task(
-            row, kind=TaskKind.EXPIRE, state=TaskState.SENT, run=run.pk, requested_by="olga"
-        )
+        made = task(row, kind=TaskKind.EXPIRE, state=TaskState.SENT, run=run.pk, requested_by=by)
     else:
-        made, run = approved(row, people, requested_by="olga").task, run_of()
+        made, run = approved(row, people, requested_by=by).task, run_of()
         assert lists_claim(ICEBERG, run, now=LATER) == 1
     task_cancel(made, user=people.owner, reason="not today", now=LATER)
     said = result_of(made, proposal=proposal()) if is_draft else {"result": {"results": []}}
