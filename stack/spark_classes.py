@@ -24,13 +24,17 @@ _OPTIONS = ("-Duser.timezone=UTC", *SHORT_LIVED_JVM)
 
 
 def driver_settings() -> dict[str, str]:
-    """Return the Spark settings of a driver that starts fast and writes local files in-process.
+    """Return the Spark settings of a program that starts fast and writes local files in-process.
 
     The class path is part of what the archive was made for: whoever sets another has no archive.
-    Executors of a cluster take over the name of the files' class, so they have its jar as well.
+    Executors of a cluster have the driver's class path and options: they start as often as drivers,
+    and take over the name of the files' class.
     """
-    options = (*_OPTIONS, f"-XX:SharedArchiveFile={ARCHIVE}")
-    return _class_path() | {"spark.driver.extraJavaOptions": " ".join(options)}
+    options = " ".join((*_OPTIONS, f"-XX:SharedArchiveFile={ARCHIVE}"))
+    return _class_path() | {
+        "spark.driver.extraJavaOptions": options,
+        "spark.executor.extraJavaOptions": options,
+    }
 
 
 def _class_path() -> dict[str, str]:
