@@ -1,6 +1,6 @@
-"""Runs the gates in their order, then every tier of tests, and counts what ran.
+"""Runs the gates, then every tier of tests, and counts what ran.
 
-The whole runs in two lanes side by side, because most tiers keep one core of two busy.
+Three jobs run side by side, the longest first: each keeps one core busy and waits now and then.
 """
 
 import os
@@ -29,8 +29,20 @@ TIERS: Mapping[str, Sequence[str]] = {
     "browser": ("tests/browser",),
 }
 Gate = tuple[str, Sequence[str], Mapping[str, str]]
-LONG_LANE = ("integration",)
-"""What takes as long as all other tiers; it runs beside them when more than one is wanted."""
+Job = tuple[str, str, Sequence[str]]
+"""A tier, the name of the job's report, and what pytest is told to run."""
+_APART = "tests/integration/optimizer"
+PARTS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "integration": {
+        "integration": ("tests/integration", f"--ignore={_APART}"),
+        "integration-optimizer": (_APART,),
+    }
+}
+"""The jobs of a tier that takes longer than the others, each with servers of its own."""
+_LONGEST_FIRST = ("integration", "browser", "integration-optimizer", "component", "faults")
+N_JOBS_AT_ONCE = 3
+_NO_TESTS = 5
+"""pytest's code where nothing was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,36 +110,50 @@ def run_quietly(gate: Gate) -> bool:
 def run_gates() -> Count:
     """Run every gate, also after one has failed; shows the words of those that fail."""
     began = time.monotonic()
-    held = [run_quietly(gate) for gate in gates()]
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        held = list(pool.map(run_quietly, gates()))
     n_failed = held.count(False)
     return Count("gates", len(held) - n_failed, n_failed, time.monotonic() - began)
 
 
-def run_tier(name: str, *, arguments: Sequence[str], quiet: bool) -> Count:
-    """Run one tier under pytest; a tier without tests counts as one failure.
+def jobs(tiers: Sequence[str]) -> list[Job]:
+    """Return the jobs of the wanted tiers, the longest first; each folder is in one of them."""
+    found: list[Job] = []
+    for tier in tiers:
+        parts = PARTS.get(tier, {tier: TIERS[tier]})
+        found += [(tier, name, words) for name, words in parts.items()]
+    place = {name: number for number, name in enumerate(_LONGEST_FIRST)}
+    return sorted(found, key=lambda job: place.get(job[1], len(place)))
+
+
+def run_job(job: Job, *, arguments: Sequence[str], quiet: bool) -> Count:
+    """Run one job under pytest.
 
     A quiet one writes to `var/test/<name>.log` and shows it when it has ended, so that the words
-    of two lanes do not mix.
+    of several jobs do not mix.
     """
     started = time.monotonic()
-    folders = [folder for folder in TIERS[name] if (REPO / folder).is_dir()]
+    tier, name, words = job
     report = _log(name).with_suffix(".xml")
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
-    status = 0
-    if folders:
-        command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}"]
-        status = _pytest(
-            [*command, *arguments, *folders], log=report.with_suffix(".log"), quiet=quiet
-        )
+    command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}"]
+    status = _pytest([*command, *arguments, *words], log=_log(name), quiet=quiet)
     n_passed, n_failed = read_report(report)
-    if n_passed + n_failed == 0:
-        console.print(f"[red]The tier {name} ran no test.[/]")
-        n_failed = 1
-    elif status != 0 and n_failed == 0:
+    if status not in {0, _NO_TESTS} and n_failed == 0:
         console.print(f"[red]pytest ended with code {status} in {name}.[/]")
         n_failed = 1
-    return Count(name, n_passed, n_failed, time.monotonic() - started)
+    return Count(tier, n_passed, n_failed, time.monotonic() - started)
+
+
+def in_sum(tier: str, counts: Sequence[Count]) -> Count:
+    """Return what a tier's jobs came to; a tier without tests counts as one failure."""
+    own = [count for count in counts if count.name == tier]
+    n_passed, n_failed = sum(one.n_passed for one in own), sum(one.n_failed for one in own)
+    if n_passed + n_failed == 0:
+        console.print(f"[red]The tier {tier} ran no test.[/]")
+        n_failed = 1
+    return Count(tier, n_passed, n_failed, sum(one.seconds for one in own))
 
 
 def _log(name: str) -> Path:
@@ -177,19 +203,15 @@ def tests_of(area: str) -> list[str]:
     ]
 
 
-def lanes(tiers: Sequence[str]) -> list[list[str]]:
-    """Part the wanted tiers into what may run side by side; each lane keeps their order."""
-    long = [name for name in tiers if name in LONG_LANE]
-    return [lane for lane in (long, [name for name in tiers if name not in LONG_LANE]) if lane]
+def _run_tiers(tiers: Sequence[str], *, arguments: Sequence[str]) -> list[Count]:
+    wanted = jobs(tiers)
 
+    def run(job: Job) -> Count:
+        return run_job(job, arguments=arguments, quiet=len(wanted) > 1)
 
-def _run_lanes(beside: Sequence[Sequence[str]], *, arguments: Sequence[str]) -> list[Count]:
-    def run(lane: Sequence[str]) -> list[Count]:
-        quiet = len(beside) > 1
-        return [run_tier(name, arguments=arguments, quiet=quiet) for name in lane]
-
-    with ThreadPoolExecutor(max_workers=max(len(beside), 1)) as pool:
-        return [count for counts in pool.map(run, beside) for count in counts]
+    with ThreadPoolExecutor(max_workers=N_JOBS_AT_ONCE) as pool:
+        counts = list(pool.map(run, wanted))
+    return [in_sum(tier, counts) for tier in tiers]
 
 
 def run_gate(arguments: Sequence[str]) -> int:
@@ -207,7 +229,7 @@ def run_gate(arguments: Sequence[str]) -> int:
         return 2
     counts = [run_gates()] if "gates" in wanted else []
     tiers = [name for name in wanted if name != "gates"]
-    counts += _run_lanes(lanes(tiers), arguments=extra.split())
+    counts += _run_tiers(tiers, arguments=extra.split())
     console.rule("summary")
     for count in counts:
         n_run = count.n_passed + count.n_failed

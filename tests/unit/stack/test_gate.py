@@ -1,0 +1,43 @@
+"""The jobs of the gate: every test file is in one of them, and a tier without tests fails."""
+
+from stack.gate import TIERS, Count, in_sum, jobs
+from stack.places import REPO
+
+
+def _files(words: tuple[str, ...]) -> list[str]:
+    left_out = [word.removeprefix("--ignore=") for word in words if word.startswith("--")]
+    return [
+        str(path)
+        for word in words
+        if not word.startswith("--")
+        for path in REPO.glob(f"{word}/**/test_*.py")
+        if not any(path.is_relative_to(REPO / folder) for folder in left_out)
+    ]
+
+
+def test_every_test_file_is_run_by_one_job() -> None:
+    run = [path for _, _, words in jobs(list(TIERS)) for path in _files(tuple(words))]
+    assert sorted(run) == sorted(map(str, REPO.glob("tests/**/test_*.py")))
+
+
+def test_jobs_of_one_tier_have_reports_of_their_own_and_the_longest_begins() -> None:
+    found = jobs(["unit", "security", "component", "integration"])
+    assert [name for _, name, _ in found] == [
+        *("integration", "integration-optimizer", "component"),
+        *("unit", "security"),
+    ]
+    assert {tier for tier, _, _ in found} == {"unit", "security", "component", "integration"}
+
+
+def test_a_tier_is_the_sum_of_its_jobs() -> None:
+    counts = [
+        Count("integration", 3, 0, 2.0),
+        Count("unit", 9, 0, 1.0),
+        Count("integration", 4, 1, 3.0),
+    ]
+    assert in_sum("integration", counts) == Count("integration", 7, 1, 5.0)
+
+
+def test_a_tier_without_tests_counts_as_one_failure() -> None:
+    assert in_sum("unit", [Count("unit", 0, 0, 1.0)]) == Count("unit", 0, 1, 1.0)
+    assert in_sum("unit", [Count("unit", 1, 0, 1.0), Count("unit", 0, 0, 1.0)]).n_failed == 0
