@@ -22,7 +22,7 @@ _FALLS_DUE = (
 )
 _FINDING = """kind string, db string, tbl string, part_name string, location string,
 reasons array<string>, related array<string>, hint string, waived array<string>,
-waived_until date"""
+excepted_until date"""
 _TABLE = """torder int, db string, tbl string, tbl_id long, owner string, tbl_type string,
 format string, uuid string, create_time long, location string, level int, ttl int,
 policy_source string, enrolled boolean, reasons array<string>, unsupported_reason string"""
