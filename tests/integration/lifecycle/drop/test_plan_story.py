@@ -1,9 +1,11 @@
 """The main job through the portal's own services: scan, notice, plan, approve, drop, restore.
 
-Real metastore, real files, real Spark, real SMTP; only the days are played.
+Real metastore, real files, real Spark, real SMTP; only the days are played. On the full stack each
+step is an application of the cluster; on the embedded one the jobs run in this process.
 """
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
@@ -30,6 +32,7 @@ from portal.runs.models import Run
 from portal.runs.requests.services import run_drive
 from stack.stack import Stack
 from tests.support.plan_story import LAKE, Story, use_stack
+from tests.support.run_here import launched_here
 from tests.support.scan_lake import NOW
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
@@ -41,7 +44,10 @@ def story(request: pytest.FixtureRequest, tmp_path: Path, settings: Settings) ->
     stack: Stack = request.getfixturevalue(request.param)
     use_stack(settings, stack, var=tmp_path)
     made = Story(stack.config(LAKE), f"{stack.lake_root}/story")
-    yield made
+    with ExitStack() as launching:
+        if request.param == "embedded_stack":
+            launching.enter_context(launched_here(request.getfixturevalue("spark")))
+        yield made
     made.lake.metastore.close()
 
 
