@@ -20,8 +20,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(900, func
 def as_of(demo: Demo) -> datetime:
     """Return the instant of the picture that is shown."""
     ((text,),) = demo.portal_rows(
-        "SELECT g.as_of FROM lifecycle_generation g"
-        " JOIN lifecycle_currentgeneration c ON c.generation_id = g.id WHERE c.lake = ?",
+        "SELECT g.as_of FROM lifecycle_scansnapshot g"
+        " JOIN lifecycle_latestscan c ON c.generation_id = g.id WHERE c.lake = ?",
         LAKE,
     )
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
@@ -62,7 +62,7 @@ def test_due_data_of_a_table(demo: Demo, opened: Opener) -> None:
     ada = opened("ada")
     rows = demo.portal_rows(
         'SELECT t.db, t."table" FROM lifecycle_tablefinding t'
-        " JOIN lifecycle_currentgeneration c ON c.generation_id = t.generation_id"
+        " JOIN lifecycle_latestscan c ON c.generation_id = t.generation_id"
         " WHERE t.n_clean_now > 0 AND t.n_partitions BETWEEN 1 AND 200"
         # A table that was dropped and restored since has newer clocks than the picture.
         " AND NOT EXISTS (SELECT 1 FROM act_backupbatch b"

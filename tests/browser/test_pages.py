@@ -98,7 +98,7 @@ def of_the_day(demo: Demo) -> dict[str, str]:
         ("database-policy", "SELECT '/lifecycle/databases/' || db || '/policy/'"
          " FROM lifecycle_databasefinding ORDER BY generation_id DESC, db"),
         ("shadow", "SELECT '/lifecycle/databases/' || db || '/shadow/'"
-         " FROM lifecycle_shadowrecord ORDER BY day DESC, db"),
+         " FROM lifecycle_dryrunrecord ORDER BY day DESC, db"),
         ("run", "SELECT '/runs/' || id || '/' FROM runs_run WHERE state = 'DONE'"
          " ORDER BY queued_at DESC"),
         ("plan", "SELECT '/lifecycle/plans/' || id || '/' FROM lifecycle_dropplan"),
@@ -121,7 +121,7 @@ def of_the_day(demo: Demo) -> dict[str, str]:
          " WHERE NOT is_deleted ORDER BY id"),
         ("task-cancel", "SELECT '/optimizer/tasks/' || id || '/cancel/' FROM"
          " optimizer_optimizetask ORDER BY is_open DESC, id"),
-        ("drill", "SELECT '/lifecycle/drills/' || public_id || '/' FROM lifecycle_restoredrill"
+        ("drill", "SELECT '/lifecycle/drills/' || public_id || '/' FROM lifecycle_restoretest"
          " WHERE state = 'PROVEN' ORDER BY started_at DESC"),
     ):  # fmt: skip
         rows = demo.portal_rows(f"{sql} LIMIT 1")

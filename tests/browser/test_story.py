@@ -39,7 +39,7 @@ def smallest_due_table(demo: Demo, owner: str) -> tuple[str, str]:
     """Choose a table of the owner with due data in an ACT database; the fewest items first."""
     rows = demo.portal_rows(
         'SELECT t.db, t."table" FROM lifecycle_tablefinding t'
-        " JOIN lifecycle_currentgeneration c ON c.generation_id = t.generation_id"
+        " JOIN lifecycle_latestscan c ON c.generation_id = t.generation_id"
         " JOIN lifecycle_databasesetting s ON s.lake = t.lake AND s.db = t.db"
         " WHERE t.owner = ? AND s.mode = 'ACT' AND t.n_clean_now > 0 AND t.n_partitions > 0"
         " AND NOT EXISTS (SELECT 1 FROM lifecycle_dropplantable p"
