@@ -20,6 +20,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 WIDE, NARROW = 1280, 420
+HEIGHT = 900
 SERIOUS = ("serious", "critical")
 PATIENCE_MS = 30_000
 AXE = """async () => {
@@ -44,7 +45,7 @@ class Person:
     ) -> None:
         self.demo, self.name, self.theme, self.width = demo, name, theme, width
         self.context = browser.new_context(
-            viewport={"width": width, "height": 900},
+            viewport={"width": width, "height": HEIGHT},
             color_scheme="dark" if theme == "dark" else "light",
             java_script_enabled=script,
         )
@@ -80,6 +81,16 @@ class Person:
         self.page.get_by_role("button", name="Go on").click()
         self.page.wait_for_load_state()
 
+    def resize(self, width: int) -> None:
+        """Make the window as wide as that; the page stays as it was loaded."""
+        self.width = width
+        self.page.set_viewport_size({"width": width, "height": HEIGHT})
+
+    def wait_for_charts(self) -> None:
+        """Give charts the time to be drawn: after the load, and again for another width."""
+        if self.page.locator(".lw-chart").count():
+            self.page.wait_for_timeout(300)
+
     def text(self) -> str:
         """Return the text of the page's content."""
         return re.sub(r"\s+", " ", self.page.locator("#main").inner_text())
@@ -97,7 +108,8 @@ class Person:
 
     def axe(self) -> list[list[Any]]:
         """Return axe's findings: impact, rule, places."""
-        self.page.evaluate(f"{(VENDOR / 'axe' / 'axe.min.js').read_text()};0")
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(f"{(VENDOR / 'axe' / 'axe.min.js').read_text()};0")
         found: list[list[Any]] = self.page.evaluate(AXE)
         return found
 
