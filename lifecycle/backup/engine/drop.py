@@ -7,7 +7,6 @@ from typing import Any
 from lifecycle.backup.domain.control import Control
 from lifecycle.backup.domain.layout import done_name, first_batch, intent_name, item_name
 from lifecycle.backup.engine import facts
-from lifecycle.backup.engine.batch import Batch, count, done_file, intent_file
 from lifecycle.backup.engine.extras import Extras
 from lifecycle.backup.engine.facts import ActItem
 from lifecycle.backup.engine.files.file_refusal import file_refusal, move_refusal, open_file
@@ -25,12 +24,16 @@ from lifecycle.backup.engine.metastore.registry import drop_exactly, names_regis
 from lifecycle.backup.engine.metastore.returned import tell_returned
 from lifecycle.backup.engine.protocol import (
     RENAME_SECONDS,
+    Batch,
     DropOrder,
     DropResult,
     Rules,
     Tools,
     check_control,
     chunks,
+    count,
+    done_file,
+    intent_file,
     tables_of,
 )
 from portal.connectors.file_status import FileStatus

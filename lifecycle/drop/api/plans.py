@@ -36,7 +36,7 @@ from lifecycle.drop.selectors.plans import (
 from lifecycle.drop.services.plans import PLANS, plan_request
 from lifecycle.drop.services.preview import plan_preview, require_something
 from lifecycle.models import DropPlan
-from lifecycle.planning.selectors.limits import plan_limits
+from lifecycle.planning.selectors.inputs import plan_limits
 from portal.access.models import User
 from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.ui.api.operations import ApiView, operation

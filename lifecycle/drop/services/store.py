@@ -1,4 +1,4 @@
-"""Stores a drawn-up plan as rows, a file with a digest, and an approval request to two people.
+"""Stores a drawn-up plan as rows with totals, as a file with a digest, and asks two people.
 
 Called in a worker by the run kind `lifecycle.plan`. Created twice, the second finds the plan past
 DRAFTING and changes nothing.
@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count, Max, Min, Q, Sum
 
 from lifecycle.drop.domain.plan import TableDigest, plan_digest
 from lifecycle.drop.domain.refusal import Candidate, Name, Names
 from lifecycle.drop.domain.standing import Basis, TableShare
 from lifecycle.drop.services.draft import Draft, Selection, TableExtras, draft
-from lifecycle.drop.services.parts import plan_parts_write
 from lifecycle.drop.services.plans import PLANS, plan_audit, plan_move
 from lifecycle.drop.services.standing_plans import standing_decision
 from lifecycle.expiry.domain.rule import ExpiryClass
@@ -24,6 +24,7 @@ from lifecycle.models import (
     DeletionRequest,
     DropPlan,
     DropPlanExample,
+    DropPlanPart,
     DropPlanTable,
     ItemKind,
     PlanState,
@@ -34,9 +35,10 @@ from lifecycle.planning.selectors.inputs import (
     circumstances_of,
     current_generation,
     keep_days_now,
+    limits_now,
     open_requests,
+    plan_over_caps,
 )
-from lifecycle.planning.selectors.limits import limits_now, plan_over_caps
 from lifecycle.planning.services.parties import requesters_of
 from lifecycle.policies.services.still_read import still_read_names
 from portal.access.lakes import get_lake
@@ -298,3 +300,33 @@ def _close_wishes(plan: DropPlan, wishes: Iterable[DeletionRequest]) -> None:
 def instant(milliseconds: int) -> datetime:
     """Return the UTC instant of epoch milliseconds."""
     return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
+
+
+_KEYS = ("db", "owner", "db_owner")
+_SUMS: dict[str, Any] = {
+    "of_n_tables": Count("pk"),
+    "of_n_first": Count("pk", filter=Q(is_first_drop=True)),
+    **{f"of_{name}": Sum(name) for name in ("n_items", "n_bytes", "n_files", "n_still_read")},
+    "of_oldest_at": Min("oldest_at"),
+    "of_newest_at": Max("newest_at"),
+}
+
+
+@transaction.atomic
+def plan_parts_write(plan: DropPlan) -> int:
+    """Write the sums of a plan's tables; written again they are the same. Gives how many rows."""
+    tables = plan.tables.order_by()
+    rows: list[dict[str, Any]] = list(tables.values(*_KEYS).annotate(**_SUMS))
+    if rows:
+        rows.append(tables.aggregate(**_SUMS))
+    plan.parts.all().delete()
+    DropPlanPart.objects.bulk_create(
+        [
+            DropPlanPart(
+                plan=plan, lake=plan.lake, **{key.removeprefix("of_"): row[key] for key in row}
+            )
+            for row in rows
+        ],
+        batch_size=_CHUNK,
+    )
+    return len(rows)

@@ -18,8 +18,7 @@ from lifecycle.drop.services.preview import Preview, plan_preview, require_somet
 from lifecycle.drop.ui.plans import plan_url
 from lifecycle.inventory.selectors.dropped import take_off_dropped
 from lifecycle.models import DeletionRequest, DropPlan
-from lifecycle.planning.selectors.inputs import act_databases
-from lifecycle.planning.selectors.limits import plan_caps
+from lifecycle.planning.selectors.inputs import act_databases, plan_caps
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.keyset import keyset_page

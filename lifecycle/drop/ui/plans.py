@@ -29,7 +29,7 @@ from lifecycle.drop.selectors.plans import (
 from lifecycle.drop.services.plans import PLANS
 from lifecycle.models import DropPlan, DropPlanTable, PlanState
 from lifecycle.planning.selectors.backup_of_run import backup_of_run
-from lifecycle.planning.selectors.limits import plan_limits
+from lifecycle.planning.selectors.inputs import plan_limits
 from portal.lake.errors import NotVisible
 from portal.runs.requests.selectors import run_waits
 from portal.ui.frame.context import current_lake, person

@@ -8,8 +8,7 @@ from django.db.models import QuerySet
 
 from lifecycle.inventory.selectors.picture import picture_problem
 from lifecycle.models import DropPlan, PlanState, RelocationPlan
-from lifecycle.planning.selectors.inputs import act_databases, current_generation
-from lifecycle.planning.selectors.limits import plan_over_caps
+from lifecycle.planning.selectors.inputs import act_databases, current_generation, plan_over_caps
 from portal.lake.errors import StaleState
 from portal.runs.records.logs import Line
 

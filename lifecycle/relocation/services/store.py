@@ -13,8 +13,7 @@ from django.db import transaction
 from lifecycle.drop.domain.refusal import Name
 from lifecycle.inventory.selectors.picture import picture_problem
 from lifecycle.models import FixItemState, PlanState, RelocationMove, RelocationPlan, ScanSnapshot
-from lifecycle.planning.selectors.inputs import current_generation
-from lifecycle.planning.selectors.limits import plan_over_caps
+from lifecycle.planning.selectors.inputs import current_generation, plan_over_caps
 from lifecycle.planning.services.parties import requesters_of
 from lifecycle.relocation.domain.refusal import WORDS
 from lifecycle.relocation.services.draft import FixDraft, fix_draft

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from lifecycle.backup.models import BackupBatch, Hold
 from lifecycle.backup.services.totals import backup_totals_refresh
 from lifecycle.core.services.statistics import statistics_refresh
-from lifecycle.drop.services.parts import plan_parts_write
+from lifecycle.drop.services.store import plan_parts_write
 from lifecycle.inventory.services.totals import totals_load
 from lifecycle.models import (
     DatabaseFinding,

@@ -12,7 +12,6 @@ from typing import Any
 
 from lifecycle.backup.domain.control import Control
 from lifecycle.backup.domain.layout import first_batch, item_name
-from lifecycle.backup.engine.batch import Batch, count, done_file, intent_file
 from lifecycle.backup.engine.facts import NOT_READY
 from lifecycle.backup.engine.files.file_refusal import move_refusal, open_file
 from lifecycle.backup.engine.journal.records import ItemIntent, Outcome, files_of, shortfall
@@ -28,7 +27,17 @@ from lifecycle.backup.engine.move.records import (
     repoint,
     structs_for,
 )
-from lifecycle.backup.engine.protocol import ActOrder, DropResult, Tools, check_control, chunks
+from lifecycle.backup.engine.protocol import (
+    ActOrder,
+    Batch,
+    DropResult,
+    Tools,
+    check_control,
+    chunks,
+    count,
+    done_file,
+    intent_file,
+)
 from portal.lake.errors import DataSafetyError, PortalError
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from lifecycle.drop.services.parts import plan_parts_write
+from lifecycle.drop.services.store import plan_parts_write
 from lifecycle.models import DatabaseFinding, DeletionRequest, DropPlan, PlanState, TableFinding
 from tests.component.lifecycle.plan_world import LAKE, NOW, World, changed, make_world, partitions
 from tests.support.clock import start_clock

@@ -12,7 +12,7 @@ from django.apps import apps
 from pytest_django.fixtures import Settings
 
 from lifecycle.drop.selectors.plans import Loss, plan_loss, plan_tables, plans_visible
-from lifecycle.drop.services.parts import plan_parts_write
+from lifecycle.drop.services.store import plan_parts_write
 from lifecycle.models import DropPlan, DropPlanPart, DropPlanTable
 from portal.access.models import DatabaseAdministrator, OwnerMapping, User
 from tests.component.lifecycle.plan_world import LAKE, NOW, World, make_world, partitions
