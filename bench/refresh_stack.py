@@ -23,8 +23,7 @@ from portal.connectors.lake_config import LakeConfig, MetastoreDb
 from portal.connectors.metastore import Metastore as Client
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
-from refresh.core.connectors.front_end import FrontEndClient
-from refresh.core.connectors.session import Budget, Login
+from refresh.core.connectors.front_end import Budget, FrontEndClient, Login
 from refresh.core.domain.versions import Dialect
 from stack.clusters import USER, Clusters
 from stack.ledger import Ledger

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db.models import Exists, F, OuterRef, Q
 
-from refresh.freshness.domain.refresh_history import read_done
+from refresh.freshness.domain.coverage import read_done
 from refresh.models import Cluster, RefreshTarget, TargetFrontEnd, WatchedTable
 from refresh.verify.domain.sweeping import Hot
 

@@ -22,7 +22,7 @@ OUTER_DOORS = {
     "portal/runs/execution/steps.py": "a run ends with its error, whatever it was",
     "portal/spark/entry.py": "a job ends with a manifest, whatever happened",
     "portal/spark/job.py": "a gateway that is gone raises anything; translated",
-    "refresh/core/connectors/session.py": "the driver's errors have no base class; translated",
+    "refresh/core/connectors/front_end.py": "the driver's errors have no base class; translated",
     "refresh/worker/services/worker.py": "an unexpected error costs a table one turn",
     "tasks/schedule.py": "a tick or kind that breaks must not keep the others from their turn",
     "tasks/supervise.py": "a kind that breaks must not keep other runs from being polled",

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from refresh.core.connectors.front_end import FrontEndClient
-from refresh.core.connectors.session import Login
+from refresh.core.connectors.front_end import FrontEndClient, Login
 from refresh.core.domain.names import ClusterId, ExternalTable
 from refresh.core.domain.versions import Dialect
 from stack.dashboards import DECLARED, RESTARTED, SECONDS_A_CALL

@@ -22,7 +22,7 @@ from refresh.clusters.services.front_ends import front_ends_read
 from refresh.clusters.services.reach import Reach
 from refresh.clusters.services.table_names import names_read
 from refresh.clusters.services.trial import ClusterWish, cluster_test
-from refresh.core.connectors.session import Budget
+from refresh.core.connectors.front_end import Budget
 from refresh.core.domain.names import ClusterId
 from refresh.models import Cluster
 from refresh.worker.domain.scheduling import Limits

@@ -13,7 +13,7 @@ from portal.lake.errors import RuleViolation, StaleState
 from refresh.clusters.services.clusters import Actor, check_keeper, locked, record
 from refresh.clusters.services.fe_client import PATIENT
 from refresh.clusters.services.trial import ClusterWish, TrialReport, cluster_retest
-from refresh.core.connectors.session import Budget
+from refresh.core.connectors.front_end import Budget
 from refresh.models import Cluster
 
 

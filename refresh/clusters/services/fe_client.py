@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from refresh.clusters.domain.addresses import Place
 from refresh.clusters.domain.frontends import FeState
-from refresh.core.connectors.front_end import FrontEndClient
-from refresh.core.connectors.session import Budget, Login
+from refresh.core.connectors.front_end import Budget, FrontEndClient, Login
 from refresh.core.domain.answers import Answer
 from refresh.core.domain.versions import Dialect
 from refresh.models import Cluster

@@ -17,8 +17,7 @@ from refresh.clusters.domain.frontends import Contact, FrontEnd, empty_after
 from refresh.clusters.models import NAME_LENGTH
 from refresh.clusters.services.fe_client import PATIENT, Member, connected, greeted, members_of
 from refresh.clusters.services.reach import cluster_password
-from refresh.core.connectors.front_end import failure
-from refresh.core.connectors.session import Budget, Login, contact_of
+from refresh.core.connectors.front_end import Budget, Login, contact_of, failure
 from refresh.core.domain.answers import Answer, ErrorKind
 from refresh.models import Cluster, ClusterFrontEnd
 

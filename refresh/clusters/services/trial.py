@@ -15,8 +15,7 @@ from refresh.clusters.services.fe_client import PATIENT, Member, connected, gree
 from refresh.clusters.services.front_ends import listing
 from refresh.clusters.services.reach import Reach, cluster_password, not_allowed
 from refresh.clusters.services.table_names import lake_behind
-from refresh.core.connectors.front_end import FrontEndClient
-from refresh.core.connectors.session import Budget, Login, contact_of
+from refresh.core.connectors.front_end import Budget, FrontEndClient, Login, contact_of
 from refresh.core.domain.answers import Answer, ErrorKind
 from refresh.core.domain.versions import Dialect
 from refresh.models import Cluster

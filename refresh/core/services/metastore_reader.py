@@ -6,11 +6,13 @@ from typing import Any
 
 from portal.access.lakes import get_lake
 from portal.connectors.metastore import Metastore
+from portal.lake.errors import PortalError
 from portal.lake.ids import LakeId
 from portal.lake.lines import fitted
 from portal.lake.names import PartitionName, TableName
 from portal.lake.readiness import is_ready
 from refresh.changes.models import OWNER_LENGTH
+from refresh.core.domain.answers import MetastoreCheck
 from refresh.models import WatchedTable
 from refresh.worker.domain.steps import InMetastore
 
@@ -52,6 +54,18 @@ def look(hive: TableName, names: Sequence[str]) -> Look:
             owner=owner,
             unready=frozenset(_names(_unready(found), keys)),
         )
+
+
+def ask_again(watched: WatchedTable, names: list[str]) -> MetastoreCheck:
+    """Ask the metastore about the names of a statement that failed doubtfully."""
+    try:
+        seen = look(hive_of(watched), names)
+    except PortalError:
+        return MetastoreCheck.NO_ANSWER
+    if not seen.found.exists:
+        return MetastoreCheck.TABLE_GONE
+    is_there = set(names) <= seen.found.partitions
+    return MetastoreCheck.ALL_THERE if is_there else MetastoreCheck.PARTITIONS_GONE
 
 
 def _unready(found: Sequence[Any]) -> list[Any]:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from refresh.changes.domain.changes import PartitionChange
+from refresh.freshness.domain.coverage import read_done
 from refresh.freshness.domain.pending_refresh import TableChanges
-from refresh.freshness.domain.refresh_history import read_done
 from refresh.freshness.domain.visibility import Disproof, FeRecord
 from refresh.models import (
     ChangedPartition,

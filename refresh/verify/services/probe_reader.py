@@ -14,8 +14,7 @@ from portal.access.lakes import get_lake
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure
 from refresh.clusters.domain.frontends import FeState
-from refresh.core.connectors.front_end import FrontEndClient, failure
-from refresh.core.connectors.session import Budget, Login
+from refresh.core.connectors.front_end import Budget, FrontEndClient, Login, failure
 from refresh.core.domain.answers import Answer, ErrorKind
 from refresh.core.domain.clock import Clock
 from refresh.core.domain.names import ExternalTable

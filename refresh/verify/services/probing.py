@@ -17,8 +17,8 @@ from refresh.clusters.services.front_ends import login_of
 from refresh.core.domain.clock import Clock
 from refresh.core.domain.versions import Dialect, oldest
 from refresh.core.services.metastore_reader import hive_of
+from refresh.freshness.domain.coverage import read_done
 from refresh.freshness.domain.freshness import Freshness
-from refresh.freshness.domain.refresh_history import read_done
 from refresh.freshness.services.freshness import judge
 from refresh.models import (
     ClusterFrontEnd,

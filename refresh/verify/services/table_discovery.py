@@ -17,7 +17,7 @@ from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotVisible, PortalError, RuleViolation
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
-from refresh.changes.services.change_rows import make_targets
+from refresh.changes.services.record_changes import make_targets
 from refresh.core.domain.clock import Clock
 from refresh.core.selectors.names import named_for_all
 from refresh.core.services.rate_limit import metastore_answered, metastore_pays

@@ -2,10 +2,16 @@
 
 Only names that the metastore has are ever sent, because one that it has not fails a statement
 whole. A table goes before its partitions, so that new ones are known when they are loaded.
+
+A front end goes on after its client gave up, or died, so a statement may follow one that still
+runs. Refreshes of one kind wait for each other there, and the later one reads later. Of two kinds
+the older may write what it had read into the cache after the newer one: then the cache is older
+than the proof. Before catalogs one lock covers all.
 """
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from refresh.changes.domain.changes import Pending
@@ -74,3 +80,31 @@ def _batches(names: list[str], size: int) -> tuple[Step, ...]:
         Step(StepKind.PARTITIONS, tuple(names[start : start + size]))
         for start in range(0, len(names), size)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """The kind of a statement that may still run, and when it must have ended."""
+
+    kind: StepKind
+    until: datetime
+
+
+def follow(
+    steps: tuple[Step, ...], unsure: Unsure | None, *, dialect: Dialect, now: datetime
+) -> tuple[tuple[Step, ...], datetime | None]:
+    """Return the steps that may follow, and from when on (None: now).
+
+    A table refresh renews all that partition refreshes would, so it takes their place at once; a
+    table refresh after partition refreshes must wait.
+    """
+    if unsure is None or unsure.until <= now or dialect is Dialect.RESOURCES or not steps:
+        return steps, None
+    if unsure.kind is StepKind.PARTITIONS:
+        is_same = all(step.kind is StepKind.PARTITIONS for step in steps)
+        return steps, None if is_same else unsure.until
+    return tuple(dict.fromkeys(_as_table(step) for step in steps)), None
+
+
+def _as_table(step: Step) -> Step:
+    return step if step.kind is StepKind.TABLE else TABLE

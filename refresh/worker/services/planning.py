@@ -15,7 +15,6 @@ from portal.lake.errors import ExternalFailure, PortalError
 from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import record_change, settle
 from refresh.clusters.domain.frontends import FeState
-from refresh.core.domain.answers import MetastoreCheck
 from refresh.core.domain.versions import oldest
 from refresh.core.services.metastore_reader import Look, hive_of, look
 from refresh.core.services.rate_limit import metastore_answered, metastore_may
@@ -40,8 +39,7 @@ from refresh.worker.domain.lanes import (
     n_loaded,
     statement_size,
 )
-from refresh.worker.domain.steps import Step, StepKind, StepLimits, steps_for
-from refresh.worker.domain.unknown_outcome import Unsure, follow
+from refresh.worker.domain.steps import Step, StepKind, StepLimits, Unsure, follow, steps_for
 
 PACE = Pace()
 LIMITS = StepLimits()
@@ -82,18 +80,6 @@ def plan(target: RefreshTarget, *, now: datetime) -> None:
     if not is_known and seen.n_partitions <= _WHOLE_AT_FIRST:
         attempt = replace(attempt, pending=replace(attempt.pending, whole=True))
     _store(target, attempt, seen, fes=fes, now=now)
-
-
-def ask_again(watched: WatchedTable, names: list[str]) -> MetastoreCheck:
-    """Ask the metastore about the names of a statement that failed doubtfully."""
-    try:
-        seen = look(hive_of(watched), names)
-    except PortalError:
-        return MetastoreCheck.NO_ANSWER
-    if not seen.found.exists:
-        return MetastoreCheck.TABLE_GONE
-    is_there = set(names) <= seen.found.partitions
-    return MetastoreCheck.ALL_THERE if is_there else MetastoreCheck.PARTITIONS_GONE
 
 
 def _correct(

@@ -18,16 +18,18 @@ from refresh.core.domain.answers import (
     Answer,
     ErrorKind,
     FaultSource,
+    FeOutcome,
     MetastoreCheck,
     NextStep,
+    Outcome,
     RecoveryAction,
+    outcomes,
     settle,
 )
-from refresh.core.domain.fan_out import FeOutcome, Outcome, outcomes
+from refresh.core.services.metastore_reader import ask_again
 from refresh.core.services.rate_limit import fe_answered, metastore_answered
-from refresh.freshness.domain.coverage import CompletedRefresh
+from refresh.freshness.domain.coverage import CompletedRefresh, pruned, read_done, write_done
 from refresh.freshness.domain.pending_refresh import pending_for, settled
-from refresh.freshness.domain.refresh_history import pruned, read_done, write_done
 from refresh.freshness.selectors.records import changes_of, records_of, records_of_all
 from refresh.freshness.services.freshness import judge
 from refresh.models import (
@@ -41,7 +43,6 @@ from refresh.models import (
 )
 from refresh.worker.domain.lanes import Lane, Waited, is_own_pace
 from refresh.worker.domain.steps import StepKind
-from refresh.worker.services.planning import ask_again
 from refresh.worker.services.sending import Order, longest
 
 POLICY = RetryPolicy()

@@ -11,8 +11,7 @@ from portal.lake.errors import PortalError
 from portal.reliability.claims import claim
 from refresh.clusters.domain.frontends import FeState
 from refresh.clusters.services.front_ends import login_of
-from refresh.core.connectors.front_end import FrontEndClient
-from refresh.core.connectors.session import Budget, Login
+from refresh.core.connectors.front_end import Budget, FrontEndClient, Login
 from refresh.core.domain.answers import Answer, ErrorKind
 from refresh.core.domain.names import ExternalTable
 from refresh.core.domain.versions import Dialect

@@ -26,7 +26,7 @@ from refresh.clusters.services.clusters import (
 from refresh.clusters.services.fe_client import BRIEF, PATIENT
 from refresh.clusters.services.reach import ANYWHERE
 from refresh.clusters.services.trial import ClusterWish, StandsFor, cluster_test
-from refresh.core.connectors.session import Budget
+from refresh.core.connectors.front_end import Budget
 from refresh.core.domain.versions import Dialect
 from refresh.models import Cluster, ClusterFrontEnd
 from refresh.worker.domain.scheduling import Limits

@@ -7,10 +7,8 @@ import pytest
 
 from portal.lake.errors import ExternalFailure
 from refresh.clusters.domain.frontends import Contact
-from refresh.core.connectors.front_end import FrontEndClient
-from refresh.core.connectors.session import Budget, Login, contact_of
-from refresh.core.domain.answers import Answer, ErrorKind
-from refresh.core.domain.fan_out import Outcome, outcomes
+from refresh.core.connectors.front_end import Budget, FrontEndClient, Login, contact_of
+from refresh.core.domain.answers import Answer, ErrorKind, Outcome, outcomes
 from refresh.core.domain.names import ClusterId, ExternalTable
 from refresh.core.domain.versions import Dialect
 from refresh.verify.domain.probing import Picture

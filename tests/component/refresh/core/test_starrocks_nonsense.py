@@ -10,8 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from portal.lake.errors import ExternalFailure
-from refresh.core.connectors.front_end import FrontEndClient
-from refresh.core.connectors.session import Budget, Login
+from refresh.core.connectors.front_end import Budget, FrontEndClient, Login
 from refresh.core.domain.answers import Answer, ErrorKind, RecoveryAction
 from refresh.core.domain.names import ClusterId, ExternalTable
 from refresh.core.domain.versions import Dialect

@@ -13,8 +13,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.people.token_rules import TokenWish
 from portal.people.tokens import token_make
 from refresh.client import Portal, RefreshError
-from refresh.freshness.domain.coverage import CompletedRefresh
-from refresh.freshness.domain.refresh_history import write_done
+from refresh.freshness.domain.coverage import CompletedRefresh, write_done
 from refresh.models import ChangedPartition, Cluster, ClusterFrontEnd, RefreshTarget, TargetFrontEnd
 from tests.component.conftest import People
 from tests.component.quality.hook_world import LEAVES, HookLake, metastore_of

@@ -9,9 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from portal.lake.names import TableName
 from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import Change, note_change
-from refresh.freshness.domain.coverage import CompletedRefresh
+from refresh.freshness.domain.coverage import CompletedRefresh, write_done
 from refresh.freshness.domain.freshness import Danger, Freshness
-from refresh.freshness.domain.refresh_history import write_done
 from refresh.freshness.selectors.records import changes_of, records_of
 from refresh.freshness.services.freshness import judge
 from refresh.models import ClusterFrontEnd, RefreshTarget, TargetFrontEnd, WatchedTable

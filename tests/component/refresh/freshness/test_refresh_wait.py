@@ -16,8 +16,7 @@ from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
 from refresh.changes.domain.changes import Cause
 from refresh.changes.services.record_changes import Change, note_change
-from refresh.freshness.domain.coverage import CompletedRefresh, Wish
-from refresh.freshness.domain.refresh_history import write_done
+from refresh.freshness.domain.coverage import CompletedRefresh, Wish, write_done
 from refresh.freshness.selectors.waiting import Asked, look
 from refresh.freshness.services.waiting import LONGEST_BLOCK, Clock, WaitWish, wait_until_visible
 from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetFrontEnd, WatchedTable

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from refresh.core.connectors.front_end import FrontEndClient
-from refresh.core.connectors.session import Login
+from refresh.core.connectors.front_end import FrontEndClient, Login
 from refresh.core.domain.names import ClusterId, ExternalTable
 from refresh.core.domain.versions import Dialect
 from stack.clusters import RESOURCE, USER, Clusters

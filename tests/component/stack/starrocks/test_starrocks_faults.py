@@ -6,8 +6,7 @@ import time
 import pymysql
 import pytest
 
-from refresh.core.domain.answers import ErrorKind, read_answer
-from refresh.core.domain.fan_out import Outcome, outcomes
+from refresh.core.domain.answers import ErrorKind, Outcome, outcomes, read_answer
 from refresh.core.domain.versions import Dialect
 from refresh.verify.domain.probing import read_costs
 from stack.starrocks.front_end import Life

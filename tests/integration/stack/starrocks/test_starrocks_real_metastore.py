@@ -2,8 +2,7 @@
 
 import pytest
 
-from refresh.core.connectors.front_end import FrontEndClient
-from refresh.core.connectors.session import Login
+from refresh.core.connectors.front_end import FrontEndClient, Login
 from refresh.core.domain.answers import Answer, ErrorKind
 from refresh.core.domain.names import ClusterId, ExternalTable
 from refresh.core.domain.versions import Dialect

@@ -10,11 +10,13 @@ from refresh.core.domain.answers import (
     FaultSource,
     MetastoreCheck,
     NextStep,
+    Outcome,
     RecoveryAction,
+    outcomes,
     read_answer,
+    read_failures,
     settle,
 )
-from refresh.core.domain.fan_out import Outcome, outcomes, read_failures
 from refresh.core.domain.versions import Dialect
 from refresh.verify.domain.probing import (
     Costs,

@@ -13,7 +13,7 @@ from refresh.changes.domain.pressure import (
     pressure,
     takes_in,
 )
-from refresh.core.connectors.session import Budget
+from refresh.core.connectors.front_end import Budget
 from refresh.worker.domain.lanes import (
     Pace,
     Past,

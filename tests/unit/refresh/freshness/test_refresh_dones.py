@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refresh.core.domain.versions import Dialect
-from refresh.freshness.domain.coverage import CompletedRefresh, Wish, missing
-from refresh.freshness.domain.refresh_history import (
+from refresh.freshness.domain.coverage import (
     KEPT_FOR,
     MOST_ENTRIES,
     MOST_NAMES,
+    CompletedRefresh,
+    Wish,
+    missing,
     pruned,
     read_done,
     write_done,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.clusters.domain.frontends import FeState, FrontEnd
-from refresh.core.domain.fan_out import Outcome, outcomes
+from refresh.core.domain.answers import Outcome, outcomes
 from refresh.core.domain.versions import Dialect
 from refresh.freshness.domain.coverage import CompletedRefresh
 from refresh.freshness.domain.freshness import Danger, Freshness, standing
