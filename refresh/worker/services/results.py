@@ -29,8 +29,8 @@ from refresh.core.domain.answers import (
 from refresh.core.services.metastore_reader import ask_again
 from refresh.core.services.rate_limit import fe_answered, metastore_answered
 from refresh.freshness.domain.coverage import CompletedRefresh, pruned, read_done, write_done
-from refresh.freshness.domain.pending_refresh import pending_for, settled
-from refresh.freshness.selectors.records import changes_of, records_of, records_of_all
+from refresh.freshness.domain.pending_refresh import TableChanges, pending_for, settled
+from refresh.freshness.selectors.records import changes_of, records_of_all
 from refresh.freshness.services.freshness import judge
 from refresh.models import (
     Cluster,
@@ -98,9 +98,11 @@ def end(order: Order, result: Result, *, now: datetime) -> bool:
         fes = list(ClusterFrontEnd.objects.filter(cluster_id=row.cluster_id))
         coordinator = next((fe for fe in fes if fe.name == row.coordinator), None)
         found = _outcomes(result, row, coordinator, fes)
+        changes = changes_of(row.target.watched)
         _write_row(row, result, found, now=now)
-        _write_fes(row, order, found, fes=fes, now=now)
-        _write_target(row, order, result, waited=_waited(row, found, fes), now=now)
+        done = CompletedRefresh(row.began_at, now, frozenset(order.partitions))
+        _write_fes(row, done, found, fes=fes, changes=changes)
+        _write_target(row, result, changes, waited=_waited(row, found, fes), now=now)
     if coordinator is not None:
         _tell_breakers(row, coordinator, result, now=now)
     judge([row.target])
@@ -168,14 +170,14 @@ def _write_row(
 
 def _write_fes(
     row: Refresh,
-    order: Order,
+    done: CompletedRefresh,
     found: Mapping[str, FeOutcome],
     *,
     fes: list[ClusterFrontEnd],
-    now: datetime,
+    changes: TableChanges,
 ) -> None:
-    done = CompletedRefresh(row.began_at, now, frozenset(order.partitions))
-    oldest = _oldest_change(row.target)
+    now = done.ended_at
+    oldest = _oldest_change(changes)
     for fe in fes:
         one = found.get(fe.name)
         if one is None or one.outcome is Outcome.NOT_ASKED:
@@ -205,14 +207,13 @@ def _waited(
     ]
 
 
-def _oldest_change(target: RefreshTarget) -> datetime | None:
-    changes = changes_of(target.watched)
+def _oldest_change(changes: TableChanges) -> datetime | None:
     moments = [at for at, _ in changes.partitions.values()]
     return min([*moments, *filter(None, (changes.table_changed_at,))], default=None)
 
 
 def _write_target(
-    row: Refresh, order: Order, result: Result, *, waited: list[Waited], now: datetime
+    row: Refresh, result: Result, changes: TableChanges, *, waited: list[Waited], now: datetime
 ) -> None:
     target = row.target
     if result.is_taken_in:
@@ -224,7 +225,7 @@ def _write_target(
             target.n_tries = 0
             _release(row, not_before=None)
             return
-        _settle(row, now=now)
+        _settle(row, changes, now=now)
         return
     answer = result.answer
     target.problem = answer.short if answer else ""
@@ -273,16 +274,15 @@ def _try_later(
         _release(row, not_before=at, unsure=unsure)
 
 
-def _settle(row: Refresh, *, now: datetime) -> None:
+def _settle(row: Refresh, changes: TableChanges, *, now: datetime) -> None:
     """Forget what nobody owes any more; ask again those that can be asked and still owe."""
     target = row.target
     watched = target.watched
-    changes = changes_of(watched)
     found = records_of_all(list(watched.targets.all()))
     every = [record for fes in found.values() for _, record in fes]
     record_changes.settle(watched, settled(changes, every), read=changes)
     target.steps = None
-    mine = [fe for fe in records_of(target) if fe.state is FeState.ALIVE]
+    mine = [fe for _, fe in found[target.pk] if fe.state is FeState.ALIVE]
     owed = [at for fe in mine for at, _ in pending_for(fe, changes).values()]
     if owed:
         target.problem = row.said
