@@ -10,7 +10,7 @@ from functools import partial
 from django.db import models
 from django.db.models import Subquery
 
-from lifecycle.inventory.domain.due import Due
+from lifecycle.inventory.domain.due_totals import Due
 from portal.access import visibility
 from portal.access.models import User
 

@@ -15,7 +15,7 @@ from django.db.models.functions import Coalesce, Concat
 from django.utils import timezone
 
 from lifecycle.backup.models import BackupBatch
-from lifecycle.inventory.domain.due import DUE_NAMES, Due, Gone, dropped_part
+from lifecycle.inventory.domain.due_totals import DUE_NAMES, Due, Gone, dropped_part
 from lifecycle.models import DropPlanTable, LatestScan, SamplePartition, TableFinding
 from portal.audit.models import AuditEvent
 from portal.audit.services import object_name

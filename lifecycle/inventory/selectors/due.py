@@ -17,7 +17,7 @@ from lifecycle.backup.models import Hold
 from lifecycle.backup.selectors import holds_active, standing
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.expiry.domain.rule import ExpiryClass
-from lifecycle.inventory.domain.due import DUE_NAMES, Due
+from lifecycle.inventory.domain.due_totals import DUE_NAMES, Due
 from lifecycle.inventory.selectors.dropped import dropped_parts, without_dropped
 from lifecycle.models import (
     DatabaseSetting,

@@ -19,7 +19,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from lifecycle.core.domain.modes import DatabaseMode
-from lifecycle.inventory.domain.due import DUE_NAMES, Due
+from lifecycle.inventory.domain.due_totals import DUE_NAMES, Due
 from lifecycle.inventory.selectors.dropped import GoneOf, dropped_due, dropped_due_by_database
 from lifecycle.models import (
     DatabaseFinding,

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from lifecycle.inventory.domain.due import Due
+from lifecycle.inventory.domain.due_totals import Due
 from lifecycle.inventory.selectors.dropped import due_of
 from lifecycle.models import ScanSnapshot, TableFinding
 from portal.notices.services import Mail

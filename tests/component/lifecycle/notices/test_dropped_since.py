@@ -15,7 +15,7 @@ from lifecycle.backup.domain.states import HoldKind
 from lifecycle.backup.models import BackupBatch
 from lifecycle.backup.services.holds import hold_place
 from lifecycle.expiry.domain.rule import ExpiryClass
-from lifecycle.inventory.domain.due import Due, Gone, dropped_part
+from lifecycle.inventory.domain.due_totals import Due, Gone, dropped_part
 from lifecycle.models import (
     DeletionRequest,
     DropPlan,

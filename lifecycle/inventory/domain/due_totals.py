@@ -1,4 +1,4 @@
-"""Items that wait for an answer, by class, and the part of them that was dropped since the scan."""
+"""Totals of items that wait for an answer, by class, and what was dropped since the scan."""
 
 from dataclasses import dataclass, fields
 
