@@ -8,7 +8,6 @@ from lifecycle.backup.domain.control import Control
 from lifecycle.backup.domain.layout import done_name, first_batch, intent_name, item_name
 from lifecycle.backup.engine import facts
 from lifecycle.backup.engine.extras import Extras
-from lifecycle.backup.engine.facts import ActItem
 from lifecycle.backup.engine.files.file_refusal import file_refusal, move_refusal, open_file
 from lifecycle.backup.engine.files.live_place import make_room
 from lifecycle.backup.engine.files.parent_times import times_kept
@@ -67,7 +66,7 @@ class _Batch(Batch):
 
 def drop_items(
     order: DropOrder,
-    items: Iterable[ActItem],
+    items: Iterable[facts.ActItem],
     *,
     rules: Rules,
     tools: Tools,
@@ -82,7 +81,7 @@ def drop_items(
     number, n_done = first_batch(order.epoch), 0
     for name, group in tables_of(items, order.lake):
         for chunk in chunks(group):
-            waiting: Sequence[ActItem] = chunk
+            waiting: Sequence[facts.ActItem] = chunk
             while waiting:
                 batch = drop_batch(order, name, waiting, number=number, rules=rules, tools=tools)
                 number += 1
@@ -97,7 +96,7 @@ def drop_items(
 def drop_batch(
     order: DropOrder,
     name: TableName,
-    items: Sequence[ActItem],
+    items: Sequence[facts.ActItem],
     *,
     number: int,
     rules: Rules,
@@ -140,7 +139,7 @@ def _act(batch: _Batch, fence: LakePath, *, rules: Rules, tools: Tools) -> None:
 
 def _read_facts(
     name: TableName,
-    items: Sequence[ActItem],
+    items: Sequence[facts.ActItem],
     *,
     number: int,
     rules: Rules,
@@ -157,7 +156,7 @@ def _read_facts(
             batch.refuse(item.partition, why)
         return batch
     structs = structs_of(tools.metastore, name, table, [item.partition for item in items])
-    wanted: list[tuple[ActItem, Any, LakePath]] = []
+    wanted: list[tuple[facts.ActItem, Any, LakePath]] = []
     # Items of a batch share their parents, which are looked at again in the next one.
     seen: dict[LakePath, FileStatus | None] = {}
     for item in items:
@@ -206,7 +205,7 @@ def _extras(batch: _Batch, structs: dict[str, Any], *, tools: Tools) -> dict[str
 
 
 def _table_refusal(
-    table: Any, items: Sequence[ActItem], *, rules: Rules, tools: Tools
+    table: Any, items: Sequence[facts.ActItem], *, rules: Rules, tools: Tools
 ) -> str | None:
     if table is None:
         return "the table is not registered any more"
@@ -224,7 +223,7 @@ def _table_refusal(
 
 
 def _metadata_reasons(
-    item: ActItem, table: Any, struct: Any, location: LakePath | None, *, rules: Rules
+    item: facts.ActItem, table: Any, struct: Any, location: LakePath | None, *, rules: Rules
 ) -> list[str]:
     if struct is None:
         return ["not registered any more"]
