@@ -23,7 +23,7 @@ from optimizer.iceberg.rewrite.domain.curves import Ids, hilbert_keys
 from optimizer.iceberg.rewrite.domain.layouts import LayoutKind
 from optimizer.iceberg.rewrite.domain.row_keys import RowKeys, cut_points, places_of
 from optimizer.iceberg.rewrite.domain.value_forms import Form
-from optimizer.iceberg.rewrite.jobs.keys import placer
+from optimizer.iceberg.rewrite.jobs.row_ordering import placer
 
 LIMIT_MICROSECONDS = 3.0
 N_FILES = 400

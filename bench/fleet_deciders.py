@@ -22,9 +22,9 @@ from optimizer.core.domain.scoring import SHARING, Candidate, place_of, score_of
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats, partition_stats
 from optimizer.iceberg.planner.domain.conflicts import Approach, Changes, CommitFact, advise
-from optimizer.iceberg.planner.domain.deciding import decide
-from optimizer.iceberg.planner.domain.decisions import Decision, LastTimes
+from optimizer.iceberg.planner.domain.deciding import Decision, decide
 from optimizer.iceberg.planner.domain.estimates import estimate_task
+from optimizer.iceberg.planner.domain.maintenance import LastTimes
 from optimizer.policies.domain.policy import Policy
 
 BASE = datetime(2026, 1, 1, tzinfo=UTC)

@@ -100,12 +100,12 @@ def task_limits() -> dict[str, int]:
     import django
 
     django.setup()
-    from optimizer.iceberg.planner.services import orders
+    from optimizer.iceberg.planner.services import maintainer
 
     return {
-        "max_group_bytes": orders.MAX_GROUP_BYTES,
-        "max_commits": orders.MAX_COMMITS,
-        "min_files": orders.MIN_FILES,
+        "max_group_bytes": maintainer.MAX_GROUP_BYTES,
+        "max_commits": maintainer.MAX_COMMITS,
+        "min_files": maintainer.MIN_FILES,
     }
 
 

@@ -110,7 +110,7 @@ def queue(meter: Meter, *, n_tables: int, n_decided: int) -> None:
     from optimizer.core.domain.scoring import choose, rank
     from optimizer.core.services import dispatcher
     from optimizer.core.services.speeds import speed_of
-    from optimizer.iceberg.planner.services import scheduler
+    from optimizer.iceberg.planner.services import maintainer
     from optimizer.iceberg.planner.services.maintainer import ICEBERG
     from optimizer.iceberg.planner.services.planner import AT_ONCE, decide_due, queue_heard
     from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion
@@ -127,7 +127,7 @@ def queue(meter: Meter, *, n_tables: int, n_decided: int) -> None:
     def rank_all() -> int:
         speed = speed_of(LAKE) or UNMEASURED
         line = rank(
-            map(scheduler._candidate, dispatcher.waiting(ICEBERG, LAKE, now=timezone.now())),
+            map(maintainer._candidate, dispatcher.waiting(ICEBERG, LAKE, now=timezone.now())),
             speed=speed,
         )
         return len(choose(line, budget=1e9, whole_budget=1e9, speed=speed, now=timezone.now()))

@@ -5,21 +5,16 @@ one partition are `partition_rules.py`. What begins when is not decided here: bl
 `hold_reason`, other writers `conflicts.py`, order and budget `scoring.py`.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from math import inf
 
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats
-from optimizer.iceberg.planner.domain.decisions import (
-    Decision,
-    LastTimes,
-    PartitionDecision,
-    Proposal,
-)
-from optimizer.iceberg.planner.domain.maintenance import upkeep
-from optimizer.iceberg.planner.domain.partition_rules import Case, of_partition
+from optimizer.iceberg.planner.domain.maintenance import LastTimes, upkeep
+from optimizer.iceberg.planner.domain.partition_rules import Case, PartitionDecision, of_partition
 from optimizer.policies.domain.policy import Policy, contradiction
 
 _PRECEDENCE = (
@@ -29,6 +24,30 @@ _PRECEDENCE = (
     TaskKind.MINOR,
     TaskKind.DELETES,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One task: a kind of work on some partitions (None: the whole table), and why."""
+
+    kind: TaskKind
+    partitions: tuple[PartitionStats, ...] | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is to be done, at most one task a kind, and a verdict on everything."""
+
+    proposals: tuple[Proposal, ...]
+    verdicts: tuple[PartitionDecision, ...]
+
+    @property
+    def words(self) -> str:
+        """All of it in one sentence or two: what is done, or why nothing is."""
+        if self.proposals:
+            return " ".join(f"{one.kind}: {one.reason}" for one in self.proposals)
+        return _most_common(self.verdicts) if self.verdicts else "The table has no files."
 
 
 def decide(
@@ -113,3 +132,12 @@ def joined(verdicts: Sequence[PartitionDecision]) -> str:
     where = f"{first.partition}: " if first.partition else ""
     more = f" And {len(verdicts) - 1} more partitions." if len(verdicts) > 1 else ""
     return f"{where}{first.reason}{more}"
+
+
+def _most_common(verdicts: Sequence[PartitionDecision]) -> str:
+    # Of the table as a whole only where nothing is known of its partitions.
+    found = [one for one in verdicts if one.partition is not None] or verdicts
+    ((code, count),) = Counter(one.code for one in found).most_common(1)
+    first = next(one for one in found if one.code == code)
+    of = f" So it is for {count} of {len(found)} partitions." if len(found) > 1 else ""
+    return f"{first.reason}{of}"

@@ -5,19 +5,42 @@ A kind of upkeep is one row of `UPKEEP`, the decider, and one of `EXECUTORS` in 
 budget and pages come with them.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from optimizer.core.domain.estimates import Estimate, Speed
-from optimizer.core.domain.tasks import TaskKind
+from optimizer.core.domain.tasks import REWRITES, TaskKind
 from optimizer.iceberg.inspect.domain.stats import TableStats
-from optimizer.iceberg.planner.domain.decisions import LastTimes, PartitionDecision
 from optimizer.iceberg.planner.domain.estimates import estimate_manifests, estimate_statistics
+from optimizer.iceberg.planner.domain.partition_rules import PartitionDecision
 from optimizer.policies.domain.policy import Policy
 from portal.lake.counts import count_words
 
 REFUSED_FOR = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class LastTimes:
+    """When each kind of work on the table was last done; `partitions` where known for one.
+
+    `nothing` says when a kind last found nothing to do: it is not tried again before a commit.
+    `failed` says when it last failed: upkeep is not tried again the same day.
+    `refused` says when people last refused what it would remove.
+    """
+
+    table: Mapping[TaskKind, datetime] = field(default_factory=dict)
+    partitions: Mapping[str, datetime] = field(default_factory=dict)
+    nothing: Mapping[TaskKind, datetime] = field(default_factory=dict)
+    failed: Mapping[TaskKind, datetime] = field(default_factory=dict)
+    refused: Mapping[TaskKind, datetime] = field(default_factory=dict)
+
+    def rewritten(self, partition: str) -> datetime | None:
+        """When a partition was last rewritten, by any kind; as the table where it is not known."""
+        known = self.partitions.get(partition)
+        if known is not None:
+            return known
+        return max((at for kind, at in self.table.items() if kind in REWRITES), default=None)
 
 
 @dataclass(frozen=True, slots=True)

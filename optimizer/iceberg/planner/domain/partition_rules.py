@@ -14,7 +14,6 @@ from math import ceil, inf
 from optimizer.core.domain.sizes import size_words
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import PartitionStats
-from optimizer.iceberg.planner.domain.decisions import PartitionDecision
 from optimizer.iceberg.planner.domain.estimates import MANY_DELETED
 from optimizer.policies.domain.policy import Policy
 
@@ -26,6 +25,16 @@ ERROR_TOLERANCE = 0.1  # mean squared distance to the target below which sizes a
 MANY_DELETE_FILES = 12
 MUCH_NEW = 8  # targets of data that do not lie as asked: enough to be ordered at once
 FEW_INTERVALS = 24  # after so many intervals little is enough
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionDecision:
+    """What was decided of one partition, or of the table where `partition` is None."""
+
+    partition: str | None
+    kind: TaskKind | None  # None: nothing is done
+    code: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,14 @@ from optimizer.iceberg.planner.domain.conflicts import (
     Advice,
     Changes,
     CommitFact,
+    Weighed,
     advise,
+    weigh,
 )
-from optimizer.iceberg.planner.domain.deciding import decide, hold_reason, joined
-from optimizer.iceberg.planner.domain.decisions import LastTimes, PartitionDecision, Proposal
-from optimizer.iceberg.planner.domain.deferral import Weighed, weigh
+from optimizer.iceberg.planner.domain.deciding import Proposal, decide, hold_reason, joined
 from optimizer.iceberg.planner.domain.estimates import estimate_task
-from optimizer.iceberg.planner.domain.maintenance import upkeep_estimate
+from optimizer.iceberg.planner.domain.maintenance import LastTimes, upkeep_estimate
+from optimizer.iceberg.planner.domain.partition_rules import PartitionDecision
 from optimizer.policies.domain.policy import Policy
 
 # Planning, a Spark stage and the commit, however few bytes: so long others may come between.

@@ -1,27 +1,47 @@
-"""Maintains Iceberg tables: what is theirs at each step that all table formats share."""
+"""Maintains Iceberg tables: what is theirs at each step that all table formats share.
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+Waiting tasks are put in order by gain over cost and within budgets. What begins then and in which
+run is the dispatcher's part (`optimizer.core.services.dispatcher`).
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, tzinfo
 from typing import Any
 
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 
+from optimizer.core.domain.estimates import UNMEASURED, Estimate, Speed
+from optimizer.core.domain.scoring import Candidate, Chosen, choose, rank
+from optimizer.core.domain.tasks import DESTRUCTIVE, TaskKind
 from optimizer.core.services.dispatcher import waiting
 from optimizer.core.services.maintainers import Arranged, Result, TableMaintainer
+from optimizer.core.services.speeds import speed_of
 from optimizer.core.services.task_lifecycle import is_cancelled
 from optimizer.iceberg.inspect.services.inspection import looks_due, looks_ingest, looks_request
-from optimizer.iceberg.planner.services.orders import orders_of
+from optimizer.iceberg.maintenance.selectors import may_borrow
+from optimizer.iceberg.maintenance.services.quarantine_places import quarantine_directory
+from optimizer.iceberg.planner.domain.deciding import hold_reason
+from optimizer.iceberg.planner.domain.estimates import group_bytes
 from optimizer.iceberg.planner.services.planner import decide_due, queue_heard
-from optimizer.iceberg.planner.services.scheduler import arrange
+from optimizer.iceberg.rewrite.domain.layouts import parse_layout
 from optimizer.iceberg.tables.domain.events import EVENT_TYPES, heard
 from optimizer.iceberg.tables.services.poll import poll
 from optimizer.iceberg.tables.services.record_changes import note
 from optimizer.models import IcebergTable, LayoutWrite, OptimizeTask, RemovalPlan
-from optimizer.policies.selectors.policies import policies_of
+from optimizer.policies.selectors.policies import LakePolicies, TablePolicy, policies_of
+from optimizer.policies.services.budgets import seconds_spent
+from optimizer.removals.domain.states import RemovalState
 from optimizer.removals.services.removals import removal_ended, removal_lost, removal_propose
+from portal.access.lakes import get_lake
 from portal.events.messages import LakeEvent
 from portal.runs.models import Run
+
+MAX_GROUP_BYTES = 10 * 1024**3
+MAX_COMMITS = 10
+MAX_SMALL_COMMITS = 200  # where other writers leave little time for each
+MIN_FILES = 2
 
 
 class IcebergMaintainer(TableMaintainer):
@@ -140,6 +160,124 @@ class IcebergMaintainer(TableMaintainer):
             return policy.is_on and plan.kind in policy.kinds
 
         return is_allowed
+
+
+def arrange(lake: str, tasks: Sequence[OptimizeTask], *, now: datetime) -> Arranged:
+    """Arrange tasks: what people asked for first, whatever hour and budget say."""
+    policies, zone = policies_of(lake), get_lake(lake).zone
+    rows = {str(task.pk): task for task in tasks}
+    free: defaultdict[str, list[Candidate]] = defaultdict(list)
+    found: dict[str, TablePolicy] = {}
+    held: list[tuple[OptimizeTask, str]] = []
+    for key, task in rows.items():
+        found[key] = policies.of(task.iceberg.db, task.iceberg.table)
+        why = _held_by_hour(task, found[key], zone, now=now)
+        if why:
+            held.append((task, why))
+        else:
+            free[found[key].sources["budget_gb_hours"]].append(_candidate(task))
+    chosen: list[OptimizeTask] = []
+    for one in _within_budgets(lake, free, found, now=now):
+        task = rows[one.candidate.key]
+        if one.is_begun or task.requested_by:
+            chosen.append(task)
+        else:
+            held.append((task, one.reason))
+    first = {one.key: n for n, one in enumerate(rank(map(_candidate, chosen), speed=UNMEASURED))}
+    return Arranged(
+        sorted(chosen, key=lambda one: (not one.requested_by, first[str(one.pk)])), held
+    )
+
+
+def _held_by_hour(task: OptimizeTask, found: TablePolicy, zone: tzinfo, *, now: datetime) -> str:
+    if task.requested_by:
+        return ""
+    if not found.policy.is_on:
+        return "The optimizer is switched off for this table."
+    held = hold_reason(found.policy, zone=zone, now=now)
+    return held[0] if held else ""
+
+
+def _candidate(task: OptimizeTask) -> Candidate:
+    return Candidate(
+        str(task.pk),
+        Estimate.from_dict(task.estimate),
+        task.created_at,
+        is_cold=task.is_cold,
+        risk=task.risk,
+    )
+
+
+def _within_budgets(
+    lake: str,
+    free: Mapping[str, Sequence[Candidate]],
+    found: Mapping[str, TablePolicy],
+    *,
+    now: datetime,
+) -> Iterator[Chosen]:
+    """Let those begin that fit into what the scope that sets their budget has left today."""
+    if not free:
+        return
+    speed = speed_of(lake) or UNMEASURED
+    wholes = {scope: found[some[0].key].policy.budget_gb_hours for scope, some in free.items()}
+    has_budget = any(whole is not None for whole in wholes.values())
+    spent = seconds_spent(lake, now=now) if has_budget else {}
+    for scope, candidates in free.items():
+        whole = wholes[scope]
+        left = None
+        if whole is not None:
+            left = whole - spent.get(scope, 0.0) * speed.memory_gb / 3600
+        line = rank(candidates, speed=speed)
+        yield from choose(line, budget=left, whole_budget=whole, speed=speed, now=now)
+
+
+def orders_of(lake: str, tasks: QuerySet[OptimizeTask]) -> list[dict[str, Any]]:
+    """Return what a run does, the best first."""
+    policies, speed = policies_of(lake), speed_of(lake)
+    return [_order(task, policies, speed) for task in tasks.order_by("-score", "pk")]
+
+
+def _order(task: OptimizeTask, policies: LakePolicies, speed: Speed | None) -> dict[str, Any]:
+    table = task.iceberg
+    layout = str(parse_layout(task.layout))
+    laid_out = LayoutWrite.objects.filter(table=table, layout=layout) if layout else None
+    newest = laid_out.order_by("-at", "-pk").first() if laid_out is not None else None
+    return {
+        "task": task.pk,
+        "db": table.db,
+        "table": table.table,
+        "uuid": table.uuid,
+        "kind": task.kind,
+        "partitions": task.partitions,
+        "target_bytes": task.target_bytes,
+        "layout": layout,
+        # The boundaries of before keep later files comparable with those that are there.
+        "boundaries": newest.boundaries if newest else None,
+        "write_ids": [] if laid_out is None else list(laid_out.values_list("write_id", flat=True)),
+        "max_group_bytes": group_bytes(
+            task.group_seconds, kind=TaskKind(task.kind), speed=speed, at_most=MAX_GROUP_BYTES
+        ),
+        "max_commits": MAX_COMMITS if task.group_seconds is None else MAX_SMALL_COMMITS,
+        "min_files": MIN_FILES,
+        "removal": _removal(task, policies) if task.kind in DESTRUCTIVE else None,
+    }
+
+
+def _removal(task: OptimizeTask, policies: LakePolicies) -> dict[str, Any]:
+    """Return what the policy lets go as it stands now, and the list that this run may act on."""
+    policy = policies.of(task.iceberg.db, task.iceberg.table).policy
+    plan = task.removals.filter(state=RemovalState.RUNNING, run=task.run).first()
+    return {
+        "expire_days": policy.expire_days,
+        "keep_snapshots": policy.keep_snapshots,
+        "orphan_days": policy.orphan_days,
+        "quarantine_days": policy.quarantine_days,
+        "borrowers": list(may_borrow(task.iceberg)),
+        "quarantine": "" if plan is None else quarantine_directory(plan),
+        "approved": None
+        if plan is None
+        else {"plan": str(plan.pk), "uri": plan.items_uri, "digest": plan.digest},
+    }
 
 
 ICEBERG = IcebergMaintainer()

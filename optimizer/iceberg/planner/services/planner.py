@@ -24,7 +24,7 @@ from optimizer.core.services.task_lifecycle import NOT_SENT, lock_to_decide, tak
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats
 from optimizer.iceberg.planner.domain.commit_trigger import Totals, get_commit_trigger
 from optimizer.iceberg.planner.domain.conflicts import APPEND, REMEMBERED, CommitFact
-from optimizer.iceberg.planner.domain.decisions import LastTimes
+from optimizer.iceberg.planner.domain.maintenance import LastTimes
 from optimizer.iceberg.planner.domain.plans import Plan, PlannedTask, TableFacts, make_plan
 from optimizer.models import Commit, IcebergTable, OptimizeTask
 from optimizer.policies.selectors.policies import LakePolicies, TablePolicy, policies_of

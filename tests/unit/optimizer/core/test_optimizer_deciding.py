@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from optimizer.core.domain.tasks import DESTRUCTIVE, TaskKind
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats, partition_stats
-from optimizer.iceberg.planner.domain.deciding import decide, hold_reason
-from optimizer.iceberg.planner.domain.decisions import Decision, LastTimes
+from optimizer.iceberg.planner.domain.deciding import Decision, decide, hold_reason
+from optimizer.iceberg.planner.domain.maintenance import LastTimes
 from optimizer.iceberg.rewrite.domain.layouts import parse_layout
 from optimizer.policies.domain.policy import MIB, Policy, QuietHours
 

@@ -8,7 +8,7 @@ from optimizer.core.domain.estimates import Speed
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.inspect.domain.stats import TableStats, partition_stats
 from optimizer.iceberg.planner.domain.conflicts import Approach, CommitFact
-from optimizer.iceberg.planner.domain.decisions import LastTimes
+from optimizer.iceberg.planner.domain.maintenance import LastTimes
 from optimizer.iceberg.planner.domain.plans import Plan, TableFacts, make_plan
 from optimizer.policies.domain.policy import MIB, Policy, QuietHours
 

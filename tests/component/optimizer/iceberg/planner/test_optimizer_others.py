@@ -10,8 +10,7 @@ from optimizer.core.services.dispatcher import choose, claim
 from optimizer.iceberg.planner.domain.conflicts import LONGEST_WAIT
 from optimizer.iceberg.planner.run_kinds import OptimizeKind
 from optimizer.iceberg.planner.services.actions import optimize_now
-from optimizer.iceberg.planner.services.maintainer import ICEBERG
-from optimizer.iceberg.planner.services.orders import MAX_COMMITS, MAX_GROUP_BYTES
+from optimizer.iceberg.planner.services.maintainer import ICEBERG, MAX_COMMITS, MAX_GROUP_BYTES
 from optimizer.iceberg.planner.services.planner import decide_due, queue_heard
 from optimizer.models import IcebergTable, OptimizeTask
 from portal.runs.models import Run

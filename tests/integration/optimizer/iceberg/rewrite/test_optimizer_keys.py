@@ -14,7 +14,7 @@ from optimizer.core.jobs.java_columns import JavaColumns
 from optimizer.iceberg.rewrite.domain.boundaries import Boundaries
 from optimizer.iceberg.rewrite.domain.layouts import Layout, LayoutKind, parse_layout
 from optimizer.iceberg.rewrite.jobs.boundary_sample import take_sample
-from optimizer.iceberg.rewrite.jobs.keys import clustered
+from optimizer.iceberg.rewrite.jobs.row_ordering import clustered
 from portal.lake.errors import RuleViolation
 
 NAN, INF = float("nan"), float("inf")

@@ -19,7 +19,7 @@ from optimizer.iceberg.maintenance.domain.manifest_merging import (
 )
 from optimizer.iceberg.maintenance.domain.statistics_columns import MOST_COLUMNS, columns_worth_it
 from optimizer.iceberg.planner.domain.deciding import decide
-from optimizer.iceberg.planner.domain.decisions import LastTimes
+from optimizer.iceberg.planner.domain.maintenance import LastTimes
 from optimizer.policies.domain.policy import Policy
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)

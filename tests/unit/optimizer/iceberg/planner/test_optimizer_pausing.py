@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optimizer.iceberg.inspect.domain.stats import PartitionStats
-from optimizer.iceberg.planner.domain.conflicts import Advice, Approach
-from optimizer.iceberg.planner.domain.deferral import COLD_AFTER, Weighed, weigh
+from optimizer.iceberg.planner.domain.conflicts import COLD_AFTER, Advice, Approach, Weighed, weigh
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=3)
