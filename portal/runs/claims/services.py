@@ -76,8 +76,13 @@ def run_move(run: Run, target: RunState, **changes: Any) -> None:
     run.refresh_from_db()
 
 
-def run_to_settling(run: Run, *, now: datetime, **changes: Any) -> None:
-    """End the working part of a run and ask a worker to settle it, in one transaction."""
+def run_to_settling(
+    run: Run, *, now: datetime, is_settled_next: bool = False, **changes: Any
+) -> None:
+    """End the working part of a run and ask a worker to settle it, in one transaction.
+
+    A caller that settles it next asks nobody; should it die before, the watchdog's messages ask.
+    """
     with transaction.atomic():
         run_move(
             run,
@@ -88,7 +93,8 @@ def run_to_settling(run: Run, *, now: datetime, **changes: Any) -> None:
             n_messages=0,
             **changes,
         )
-        publish_run(run, now=now)
+        if not is_settled_next:
+            publish_run(run, now=now)
 
 
 def run_renew(run: Run, *, holder: str, now: datetime) -> bool:

@@ -79,10 +79,10 @@ def run_adopt(run: Run, launched: Launched, *, now: datetime) -> None:
 
 
 def run_execute(run: Run, kind: RunKind, *, holder: str) -> None:
-    """Do the work of a kind without an application, then go on to settling."""
+    """Do the work of a kind without an application; the same step settles it (`steps.run_step`)."""
     with beating(run, holder=holder):
         result = kind.execute(run)
-    run_to_settling(run, now=timezone.now(), result=result)
+    run_to_settling(run, now=timezone.now(), is_settled_next=True, result=result)
 
 
 def _request(run: Run, kind: RunKind, now: datetime) -> dict[str, Any]:

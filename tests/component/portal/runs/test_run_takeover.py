@@ -10,6 +10,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import StaleState
 from portal.runs.claims.services import run_claim, run_claim_settling, run_move, run_renew
 from portal.runs.domain import RunState
+from portal.runs.execution.launching import run_execute
 from portal.runs.execution.steps import run_step
 from portal.runs.execution.takeover import watch
 from portal.runs.models import Outbox, Run
@@ -202,3 +203,16 @@ def test_a_dead_application_without_a_result_is_tried_again_then_fails(
     assert run.error is not None
     assert run.error["code"] == "run.died"
     assert kind.calls == ["settle", "ingest"] * 2
+
+
+def test_a_worker_that_died_before_settling_its_own_work_is_followed(now: datetime) -> None:
+    kind = noting()
+    run = run_claim(ask(now).pk, holder="w", now=now)
+    assert run is not None
+    published(now)
+    run_execute(run, kind, holder="w")
+    assert not Outbox.objects.filter(row_id=str(run.pk), published_at=None).exists()
+    watch(now=now + LATER)
+    assert Outbox.objects.filter(row_id=str(run.pk), published_at=None).count() == 1
+    assert run_step(run.pk, holder="other") is RunState.DONE
+    assert kind.calls == ["execute", "settle", "ingest"]
