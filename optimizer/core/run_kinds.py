@@ -11,20 +11,23 @@ from django.db.models import Q
 from django.utils import timezone
 
 from optimizer.core.domain.tasks import LEAVE_OUT
-from optimizer.core.services.dispatcher import choice_of, choose, claim
+from optimizer.core.services.dispatcher import choose, claim
 from optimizer.core.services.maintainers import TableMaintainer, maintainer_of
 from optimizer.core.services.results import reclaim, results_ingest, sent_of
 from optimizer.core.services.task_lifecycle import told_to_stop
 from portal.access.models import STAFF
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds.registry import RunKind, write_cancel
-from portal.runs.kinds.ticks import Tick
+from portal.runs.kinds.ticks import Tick, register_tick
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
+from portal.runs.requests.services import run_request
 from portal.safety.selectors import red_button_wait
 
 AFTER_A_FAILURE = timedelta(minutes=5)
 TURN_EVERY = timedelta(seconds=5)
+TURNS = Schedule(every=TURN_EVERY)
+REQUESTER = "schedule"
 
 
 class InspectKind(RunKind):
@@ -65,25 +68,28 @@ class TasksKind(RunKind):
     yields = True
     attempts = 1
     start_roles = STAFF
-    schedule = Schedule(every=TURN_EVERY)
 
     @property
     def maintainer(self) -> TableMaintainer:
         """What maintains the tables of its format."""
         return maintainer_of(self.table_format)
 
-    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
-        """Wanted where something may begin and no other run is under way."""
-        if is_busy(lake, self.name, now=now):
-            return None
-        return {} if choice_of(self.maintainer, lake, now=now).begin else None
-
-    def turn(self, lake: str, *, now: datetime) -> None:
-        """Decide on inspected tables, take tasks back from lost runs, and record what is held."""
+    def decide(self, lake: str, *, now: datetime) -> None:
+        """Decide on inspected tables, and take tasks back from lost runs."""
         self.maintainer.decide(lake, now=now)
         reclaim(self.maintainer, lake, now=now)
-        if not is_busy(lake, self.name, now=now):
-            choose(self.maintainer, lake, now=now)
+
+    def start(self, lake: str, *, now: datetime) -> None:
+        """Record what is held, and request a run where something may begin and none is under way.
+
+        Of two that do it at once one run comes.
+        """
+        if is_busy(lake, self.name, now=now) or not choose(self.maintainer, lake, now=now):
+            return
+        key = self.scheduled_key(lake, str(TURNS.slot(now)))
+        run_request(
+            self.name, lake=lake, params={}, requested_by=REQUESTER, unique_key=key, now=now
+        )
 
     def prepare(self, run: Run) -> None:
         """Take the tasks; asked again they are the same."""
@@ -117,9 +123,13 @@ class TasksKind(RunKind):
         return {LEAVE_OUT: tasks} if tasks else {}
 
 
-def tick_of(kind: TasksKind) -> Tick:
-    """Return the tick that decides and holds for the runs of a kind, before they are asked for."""
-    return Tick(f"tasks.{kind.name}", TURN_EVERY, kind.turn)
+def register_ticks(kind: TasksKind) -> None:
+    """Add what the scheduler does for the runs of a kind: decide first, then start.
+
+    Apart from each other, so that a table on which nothing can be decided does not hold the others.
+    """
+    register_tick(Tick(f"tasks.decide.{kind.name}", TURN_EVERY, kind.decide))
+    register_tick(Tick(f"tasks.start.{kind.name}", TURN_EVERY, kind.start))
 
 
 def is_busy(lake: str, kind: str, *, now: datetime, too: Q | None = None) -> bool:

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 
 from optimizer.core.domain.tasks import TaskState
 from optimizer.core.models import TABLE_FIELDS, OptimizeTask, table_models
-from optimizer.core.services.maintainers import Arranged, TableMaintainer
+from optimizer.core.services.maintainers import TableMaintainer
 from optimizer.core.services.task_lifecycle import NOT_SENT, lock_free_table
 from portal.reliability.claims import claim as is_claimed
 from portal.runs.models import Run
@@ -50,35 +50,19 @@ def choose(
 ) -> list[OptimizeTask]:
     """Choose what begins now, the first first; what is held is written with its reason.
 
-    Of `rows`, else of the format's candidates.
-    """
-    choice = choice_of(maintainer, lake, now=now, rows=rows)
-    for task, why in choice.held:
-        _hold(task, why)
-    return list(choice.begin)
-
-
-def choice_of(
-    maintainer: TableMaintainer,
-    lake: str,
-    *,
-    now: datetime,
-    rows: QuerySet[OptimizeTask] | None = None,
-) -> Arranged:
-    """Return what may begin now, the first first, and what is held and why; nothing is written.
-
     A table has one task in a run, and none beside one that another run has. Of `rows`, else of the
     format's candidates.
     """
     found = list(_ranked(maintainer.candidates(lake, now=now) if rows is None else rows))
     if not found:
-        return Arranged([], [])
+        return []
     arranged = maintainer.arrange(lake, found, now=now)
     field = TABLE_FIELDS[maintainer.table_format]
     sent = OptimizeTask.objects.filter(**{f"{field}__lake": lake}, state=TaskState.SENT)
     under_way = set(sent.values_list(field, flat=True))
-    begin = _one_a_table(arranged.begin, beside=under_way)[:MOST_IN_A_RUN]
-    return Arranged(begin, arranged.held)
+    for task, why in arranged.held:
+        _hold(task, why)
+    return _one_a_table(arranged.begin, beside=under_way)[:MOST_IN_A_RUN]
 
 
 def claim(maintainer: TableMaintainer, run: Run, *, now: datetime) -> int:

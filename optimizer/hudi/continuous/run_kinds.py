@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from optimizer.core.run_kinds import AFTER_A_FAILURE, is_busy
+from optimizer.core.run_kinds import AFTER_A_FAILURE, TURNS, is_busy
 from optimizer.hudi.continuous.services import resident_hear, resident_left, resident_turn
 from optimizer.hudi.planner.run_kinds import HudiServicesKind
 from optimizer.hudi.planner.services.planner import hudi_decide
@@ -29,6 +29,7 @@ class HudiResidentKind(HudiServicesKind):
     job = "optimizer.hudi.continuous.jobs"
     title = "Hudi resident service"
     stays = True
+    schedule = TURNS
     attempts = 5  # where its host was restarted, say
     longest = STAY + timedelta(hours=24)  # what it has begun is ended first
 

@@ -4,11 +4,10 @@ One kind of run ends with its tasks. What people approved goes in runs of their 
 working hours, as of Iceberg tables. The one that stays with tables is in `hudi.continuous`.
 """
 
-from optimizer.core.run_kinds import TasksKind, tick_of
+from optimizer.core.run_kinds import TasksKind, register_ticks
 from optimizer.hudi.tables.models import HudiTable
 from optimizer.removals.run_kinds import RemovalsKind
 from portal.runs.kinds.registry import register
-from portal.runs.kinds.ticks import register_tick
 
 KIND, REMOVE_KIND = "hudi_services", "hudi_remove"
 
@@ -32,7 +31,7 @@ class HudiRemoveKind(RemovalsKind):
 
 
 def register_hudi_kinds() -> None:
-    """Tell the platform of the runs and the tick of this file."""
-    register_tick(tick_of(HudiServicesKind()))
+    """Tell the platform of the runs and the ticks of this file."""
+    register_ticks(HudiServicesKind())
     register(HudiServicesKind())
     register(HudiRemoveKind())

@@ -7,12 +7,11 @@ still stand.
 
 from django.utils import timezone
 
-from optimizer.core.run_kinds import TasksKind, tick_of
+from optimizer.core.run_kinds import TasksKind, register_ticks
 from optimizer.iceberg.maintenance.services.quarantines import quarantines_open, quarantines_seal
 from optimizer.iceberg.tables.models import IcebergTable
 from optimizer.removals.run_kinds import RemovalsKind
 from portal.runs.kinds.registry import register
-from portal.runs.kinds.ticks import register_tick
 from portal.runs.models import Run
 
 KIND = "optimize"
@@ -48,7 +47,7 @@ class RemoveKind(RemovalsKind):
 
 
 def register_task_kinds() -> None:
-    """Tell the platform of the runs and the tick of this file."""
-    register_tick(tick_of(OptimizeKind()))
+    """Tell the platform of the runs and the ticks of this file."""
+    register_ticks(OptimizeKind())
     register(OptimizeKind())
     register(RemoveKind())

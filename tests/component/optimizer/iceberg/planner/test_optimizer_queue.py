@@ -100,6 +100,12 @@ def run_of(now: datetime = NOW) -> Run:
     return run
 
 
+def started(now: datetime) -> int:
+    """Let the scheduler start what it would, and return how many runs there are."""
+    OptimizeKind().start("main", now=now)
+    return Run.objects.count()
+
+
 def outcome(task: OptimizeTask, state: str = "DONE", **more: Any) -> dict[str, Any]:
     """Return a manifest with one result, in the job's form."""
     commits = [
@@ -208,9 +214,9 @@ def test_a_run_takes_its_tasks_once() -> None:
     for table in ("clicks", "taps"):
         commit(40, table=table)
     kind = OptimizeKind()
-    assert kind.scheduled_params("main", now=at(1)) == {}
+    assert started(at(1)) == started(at(1)) == 1, "one run at a time"
     first, second = run_of(at(1)), run_of(at(1))
-    assert kind.scheduled_params("main", now=at(1)) is None, "one run at a time"
+    assert started(at(2)) == 3, "nor beside those of people"
     sent = OptimizeTask.objects.filter(state=TaskState.SENT)
     assert set(sent.values_list("run", flat=True)) == {first.pk}
     assert [len(kind.request(run)["tasks"]) for run in (first, second)] == [2, 0]
@@ -237,9 +243,7 @@ def test_quiet_hours_hold_and_say_until_when(lake: LakeConfig) -> None:
     later = (local + timedelta(hours=1)).strftime("%H:%M")
     policy(quiet=f"{local - timedelta(hours=1):%H:%M}-{later}")
     commit(40)
-    assert OptimizeKind().scheduled_params("main", now=NOW) is None
-    assert OptimizeTask.objects.get().waits_for == "", "asking writes nothing"
-    OptimizeKind().turn("main", now=NOW)
+    assert started(NOW) == 0
     task = OptimizeTask.objects.get()
     assert task.state == TaskState.HELD
     assert f"begins at {later}" in task.waits_for
@@ -261,7 +265,7 @@ def test_the_red_button_keeps_tasks_from_going() -> None:
     policy()
     commit(40)
     emergency_stop_start(lake="main", pressed_by="ada", reason="stop", now=NOW)
-    assert OptimizeKind().scheduled_params("main", now=NOW) is None
+    assert started(NOW) == 0
     run = run_of()
     assert OptimizeKind().waits(run, now=NOW)
     assert not OptimizeTask.objects.filter(state=TaskState.SENT).exists()
@@ -320,8 +324,8 @@ def test_a_lake_whose_jobs_cannot_work_says_why_and_is_not_hammered() -> None:
     results_ingest(ICEBERG, run, {"outcome": "failed", "error": error, "result": {}}, now=at(1))
     Run.objects.update(state="FAILED", finished_at=at(1))
     assert OptimizeTask.objects.get().waits_for == "Spark was started without Iceberg."
-    assert OptimizeKind().scheduled_params("main", now=at(2)) is None
-    assert OptimizeKind().scheduled_params("main", now=at(7)) == {}
+    assert started(at(2)) == 1
+    assert started(at(7)) == 2
 
 
 def test_a_run_that_was_stopped_costs_its_tasks_no_try() -> None:
@@ -339,9 +343,9 @@ def test_tasks_of_a_run_that_ended_without_a_word_are_taken_back() -> None:
     run = run_of()
     assert reclaim(ICEBERG, "main", now=at(1)) == 0
     Run.objects.update(finished_at=at(1))
-    assert OptimizeKind().scheduled_params("main", now=at(2)) is None, "asking writes nothing"
-    OptimizeKind().turn("main", now=at(2))
-    assert OptimizeKind().scheduled_params("main", now=at(2)) == {}
+    assert started(at(2)) == 1, "nothing waits before it is taken back"
+    OptimizeKind().decide("main", now=at(2))
+    assert started(at(2)) == 2
     task = OptimizeTask.objects.get()
     assert (task.state, task.n_tries, task.run) == (TaskState.WAITING, 1, None)
     Run.objects.filter(pk=run.pk).delete()

@@ -19,10 +19,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from pyspark.sql import SparkSession
 
+from optimizer.core.services.dispatcher import choose
 from optimizer.hudi.continuous import jobs
 from optimizer.hudi.continuous.run_kinds import HudiResidentKind
 from optimizer.hudi.inspect.run_kinds import ObserveHudiKind
 from optimizer.hudi.planner.run_kinds import HudiServicesKind
+from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.hudi.tables.selectors.resident import RESIDENT
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion
 from portal.lake.errors import StaleState
@@ -124,8 +126,8 @@ def test_it_sees_each_plan_of_the_writers_by_itself_and_executes_it(
             service.until(partial(is_count, done, k - 1))
             assert table.rows(only_base_files=True) == table.rows() == wanted
             service.until(lambda: HudiTable.objects.get().n_pending == 0)
-        HudiServicesKind().turn(LAKE, now=timezone.now())
-        assert HudiServicesKind().scheduled_params(LAKE, now=timezone.now()) is None
+        HudiServicesKind().decide(LAKE, now=timezone.now())
+        assert not choose(HUDI, LAKE, now=timezone.now())
         later = timezone.now() + timedelta(minutes=3)
         assert ObserveHudiKind().scheduled_params(LAKE, now=later) is None
         service.end("ada")

@@ -9,8 +9,10 @@ import pytest
 from django.utils import timezone
 from pyspark.sql import SparkSession
 
+from optimizer.core.services.dispatcher import choose
 from optimizer.hudi.inspect.run_kinds import ObserveHudiKind
 from optimizer.hudi.planner.run_kinds import KIND, HudiServicesKind
+from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.models import HudiTable, OptimizeTask, PolicyVersion
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request
@@ -37,12 +39,9 @@ def look(row: HudiTable, spark: SparkSession) -> None:
 
 def serve(spark: SparkSession) -> None:
     """Do what waits, as the dispatcher would have it done."""
-    HudiServicesKind().turn(LAKE, now=timezone.now())
-    params = HudiServicesKind().scheduled_params(LAKE, now=timezone.now())
-    assert params == {}
-    run: Run = run_request(
-        KIND, lake=LAKE, params=params, requested_by="schedule", now=timezone.now()
-    )
+    HudiServicesKind().decide(LAKE, now=timezone.now())
+    assert choose(HUDI, LAKE, now=timezone.now())
+    run: Run = run_request(KIND, lake=LAKE, params={}, requested_by="schedule", now=timezone.now())
     run = run_here(run, spark)
     assert run.state == "DONE", run.error
 

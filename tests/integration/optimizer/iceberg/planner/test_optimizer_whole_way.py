@@ -7,9 +7,11 @@ import pytest
 from django.utils import timezone
 
 from optimizer.core.domain.tasks import DESTRUCTIVE, TaskKind, TaskState
+from optimizer.core.services.dispatcher import choose
 from optimizer.iceberg.inspect.run_kinds import look_ask
 from optimizer.iceberg.planner.run_kinds import KIND, REMOVE_KIND, OptimizeKind, RemoveKind
 from optimizer.iceberg.planner.services.actions import optimize_now, removal_ask
+from optimizer.iceberg.planner.services.maintainer import ICEBERG
 from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion, RemovalPlan
 from optimizer.removals.services.removals import removal_decide
 from portal.access.services import person_create
@@ -50,12 +52,9 @@ def look(lake: IcebergLake, row: IcebergTable) -> None:
 
 def optimize(lake: IcebergLake) -> None:
     """Do what waits, as the dispatcher would have it done."""
-    OptimizeKind().turn(LAKE, now=timezone.now())
-    params = OptimizeKind().scheduled_params(LAKE, now=timezone.now())
-    assert params == {}
-    run: Run = run_request(
-        KIND, lake=LAKE, params=params, requested_by="schedule", now=timezone.now()
-    )
+    OptimizeKind().decide(LAKE, now=timezone.now())
+    assert choose(ICEBERG, LAKE, now=timezone.now())
+    run: Run = run_request(KIND, lake=LAKE, params={}, requested_by="schedule", now=timezone.now())
     run = run_here(run, lake.spark)
     assert run.state == "DONE", run.error
 
